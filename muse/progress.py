@@ -253,7 +253,7 @@ class Progress:
         found._part = (number, of)
         return found
 
-    def further(self, parts: int = 1) -> Progress:
+    def skip_parts(self, parts: int = 1) -> Progress:
         """The same progress, some parts further; unchanged if the work has no parts."""
         number, of = self._part
         return self.part(min(number + parts, of), of) if of else self

@@ -29,13 +29,13 @@ from muse.learn.supervise.choice import Start, choose
 from muse.learn.supervise.cross_validation import trimmed
 from muse.learn.supervise.evidence import Evidence, Maps, gather
 from muse.learn.supervise.induced import (
+    GuidedTransportConfig,
     SelfLearningConfig,
-    TransportedConfig,
     refined,
     self_learning,
-    transported,
+    with_transport,
 )
-from muse.learn.supervise.linear import CanonicalConfig, canonical, orthogonal, whitened
+from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal
 from muse.learn.supervise.trained import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 from muse.learn.tune import tune
 from muse.learn.verdict import judge
@@ -140,7 +140,7 @@ def fits(runtime: Runtime) -> Found:
     start = canonical(known, CanonicalConfig())
     grown = self_learning(known, start, quick, rng())
     maps = [
-        start, orthogonal(known), whitened(known), relaxed(known, RelaxedConfig(steps=2)),
+        start, orthogonal(known), fit_whitened(known), relaxed(known, RelaxedConfig(steps=2)),
         contrastive(known, start, ContrastiveConfig(steps=2), rng()), canonical(grown, CanonicalConfig()),
         refined(known, orthogonal(known), RefineConfig(cutoffs=(200,), max_rounds=2), rng()),
     ]  # fmt: skip
@@ -150,7 +150,7 @@ def fits(runtime: Runtime) -> Found:
 def led_by_pairs(runtime: Runtime) -> Found:
     known = evidence(runtime)
     few = known.only((torch.arange(len(known)) < 20).to(runtime.device))
-    found = transported(few, TransportedConfig(gromov=GromovConfig(words=300)))
+    found = with_transport(few, GuidedTransportConfig(gromov=GromovConfig(words=300)))
     return [found.pairs, found.weights]
 
 

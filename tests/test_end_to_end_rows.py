@@ -1,4 +1,4 @@
-"""Rows without words on the command line, from two files of arrays to a score: no row has a counterpart."""
+"""Unlabelled vectors on the command line, from two files of arrays to a score: no row has a counterpart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from muse.alignment import Alignment
 from muse.learn import auto
 from muse.learn.criterion import Criterion
-from muse.learn.initialise.clusters import ClustersConfig, Heat, clusters
+from muse.learn.initialise.clusters import ClustersConfig, Round, clusters
 from muse.learn.transport import TransportConfig
 from muse.run.runtime import Runtime
 from muse.space import load_space
@@ -23,7 +23,7 @@ from tests.support.command import Command, Ended, process, refused, refused_leav
 from tests.support.toys import raw_mixture, write_vec
 
 SHORT = TransportConfig(rounds=10, rows=400, dimensions=16, weighted=True)
-FEW = ClustersConfig(runs=8, tries=40, heats=(Heat(32, SHORT), Heat(8, replace(SHORT, rounds=20))))
+FEW = ClustersConfig(runs=8, tries=40, rounds=(Round(32, SHORT), Round(8, replace(SHORT, rounds=20))))
 NEW = 300  # rows that both sides have, for evaluation
 WIDTH = 32  # with fewer dimensions a wrong mapping agrees with itself nearly as well as the right one
 
@@ -203,8 +203,8 @@ def test_a_report_and_the_explorer_of_rows(space: Path, muse: Command, tmp_path:
 @pytest.mark.parametrize(
     ("more", "part"),
     [
-        (["--init", "identical"], "--init identical needs words, most frequent first, got rows without"),
-        (["--init", "gromov", "--lower"], "--lower is for words, got rows without words; leave it out"),
+        (["--init", "identical"], "--init identical needs words, most frequent first, got unlabelled"),
+        (["--init", "gromov", "--lower"], "--lower is for words, got unlabelled vectors; leave it out"),
         (["--max-vocab", "400"], "--max-vocab must be at least 500, with fewer words nothing is aligned"),
         (["--src-words", "ids.tsv"], "leave the list out"),
     ],

@@ -66,7 +66,7 @@ def test_the_innermost_stage_is_shown_and_then_the_outer_one_again(terminal: Dra
     shown = Progress().part(2, 4)
     with shown.stage("outer", 2) as tick:
         tick(1)
-        with shown.further().stage("inner", 0):
+        with shown.skip_parts().stage("inner", 0):
             pass
     names = [line.partition(":")[0] for line in terminal()]
     assert names == ["[2/4] outer", "[2/4] outer", "[3/4] inner", "[2/4] outer", ""]
@@ -83,9 +83,9 @@ def test_a_generator_that_ends_late_leaves_the_line_of_the_others(terminal: Draw
 
 
 def test_parts_end_at_the_last_one() -> None:
-    assert Progress(quiet=True).further()._part == (0, 0)
-    assert Progress(quiet=True).part(1, 4).further(2)._part == (3, 4)
-    assert Progress(quiet=True).part(3, 4).further(2)._part == (4, 4)
+    assert Progress(quiet=True).skip_parts()._part == (0, 0)
+    assert Progress(quiet=True).part(1, 4).skip_parts(2)._part == (3, 4)
+    assert Progress(quiet=True).part(3, 4).skip_parts(2)._part == (4, 4)
 
 
 def test_a_line_fits_the_width_that_the_terminal_has_now(

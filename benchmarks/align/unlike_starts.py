@@ -28,7 +28,7 @@ from benchmarks.align.unlike_ideas import IDEAS, OTHER_WORDS, STRINGS, WORDS
 from benchmarks.support.pairs import SHARED, find_pair
 from muse.alignment import Alignment
 from muse.files import read_lexicon, read_vectors
-from muse.learn.pair import prepare_
+from muse.learn.pair import normalise_in_place
 from muse.learn.refine import RefineConfig, refine
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.induced import SelfLearningConfig, self_learning
@@ -66,7 +66,7 @@ class Task:
         pair = find_pair(name, shared)
         files = ((pair.source, pair.source_file), (pair.target, pair.target_file))
         sides = [read_vectors(file, language=language, lowercase=pair.lower) for language, file in files]
-        x, y = (prepare_(side, DEFAULT_STEPS)[0].most_frequent(SEARCHED) for side in sides)
+        x, y = (normalise_in_place(side, DEFAULT_STEPS)[0].most_frequent(SEARCHED) for side in sides)
         if pair.training is None:
             raise SystemExit(f"{name} has no list 0-5000")
         gold: dict[int, set[int]] = {}

@@ -17,7 +17,7 @@ from muse.learn.initialise.features import (
     sharpened,
     word_features,
 )
-from muse.learn.initialise.gromov import GromovConfig, prior_on_ranks, similarity_root, transport
+from muse.learn.initialise.gromov import GromovConfig, gromov_plan, prior_on_ranks, similarity_root
 from muse.learn.transport import sinkhorn
 from muse.normalise import normalise
 from muse.procrustes import rotation
@@ -34,7 +34,7 @@ MARGINAL = 0.5  # the exponent that relaxes a marginal: rho / (rho + epsilon)
 
 def gromov_wasserstein(x: Tensor, y: Tensor, prior: Tensor) -> Tensor:
     """The pairs of muse's Gromov-Wasserstein between x x^T and y y^T (n, k), (m, k), with a prior (n, m)."""
-    return maxima(transport(x, y, prior, GromovConfig(), RUNTIME))
+    return maxima(gromov_plan(x, y, prior, GromovConfig(), RUNTIME))
 
 
 def maxima(plan: Tensor) -> Tensor:
@@ -198,7 +198,7 @@ def restarts(x: Vectors, y: Vectors, rng: np.random.Generator) -> Tensor:
     found = []
     for _ in range(5):
         noise = torch.from_numpy(rng.standard_normal((len(x), len(y)))).float()
-        plan = transport(own, other, ranks(x, y) + 0.5 * noise, GromovConfig(), RUNTIME)
+        plan = gromov_plan(own, other, ranks(x, y) + 0.5 * noise, GromovConfig(), RUNTIME)
         cost = -(own @ (own.T @ plan @ other) @ other.T)
         plan = sinkhorn(cost / cost.std(), 0.05, 30)
         found.append((float((own.T @ plan @ other).square().sum()), plan))

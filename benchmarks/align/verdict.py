@@ -32,7 +32,7 @@ from muse.learn.auto import MANY_ROUNDS
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig
 from muse.learn.initialise.identical import IdenticalConfig, identical
-from muse.learn.pair import prepare_
+from muse.learn.pair import normalise_in_place
 from muse.learn.verdict import OF_WORDS
 from muse.normalise import DEFAULT_STEPS
 from muse.vectors import Vectors
@@ -78,7 +78,7 @@ def of_pair(name: str, words: int, shared: Path) -> Iterator[Row]:
         for path, language in files
     ]
     lists = [*([pair.training] if pair.training else []), *pair.gold]
-    source, target = (prepare_(side, DEFAULT_STEPS)[0] for side in sides)
+    source, target = (normalise_in_place(side, DEFAULT_STEPS)[0] for side in sides)
     gold = np.concatenate([read_lexicon(path).indices(source.index, target.index) for path in lists])
     case = Condition(f"{name}, {words} words", source, target, gold)
     right = case.supervised()
@@ -148,7 +148,7 @@ def of_shuffled(way: str, shared: Path) -> Iterator[Row]:
 
 def _prepared(rows: NDArray[np.floating]) -> Vectors:
     words = [str(number) for number in range(len(rows))]
-    return prepare_(Vectors("xx", words, np.array(rows, np.float32)), DEFAULT_STEPS)[0]
+    return normalise_in_place(Vectors("xx", words, np.array(rows, np.float32)), DEFAULT_STEPS)[0]
 
 
 def conditions(shared: Path, unlike: bool) -> list[Callable[[], Iterator[Row]]]:

@@ -28,7 +28,7 @@ from torch.nn.functional import normalize
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import header, heading, muse, row
 from muse.files import read_lexicon, read_vectors
-from muse.learn.pair import prepare_
+from muse.learn.pair import normalise_in_place
 from muse.normalise import DEFAULT_STEPS
 from muse.normalise import normalise as normalised
 from muse.procrustes import procrustes
@@ -72,7 +72,9 @@ def sides(words: int, shared: Path) -> Sides:
     """Rows drawn from mutual translations, with noise."""
     pair = find_pair("en-fr", shared)
     files = ((pair.source, pair.source_file), (pair.target, pair.target_file))
-    own, other = (prepare_(read_vectors(file, language=name), DEFAULT_STEPS)[0] for name, file in files)
+    own, other = (
+        normalise_in_place(read_vectors(file, language=name), DEFAULT_STEPS)[0] for name, file in files
+    )
     x, y = own.tensor(), other.tensor()
     if pair.training is None:
         raise SystemExit("en-fr has no training list")

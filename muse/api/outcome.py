@@ -10,7 +10,7 @@ from typing import Any
 
 from muse.api.settings import Request
 from muse.evaluation.score import Signature
-from muse.learn.auto import Improvement
+from muse.learn.auto import RefinementConfig
 from muse.learn.joint import Joint
 from muse.learn.pair import AlignConfig, Learned
 from muse.learn.transport import TransportConfig
@@ -173,7 +173,7 @@ def signature(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -
     )
 
 
-def _matching(refinement: Improvement | None) -> str:
+def _matching(refinement: RefinementConfig | None) -> str:
     """How rows were matched to learn from."""
     if isinstance(refinement, TransportConfig):
         return f"transport:{refinement.epsilon:g}"

@@ -27,9 +27,9 @@ from muse.files.row_texts import with_texts
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import read_manifest
-from muse.files.vectors.table import Wanted, gather, lacks_ngrams
+from muse.files.vectors.table import ReadOptions, gather, no_ngrams_error
 from muse.learn.many import Intermediate, LearnedMany, Others, learn_many
-from muse.learn.pair import PARTS, check_pair, prepare_
+from muse.learn.pair import PARTS, check_pair, normalise_in_place
 from muse.lexicon import Lexicon
 from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint, open_checkpoint
@@ -59,11 +59,12 @@ def read_side(request: Request, language: str, given: Given, progress: Progress)
     listed, texts = request.word_list(language), request.texts(language)
     if isinstance(given, RowArray):
         if listed is not None:
-            raise lacks_ngrams(Path(language))
+            raise no_ngrams_error(Path(language))
         table = with_texts(given.table(language), texts)
-        vectors = gather(table, Wanted(language, request.max_vocab, request.lowercase))
+        vectors = gather(table, ReadOptions(language, request.max_vocab, request.lowercase))
         vectors = _with_directions(vectors, "the array")
-        return SideToSave(*prepare_(vectors, request.config.steps))  # no files: the digest stands for it
+        # No files: the digest stands for them.
+        return SideToSave(*normalise_in_place(vectors, request.config.steps))
     vectors = read_vectors(
         given, language=language, max_vocab=request.max_vocab, lowercase=request.lowercase,
         words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
@@ -74,7 +75,7 @@ def read_side(request: Request, language: str, given: Given, progress: Progress)
         log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
     vectors = _with_directions(vectors, given)
     files = tuple(file for file in (given, listed, texts) if file is not None)
-    return SideToSave(*prepare_(vectors, request.config.steps), files=files)
+    return SideToSave(*normalise_in_place(vectors, request.config.steps), files=files)
 
 
 def _with_directions(vectors: Vectors, given: object) -> Vectors:
@@ -252,7 +253,7 @@ def _of_rows(request: Request, inputs: _Inputs) -> Request:
         return request
     if request.config.reweight:
         log.info("no re-weighting: rows without words have few pairs to weight directions by")
-    return replace(request, config=request.config.of_rows())
+    return replace(request, config=request.config.for_unranked_rows())
 
 
 def _others(request: Request, inputs: _Inputs) -> Others:

@@ -18,7 +18,7 @@ from muse.files.atomic import atomic_path
 from muse.files.byte_ranges import TextPiece, pieces
 from muse.files.parquet import SENTENCE
 from muse.files.parts import PartFolder, open_parts
-from muse.search.both_ways import Both
+from muse.search.both_ways import BothDirections
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.mining import Mined, MiningConfig, Values, paired
 from muse.text.characters import canonical
@@ -114,7 +114,7 @@ def _searched(site: Site, sides: Sequence[EncodedText], config: MiningConfig) ->
         k = min(config.score.k, keys.starts[-1])
         search = KeySearch(queries, keys, k, approximation=config.approximation)
         found.append(look_up(f"candidates of the {side}", search, site))
-    return paired(Both(*found), config)
+    return paired(BothDirections(*found), config)
 
 
 def _distinct(digests: PartFolder) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -131,8 +131,8 @@ class Shard:
         if not len(self._keys):
             return Neighbours.none(queries)
         if self._prepared is not None:
-            return self._prepared.search(queries).after(self._first)
-        return nearest(queries, self._keys, self._search.k, bias=self._bias).after(self._first)
+            return self._prepared.search(queries).offset_indices(self._first)
+        return nearest(queries, self._keys, self._search.k, bias=self._bias).offset_indices(self._first)
 
 
 @dataclass(frozen=True, eq=False)

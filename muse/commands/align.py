@@ -164,7 +164,7 @@ if TYPE_CHECKING:
     "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),
     help="Initialisation. auto tries gromov, features, identical strings and similarity until one is judged "
     "aligned; with a --dictionary of 2,000 source words or more, none. adversarial is slow and depends on "
-    "--seed. clusters is for rows without words.",
+    "--seed. clusters is for unlabelled vectors.",
 )  # fmt: skip
 @click.option(
     "--dictionary",

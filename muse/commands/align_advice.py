@@ -123,7 +123,7 @@ class _Unaligned:
         yield Remedy(f"Check the vectors, whose first words are {' and '.join(first)}.", ())
 
     def _of_rows(self) -> Iterator[Remedy]:
-        """Yields what may help rows without words."""
+        """Yields what may help unlabelled vectors."""
         if self.learned.supervision is None and len(self.report.learned) == 1:
             yield Remedy(
                 f"Say which rows belong together: {FEW_PAIRS} lines of an id ({self.language}), a tab and an "
@@ -189,7 +189,7 @@ class _Unaligned:
 
     @property
     def ranked(self) -> bool:
-        """Whether both languages have words, or else rows without words."""
+        """Whether both languages have words, or else unlabelled vectors."""
         return all(self.space.vectors(name).ranked for name in (self.language, self.report.target))
 
     @property

@@ -154,7 +154,7 @@ def evaluate(space: Path, task: str, as_json: bool, **options: Any) -> None:
     sentences    P@1, P@5 and P@10 of sentence retrieval
     sts          correlation of cosines with rated sentence pairs
     relatedness  correlation of a regression learned from rated sentence pairs
-    rows         P@1, mean rank and mean cosine of rows without words
+    rows         P@1, mean rank and mean cosine of unlabelled vectors
     nli          accuracy of an encoder trained with --nli
     transfer     a classifier trained in --src, tested in other languages
     probe        what a classifier can predict from sentence vectors

@@ -177,9 +177,10 @@ def _write(
 ) -> list[dict[str, Any]]:
     # What each file has and lacks; the files appear only once all are complete.
     from muse.files.lexicons import dictionary_writer
-    from muse.space.inputs import check_spared
+    from muse.space.inputs import check_not_an_input
 
-    check_spared(space.manifest, [one.out for one in wanted])  # the other direction's file has no option
+    # The other direction's file has no option.
+    check_not_an_input(space.manifest, [one.out for one in wanted])
     with ExitStack() as files:
         writers = [files.enter_context(dictionary_writer(one.out, form=form)) for one in wanted]
         left_out = _left_out(space, wanted[0], form)  # told before the search, which may take long
@@ -192,11 +193,11 @@ def _write(
 
 def _left_out(space: AlignedSpace, wanted: _Wanted, form: str) -> set[str]:
     # The words that the format cannot hold.
-    from muse.files.lexicons import holds
+    from muse.files.lexicons import can_store
 
     limits, found = wanted.limits, set()
     for language, most in ((wanted.source, limits.source_max), (wanted.target, limits.target_max)):
-        words = [word for word in space.vectors(language).words[:most] if not holds(form, word)]
+        words = [word for word in space.vectors(language).words[:most] if not can_store(form, word)]
         if words:
             log.warning(
                 "%s: leaving out %d words of %s that the format %s cannot represent, the first is %r; "

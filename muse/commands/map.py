@@ -38,7 +38,7 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
     """Map words that were not in training into a SPACE.
 
     With a fastText .bin or a spaCy pipeline in mode floret, --words may list any strings, whose vectors are
-    composed of n-grams. Rows without words go to a .npy or .parquet file, however many there are.
+    composed of n-grams. Unlabelled vectors go to a .npy or .parquet file, however many there are.
     """
     from muse.errors import BadSetting, Contradiction
     from muse.files import write_npz, write_vectors_text
@@ -54,7 +54,7 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
         return
     if is_rows(vectors):
         raise BadSetting(
-            f"{vectors}: rows without words are mapped to a .npy or .parquet file; give it as --out"
+            f"{vectors}: unlabelled vectors are mapped to a .npy or .parquet file; give it as --out"
         )
     if out is not None:
         if out.suffix != ".npz":

@@ -40,12 +40,12 @@ def check_outputs(options: dict[str, Any]) -> None:
 
 def check_inputs_spared(manifest: Mapping[str, Any]) -> None:
     """Raise BadSetting if the current command writes where a file is that a space was made of."""
-    from muse.space.inputs import check_spared
+    from muse.space.inputs import check_not_an_input
 
     context = click.get_current_context(silent=True)
     for option, name, path in _paths(context.params) if context else ():
         if name in OUTPUTS and path.is_file():
-            check_spared(manifest, [path], written=option)
+            check_not_an_input(manifest, [path], written=option)
 
 
 def _check_distinct(outputs: list[tuple[str, Path]]) -> None:

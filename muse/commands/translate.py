@@ -262,7 +262,7 @@ def _translate_text(
 
     if not space.vectors(options["source"]).ranked:
         raise BadSetting(
-            f"text is translated by the words of a space, got rows without words for {options['source']}; "
+            f"text is translated by the words of a space, got unlabelled vectors for {options['source']}; "
             "give their ids as arguments, or a space of words"
         )
     weight = {} if options["lm_weight"] is None else {"weight": options["lm_weight"]}

@@ -110,13 +110,13 @@ def lines_by_language(lines: Sequence[str]) -> Counter[str] | None:
     return Counter(str(classify(line)[0]) for line in long)
 
 
-def warnings(found: Counter[str] | None, language: str) -> list[str]:
+def language_warnings(found: Counter[str] | None, language: str) -> list[str]:
     """What a user should know of the languages that a text of `language` is in."""
     if found is None or found.total() < LEAST:
         return []
     shares = {other: count / found.total() for other, count in found.most_common()}
     main, *others = shares
-    told = [
+    lines = [
         f"{100 * shares[other]:.0f} % of the lines look like {other!r} in a text that looks like {main!r}; "
         "if they are, remove them: words of two languages in one space disturb its alignment"
         for other in others
@@ -124,10 +124,10 @@ def warnings(found: Counter[str] | None, language: str) -> list[str]:
     ]
     language = {"nb": "no"}.get(iso_code(language), iso_code(language))  # py3langid's name of Bokmål
     if main != language and language in LANGUAGES:
-        told.append(
+        lines.append(
             f"{100 * shares[main]:.0f} % of the lines look like {main!r}, not {language!r}; check --lang"
         )
-    return told
+    return lines
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,8 @@ def embed(
             [Path(text) for text in texts], Path(folder) / "tokens", language=language,
             keep_case=config.keep_case, column=column, progress=progress.part(1, 3),
         )  # fmt: skip
-        told = tuple(_warnings(corpus, language))
-        for line in told:
+        warnings = tuple(_warnings(corpus, language))
+        for line in warnings:
             log.warning("%s: %s", language, line)
         read, trained = time.perf_counter(), Path(folder) / "model.bin"
         epochs = config.epochs_for(corpus.tokens)
@@ -191,13 +191,13 @@ def embed(
         with progress.part(3, 3).stage("saving", 0):
             words = _write(trained, out, language, config.most_words)
         if words < FEWEST_WORDS:
-            told = (*told, _few(words, cut=words == config.most_words))
-            log.warning("%s: %s", language, told[-1])
+            warnings = (*warnings, _few(words, cut=words == config.most_words))
+            log.warning("%s: %s", language, warnings[-1])
         if model is not None:
             with atomic_path(model) as place:
                 shutil.move(trained, place)
         seconds = {"read": read - began, "train": fitted - read, "save": time.perf_counter() - fitted}
-    return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, told)
+    return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, warnings)
 
 
 def _few(words: int, *, cut: bool) -> str:
@@ -213,7 +213,7 @@ def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
         )
     if advice := unspaced_advice(corpus.sample):
         yield advice
-    yield from warnings(lines_by_language(corpus.sample), language)
+    yield from language_warnings(lines_by_language(corpus.sample), language)
 
 
 def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress: Progress) -> None:

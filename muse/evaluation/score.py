@@ -17,7 +17,7 @@ from muse.files.space_folder import checksum, with_checksum
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.hubness import is_served
+from muse.space.hubness import uses_cached_hubness
 from muse.version import __version__
 
 Hits = NDArray[np.bool_]
@@ -129,7 +129,7 @@ def look_up_signature(
     coverage: float | None = None,
 ) -> Signature:
     """That of a score of words looked up by the space itself, whose hubness may be approximate."""
-    approximate = is_served(retrieval) and space.is_approximate(source, target)
+    approximate = uses_cached_hubness(retrieval) and space.is_approximate(source, target)
     return space_signature(
         space, source, target, retrieval=str(retrieval), gold=gold, coverage=coverage,
         more=("search:approximate",) if approximate else (),

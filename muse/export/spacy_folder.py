@@ -21,7 +21,7 @@ from muse.files.vectors.spacy import SETTINGS, VOCAB
 from muse.files.writing import check_folder_place
 from muse.installation import install_extra
 from muse.space import AlignedSpace
-from muse.space.inputs import check_spared
+from muse.space.inputs import check_not_an_input
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ def export_spacy(
     places = {language: out} if language else {name: out / folder_name(name) for name in space.languages}
     for place in places.values():
         check_folder_place(place, OURS)
-    check_spared(space.manifest, places.values())
+    check_not_an_input(space.manifest, places.values())
     written = []
     for name, place in places.items():
         vectors = space.vectors(name).most_frequent(max_vocab)

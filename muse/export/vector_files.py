@@ -24,7 +24,7 @@ from muse.files.writing import check_binary_name, check_folder, check_place, che
 from muse.normalise import normalise
 from muse.progress import Progress, Tick
 from muse.space import AlignedSpace, Provenance, SideToSave, save_space
-from muse.space.inputs import check_spared
+from muse.space.inputs import check_not_an_input
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
@@ -113,7 +113,7 @@ def export_vectors(
         require_pyarrow(out)  # before a folder is created
     written = []
     places = _places(space, out, form, language)
-    check_spared(space.manifest, places.values())
+    check_not_an_input(space.manifest, places.values())
     with writing(out), nullcontext() if out in places.values() else atomic_files(out) as folder:
         for name, path in places.items():
             vectors = space.vectors(name).most_frequent(max_vocab)

@@ -275,12 +275,12 @@ def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -
         stream.write((mark + text).encode())
 
 
-def stands_in_a_line(word: str) -> bool:
+def survives_line_round_trip(word: str) -> bool:
     """Whether a word comes back unchanged from a line of text; UTF-8 may still lack it (`check_unicode`)."""
-    return bool(word) and word == word.strip(" ") and stands_in_a_field(word)
+    return bool(word) and word == word.strip(" ") and survives_field_round_trip(word)
 
 
-def stands_in_a_field(word: str) -> bool:
+def survives_field_round_trip(word: str) -> bool:
     """Whether a word comes back unchanged from a field of a table with tabs."""
     return not any(sign in word for sign in "\t\n\r")
 
@@ -288,7 +288,7 @@ def stands_in_a_field(word: str) -> bool:
 def pair_line(path: Path, place: int, pair: Pair) -> str:
     """A pair as one line, separated by a space, or by a tab if a word has one; `place` is for the error."""
     for word in pair:
-        if not stands_in_a_line(word):
+        if not survives_line_round_trip(word):
             raise unwritable(path, word, place, kind="pair")
         check_unicode(path, word, place, kind="pair")
     return ("\t" if any(" " in word for word in pair) else " ").join(pair)
@@ -330,13 +330,15 @@ def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write
             raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
 
 
-def holds(form: str, word: str) -> bool:
+def can_store(form: str, word: str) -> bool:
     r"""Whether a dictionary of this format can have a word: a tab, for one, only in jsonl.
 
-    >>> holds("muse", "new york"), holds("tsv", "a\tb"), holds("jsonl", "a\tb")
+    >>> can_store("muse", "new york"), can_store("tsv", "a\tb"), can_store("jsonl", "a\tb")
     (True, False, True)
     """
-    return form == "jsonl" or (stands_in_a_field(word) if form == "tsv" else stands_in_a_line(word))
+    return form == "jsonl" or (
+        survives_field_round_trip(word) if form == "tsv" else survives_line_round_trip(word)
+    )
 
 
 def _muse(path: Path, place: int, entry: Entry) -> str:
@@ -347,7 +349,7 @@ def _muse(path: Path, place: int, entry: Entry) -> str:
 
 def _tsv(path: Path, place: int, entry: Entry) -> str:
     for word in entry[:2]:
-        if not stands_in_a_field(word):
+        if not survives_field_round_trip(word):
             raise unwritable(path, word, place, kind="pair")
     score, probability = (
         "" if number is None else f"{number:.6g}" for number in (entry.score, entry.probability)

@@ -34,12 +34,12 @@ def with_texts(table: Table, path: Path | None) -> Table:
     if path is None:
         return table
     if table.ranked:
-        raise BadSetting(f"{path}: texts are for rows without words, got words in {table.path}; leave it out")
+        raise BadSetting(f"{path}: texts are for unlabelled vectors, got words in {table.path}; leave it out")
     texts = [one_line(line) for line in read_lines(path)]
-    if len(texts) != table.room:  # of rows, which is exact
+    if len(texts) != table.max_rows:  # of rows, which is exact
         raise Mismatch(
-            f"{path}: expected a line for each of {table.room} rows of {table.path}, got {len(texts)}; give "
-            "one text a line, in the order of the rows"
+            f"{path}: expected a line for each of {table.max_rows} rows of {table.path}, got "
+            f"{len(texts)}; give one text a line, in the order of the rows"
         )
     return replace(table, texts=texts)
 

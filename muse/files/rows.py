@@ -1,4 +1,4 @@
-"""Rows: vectors without words, from the formats that stores of vectors write, with ids or row numbers.
+"""Rows: unlabelled vectors, from the formats that stores of vectors write, with ids or row numbers.
 
 .npy            n rows of d numbers
 .npz            the arrays `ids` and `vectors`, or one array alone

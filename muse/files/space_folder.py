@@ -19,7 +19,7 @@ from muse.vectors import Matrix
 MANIFEST = "manifest.json"
 LONGEST_NAME = 100  # of a language's folder, which is in names of files too
 WORDS, VECTORS, MAPPING, MEANS = "words.txt", "vectors.npy", "mapping.npy", "means.npy"
-TEXTS = "texts.txt"  # of rows without words, if their texts are known
+TEXTS = "texts.txt"  # of unlabelled vectors, if their texts are known
 _BLOCK = 1 << 20
 AGAIN = "copy the whole folder again or run muse align again"
 

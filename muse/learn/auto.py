@@ -29,7 +29,7 @@ from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
 from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
-from muse.learn.transport import TransportConfig, transport
+from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
 from muse.lexicon import Lexicon
 from muse.run.checkpoint import Arrays
@@ -39,7 +39,7 @@ from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
-Improvement = RefineConfig | TransportConfig
+RefinementConfig = RefineConfig | TransportConfig
 # A few rounds on the most frequent words are enough for most initial mappings. The others get many rounds, on
 # more words and whatever the objective: these succeed from a few percent of right pairs
 # (benchmarks/results/align/tried-alignment.md). They come in blocks: a mapping that does not get better
@@ -48,13 +48,13 @@ MANY_ROUNDS = RefineConfig(cutoffs=(5_000,), max_rounds=10, patience=10)
 ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
 # Rows that are not of words: blocks of many rounds. A right mapping may need all, and its gain rises late.
 FAR = TransportConfig(rounds=50)
-ROUNDS_OF_ROWS: tuple[Improvement, ...] = (FAR,) * 6
+ROUNDS_OF_ROWS: tuple[RefinementConfig, ...] = (FAR,) * 6
 CENTROIDS = 1_500
 CRITERION_WORDS = 4_000
-RISE = 0.1  # in the gain of the verdict, which a refinement must bring to be followed by another one
-HOPELESS = 0.05  # the gain after the first one below which no more follow; the lowest that led on was 0.2
+MIN_GAIN_TO_CONTINUE = 0.1  # of the verdict's gain: a refinement that adds less is not followed by another
+GIVE_UP_BELOW = 0.05  # the gain after the first refinement; the lowest that led to a right mapping was 0.2
 NULL_STREAM = 2_000  # the number of a random stream, above those of the initialisations
-FARTHEST = 1.0  # from a rotation: what is learned is nearer, and only what is damaged is not
+MAX_NONORTHOGONALITY = 1.0  # of a mapping from a checkpoint: only a damaged file is farther from a rotation
 JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming does not change it
 
 
@@ -63,13 +63,13 @@ def improve(
     target: Vectors,
     initial: Alignment,
     *,
-    config: Improvement,
+    config: RefinementConfig,
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> Iterator[Alignment]:
     """Yields the Alignments of `refine` or `transport`, whichever the settings are of; the last counts."""
     if isinstance(config, TransportConfig):
-        return transport(source, target, initial, config=config, rng=rng, runtime=runtime)
+        return refine_by_transport(source, target, initial, config=config, rng=rng, runtime=runtime)
     return refine(source, target, initial, config=config, rng=rng, runtime=runtime)
 
 
@@ -86,18 +86,18 @@ class Plan:
     init: str = "auto"
     identical: bool = True
     lexicon: Lexicon | None = None
-    rounds: tuple[Improvement, ...] = ROUNDS
+    rounds: tuple[RefinementConfig, ...] = ROUNDS
     ranked: bool = True
 
     def __post_init__(self) -> None:
         check_init(self.init)
 
-    def of_rows(self) -> Plan:
+    def for_unranked_rows(self) -> Plan:
         """The plan for rows in no order; BadSetting if its initialisation needs words."""
         usable = dict.fromkeys(("auto", *(name.split(":")[0] for name in KNOWN_OF_ROWS)))
         if self.init not in (*usable, "dictionary"):
             raise BadSetting(
-                f"--init {self.init} needs words, most frequent first, got rows without words; choose one of "
+                f"--init {self.init} needs words, most frequent first, got unlabelled vectors; choose one of "
                 f"{', '.join(usable)}"
             )
         return replace(self, rounds=ROUNDS_OF_ROWS if self.rounds else (), ranked=False)
@@ -247,7 +247,7 @@ class _Trial:
     target: Vectors
     score: Criterion
     null: float  # of every verdict
-    rounds: tuple[Improvement, ...]
+    rounds: tuple[RefinementConfig, ...]
     runtime: Runtime
     history: History = field(default_factory=History)
     patience: int = 1  # the refinements before a mapping may be given up
@@ -287,7 +287,8 @@ class _Trial:
             verdict = self._judge(alignment, seed)
             yield alignment, verdict
             # The first refinement ends where it stalls: only those after it can be compared.
-            if number + 1 >= self.patience and verdict.gain < (gain + RISE if number > 0 else HOPELESS):
+            least = gain + MIN_GAIN_TO_CONTINUE if number > 0 else GIVE_UP_BELOW
+            if number + 1 >= self.patience and verdict.gain < least:
                 return
             gain = max(gain, verdict.gain)
 
@@ -315,7 +316,7 @@ class _Trial:
         if mapping.shape != (self.target.dimension, self.source.dimension):
             raise ValueError(f"a mapping of the shape {mapping.shape}")
         kept = Alignment(mapping, method=str(arrays["method"]), criterion=float(arrays["criterion"].item()))
-        if not (kept.orthogonality_defect < FARTHEST and np.isfinite(kept.criterion)):
+        if not (kept.orthogonality_defect < MAX_NONORTHOGONALITY and np.isfinite(kept.criterion)):
             raise ValueError(f"a mapping that is no rotation, or the criterion {kept.criterion}")
         return kept
 

@@ -79,16 +79,16 @@ class Paths:
     def of(cls, source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Paths:
         """Paths as `learn` would begin them: of rows that are not of words, a sample in random order."""
         if not (source.ranked and target.ranked):
-            config, rng = config.of_rows(), np.random.default_rng([config.seed, LAST_STREAM, 4])
+            config, rng = config.for_unranked_rows(), np.random.default_rng([config.seed, LAST_STREAM, 4])
             source, target = (sampled(side, rng) for side in (source, target))
         return cls(source, target, config, runtime)
 
-    def better(self, direct: Learned | None, intermediates: Sequence[Intermediate]) -> Learned | None:
+    def best_path(self, direct: Learned | None, intermediates: Sequence[Intermediate]) -> Learned | None:
         """The best over one of `intermediates`, or `direct` if none is judged better; None if all failed."""
         began, best = time.perf_counter(), direct
         tried: list[Candidate] = []
         for over in nearest_first(self.source, intermediates):
-            path = self._over(over, null=None if direct is None else direct.verdict.null)
+            path = self._path_through(over, null=None if direct is None else direct.verdict.null)
             if path is None:
                 continue
             tried += path.candidates
@@ -109,7 +109,7 @@ class Paths:
             memory=best.memory if direct is None else direct.memory,
         )
 
-    def _over(self, over: Intermediate, null: float | None) -> Learned | None:
+    def _path_through(self, over: Intermediate, null: float | None) -> Learned | None:
         """The path over one language, refined against the pivot and judged there; None if a step failed."""
         began, source, target = time.perf_counter(), self.source, self.target
         log.info("%s into %s over %s", source.language, target.language, over.language)
@@ -215,10 +215,10 @@ def learn_many(
     """The mappings from prepared `sources` to prepared `target`, which moves only for a single source.
 
     A language that fails, or is doubtful, is tried over the others (`muse.learn.many`). Raise BadSetting if
-    rows without words are to be refined jointly.
+    unlabelled vectors are to be refined jointly.
     """
     if config.joint and not all(side.ranked for side in (*sources, target)):
-        raise BadSetting("--joint fits mappings to pairs of words, got rows without words; leave it out")
+        raise BadSetting("--joint fits mappings to pairs of words, got unlabelled vectors; leave it out")
     many = _Many(sources, target, config, runtime)
     learned, failures = many.directly()
     learned = many.over_others(learned, others or Others())
@@ -256,7 +256,7 @@ class _Many:
                     "%s into %s, %d of %d", source.language, self.target.language, place, len(self.sources)
                 )
             own = self._runtime_of(source.language) if several else self.runtime
-            own = own.further(PARTS * (place - 1))
+            own = own.skip_parts(PARTS * (place - 1))
             try:
                 learned[source.language] = learn(source, self.target, config=self.own_config, runtime=own)
             except MuseError as error:
@@ -277,10 +277,10 @@ class _Many:
         fresh = intermediates
         while pending and fresh:
             for source in pending:
-                own = self._runtime_of(source.language).further(PARTS * (len(self.sources) - 1))
+                own = self._runtime_of(source.language).skip_parts(PARTS * (len(self.sources) - 1))
                 paths = Paths.of(source, self.target, self.own_config, own)
                 usable = [over for over in fresh if over.language != source.language]
-                better = paths.better(found.get(source.language), usable)
+                better = paths.best_path(found.get(source.language), usable)
                 if better is not None:
                     found[source.language] = better
             pending = [source for source in pending if _needs_detour(found.get(source.language))]
@@ -304,7 +304,7 @@ class _Many:
         intermediates = []
         for language in via:
             log.info("%s into %s, for detours", language.language, self.target.language)
-            own = self._runtime_of(language.language).further(PARTS * (len(self.sources) - 1))
+            own = self._runtime_of(language.language).skip_parts(PARTS * (len(self.sources) - 1))
             try:
                 learned = learn(language, self.target, config=config, runtime=own)
             except MuseError as error:
@@ -336,7 +336,7 @@ def _jointly(
     rng = np.random.default_rng([config.seed, LAST_STREAM, 1])
     start = {language: one.alignment.source_map for language, one in learned.items()}
     began = time.perf_counter()
-    last = runtime.further(PARTS * len(sources) - 1)
+    last = runtime.skip_parts(PARTS * len(sources) - 1)
     joint = refine_jointly([*sources, target], start, rng=rng, runtime=last)
     if joint.weight:
         for source in sources:

@@ -18,7 +18,7 @@ import torch
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
-from muse.learn.auto import Candidate, Improvement, Plan, best, candidates, improve
+from muse.learn.auto import Candidate, Plan, RefinementConfig, best, candidates, improve
 from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.refine import RefineConfig
@@ -112,7 +112,7 @@ class AlignConfig:
     """The initialisations to try, and the first rounds after each: `--init`, `--no-identical`."""
     steps: tuple[str, ...] = DEFAULT_STEPS
     """The normalisation, which must end with unit: `--normalise`."""
-    refine: Improvement | None = RefineConfig()
+    refine: RefinementConfig | None = RefineConfig()
     """The refinement of the best candidate; None: none, `--no-refine`."""
     reweight: bool = True
     """Re-weight directions at the end, if that helps and the target may move: `--reweight`."""
@@ -132,10 +132,10 @@ class AlignConfig:
         """The settings of a mapping into a space that does not move."""
         return replace(self, reweight=False, fixed_target=True)
 
-    def of_rows(self) -> AlignConfig:
+    def for_unranked_rows(self) -> AlignConfig:
         """The settings for rows in no order, which have few pairs to weight directions by."""
         refined = None if self.refine is None else REFINE_ROWS
-        return replace(self, plan=self.plan.of_rows(), refine=refined, reweight=False)
+        return replace(self, plan=self.plan.for_unranked_rows(), refine=refined, reweight=False)
 
     def without_pairs(self) -> AlignConfig:
         """The settings for two languages of which no translations are known."""
@@ -183,7 +183,7 @@ def _check_enough(source: Vectors, target: Vectors) -> None:
             )
 
 
-def prepare_(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors, Normalisation]:
+def normalise_in_place(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors, Normalisation]:
     """The vectors with the original lengths of their rows, and the fitted normalisation.
 
     The rows are normalised in place: for 200,000 words a second matrix would take 240 MB. Mismatch if all
@@ -206,7 +206,7 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     """
     check_pair(source, target, config.plan.lexicon)
     if not (source.ranked and target.ranked):
-        config, lexicon = config.of_rows(), config.plan.lexicon
+        config, lexicon = config.for_unranked_rows(), config.plan.lexicon
         rng = np.random.default_rng([config.seed, SAMPLE_STREAM])
         named = set() if lexicon is None else {entry for pair in lexicon.pairs for entry in pair}
         source, target = (sampled(side, rng, keep=named) for side in (source, target))
@@ -222,7 +222,7 @@ def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, 
     tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     history = History()
-    runtime = runtime.further()
+    runtime = runtime.skip_parts()
     runtime = replace(runtime, progress=runtime.progress.with_callback(history.record))
     rng = np.random.default_rng([config.seed, LAST_STREAM])
     alignment, verdict = _refined(source, target, best(tried), config, rng, runtime)
@@ -285,7 +285,7 @@ def _learn_with_pairs(
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     alignment, supervision = learn_from_pairs(
         evidence, unsupervised=_starts(alone), fixed=config.fixed_target or not config.reweight,
-        plain=config.refine is None, seed=config.seed, runtime=runtime.further(),
+        plain=config.refine is None, seed=config.seed, runtime=runtime.skip_parts(),
     )  # fmt: skip
     supervision = replace(supervision, noun=source.noun)
     rng = np.random.default_rng([config.seed, PAIRS_STREAM, 2])

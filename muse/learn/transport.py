@@ -56,7 +56,7 @@ def sinkhorn(cost: Tensor, epsilon: float, rounds: int) -> Tensor:
     return rows[:, None] * kernel * columns
 
 
-def whitened(rows: Tensor, power: float, dimensions: int | None = None) -> Tensor:
+def whiten(rows: Tensor, power: float, dimensions: int | None = None) -> Tensor:
     """The rows (n, d) along their k widest principal axes, (n, k), of unit length; k = d if not given.
 
     The standard deviation s of each axis becomes s^(1 - power): 0 changes nothing, 1 whitens.
@@ -85,7 +85,7 @@ class TransportConfig:
     weighted: bool = False  # directions by canonical correlation, which helps mappings that are far off
 
 
-def transport(
+def refine_by_transport(
     source: Vectors,
     target: Vectors,
     initial: Alignment,
@@ -96,29 +96,29 @@ def transport(
 ) -> Iterator[Alignment]:
     """Yields one Alignment after all rounds: it is learned on whitened rows, and then carried to the rows."""
     plain = source.tensor(runtime.device), target.tensor(runtime.device)
-    white = both_whitened(*plain, config)
-    before = carried(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
+    white = whiten_both(*plain, config)
+    before = transfer_mapping(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
     with runtime.progress.stage("transport", config.rounds, "rounds") as tick:
         for done, mapping in enumerate(rounds_of_transport(*white, before, config, rng), start=1):
             tick(done, moved=float((mapping - before).square().mean().sqrt()))
             before = mapping
-    found = carried(before, white, plain, config, rng, draws=LAST_DRAWS)
+    found = transfer_mapping(before, white, plain, config, rng, draws=LAST_DRAWS)
     yield Alignment(found.cpu().numpy(), method=initial.method)
 
 
-def transported(
+def mapping_by_transport(
     x: Tensor, y: Tensor, mapping: Tensor, config: TransportConfig, rng: np.random.Generator
 ) -> Tensor:
     """The mapping (e, d) between rows x (n, d) and y (m, e) that is reached from `mapping`."""
-    white = both_whitened(x, y, config)
-    mapping = carried(mapping, (x, y), white, config, rng)
+    white = whiten_both(x, y, config)
+    mapping = transfer_mapping(mapping, (x, y), white, config, rng)
     *_, found = rounds_of_transport(*white, mapping, config, rng)
-    return carried(found, white, (x, y), config, rng)
+    return transfer_mapping(found, white, (x, y), config, rng)
 
 
-def both_whitened(x: Tensor, y: Tensor, config: TransportConfig) -> tuple[Tensor, Tensor]:
+def whiten_both(x: Tensor, y: Tensor, config: TransportConfig) -> tuple[Tensor, Tensor]:
     """Rows x (n, d) and y (m, e), whitened as the settings say, each in at most its own dimensions."""
-    own, other = (whitened(rows, config.whitening, config.dimensions) for rows in (x, y))
+    own, other = (whiten(rows, config.whitening, config.dimensions) for rows in (x, y))
     return own, other
 
 
@@ -148,7 +148,7 @@ def rounds_of_transport(
         yield rotation(total) if averaging else mapping
 
 
-def carried(
+def transfer_mapping(
     mapping: Tensor,
     old: tuple[Tensor, Tensor],
     new: tuple[Tensor, Tensor],

@@ -20,7 +20,7 @@ from muse.alignment import Alignment
 from muse.learn.criterion import SIGNIFICANT, standard_errors
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.induced import SelfLearningConfig, self_learning
-from muse.learn.supervise.linear import CanonicalConfig, canonical, orthogonal, whitened
+from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
 from muse.vectors import Vectors
@@ -58,7 +58,9 @@ def tune(
     with runtime.progress.stage("re-weighting", 4) as tick:
         rivals = [_rival("the rotation", orthogonal, plain, half)]
         tick(1)
-        rivals.append(_rival("whitened maps", whitened, none.plus(_mutual(none, whitened(plain))), half))
+        rivals.append(
+            _rival("whitened maps", fit_whitened, none.plus(_mutual(none, fit_whitened(plain))), half)
+        )
         tick(2)
         config = SelfLearningConfig(cutoffs=(WORDS,), rounds=(ROUNDS,), share=1.0)
         grown = self_learning(none, _canonical(plain), config, rng)

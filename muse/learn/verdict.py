@@ -28,7 +28,7 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.learn.refine import FIRST_ROUNDS, rounds
-from muse.learn.transport import TransportConfig, transported
+from muse.learn.transport import TransportConfig, mapping_by_transport
 from muse.procrustes import both_mapped, procrustes, rotation
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
@@ -60,7 +60,7 @@ class Scale:
 OF_WORDS = Scale(2_000, 0.9, 4.0)
 OF_ROWS = Scale(5_000, 0.55, 10.0)
 # What a mapping of rows goes through before it is judged, and a random one for the baseline.
-RELAXED = TransportConfig(rounds=8)
+ROW_REFINEMENT = TransportConfig(rounds=8)
 LEAST_NULL_OF_ROWS = 0.2  # right mappings recover .25 to .5, and random ones that collapse nearly nothing
 
 
@@ -203,8 +203,8 @@ def _agreement_at_random(x: Tensor, y: Tensor, rng: np.random.Generator) -> floa
 def _relaxed_agreement(
     x: Tensor, y: Tensor, mapping: Tensor, rng: np.random.Generator
 ) -> tuple[float, Tensor]:
-    """The agreement of a mapping (e, d) after RELAXED, and its mutual neighbours (p, 2)."""
-    mapping = transported(x, y, mapping, RELAXED, rng)
+    """The agreement of a mapping (e, d) after ROW_REFINEMENT, and its mutual neighbours (p, 2)."""
+    mapping = mapping_by_transport(x, y, mapping, ROW_REFINEMENT, rng)
     pairs = mutual_neighbours(*both_mapped(x, y, mapping), Retrieval())
     return _agreement(x, y, pairs, DRAWS, rng), pairs
 

@@ -21,9 +21,9 @@ class Runtime:
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     processes: Processes = Processes()
 
-    def further(self, parts: int = 1) -> Runtime:
+    def skip_parts(self, parts: int = 1) -> Runtime:
         """The same runtime, whose progress is some parts further."""
-        return replace(self, progress=self.progress.further(parts))
+        return replace(self, progress=self.progress.skip_parts(parts))
 
 
 def pick_device(device: str) -> str:

@@ -1,7 +1,7 @@
 """Both ways: what sources and targets find of each other, from one product of the two matrices.
 
 Looking up both directions apart computes every similarity twice, and CSLS, which needs the hubness of both
-sides first, four times. Here it is twice, or once where the products fit into `KEPT` bytes.
+sides first, four times. Here it is twice, or once where the products fit into `MAX_CACHED_BYTES` bytes.
 
 Similarity matrix: the inner products of sources and targets, searched by rows and by columns.
 """
@@ -19,7 +19,7 @@ from torch import Tensor
 from muse.search.exact import (
     APART,
     GROUP,
-    Lines,
+    MatrixRows,
     Step,
     check_backend,
     maxima_of_rows,
@@ -32,16 +32,16 @@ from muse.search.found import Neighbours, merged, nonzero_places
 
 TILE = 2_048  # rows of a product: enough for full speed
 STRIP = 128  # rows of which maxima are taken at a time, a multiple of GROUP
-KEPT = 1_650_000_000  # 20,000 sources by 20,000 targets
-NARROW = 256  # sources; with 96 it takes 1.7 times as long as two searches, with 496 it is quicker
-PASSING = 400_000_000  # bytes of one that is not kept: it is made while the one before is still held
+MAX_CACHED_BYTES = 1_650_000_000  # 20,000 sources by 20,000 targets
+MIN_SOURCES = 256  # sources; with 96 it takes 1.7 times as long as two searches, with 496 it is quicker
+MAX_TRANSIENT_BYTES = 400_000_000  # of a product not kept: two exist while the next one is made
 
 
 class SimilarityMatrix(NamedTuple):
     """The products of n sources and m targets; a line of `rows` is a source, one of `columns` a target."""
 
-    rows: Lines
-    columns: Lines
+    rows: MatrixRows
+    columns: MatrixRows
 
     @classmethod
     def of(cls, source: Tensor, target: Tensor) -> SimilarityMatrix:
@@ -60,12 +60,12 @@ class SimilarityMatrix(NamedTuple):
                 torch.amax(strip.view(-1, GROUP, wide), dim=1, out=of_columns[groups])
         entries, by_columns = matrix.view(-1), of_columns[:, :m].T.contiguous()
         return cls(
-            Lines(entries, (wide, 1), m, of_rows[:n], members(wide, APART, source.device)),
-            Lines(entries, (1, wide), n, by_columns, members(high, 1, source.device)),
+            MatrixRows(entries, (wide, 1), m, of_rows[:n], members(wide, APART, source.device)),
+            MatrixRows(entries, (1, wide), n, by_columns, members(high, 1, source.device)),
         )
 
 
-class Both(NamedTuple):
+class BothDirections(NamedTuple):
     """What every source finds among the targets, and every target among the sources."""
 
     of_source: Neighbours
@@ -87,20 +87,20 @@ class Products:
     def __post_init__(self) -> None:
         check_backend(self.backend)
 
-    def nearest(self, k: int, step: Step | None = None) -> Both:
+    def nearest(self, k: int, step: Step | None = None) -> BothDirections:
         """The k best of the other side for all rows of both; `step` is called with the sources done."""
         if self._apart:
             there = nearest(self.source, self.target, k, backend=self.backend, step=step)
-            return Both(there, nearest(self.target, self.source, k, backend=self.backend))
+            return BothDirections(there, nearest(self.target, self.source, k, backend=self.backend))
         of_source, of_target = [], Neighbours.none(self.target)
         for start, matrix in self._matrices():
             of_source.append(matrix.rows.nearest(k))
-            of_target = merged(of_target, matrix.columns.nearest(k).after(start), k)
+            of_target = merged(of_target, matrix.columns.nearest(k).offset_indices(start), k)
             if step is not None:
                 step(start + len(matrix.rows))
-        return Both(Neighbours.joined(of_source), of_target)
+        return BothDirections(Neighbours.joined(of_source), of_target)
 
-    def best(self, biases: tuple[Tensor, Tensor], known: Both) -> tuple[Tensor, Tensor]:
+    def best(self, biases: tuple[Tensor, Tensor], known: BothDirections) -> tuple[Tensor, Tensor]:
         """The best target of every source (n,), and the best source of every target (m,), exactly.
 
         `biases` are those of the sources (n,) and of the targets (m,), subtracted from the products when a
@@ -110,10 +110,10 @@ class Products:
             there = nearest(self.source, self.target, 1, bias=biases[1], backend=self.backend)
             back = nearest(self.target, self.source, 1, bias=biases[0], backend=self.backend)
             return there.indices[:, 0], back.indices[:, 0]
-        of_source, best_source = [], known.of_target.less(biases[0], 1)
+        of_source, best_source = [], known.of_target.minus_bias(biases[0], 1)
         for start, matrix in self._matrices():
             rows = slice(start, start + len(matrix.rows))
-            best_target = known.of_source.of(rows).less(biases[1], 1)
+            best_target = known.of_source.of(rows).minus_bias(biases[1], 1)
             of_source.append(matrix.rows.best(biases[1], best_target))
             best_source = matrix.columns.best(biases[0][rows], best_source, first=start)
         return Neighbours.joined(of_source).indices[:, 0], best_source.indices[:, 0]
@@ -134,7 +134,7 @@ class Products:
     @cached_property
     def _apart(self) -> bool:
         """Whether to search both directions apart: strips of few sources are passed over too many times."""
-        if self.backend == "faiss" or self._height < min(NARROW, len(self.source)):
+        if self.backend == "faiss" or self._height < min(MIN_SOURCES, len(self.source)):
             return True
         return any(nonzero_places(side) is not None for side in (self.source, self.target))
 
@@ -142,9 +142,9 @@ class Products:
     def _height(self) -> int:
         """The number of sources in a matrix."""
         row = self.source.element_size() * len(self.target)  # bytes
-        if len(self.source) * row <= KEPT:
+        if len(self.source) * row <= MAX_CACHED_BYTES:
             return len(self.source)
-        return max(1, PASSING // (row * GROUP)) * GROUP
+        return max(1, MAX_TRANSIENT_BYTES // (row * GROUP)) * GROUP
 
     @cached_property
     def _whole(self) -> SimilarityMatrix:

@@ -33,7 +33,7 @@ TILE_SCALE_ON_GPU = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class MatrixRows:
     """Lines of entries in groups: `maxima` (n, g) of each line, `members` (g, e), the places of the entries.
 
     Of the `entries` of the whole matrix, the one at place j of line i has the number i strides[0] +
@@ -99,7 +99,7 @@ def largest_in_rows(scores: Tensor, columns: int, k: int) -> Neighbours:
     maxima = scores.new_empty(len(scores), groups)
     maxima_of_rows(scores, maxima)
     every = members(scores.shape[1], APART, scores.device)
-    return Lines(scores.view(-1), (scores.shape[1], 1), columns, maxima, every).nearest(k)
+    return MatrixRows(scores.view(-1), (scores.shape[1], 1), columns, maxima, every).nearest(k)
 
 
 def row_length(columns: int) -> int:
@@ -175,7 +175,7 @@ class Keys:
         found, done = [], 0
         places = self._places
         for block in self._search(queries, min(k, len(self.rows if places is None else places))):
-            found.append(block if places is None or self._in_place else block.at(places))
+            found.append(block if places is None or self._in_place else block.remap_indices(places))
             done += len(block.scores)
             if step is not None:
                 step(done)
@@ -273,10 +273,10 @@ def _torch_block(
         scores = torch.mm(queries, tile.T, out=room[:, : len(tile)])  # (b, t)
         room[:, len(tile) :] = -torch.inf  # the last tile has fewer columns
         if plain:
-            near = merged(near, largest_in_rows(room, len(tile), plain).after(start), plain)
+            near = merged(near, largest_in_rows(room, len(tile), plain).offset_indices(start), plain)
         if bias is not None:
             scores -= bias[start : start + len(tile)]
-        best = merged(best, largest_in_rows(room, len(tile), k).after(start), k)
+        best = merged(best, largest_in_rows(room, len(tile), k).offset_indices(start), k)
         start += len(tile)
     return near, best
 

@@ -57,15 +57,15 @@ class Neighbours(NamedTuple):
         """Those of some queries."""
         return Neighbours(self.scores[queries], self.indices[queries])
 
-    def at(self, places: Tensor) -> Neighbours:
+    def remap_indices(self, places: Tensor) -> Neighbours:
         """The same where the keys searched are those at these places (m,) among more."""
         return Neighbours(self.scores, places[self.indices])
 
-    def after(self, keys: int) -> Neighbours:
+    def offset_indices(self, keys: int) -> Neighbours:
         """The same where so many other keys come first."""
         return Neighbours(self.scores, self.indices + keys)
 
-    def less(self, bias: Tensor | None, top: int) -> Neighbours:
+    def minus_bias(self, bias: Tensor | None, top: int) -> Neighbours:
         """The `top` best of these once the `bias` (m,) of each key is subtracted."""
         scores = self.scores if bias is None else self.scores - bias[self.indices]
         best = scores.topk(min(top, scores.shape[1]), dim=1)

@@ -56,7 +56,7 @@ def load_encoder(
     for one in spaces:
         if not any(one.vectors(language).ranked for language in one.languages):
             raise BadSetting(
-                "sentences are encoded by the words of a space, got rows without words; take a space of words"
+                "sentences are encoded by the words of a space, got unlabelled vectors; take a space of words"
             )
     if isinstance(name, Path) or _is_folder(name):
         return _restored(Path(name), spaces)

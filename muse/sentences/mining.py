@@ -18,7 +18,7 @@ from torch.nn.functional import normalize
 from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.search.approximate import Approximation
-from muse.search.both_ways import Both, Products
+from muse.search.both_ways import BothDirections, Products
 from muse.search.pair_score import PairScore
 from muse.vectors import Matrix
 
@@ -79,7 +79,7 @@ def mine(
     return Mined(np.stack([kept[side][found.pairs[:, side]] for side in (0, 1)], axis=1), found.scores)
 
 
-def paired(found: Both, config: MiningConfig) -> Mined:
+def paired(found: BothDirections, config: MiningConfig) -> Mined:
     """The pairs among what all sentences of both texts have found (n, k) and (m, k)."""
     pairs, scores = _candidates(found, config.score)  # (p, 2), (p,)
     best = _mutual(pairs, scores)
@@ -94,7 +94,7 @@ def _unit(rows: Matrix, config: MiningConfig) -> Tensor:
     return normalize(torch.from_numpy(np.ascontiguousarray(rows, np.float32)).to(config.device))
 
 
-def _candidates(found: Both, score: PairScore) -> tuple[Rows, Values]:
+def _candidates(found: BothDirections, score: PairScore) -> tuple[Rows, Values]:
     # Each pair of neighbours, in either direction, once (p, 2), and its score (p,).
     there, back = found
     own, other = there.scores.mean(dim=1), back.scores.mean(dim=1)  # (n,), (m,)
@@ -107,7 +107,7 @@ def _candidates(found: Both, score: PairScore) -> tuple[Rows, Values]:
     return np.stack(np.divmod(codes, len(other)), axis=1), scores[once]
 
 
-def _nearest(x: Tensor, y: Tensor, config: MiningConfig, progress: Progress) -> Both:
+def _nearest(x: Tensor, y: Tensor, config: MiningConfig, progress: Progress) -> BothDirections:
     k, approximation = config.score.k, config.approximation
     if not approximation.applies(len(x), len(y), on_gpu=y.is_cuda):
         with progress.stage("candidates", len(x), "sentences") as tick:
@@ -115,7 +115,7 @@ def _nearest(x: Tensor, y: Tensor, config: MiningConfig, progress: Progress) -> 
     with progress.stage("candidates of the source", len(x), "sentences") as tick:
         there = approximation.nearest(x, y, k, tick)
     with progress.stage("candidates of the target", len(y), "sentences") as tick:
-        return Both(there, approximation.nearest(y, x, k, tick))
+        return BothDirections(there, approximation.nearest(y, x, k, tick))
 
 
 def _mutual(pairs: Rows, scores: Values) -> NDArray[np.bool_]:

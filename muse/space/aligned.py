@@ -6,7 +6,7 @@ The folder holds `manifest.json` and, for each language, a folder with `words.tx
 `vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
 `hubness.<other>.<digest>.npy` or `hubness.<other>.<digest>.approximate.npy` (n,), all float32, and
 `calibration.<other>.<digest>.json`, whose digest is that of the vectors of both; k is the dimension of the
-space, d that of the language's own vectors, which may differ. Rows without words whose texts are known also
+space, d that of the language's own vectors, which may differ. Unlabelled vectors whose texts are known also
 have `texts.txt` (a text a line). Nothing in it is a pickle.
 """
 
@@ -44,7 +44,13 @@ from muse.progress import Progress
 from muse.search.approximate import Approximation, Recall
 from muse.search.retrieval import Retrieval, check_top
 from muse.space.forms import find_form
-from muse.space.hubness import approximate_hubness_of_both, hubness_of_both, is_served, keep, read_kept
+from muse.space.hubness import (
+    approximate_hubness_of_both,
+    hubness_of_both,
+    keep,
+    read_kept,
+    uses_cached_hubness,
+)
 from muse.space.saving import CHUNK, mapped
 from muse.vectors import Matrix, Vectors
 
@@ -282,7 +288,7 @@ class AlignedSpace:
         """`retrieval.bias` (m,) of all targets for all sources: stored on disk, or found once and kept."""
         key = (source, target, retrieval)
         if key not in self._biases:
-            if is_served(retrieval):
+            if uses_cached_hubness(retrieval):
                 r = self.hubness(target, source)  # (m,)
                 self._biases[key] = (self._find_hubness(source, target) if r is None else r) / 2
             else:

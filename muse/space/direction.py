@@ -81,11 +81,11 @@ class Approximate:
 
     def best(self, rows: slice, top: int) -> Neighbours:
         """The `top` best targets (b, k), with scores, of a batch of sources."""
-        return self.biases.scored(self.of_source.of(rows).less(self.biases.of_target, top), rows)
+        return self.biases.scored(self.of_source.of(rows).minus_bias(self.biases.of_target, top), rows)
 
     def back(self, top: int) -> Tensor:
         """The `top` best sources (m, k) of every target."""
-        return self.of_target.less(self.biases.of_source, top).indices
+        return self.of_target.minus_bias(self.biases.of_source, top).indices
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ HUBNESS_K = 10  # the neighbourhood of the hubness on disk: k of the default ret
 log = logging.getLogger(__name__)
 
 
-def is_served(retrieval: Retrieval) -> bool:
+def uses_cached_hubness(retrieval: Retrieval) -> bool:
     """Whether a retrieval needs the hubness that a space keeps, and nothing else."""
     return (retrieval.method, retrieval.k) == ("csls", HUBNESS_K)
 

@@ -11,7 +11,7 @@ from muse.files.source import is_stream
 from muse.files.space_folder import checksum
 
 
-def check_spared(manifest: Mapping[str, Any], paths: Iterable[Path], *, written: str = "--out") -> None:
+def check_not_an_input(manifest: Mapping[str, Any], paths: Iterable[Path], *, written: str = "--out") -> None:
     """Raise BadSetting if a file or folder at one of the paths is an input of the space with this manifest.
 
     It is known by its checksum, wherever it was read from and whatever its name is; what was made of the

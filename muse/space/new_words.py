@@ -251,7 +251,7 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
     with open_table(path) as table:
         space.check_raw(language, table.dimension, str(path))
         blocks = progress.through(
-            f"mapping {language}", table.blocks, table.room, lambda block: len(block[0]), "rows"
+            f"mapping {language}", table.blocks, table.max_rows, lambda block: len(block[0]), "rows"
         )
         count = 0
         with row_writer(out, k, ID) as write:

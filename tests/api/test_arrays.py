@@ -111,7 +111,7 @@ def test_rows_that_cannot_be_aligned_are_told(tmp_path: Path) -> None:
             "minilm", "use", source_file=FRENCH.matrix[:400], target_file=ENGLISH.matrix,
             out=tmp_path / "space",
         )  # fmt: skip
-    with pytest.raises(BadSetting, match="use: --lower is for words, got rows without words"):
+    with pytest.raises(BadSetting, match="use: --lower is for words, got unlabelled vectors"):
         aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, lowercase=True)
     (tmp_path / "words.txt").write_text("le\n")
     with pytest.raises(BadSetting, match="minilm: a list of words is for vectors composed of n-grams"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.learn.pair import prepare_
+from muse.learn.pair import normalise_in_place
 from muse.normalise import DEFAULT_STEPS
 from muse.vectors import Vectors
 
@@ -41,7 +41,7 @@ def easy_pair(words: int) -> tuple[Vectors, Vectors]:
     order = np.argsort(np.arange(words) + 20 * rng.standard_normal(words))  # frequencies differ too
     source = Vectors("aa", names, rows.astype(np.float32))
     target = Vectors("bb", [names[place] for place in order], other[order].astype(np.float32))
-    return prepare_(source, DEFAULT_STEPS)[0], prepare_(target, DEFAULT_STEPS)[0]
+    return normalise_in_place(source, DEFAULT_STEPS)[0], normalise_in_place(target, DEFAULT_STEPS)[0]
 
 
 @pytest.mark.parametrize("idea", EXACT)

@@ -18,7 +18,7 @@ import pytest
 
 from muse.embedding import Corpus, EmbedConfig, embed, write_corpus
 from muse.embedding.corpus import SAMPLE
-from muse.embedding.training import lines_by_language, warnings
+from muse.embedding.training import language_warnings, lines_by_language
 from muse.errors import BadFile, BadSetting
 from muse.files import read_vectors
 from muse.files.vectors.fasttext import load_fasttext
@@ -195,13 +195,13 @@ def test_other_languages_are_told() -> None:
     pytest.importorskip("py3langid")
     found = lines_by_language([FRENCH] * 90 + [ENGLISH] * 10 + ["Oui.", "No."] * 50)
     assert found == Counter({"fr": 90, "en": 10})
-    assert [line[:30] for line in warnings(found, "fr")] == ["10 % of the lines look like 'e"]
-    assert warnings(found, "fra_Latn") == warnings(found, "fr")
-    assert "90 % of the lines look like 'fr', not 'de'; check --lang" in warnings(found, "de")
+    assert [line[:30] for line in language_warnings(found, "fr")] == ["10 % of the lines look like 'e"]
+    assert language_warnings(found, "fra_Latn") == language_warnings(found, "fr")
+    assert "90 % of the lines look like 'fr', not 'de'; check --lang" in language_warnings(found, "de")
 
 
 @pytest.mark.parametrize(
     "found", [None, Counter(), Counter({"fr": 10, "en": 9}), Counter({"fr": 98, "en": 2})]
 )
 def test_nothing_is_told_of_a_text_in_one_language(found: Counter[str] | None) -> None:
-    assert warnings(found, "fr") == []
+    assert language_warnings(found, "fr") == []

@@ -1,4 +1,4 @@
-"""Rows without words from every format that holds them, and their faults."""
+"""Unlabelled vectors from every format that holds them, and their faults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from safetensors.torch import save_file as save_torch_file
 from muse.errors import BadFile, BadSetting
 from muse.files import read_vectors
 from muse.files.rows import table_of_rows
-from muse.files.vectors.table import Wanted, gather
+from muse.files.vectors.table import ReadOptions, gather
 from tests.support.spaces import raw_rows
 
 ROWS = raw_rows(0, 30, 4)
@@ -138,13 +138,13 @@ def test_many_rows_are_numbered_through_all_blocks(tmp_path: Path) -> None:
 
 def test_of_repeated_ids_the_first_is_kept(tmp_path: Path) -> None:
     table = table_of_rows(tmp_path, ROWS[:3], ["a", "b", "a"])
-    read = gather(table, Wanted("x"))
+    read = gather(table, ReadOptions("x"))
     assert (read.words, read.repeated) == (("a", "b"), 1)
 
 
 def test_what_is_for_words_is_refused(tmp_path: Path) -> None:
     _npy(ROWS)(tmp_path / "x.npy")
-    with pytest.raises(BadSetting, match="--lower is for words, got rows without words; leave it out"):
+    with pytest.raises(BadSetting, match="--lower is for words, got unlabelled vectors; leave it out"):
         read_vectors(tmp_path / "x.npy", language="a", lowercase=True)
     with pytest.raises(BadSetting, match="leave the list out"):
         read_vectors(tmp_path / "x.npy", language="a", words=["a"])

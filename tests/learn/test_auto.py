@@ -175,12 +175,12 @@ def test_identical_strings_only_where_allowed() -> None:
     ]
 
 
-@pytest.mark.parametrize(("hopeless", "blocks"), [(auto.HOPELESS, 1), (-np.inf, 2)])
+@pytest.mark.parametrize(("hopeless", "blocks"), [(auto.GIVE_UP_BELOW, 1), (-np.inf, 2)])
 def test_a_mapping_that_gets_no_better_is_given_up(
     monkeypatch: pytest.MonkeyPatch, hopeless: float, blocks: int
 ) -> None:
     """A hopeless one after the first block, another after the first that brings nothing."""
-    monkeypatch.setattr(auto, "HOPELESS", hopeless)
+    monkeypatch.setattr(auto, "GIVE_UP_BELOW", hopeless)
     block = RefineConfig(cutoffs=(100,), max_rounds=1)
     (found,) = tried(scripted(block, block, block, block, bad=WRONG))
     assert found.verdict.label == "failed"

@@ -12,7 +12,7 @@ import torch
 from muse.errors import Mismatch
 from muse.learn.auto import Plan
 from muse.learn.many import Intermediate, Others, Paths, learn_many, nearest_first
-from muse.learn.pair import AlignConfig, Learned, learn, prepare_
+from muse.learn.pair import AlignConfig, Learned, learn, normalise_in_place
 from muse.learn.supervise.choice import Supervision
 from muse.learn.verdict import Verdict
 from muse.run.runtime import Runtime
@@ -43,7 +43,7 @@ def language(name: str, chain: Sequence[str] = CHAIN, dimension: int = DIMENSION
             first = SHARED * neighbour
             words[first : first + SHARED] = [f"shared{i}" for i in range(first, first + SHARED)]
     turned = (wide @ rotation(place + 9, dimension).T).astype(np.float32)
-    return prepare_(Vectors(name, words, turned), ("unit", "centre", "unit"))[0]
+    return normalise_in_place(Vectors(name, words, turned), ("unit", "centre", "unit"))[0]
 
 
 def right(source: Vectors, target: Vectors, learned: Learned) -> float:
@@ -90,7 +90,7 @@ def test_what_pairs_taught_is_kept_with_the_direct_mapping_alone(label: str) -> 
     taught = Supervision(10, "procrustes", 9, 10, 0.0, ())
     verdict = Verdict(label, 1.0 if label == "aligned" else 0.1, 0.1, 0.1)
     direct = replace(over, verdict=verdict, supervision=taught, seconds={"init": 1.0, "detour": 2.0})
-    found = paths.better(direct, [Intermediate(fr, over.alignment.source_map, "identical")])
+    found = paths.best_path(direct, [Intermediate(fr, over.alignment.source_map, "identical")])
     assert found is not None
     assert (found.supervision is None) == bool(found.via) == (label == "failed")
     assert found.seconds["detour"] > 2.0  # of earlier detours too
@@ -145,7 +145,7 @@ def noisy(name: str, noise: float, seed: int) -> Vectors:
     error = np.random.default_rng(seed).normal(0, noise, rows.shape)
     turned = ((rows + error) @ rotation(seed, DIMENSION).T).astype(np.float32)
     named = Vectors(name, [f"{name}{i}" for i in range(800)], turned)
-    return prepare_(named, ("unit", "centre", "unit"))[0]
+    return normalise_in_place(named, ("unit", "centre", "unit"))[0]
 
 
 def test_the_better_way_is_chosen_by_the_verdict() -> None:
@@ -189,7 +189,7 @@ def test_paths_of_rows_sees_a_sample_of_them_in_random_order() -> None:
     source, target = (replace(language(name), ranked=False) for name in ("xx", "en"))
     config = AlignConfig(Plan("clusters"))
     paths = Paths.of(source, target, config, Runtime())
-    assert paths.config == config.of_rows()
+    assert paths.config == config.for_unranked_rows()
     for side, whole in ((paths.source, source), (paths.target, target)):
         assert side.words != whole.words
         assert sorted(side.words) == sorted(whole.words)

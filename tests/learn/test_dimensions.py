@@ -14,7 +14,7 @@ from muse.learn.auto import Plan
 from muse.learn.criterion import Criterion
 from muse.learn.dimensions import in_common_dimensions, in_smaller_space
 from muse.learn.many import learn_many
-from muse.learn.pair import AlignConfig, learn, prepare_
+from muse.learn.pair import AlignConfig, learn, normalise_in_place
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
 from muse.space.saving import mapped
@@ -37,7 +37,7 @@ def sides() -> tuple[Vectors, Vectors]:
         Vectors(language, [f"{language}{i}" for i in range(COUNT)], matrix)
         for language, matrix in (("small", rows), ("large", turned))
     )
-    small, large = (prepare_(vectors, ("unit", "centre", "unit"))[0] for vectors in found)
+    small, large = (normalise_in_place(vectors, ("unit", "centre", "unit"))[0] for vectors in found)
     return small, large
 
 

@@ -12,7 +12,7 @@ import scipy.linalg
 import torch
 
 from muse.learn.joint import Change, Fit, Joint, JointConfig, Pairs, Products, refine_jointly
-from muse.learn.pair import prepare_
+from muse.learn.pair import normalise_in_place
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
@@ -34,7 +34,7 @@ def languages(*noise: float) -> tuple[list[Vectors], dict[str, Matrix]]:
         raw = Vectors(
             f"l{seed}", [f"{seed}-{row}" for row in range(COUNT)], (rows @ turn.T + error).astype("f4")
         )
-        found.append(prepare_(raw, STEPS)[0])
+        found.append(normalise_in_place(raw, STEPS)[0])
     maps = {f"l{seed}": (turns[last] @ turns[seed].T).astype(np.float32) for seed in range(last)}
     return found, maps
 

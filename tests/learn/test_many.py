@@ -62,7 +62,7 @@ def test_jointly_refined_mappings_are_judged_anew() -> None:
 def test_rows_without_words_are_not_refined_jointly() -> None:
     fr, en, _ = pair()
     rows = replace(fr, language="de", ranked=False)
-    with pytest.raises(BadSetting, match="--joint fits mappings to pairs of words, got rows"):
+    with pytest.raises(BadSetting, match="--joint fits mappings to pairs of words, got unlabelled"):
         learn_many([fr, rows], en, config=replace(CONFIG, joint=True), runtime=Runtime())
 
 

@@ -11,7 +11,15 @@ import pytest
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch
 from muse.learn.auto import Candidate, Plan
-from muse.learn.pair import MINIMUM_WORDS, PAIRS_STREAM, AlignConfig, Learned, check_pair, learn, prepare_
+from muse.learn.pair import (
+    MINIMUM_WORDS,
+    PAIRS_STREAM,
+    AlignConfig,
+    Learned,
+    check_pair,
+    learn,
+    normalise_in_place,
+)
 from muse.learn.supervise.choice import Supervision
 from muse.learn.supervise.evidence import Evidence
 from muse.learn.verdict import Verdict, judge, with_pairs
@@ -185,7 +193,7 @@ def test_the_normalisation_ends_with_unit(steps: tuple[str, ...]) -> None:
 def test_prepared_where_the_rows_are() -> None:
     raw, _, _ = raw_pair()
     copy = raw.matrix.copy()
-    vectors, fitted = prepare_(raw, ("unit", "centre", "unit"))
+    vectors, fitted = normalise_in_place(raw, ("unit", "centre", "unit"))
     assert np.shares_memory(vectors.matrix, raw.matrix)
     np.testing.assert_array_equal(vectors.matrix, normalise(copy)[0])
     np.testing.assert_array_equal(fitted.apply(copy), vectors.matrix)
@@ -196,9 +204,9 @@ def test_prepared_where_the_rows_are() -> None:
 def test_vectors_that_are_all_alike_are_refused() -> None:
     rows = np.tile(np.array([0.3, 0.1, 0.7], np.float32), (600, 1))
     with pytest.raises(Mismatch, match="xx: expected vectors that differ, got the same one 600 times"):
-        prepare_(Vectors("xx", [f"w{row}" for row in range(600)], rows), ("unit",))
+        normalise_in_place(Vectors("xx", [f"w{row}" for row in range(600)], rows), ("unit",))
     rows[300] += 1
-    prepare_(Vectors("xx", [f"w{row}" for row in range(600)], rows), ("unit",))
+    normalise_in_place(Vectors("xx", [f"w{row}" for row in range(600)], rows), ("unit",))
 
 
 def test_pairs_that_cannot_be() -> None:

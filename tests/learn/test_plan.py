@@ -13,7 +13,7 @@ from muse.learn.auto import AUTO, AUTO_OF_ROWS, KNOWN_OF_ROWS, ROUNDS_OF_ROWS, P
 from muse.learn.criterion import criterion
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.pair import AlignConfig
-from muse.learn.transport import TransportConfig, transport
+from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.learn.verdict import OF_ROWS, OF_WORDS, judge, scale_of
 from muse.run.runtime import Runtime
 from tests.support.spaces import rotation
@@ -26,31 +26,31 @@ def test_words_are_tried_as_before() -> None:
 
 
 def test_rows_are_tried_without_ranks_and_refined_by_transport() -> None:
-    plan = Plan().of_rows()
+    plan = Plan().for_unranked_rows()
     assert [name for name, _ in plan.initialisations()] == list(AUTO_OF_ROWS)
     assert plan.rounds == ROUNDS_OF_ROWS
     assert {type(config) for config in plan.rounds} == {TransportConfig}
-    assert Plan(rounds=()).of_rows().rounds == ()  # --no-refine
-    assert plan.of_rows() == plan
+    assert Plan(rounds=()).for_unranked_rows().rounds == ()  # --no-refine
+    assert plan.for_unranked_rows() == plan
 
 
 @pytest.mark.parametrize("init", INITIALISATIONS)
 def test_an_initialisation_is_used_or_refused(init: str) -> None:
     usable = {"auto", "dictionary", *(name.split(":")[0] for name in KNOWN_OF_ROWS)}
     if init not in usable:
-        with pytest.raises(BadSetting, match=f"--init {init} needs words, most frequent first, got rows"):
-            Plan(init).of_rows()
+        with pytest.raises(BadSetting, match=f"--init {init} needs words, most frequent first, got unlabelled"):
+            Plan(init).for_unranked_rows()
         return
-    names = [name for name, _ in Plan(init).of_rows().initialisations()]
+    names = [name for name, _ in Plan(init).for_unranked_rows().initialisations()]
     assert init in ("auto", "dictionary") or [name.split(":")[0] for name in names] == [init]
 
 
 def test_the_settings_of_rows() -> None:
-    config = AlignConfig().of_rows()
+    config = AlignConfig().for_unranked_rows()
     assert (config.reweight, config.plan.ranked) == (False, False)
     assert config.refine is not None
-    assert AlignConfig(refine=None).of_rows().refine is None
-    assert config.of_rows() == config
+    assert AlignConfig(refine=None).for_unranked_rows().refine is None
+    assert config.for_unranked_rows() == config
 
 
 def test_rows_are_judged_on_a_scale_of_their_own_and_the_right_mapping_stands_out() -> None:
@@ -68,10 +68,10 @@ def test_rows_are_judged_on_a_scale_of_their_own_and_the_right_mapping_stands_ou
 
 def test_gromov_of_rows_matches_their_centroids() -> None:
     source, target, turn = mixture(seed=1)
-    ((name, initialise),) = Plan("gromov").of_rows().initialisations()
+    ((name, initialise),) = Plan("gromov").for_unranked_rows().initialisations()
     score, rng = criterion(source, target), np.random.default_rng(0)
     (found,) = initialise(source, target, score, rng, Runtime())
     assert found.method == name == "gromov:clusters"
     config = TransportConfig(rounds=20, rows=700)
-    *_, refined = transport(source, target, found, config=config, rng=rng, runtime=Runtime())
+    *_, refined = refine_by_transport(source, target, found, config=config, rng=rng, runtime=Runtime())
     assert (source.matrix @ refined.source_map.T * (source.matrix @ turn.T)).sum(axis=1).mean() > 0.8

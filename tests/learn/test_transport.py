@@ -18,12 +18,12 @@ from muse.learn.auto import improve
 from muse.learn.refine import RefineConfig
 from muse.learn.transport import (
     TransportConfig,
-    carried,
+    mapping_by_transport,
+    refine_by_transport,
     rounds_of_transport,
-    transport,
+    transfer_mapping,
     transport_value,
-    transported,
-    whitened,
+    whiten,
 )
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
@@ -54,7 +54,7 @@ def _apart(mapping: Matrix, turn: Matrix) -> float:
 def _found(initial: Matrix, seed: int = 0, config: TransportConfig = CONFIG) -> Alignment:
     rng = np.random.default_rng(seed)
     start = Alignment(initial, method="x")
-    (found,) = transport(A, B, start, config=config, rng=rng, runtime=Runtime())
+    (found,) = refine_by_transport(A, B, start, config=config, rng=rng, runtime=Runtime())
     return found
 
 
@@ -73,7 +73,9 @@ def test_rotating_both_sides_changes_nothing_else() -> None:
     rotated = (replace(A, matrix=A.matrix @ left.T), replace(B, matrix=B.matrix @ right.T))
     start = _perturbed(TURN, 10)
     turned = Alignment((right @ start @ left.T).astype(np.float32), method="x")
-    (found,) = transport(*rotated, turned, config=CONFIG, rng=np.random.default_rng(0), runtime=Runtime())
+    (found,) = refine_by_transport(
+        *rotated, turned, config=CONFIG, rng=np.random.default_rng(0), runtime=Runtime()
+    )
     np.testing.assert_allclose(right.T @ found.source_map @ left, _found(start).source_map, atol=5e-3)
 
 
@@ -171,22 +173,22 @@ def test_the_value_is_that_of_the_plan_and_highest_for_the_right_mapping() -> No
 
 def test_a_mapping_is_carried_to_other_coordinates_and_back() -> None:
     plain = A.tensor(), B.tensor()
-    white = whitened(plain[0], 0.5, 20), whitened(plain[1], 0.5, 20)
-    there = carried(torch.from_numpy(TURN), plain, white, CONFIG, np.random.default_rng(0))
+    white = whiten(plain[0], 0.5, 20), whiten(plain[1], 0.5, 20)
+    there = transfer_mapping(torch.from_numpy(TURN), plain, white, CONFIG, np.random.default_rng(0))
     assert there.shape == (20, 20)
-    back = carried(there, white, plain, CONFIG, np.random.default_rng(0))
+    back = transfer_mapping(there, white, plain, CONFIG, np.random.default_rng(0))
     assert _apart(back.numpy(), TURN) < 4
 
 
 def test_hardly_any_rows() -> None:
     x, y = A.tensor()[:12], B.tensor()[:8]
-    found = transported(x, y, torch.from_numpy(TURN), TransportConfig(), np.random.default_rng(0))
+    found = mapping_by_transport(x, y, torch.from_numpy(TURN), TransportConfig(), np.random.default_rng(0))
     assert bool(found.isfinite().all())
 
 
 def test_rows_in_fewer_directions_than_dimensions() -> None:
     flat = A.tensor() @ torch.diag(torch.tensor([1.0] * 10 + [0.0] * 14))
-    found = transported(flat, flat, torch.eye(24), CONFIG, np.random.default_rng(0))
+    found = mapping_by_transport(flat, flat, torch.eye(24), CONFIG, np.random.default_rng(0))
     assert bool(found.isfinite().all())
 
 
@@ -194,7 +196,9 @@ def test_dimensions_that_differ() -> None:
     a, b, turn = mixture(turned=30)
     start = torch.from_numpy(np.linalg.qr(turn + np.random.default_rng(0).normal(0, 0.05, turn.shape))[0])
     signs = torch.from_numpy(turn * start.numpy()).sum(dim=0).sign()  # QR may turn a direction round
-    found = transported(a.tensor(), b.tensor(), (start * signs).float(), CONFIG, np.random.default_rng(0))
+    found = mapping_by_transport(
+        a.tensor(), b.tensor(), (start * signs).float(), CONFIG, np.random.default_rng(0)
+    )
     assert found.shape == (30, 24)
     cosines = (a.matrix @ found.numpy().T * (a.matrix @ turn.T)).sum(axis=1)
     assert float(cosines.mean()) > 0.99

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from muse.alignment import Alignment
 from muse.learn.auto import ROUNDS
-from muse.learn.pair import prepare_
+from muse.learn.pair import normalise_in_place
 from muse.learn.refine import RefineConfig, refine
 from muse.learn.verdict import (
     DRAWS,
@@ -94,7 +94,7 @@ def test_strangers_of_steep_spectra_fail_however_well_they_agree_with_themselves
     rng = np.random.default_rng(3)
     spectrum = np.arange(1, dimension + 1) ** -decay
     source, target = (
-        prepare_(Vectors(name, [str(i) for i in range(800)], rows.astype(np.float32)), STEPS)[0]
+        normalise_in_place(Vectors(name, [str(i) for i in range(800)], rows.astype(np.float32)), STEPS)[0]
         for name, rows in (("fr", draw(rng, spectrum)), ("en", draw(rng, spectrum)))
     )
     start = Alignment(np.eye(dimension, dtype=np.float32))
@@ -133,7 +133,7 @@ def test_the_null_is_that_of_the_principal_axes_in_whatever_frame_rows_are() -> 
     sides = []
     for name in ("fr", "en"):
         rows = (rng.normal(size=(800, 50)) * spectrum).astype(np.float32)
-        sides.append(prepare_(Vectors(name, [str(row) for row in range(800)], rows), STEPS)[0])
+        sides.append(normalise_in_place(Vectors(name, [str(row) for row in range(800)], rows), STEPS)[0])
     turned = [replace(side, matrix=side.matrix @ rotation(seed, 50).T) for seed, side in enumerate(sides, 4)]
     before, after = (
         null_agreement(one, other, rng=np.random.default_rng(0), runtime=Runtime())

@@ -43,9 +43,9 @@ def test_both_ways_are_brute_force(
 ) -> None:
     monkeypatch.setattr(exact, "TILE_QUERIES", 256)
     monkeypatch.setattr(exact, "TILE_KEYS", 512)
-    monkeypatch.setattr(both_ways, "KEPT", 2**30 if kept else 0)
-    monkeypatch.setattr(both_ways, "NARROW", 0)
-    monkeypatch.setattr(both_ways, "PASSING", 0)  # then as few sources at a time as there can be
+    monkeypatch.setattr(both_ways, "MAX_CACHED_BYTES", 2**30 if kept else 0)
+    monkeypatch.setattr(both_ways, "MIN_SOURCES", 0)
+    monkeypatch.setattr(both_ways, "MAX_TRANSIENT_BYTES", 0)  # then as few sources at a time as there can be
     x, y = sides(*size)
     cosines = (x @ y.T).numpy()
     own, other = Products(x, y).hubness(10)
@@ -69,9 +69,9 @@ def test_every_backend_finds_the_same(method: str) -> None:
 @pytest.mark.parametrize("kept", [True, False])
 @pytest.mark.parametrize("known", [1, 3])
 def test_biases_of_any_size_are_brute_force(kept: bool, known: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(both_ways, "KEPT", 2**30 if kept else 0)
-    monkeypatch.setattr(both_ways, "NARROW", 0)
-    monkeypatch.setattr(both_ways, "PASSING", 0)  # then as few sources at a time as there can be
+    monkeypatch.setattr(both_ways, "MAX_CACHED_BYTES", 2**30 if kept else 0)
+    monkeypatch.setattr(both_ways, "MIN_SOURCES", 0)
+    monkeypatch.setattr(both_ways, "MAX_TRANSIENT_BYTES", 0)  # then as few sources at a time as there can be
     x, y = sides(700, 333)
     drawn = np.random.default_rng(0)
     own, other = (torch.from_numpy(drawn.exponential(0.3, size).astype(np.float32)) for size in (700, 333))
@@ -83,9 +83,9 @@ def test_biases_of_any_size_are_brute_force(kept: bool, known: int, monkeypatch:
 
 
 def test_products_too_large_to_keep_are_made_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(both_ways, "KEPT", 1_000_000)
-    monkeypatch.setattr(both_ways, "NARROW", 0)
-    monkeypatch.setattr(both_ways, "PASSING", 400_000)
+    monkeypatch.setattr(both_ways, "MAX_CACHED_BYTES", 1_000_000)
+    monkeypatch.setattr(both_ways, "MIN_SOURCES", 0)
+    monkeypatch.setattr(both_ways, "MAX_TRANSIENT_BYTES", 400_000)
     x, y = sides(3_000, 512)
     with Largest() as largest:
         Products(x, y).hubness(1)
@@ -95,8 +95,8 @@ def test_products_too_large_to_keep_are_made_a_part_at_a_time(monkeypatch: pytes
 def test_very_many_targets_are_searched_in_both_directions_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = sides(700, 333)
     expected = translations(x, y, Retrieval())
-    monkeypatch.setattr(both_ways, "KEPT", 0)
-    monkeypatch.setattr(both_ways, "PASSING", 100 * 333 * x.element_size())
+    monkeypatch.setattr(both_ways, "MAX_CACHED_BYTES", 0)
+    monkeypatch.setattr(both_ways, "MAX_TRANSIENT_BYTES", 100 * 333 * x.element_size())
     monkeypatch.setattr(both_ways, "SimilarityMatrix", None)  # so that it is not used
     assert all(map(torch.equal, translations(x, y, Retrieval()), expected))
 

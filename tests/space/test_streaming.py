@@ -163,5 +163,5 @@ def test_on_the_command_line(muse: Command, space: AlignedSpace, tmp_path: Path)
     line = ("map", tmp_path / "space", "--lang", "fr", "--vectors", tmp_path / "a.npy")
     ended = muse(*line, "--out", tmp_path / "b.npy", "--json")
     assert ended.json == {"rows": 40, "out": str(tmp_path / "b.npy")}
-    refused(muse(*line), "rows without words", "--out")
+    refused(muse(*line), "unlabelled vectors", "--out")
     refused(muse(*line, "--out", tmp_path / "b.npy", "--fit"), "--fit", code=2)

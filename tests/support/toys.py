@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
-from muse.learn.pair import prepare_
+from muse.learn.pair import normalise_in_place
 from muse.learn.supervise.evidence import Evidence
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
@@ -48,7 +48,7 @@ def pair(
     """The same, normalised."""
     source, target, turn = raw_pair(count, dimension, noise, seed)
     steps = ("unit", "centre", "unit")
-    return prepare_(source, steps)[0], prepare_(target, steps)[0], turn
+    return normalise_in_place(source, steps)[0], normalise_in_place(target, steps)[0], turn
 
 
 def strangers(count: int = 600, dimension: int = DIMENSION, seed: int = 0) -> tuple[Vectors, Vectors]:
@@ -58,7 +58,7 @@ def strangers(count: int = 600, dimension: int = DIMENSION, seed: int = 0) -> tu
     for language in ("fr", "en"):
         rows = rng.normal(size=(count, dimension)).astype(np.float32)
         raw = Vectors(language, [f"{language}{row}" for row in range(count)], rows)
-        sides.append(prepare_(raw, ("unit", "centre", "unit"))[0])
+        sides.append(normalise_in_place(raw, ("unit", "centre", "unit"))[0])
     return sides[0], sides[1]
 
 
@@ -92,7 +92,7 @@ def mixture(
     """The same, normalised."""
     source, target, turn = raw_mixture(count, dimension, clusters, seed, turned)
     steps = ("unit", "centre", "unit")
-    return prepare_(source, steps)[0], prepare_(target, steps)[0], turn
+    return normalise_in_place(source, steps)[0], normalise_in_place(target, steps)[0], turn
 
 
 def shuffled(vectors: Vectors, seed: int = 0) -> tuple[Vectors, NDArray[np.int64]]:

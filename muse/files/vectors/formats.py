@@ -15,7 +15,7 @@ from muse.files.source import open_source
 from muse.files.vectors import fasttext, npz
 from muse.files.vectors.parquet import parquet_table
 from muse.files.vectors.spacy import find_vectors, is_pipeline, spacy_table
-from muse.files.vectors.table import Table, Wanted, gather, lacks_ngrams
+from muse.files.vectors.table import ReadOptions, Table, gather, no_ngrams_error
 from muse.files.vectors.text import text_table
 from muse.files.vectors.word2vec import is_word2vec, word2vec_table
 from muse.progress import Progress
@@ -43,7 +43,7 @@ def read_vectors(
     equal by `lowercase`, the first is kept. `words`, most frequent first, are read in place of the file's
     own if n-grams compose their vectors, in a fastText model or a pipeline in mode floret.
 
-    Rows without words are read from .npy, .npz without `words`, Parquet without the column `word`,
+    Unlabelled vectors are read from .npy, .npz without `words`, Parquet without the column `word`,
     .safetensors and flat faiss indices (muse.files.rows); their words are their ids, or row numbers, and
     they are not ranked. What they stand for is read from `texts`, a file with a line for each row, or from
     the column `text` or `sentence` of Parquet.
@@ -55,7 +55,7 @@ def read_vectors(
     ...     read_vectors(path, language="en").words
     ('the', 'new york')
     """
-    wanted = Wanted(language, max_vocab, lowercase)
+    wanted = ReadOptions(language, max_vocab, lowercase)
     with ExitStack() as opened:
         table = with_texts(_table(find_vectors(Path(path)), words, opened), texts)
         return _gathered(table, wanted, progress)
@@ -68,10 +68,10 @@ def open_table(path: Path | str) -> Iterator[Table]:
         yield _table(find_vectors(Path(path)), None, opened)
 
 
-def _gathered(table: Table, wanted: Wanted, progress: Progress | None) -> Vectors:
+def _gathered(table: Table, wanted: ReadOptions, progress: Progress | None) -> Vectors:
     if progress is None:
         return gather(table, wanted)
-    total = min(table.room, wanted.max_vocab or table.room)
+    total = min(table.max_rows, wanted.max_vocab or table.max_rows)
     blocks = progress.through(
         f"reading {wanted.language}", table.blocks, total, lambda block: len(block[0]), "words"
     )
@@ -96,5 +96,5 @@ def _table(path: Path, words: Sequence[str] | None, opened: ExitStack) -> Table:
             return fasttext.fasttext_table(source, words)
         table = word2vec_table(source) if is_word2vec(head) else text_table(source)
     if words is not None:
-        raise lacks_ngrams(path)
+        raise no_ngrams_error(path)
     return table

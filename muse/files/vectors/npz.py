@@ -54,7 +54,7 @@ def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     except ValueError as error:
         raise unreadable(path, error) from error
     raise BadFile(
-        f"{path}: expected the arrays `words` and `matrix` (or `vectors`) or, for rows without words, `ids` "
+        f"{path}: expected the arrays `words` and `matrix` (or `vectors`) or, for unlabelled vectors, `ids` "
         f"and `vectors` or one array, got {', '.join(names) or 'none'}; save it with np.savez(path, "
         "words=..., matrix=...) or np.savez(path, ids=..., vectors=...)"
     )

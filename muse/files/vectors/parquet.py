@@ -40,7 +40,7 @@ def parquet_table(path: Path) -> Table:
     """The table of a Parquet file with a column of vectors and one of words or ids; BadFile without vectors.
 
     The vectors are in the column `vector`, or else in the only one of lists; words are in `word`, ids in
-    `id`, and without either they are row numbers. The texts of rows without words are in `text` or
+    `id`, and without either they are row numbers. The texts of unlabelled vectors are in `text` or
     `sentence`. If other columns are ignored, the log says which.
     """
     arrow, parquet = _pyarrow(path)

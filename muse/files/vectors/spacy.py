@@ -26,7 +26,7 @@ from muse.errors import BadFile, MissingExtra
 from muse.files.archive import strictly
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED, check_ratio
-from muse.files.vectors.table import Table, lacks_ngrams, table_of
+from muse.files.vectors.table import Table, no_ngrams_error, table_of
 from muse.installation import install_extra
 from muse.vectors import Matrix
 
@@ -178,7 +178,7 @@ def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
     """The table of the words of a pipeline, or of the given ones if n-grams compose their vectors."""
     vectors = load_spacy(path)
     if words is not None and not vectors.has_ngrams:
-        raise lacks_ngrams(path)
+        raise no_ngrams_error(path)
     if words is None and vectors.has_ngrams:
         log.warning(
             "%s: floret vectors have no list of words; taking the %d words among the strings of the "

@@ -46,15 +46,15 @@ class CutWords:
 class Table:
     """A file being read: its dimension, an estimate of its rows, and its blocks, read lazily.
 
-    `room` is an estimate of the number of rows that is bounded even if the header of the file is wrong;
+    `max_rows` is an estimate of the number of rows that is bounded even if the header of the file is wrong;
     an error in a block is raised when that block is requested, so errors after `max_vocab` are ignored.
     `ranked` is whether it holds words, most frequent first, or rows in no order, which may have `texts`; of
-    these, `room` is exact. `cut` counts what the blocks have left out so far.
+    these, `max_rows` is exact. `cut` counts what the blocks have left out so far.
     """
 
     path: Path
     dimension: int
-    room: int
+    max_rows: int
     blocks: Iterator[Block]
     ranked: bool = True
     texts: Iterable[str] | None = None
@@ -62,7 +62,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReadOptions:
     """The words to read from a file."""
 
     language: str
@@ -82,7 +82,7 @@ def table_of(
     return Table(path, dimension, len(words), ((block, rows(block)) for block in blocks))
 
 
-def lacks_ngrams(path: Path) -> BadSetting:
+def no_ngrams_error(path: Path) -> BadSetting:
     """The error to raise where vectors of given words are wanted from a file that cannot compose them."""
     return BadSetting(
         f"{path}: a list of words is for vectors composed of n-grams (a fastText .bin, a spaCy pipeline in "
@@ -90,10 +90,10 @@ def lacks_ngrams(path: Path) -> BadSetting:
     )
 
 
-def gather(table: Table, wanted: Wanted) -> Vectors:
+def gather(table: Table, wanted: ReadOptions) -> Vectors:
     """The wanted words with their rows in one matrix, allocated once if the table's estimate is right."""
     if wanted.lowercase and not table.ranked:
-        raise BadSetting(f"{table.path}: --lower is for words, got rows without words; leave it out")
+        raise BadSetting(f"{table.path}: --lower is for words, got unlabelled vectors; leave it out")
     chosen = _Chosen(wanted)
     matrix = np.empty((0, table.dimension), np.float32)
     rows_read, beyond_ascii, any_value = 0, 0, False
@@ -103,7 +103,7 @@ def gather(table: Table, wanted: Wanted) -> Vectors:
             beyond_ascii += sum(not word.isascii() for word in words)
             keep = chosen.keep(words)
             fresh = rows if len(keep) == len(rows) else rows[keep]  # (p, d)
-            matrix = _with_room(matrix, rows_read + len(fresh), chosen.room(table.room))
+            matrix = _with_room(matrix, rows_read + len(fresh), chosen.max_rows(table.max_rows))
             matrix[rows_read : rows_read + len(fresh)] = fresh
             rows_read += len(fresh)
             any_value = any_value or bool(fresh.any())
@@ -122,7 +122,7 @@ def gather(table: Table, wanted: Wanted) -> Vectors:
 class _Chosen:
     """The words kept so far: each once, in order, up to the number wanted."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: ReadOptions) -> None:
         # A dict keeps order: it is both the list of words and the set of those seen.
         self.words: dict[str, None] = {}
         self.dropped = set[int]()  # the places in the file of those that are repeated
@@ -133,7 +133,7 @@ class _Chosen:
     def enough(self) -> bool:
         return self._wanted.max_vocab is not None and len(self.words) >= self._wanted.max_vocab
 
-    def room(self, guess: int) -> int:
+    def max_rows(self, guess: int) -> int:
         return guess if self._wanted.max_vocab is None else min(guess, self._wanted.max_vocab)
 
     def keep(self, words: list[str]) -> list[int]:

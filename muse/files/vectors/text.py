@@ -311,11 +311,11 @@ def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
         _check_dimension(source.path, header, sample)
     dimension = header.dimension if header else _dimension(source.path, sample)
     rows = _estimate(source, sample)
-    room = min(2 * rows, header.count) if header else rows
+    max_rows = min(2 * rows, header.count) if header else rows
     cut = CutWords()
     lines = _whole_lines(source, longest_line)
     blocks = _blocks(lines, Line(source.path, 2 if header else 1, dimension), header, cut)
-    return Table(source.path, dimension, room, blocks, cut=cut)
+    return Table(source.path, dimension, max_rows, blocks, cut=cut)
 
 
 def _head(source: Source, longest_line: int) -> bytes:

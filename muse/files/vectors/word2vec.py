@@ -53,8 +53,8 @@ def word2vec_table(source: Source) -> Table:
     check_header(source.path, header)
     source.read(head.index(b"\n") + 1)
     cut = CutWords()
-    room = min(header.count, _estimate(source, header))
-    return Table(source.path, header.dimension, room, _blocks(source, header, cut), cut=cut)
+    max_rows = min(header.count, _estimate(source, header))
+    return Table(source.path, header.dimension, max_rows, _blocks(source, header, cut), cut=cut)
 
 
 def _estimate(source: Source, header: Header) -> int:

@@ -28,11 +28,11 @@ from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
 from muse.learn.transport import (
     TransportConfig,
-    both_whitened,
-    carried,
     rounds_of_transport,
+    transfer_mapping,
     transport_value,
-    whitened,
+    whiten,
+    whiten_both,
 )
 from muse.procrustes import rotation
 from muse.progress import Tick
@@ -109,8 +109,8 @@ def _beginning(k: int, rng: np.random.Generator) -> Square:
 
 
 @dataclass(frozen=True)
-class Heat:
-    """A round of the tournament: so many of the best mappings are refined, and valued."""
+class Round:
+    """A round of the tournament: the number of best mappings that are refined, and how."""
 
     best: int
     transport: TransportConfig
@@ -118,7 +118,7 @@ class Heat:
 
 SMALL = TransportConfig(rounds=20, rows=1_000, dimensions=64, weighted=True)
 LARGE = TransportConfig(rounds=30, rows=2_000, epsilon=0.02, dimensions=128, weighted=True)
-HEATS = (Heat(60, SMALL), Heat(15, SMALL), Heat(5, LARGE), Heat(2, replace(LARGE, rounds=40)))
+ROUNDS = (Round(60, SMALL), Round(15, SMALL), Round(5, LARGE), Round(2, replace(LARGE, rounds=40)))
 
 
 @dataclass(frozen=True)
@@ -132,22 +132,22 @@ class ClustersConfig:
     matches: int = 4  # of each run, the best of its tries
     whitening: float = 0.75  # of the rows that are clustered
     dimensions: int = 32
-    heats: tuple[Heat, ...] = HEATS
+    rounds: tuple[Round, ...] = ROUNDS
 
 
 Sides = tuple[Tensor, Tensor]
 
 
 @dataclass(frozen=True, eq=False)
-class _Field:
+class _Candidates:
     """Whitened rows of both sides, (n, k) and (m, k), and mappings (k, k) between them.
 
-    Once played, the best come first; before, the rows are as the first heat whitens them.
+    Once evaluated, the best come first; before, the rows are whitened as the first round does it.
     """
 
     sides: Sides
     mappings: list[Tensor]
-    played: bool = False
+    evaluated: bool = False
 
 
 def clusters(
@@ -165,20 +165,20 @@ def clusters(
     side are compared, and then means of rows.
     """
     x, y = (side.most_frequent(config.rows).tensor(runtime.device) for side in (source, target))
-    field = _matched((x, y), config, rng, runtime)
-    for number, heat in enumerate(config.heats, start=1):
-        count = min(heat.best, len(field.mappings))
+    candidates = _matched((x, y), config, rng, runtime)
+    for number, this_round in enumerate(config.rounds, start=1):
+        count = min(this_round.best, len(candidates.mappings))
         with runtime.progress.stage(f"comparing, round {number}", count, "mappings") as tick:
-            field = _played(field, (x, y), heat, rng, tick)
-    last = config.heats[-1].transport
-    mapping = carried(field.mappings[0], field.sides, (x, y), last, rng).cpu().numpy()
+            candidates = _evaluated(candidates, (x, y), this_round, rng, tick)
+    last = config.rounds[-1].transport
+    mapping = transfer_mapping(candidates.mappings[0], candidates.sides, (x, y), last, rng).cpu().numpy()
     yield Alignment(mapping, method="clusters", criterion=criterion(mapping))
 
 
-def _matched(rows: Sides, config: ClustersConfig, rng: np.random.Generator, runtime: Runtime) -> _Field:
-    """The best matches of all runs, in no order, between rows as the first heat whitens them."""
-    clustered = tuple(whitened(side, config.whitening, config.dimensions) for side in rows)
-    sides, found = _whitened(rows, config.heats[0].transport), []
+def _matched(rows: Sides, config: ClustersConfig, rng: np.random.Generator, runtime: Runtime) -> _Candidates:
+    """The best matches of all runs, in no order, between rows whitened as the first round does it."""
+    clustered = tuple(whiten(side, config.whitening, config.dimensions) for side in rows)
+    sides, found = _whitened(rows, config.rounds[0].transport), []
     with runtime.progress.stage("clusters", config.runs, "runs") as tick:
         for done in range(config.runs):
             (own, own_means), (other, other_means) = (
@@ -192,14 +192,14 @@ def _matched(rows: Sides, config: ClustersConfig, rng: np.random.Generator, runt
                 inside = other_means[torch.from_numpy(order).to(other_means.device)]
                 found.append(rotation(inside.T @ own_means))
             tick(done + 1)
-    return _Field(sides, found)
+    return _Candidates(sides, found)
 
 
 def _whitened(rows: Sides, config: TransportConfig) -> Sides:
     """Both sides whitened, in the same number of dimensions."""
     x, y = rows
     dimensions = min(config.dimensions or max(x.shape[1], y.shape[1]), x.shape[1], y.shape[1])
-    return both_whitened(x, y, replace(config, dimensions=dimensions))
+    return whiten_both(x, y, replace(config, dimensions=dimensions))
 
 
 def _clustered(rows: Tensor, inside: Tensor, k: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
@@ -209,17 +209,22 @@ def _clustered(rows: Tensor, inside: Tensor, k: int, rng: np.random.Generator) -
     return found, normalize(inside.new_zeros(len(found), inside.shape[1]).index_add_(0, nearest, inside))
 
 
-def _played(field: _Field, rows: Sides, heat: Heat, rng: np.random.Generator, tick: Tick) -> _Field:
-    """The best mappings of the field after a heat: refined between rows as it whitens them, and in order."""
-    config, sides, valued = heat.transport, _whitened(rows, heat.transport), []
+def _evaluated(
+    candidates: _Candidates, rows: Sides, this_round: Round, rng: np.random.Generator, tick: Tick
+) -> _Candidates:
+    """The candidates that a round refined, between rows whitened as it says; the best come first."""
+    config, sides, valued = this_round.transport, _whitened(rows, this_round.transport), []
     seed = rng.integers(SEEDS)
-    for done, mapping in enumerate(field.mappings[: heat.best], start=1):
-        here = carried(mapping, field.sides, sides, config, rng) if field.played else mapping
+    for done, mapping in enumerate(candidates.mappings[: this_round.best], start=1):
+        here = mapping
+        if candidates.evaluated:  # before, they are mappings between rows of this round's own whitening
+            here = transfer_mapping(mapping, candidates.sides, sides, config, rng)
         *_, refined = rounds_of_transport(*sides, here, config, rng)
         same = np.random.default_rng(seed)  # all are valued on the same rows
         valued.append((transport_value(*sides, refined, config, same), refined))
         tick(done)
-    return _Field(sides, [mapping for _, mapping in sorted(valued, key=lambda one: -one[0])], played=True)
+    ranked = [mapping for _, mapping in sorted(valued, key=lambda one: -one[0])]
+    return _Candidates(sides, ranked, evaluated=True)
 
 
 def _similarities(rows: Tensor) -> NDArray[np.float64]:

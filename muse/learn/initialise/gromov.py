@@ -68,12 +68,12 @@ def gromov(
         if of_source is None or of_target is None:
             continue
         distance = _distance(of_source, of_target).to(runtime.device)
-        plan = transport(own, other, distance, config, runtime)
+        plan = gromov_plan(own, other, distance, config, runtime)
         mapping = stabilised(source, target, plan, config.stabilise, runtime).cpu().numpy()
         yield Alignment(mapping, method=f"gromov:{prior}", criterion=criterion(mapping))
 
 
-def transport(
+def gromov_plan(
     x: Tensor,
     y: Tensor,
     prior: Tensor,

@@ -159,7 +159,7 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def unknown(self, found: Tensor) -> Tensor:
+    def contains_no_known_word(self, found: Tensor) -> Tensor:
         """Whether neither word of each of `found` (q, 2) is in one of the pairs: (q,) bool."""
         known = [torch.isin(found[:, side], self.pairs[:, side]) for side in (0, 1)]
         return ~(known[0] | known[1])

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.learn.initialise.gromov import GromovConfig, SimilarityRoot, prior_on_ranks, transport
+from muse.learn.initialise.gromov import GromovConfig, SimilarityRoot, gromov_plan, prior_on_ranks
 from muse.learn.refine import RefineConfig, rounds
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.linear import CanonicalConfig, canonical, in_basis_of, of_moments
@@ -55,15 +55,15 @@ def self_learning(
 ) -> Evidence:
     """The given pairs, and the mutual neighbours of the other words after the last round."""
     most_of = [max(1, int(config.share * words)) for words in evidence.words]
-    grown: Evidence | None = None
+    extended: Evidence | None = None
     for cutoff, most in zip(config.cutoffs, config.rounds, strict=True):
         words = min(cutoff, most_of[0]), min(cutoff, most_of[1])
         before = torch.full((words[0],), -1).to(evidence.pairs)
         for _ in range(most):
-            maps = start if grown is None else canonical(grown, config.canonical)
-            found = _look_up(evidence, grown, maps, words, config, rng)
-            induced = found[evidence.unknown(found)]
-            grown = evidence.plus(induced, config.induced)
+            maps = start if extended is None else canonical(extended, config.canonical)
+            found = _look_up(evidence, extended, maps, words, config, rng)
+            induced = found[evidence.contains_no_known_word(found)]
+            extended = evidence.plus(induced, config.induced)
             now = torch.full_like(before, -1).scatter_(0, found[:, 0], found[:, 1])
             changed = float((now != before).sum()) / max(1, len(found))
             before = now
@@ -71,12 +71,12 @@ def self_learning(
                 break
         if words == tuple(most_of):
             break
-    return evidence if grown is None else grown
+    return evidence if extended is None else extended
 
 
 def _look_up(
     evidence: Evidence,
-    grown: Evidence | None,
+    extended: Evidence | None,
     maps: Maps,
     words: tuple[int, int],
     config: SelfLearningConfig,
@@ -85,11 +85,11 @@ def _look_up(
     """The mutual neighbours (q, 2) among the most frequent words of each side."""
     x, y = evidence.x[: words[0]], evidence.y[: words[1]]
     mapped = maps.of_source(x)
-    if grown is not None:
+    if extended is not None:
         folds = torch.from_numpy(rng.integers(config.folds, size=len(evidence.x))).to(x.device)  # (n,)
-        of_pair = folds[grown.pairs[:, 0]]
+        of_pair = folds[extended.pairs[:, 0]]
         for fold in range(config.folds):
-            others = of_moments(grown.moments - grown.only(of_pair == fold).moments, config.canonical)
+            others = of_moments(extended.moments - extended.only(of_pair == fold).moments, config.canonical)
             own = folds[: words[0]] == fold
             mapped[own] = normalize(x[own] @ in_basis_of(others, maps).source.to(x).T)
     return mutual_neighbours(mapped, maps.of_target(y), Retrieval())
@@ -106,7 +106,7 @@ def refined(evidence: Evidence, start: Maps, config: RefineConfig, rng: np.rando
 
 
 @dataclass(frozen=True)
-class TransportedConfig:
+class GuidedTransportConfig:
     """The mass of the given pairs in that of the plan, the weight of an induced pair, the transport."""
 
     mass: float = 0.2
@@ -114,7 +114,7 @@ class TransportedConfig:
     gromov: GromovConfig = GromovConfig()
 
 
-def transported(evidence: Evidence, config: TransportedConfig) -> Evidence:
+def with_transport(evidence: Evidence, config: GuidedTransportConfig) -> Evidence:
     """The given pairs, and the mutual maxima of the plan between the most frequent words that are in none."""
     x, y = (rows[: config.gromov.words] for rows in evidence.vocabulary)
     dimensions = min(config.gromov.dimensions, x.shape[1], y.shape[1])
@@ -123,6 +123,6 @@ def transported(evidence: Evidence, config: TransportedConfig) -> Evidence:
     weights = config.mass * evidence.weights / evidence.weights.sum()
     given = own.T @ (weights[:, None] * other)  # (k, k)
     prior = prior_on_ranks(len(x), len(y)).to(x)
-    plan = transport(roots[0](x), roots[1](y), prior, config.gromov, Runtime(device=x.device.type), given)
+    plan = gromov_plan(roots[0](x), roots[1](y), prior, config.gromov, Runtime(device=x.device.type), given)
     found = mutual_pairs(plan.argmax(dim=1), plan.argmax(dim=0))
-    return evidence.plus(found[evidence.unknown(found)], config.induced)
+    return evidence.plus(found[evidence.contains_no_known_word(found)], config.induced)

@@ -75,7 +75,7 @@ def in_basis_of(maps: Maps, other: Maps) -> Maps:
     return Maps(basis @ maps.source, basis @ maps.target)
 
 
-def whitened(evidence: Evidence) -> Maps:
+def fit_whitened(evidence: Evidence) -> Maps:
     """The maps of Artetxe et al. (2018, AAAI, section 3), steps 1 to 4, unweighted; see `reweighted_maps`."""
     return Maps(*reweighted_maps(evidence.left, evidence.right))
 

@@ -11,13 +11,13 @@ from muse.learn.refine import RefineConfig
 from muse.learn.supervise.cross_validation import trimmed
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.induced import (
+    GuidedTransportConfig,
     SelfLearningConfig,
-    TransportedConfig,
     refined,
     self_learning,
-    transported,
+    with_transport,
 )
-from muse.learn.supervise.linear import CanonicalConfig, canonical, orthogonal, whitened
+from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal
 from muse.learn.supervise.trained import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 
 # Chosen on en-fr, en-de, en-ru and three pairs of unlike corpora, on parts of their training lists.
@@ -44,13 +44,13 @@ Rng = Callable[[], np.random.Generator]  # the same generator each time: methods
 class Method:
     """A way to fit maps to evidence; a `slow` one is tested on fewer words.
 
-    `grown` is the evidence together with the pairs that the method induced, for those that induce pairs.
+    `with_induced_pairs` adds the pairs that the method induced to the evidence; None if it induces none.
     """
 
     name: str
     fit: Fit
     slow: bool = False
-    grown: Induce | None = None
+    with_induced_pairs: Induce | None = None
 
 
 def unfitted(name: str, maps: Maps) -> Method:
@@ -65,7 +65,7 @@ def procrustes_method() -> Method:
 
 def whitened_method() -> Method:
     """Whitened and re-weighted maps."""
-    return Method("whitened", lambda evidence, _: whitened(evidence))
+    return Method("whitened", lambda evidence, _: fit_whitened(evidence))
 
 
 def canonical_method(config: CanonicalConfig) -> Method:
@@ -99,7 +99,9 @@ def relaxed_method() -> Method:
 
 def transport_method(config: CanonicalConfig) -> Method:
     """Canonical maps of `config` on the pairs and those that transport finds with them."""
-    return _inducing("transport", lambda evidence, _: transported(evidence, TransportedConfig()), config)
+    return _inducing(
+        "transport", lambda evidence, _: with_transport(evidence, GuidedTransportConfig()), config
+    )
 
 
 def self_learning_method(name: str, start: Method, config: CanonicalConfig, rng: Rng) -> Method:
@@ -118,16 +120,23 @@ def contrastive_method(start: Method, rng: Rng) -> Method:
 
     def fit(evidence: Evidence, last: bool) -> Maps:
         maps = start.fit(evidence, last)
-        known = evidence if start.grown is None else start.grown(evidence, last)
+        known = evidence if start.with_induced_pairs is None else start.with_induced_pairs(evidence, last)
         return contrastive(known, maps, ContrastiveConfig(), rng())
 
-    return Method("contrastive" if start.grown is None else f"contrastive after {start.name}", fit, slow=True)
+    return Method(
+        "contrastive" if start.with_induced_pairs is None else f"contrastive after {start.name}",
+        fit,
+        slow=True,
+    )
 
 
 def _inducing(name: str, induce: Induce, config: CanonicalConfig) -> Method:
     induction = _Induction(induce)
     return Method(
-        name, lambda evidence, last: canonical(induction.grown(evidence, last), config), True, induction.grown
+        name,
+        lambda evidence, last: canonical(induction.with_induced_pairs(evidence, last), config),
+        True,
+        induction.with_induced_pairs,
     )
 
 
@@ -138,7 +147,7 @@ class _Induction:
     induce: Induce
     known: dict[tuple[int, bool], tuple[Evidence, Evidence]] = field(default_factory=dict)
 
-    def grown(self, evidence: Evidence, last: bool) -> Evidence:
+    def with_induced_pairs(self, evidence: Evidence, last: bool) -> Evidence:
         """The evidence with the induced pairs."""
         key = id(evidence), last
         if key not in self.known:

@@ -11,15 +11,15 @@ from torch import Tensor
 from muse.alignment import Alignment
 from muse.learn.auto import FAR
 from muse.learn.criterion import criterion
-from muse.learn.initialise.clusters import ClustersConfig, Heat, centroids, centroids_of, clusters
-from muse.learn.transport import TransportConfig, transport
+from muse.learn.initialise.clusters import ClustersConfig, Round, centroids, centroids_of, clusters
+from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 from tests.support.references import Rows, unit
 from tests.support.toys import mixture, shuffled
 
 FEW = TransportConfig(rounds=10, rows=400, dimensions=16, weighted=True)
-CONFIG = ClustersConfig(clusters=60, runs=8, tries=40, heats=(Heat(32, FEW), Heat(8, FEW)))
+CONFIG = ClustersConfig(clusters=60, runs=8, tries=40, rounds=(Round(32, FEW), Round(8, FEW)))
 
 
 def _found(source: Vectors, target: Vectors, config: ClustersConfig = CONFIG, seed: int = 0) -> Alignment:
@@ -43,7 +43,7 @@ def test_a_planted_rotation_is_found_whatever_the_order_of_rows(turned: int) -> 
     np.testing.assert_allclose(found.source_map.T @ found.source_map, np.eye(24), atol=1e-5)
     assert _cosine(source, found.source_map, turn) > 0.9
     rng = np.random.default_rng(0)
-    *_, refined = transport(source, target, found, config=FAR, rng=rng, runtime=Runtime())
+    *_, refined = refine_by_transport(source, target, found, config=FAR, rng=rng, runtime=Runtime())
     assert _cosine(source, refined.source_map, turn) > 0.98
 
 
@@ -51,7 +51,7 @@ def test_a_planted_rotation_is_found_whatever_the_order_of_rows(turned: int) -> 
 def test_the_tournament_is_won_by_a_right_mapping_where_most_matches_are_wrong(seed: int) -> None:
     source, target, turn = mixture(seed=seed)
     few = replace(FEW, rounds=1)
-    firsts = [replace(CONFIG, runs=1, matches=1, heats=(Heat(1, few),))] * 6
+    firsts = [replace(CONFIG, runs=1, matches=1, rounds=(Round(1, few),))] * 6
     alone = [_cosine(source, _found(source, target, one, n).source_map, turn) for n, one in enumerate(firsts)]
     assert np.median(alone) < 0.7
     assert _cosine(source, _found(source, target).source_map, turn) > 0.8

@@ -226,4 +226,4 @@ def test_one_pair_cannot_be_tested() -> None:
 def test_a_slow_method_is_tested_on_fewer_words() -> None:
     folds = Folds.of(evidence(500), np.random.default_rng(0))
     assert folds.enough(150) == 2 and folds.enough(10_000) == 5
-    assert Method("any", lambda *_: Maps(torch.eye(2), torch.eye(2)), slow=True).grown is None
+    assert Method("any", lambda *_: Maps(torch.eye(2), torch.eye(2)), slow=True).with_induced_pairs is None

@@ -17,19 +17,19 @@ from muse.learn.refine import RefineConfig
 from muse.learn.supervise.cross_validation import Support, probability_right, supported, trimmed
 from muse.learn.supervise.evidence import Evidence, Maps, shared_weight
 from muse.learn.supervise.induced import (
+    GuidedTransportConfig,
     SelfLearningConfig,
-    TransportedConfig,
     refined,
     self_learning,
-    transported,
+    with_transport,
 )
 from muse.learn.supervise.linear import (
     CanonicalConfig,
     canonical,
+    fit_whitened,
     in_basis_of,
     orthogonal,
     reweighted_maps,
-    whitened,
 )
 from muse.learn.supervise.trained import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 from muse.search.retrieval import mutual_neighbours
@@ -129,7 +129,7 @@ def test_rotating_both_languages_changes_no_cosine(method: str) -> None:
     )
     fit = {
         "canonical": lambda one: canonical(one, CanonicalConfig()),
-        "whitened": whitened,
+        "whitened": fit_whitened,
         "orthogonal": orthogonal,
     }
     before, after = (_cosines(fit[method](one), one) for one in (known, turned))
@@ -237,7 +237,7 @@ def test_words_are_looked_up_by_maps_that_have_not_seen_their_pair(monkeypatch: 
     config = SelfLearningConfig(cutoffs=(COUNT,), rounds=(2,), share=1.0)
     self_learning(known, start, config, np.random.default_rng(0))
     (_, pairs), (mapped, _) = seen
-    grown = known.plus(pairs[known.unknown(pairs)], config.induced)
+    grown = known.plus(pairs[known.contains_no_known_word(pairs)], config.induced)
     folds = torch.from_numpy(np.random.default_rng(0).integers(config.folds, size=COUNT))
     basis = canonical(grown, config.canonical)
     for fold in range(config.folds):
@@ -264,13 +264,13 @@ def test_transport_finds_more_pairs_with_the_given_ones() -> None:
         y=known.y[shuffled],
         pairs=torch.stack([known.pairs[:, 0], torch.argsort(shuffled)[known.pairs[:, 1]]], dim=1),
     )
-    config = TransportedConfig(gromov=GromovConfig(words=len(known.x), dimensions=20))
+    config = GuidedTransportConfig(gromov=GromovConfig(words=len(known.x), dimensions=20))
 
     def share(mass: float) -> float:
-        found = transported(known, replace(config, mass=mass)).pairs[len(known) :]
+        found = with_transport(known, replace(config, mass=mass)).pairs[len(known) :]
         return float((shuffled[found[:, 1]] == found[:, 0]).double().mean())
 
-    assert torch.equal(transported(known, config).pairs[: len(known)], known.pairs)
+    assert torch.equal(with_transport(known, config).pairs[: len(known)], known.pairs)
     assert share(0.2) > share(0.0) + 0.2
 
 
