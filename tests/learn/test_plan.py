@@ -38,7 +38,8 @@ def test_rows_are_tried_without_ranks_and_refined_by_transport() -> None:
 def test_an_initialisation_is_used_or_refused(init: str) -> None:
     usable = {"auto", "dictionary", *(name.split(":")[0] for name in KNOWN_OF_ROWS)}
     if init not in usable:
-        with pytest.raises(BadSetting, match=f"--init {init} needs words, most frequent first, got unlabelled"):
+        match = f"--init {init} needs words, most frequent first, got unlabelled"
+        with pytest.raises(BadSetting, match=match):
             Plan(init).for_unranked_rows()
         return
     names = [name for name, _ in Plan(init).for_unranked_rows().initialisations()]
