@@ -16,6 +16,7 @@ REQUIRED = {
     "click": "click",
     "faiss": "faiss-cpu",
     "fasttext": "fasttext-community",
+    "filelock": "filelock",
     "numpy": "numpy",
     "sacremoses": "sacremoses",
     "scipy": "scipy",

@@ -45,6 +45,7 @@ ONLY_USERS = {
     "faiss": {"learn.initialise.clusters", "search.approximate", "search.exact"},
     "fastapi": {"web"},
     "fasttext": {"embedding.fasttext_process", "files.vectors.fasttext"},
+    "filelock": {"files.atomic"},
     "gensim": {"exchange.objects"},
     "jinja2": {"report.page"},
     "pandas": {"exchange.objects"},

@@ -1,10 +1,13 @@
 """Atomic writes: a file or folder appears complete under its name, or not at all.
 
-Folders that are made to write in, and removed again if nothing is written.
+What is written is a partial file or folder beside its place, `.NAME.0.partial`, until it is renamed. Its
+writer holds a lock on it, which the system drops when the process ends, however it ends: one without a lock
+was left by a killed process, and the next writer of the same name removes it. Writers at the same time have
+different numbers. So a few names are looked up; the folder, which may hold a million files, is not listed.
 
-Locks on files and folders: the system forgets them when the process that holds them ends, however it ends.
-
-Where the system has none, or the file system does not know them, nothing is ever locked.
+The same locks, of filelock, admit one writer at a time to a whole output (`only_writer`). Where the file
+system has no locks, and for partial files on Windows, where a lock keeps out its owner too, nothing is locked
+or removed.
 """
 
 from __future__ import annotations
@@ -12,23 +15,24 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import re
 import shutil
 import socket
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from filelock import lock_descriptor
+
 from muse.errors import BadFile, MuseError
 from muse.files.source import is_stream
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the errors of a disk, a quota or a limit that is reached
+LONGEST = 200  # bytes of a name that a partial file takes over: file systems take 255 in all
+AT_ONCE = 8  # writers of the same name whose partial files are found after a kill
+LOCKS = os.name != "nt"
 T = TypeVar("T")
-LONGEST = 200  # bytes of a name that a partial file takes over
-_END = ".partial"
 
 
 def make_parents(path: Path) -> list[Path]:
@@ -69,41 +73,18 @@ def writing(folder: Path) -> Iterator[None]:
         raise BadFile(message) from error
 
 
-try:
-    from fcntl import LOCK_EX, LOCK_NB, flock
-except ImportError:  # Windows
-    LOCKS = False
-else:
-    LOCKS = True
-
-
 def lock(path: Path, flags: int = os.O_RDONLY) -> int | None:
     """A descriptor that holds the lock of a file or folder until it is closed; None if another has it."""
     descriptor = os.open(path, flags)
     try:
-        if LOCKS:
-            flock(descriptor, LOCK_EX | LOCK_NB)
         # Whoever held it before may have removed it in between: what is locked then has no name.
-        if os.path.samestat(os.fstat(descriptor), path.stat()):
-            return descriptor
-    except (BlockingIOError, FileNotFoundError):
-        pass
+        held = lock_descriptor(descriptor, blocking=False) and _is_still(path, descriptor)
     except OSError:  # a file system without locks
+        held = True
+    if held:
         return descriptor
     os.close(descriptor)
     return None
-
-
-def is_left(path: Path) -> bool:
-    """Whether a file or folder that a writer locks has no writer any more."""
-    try:
-        descriptor = lock(path) if LOCKS else None
-    except OSError:
-        return False
-    if descriptor is None:
-        return False
-    os.close(descriptor)
-    return True
 
 
 @contextmanager
@@ -152,7 +133,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
         try:
             yield partial
             _flush(partial)
-            # mkstemp gives access to the owner only; a file that is replaced keeps its mode.
+            # So far only the owner has access; a file that is replaced keeps its mode.
             partial.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
             partial.replace(path)
         except BaseException:
@@ -211,47 +192,61 @@ def refuse_special(path: Path) -> None:
 
 
 @contextmanager
-def _partial(path: Path, create: Callable[[Path], Path]) -> Iterator[Path]:
-    """A new partial file or folder of `path`, locked for the block: one without a lock was left by a kill."""
-    for left in _left(path):
-        _remove(left)
-    descriptor = None
-    while descriptor is None:  # another process may take it for a left one before it is locked
-        partial = create(path)
-        descriptor = lock(partial) if LOCKS else os.open(os.devnull, os.O_RDONLY)
+def _partial(path: Path, create: Callable[[Path], None]) -> Iterator[Path]:
+    """A new partial file or folder of `path`, locked for the block; what a kill left is removed first."""
+    if LOCKS:
+        for number in range(AT_ONCE):
+            _remove_left(_numbered(path, number))
+    partial, descriptor = _begun(path, create)
     try:
         yield partial
     finally:
         os.close(descriptor)
 
 
-def _new_file(path: Path) -> Path:
-    handle, name = tempfile.mkstemp(prefix=_begin(path), suffix=_END, dir=path.parent)
-    os.close(handle)
-    return Path(name)
+def _begun(path: Path, create: Callable[[Path], None]) -> tuple[Path, int]:
+    """A new partial file or folder of `path`, and a descriptor that holds its lock."""
+    number = 0
+    while True:
+        partial = _numbered(path, number)
+        with suppress(FileExistsError):
+            create(partial)
+            if not LOCKS:
+                return partial, os.open(os.devnull, os.O_RDONLY)
+            # Before it is locked, another process may take it for a left one.
+            with suppress(FileNotFoundError):
+                descriptor = lock(partial)
+                if descriptor is not None:
+                    return partial, descriptor
+        number += 1
 
 
-def _new_folder(path: Path) -> Path:
-    return Path(tempfile.mkdtemp(prefix=_begin(path), suffix=_END, dir=path.parent))
+def _numbered(path: Path, number: int) -> Path:
+    name = os.fsdecode(os.fsencode(path.name)[:LONGEST])
+    return path.with_name(f".{name}.{number}.partial")
 
 
-def _begin(path: Path) -> str:
-    # Short enough for the longest name that a file system takes, with what mkstemp adds.
-    return f".{os.fsdecode(os.fsencode(path.name)[:LONGEST])}."
+def _new_file(partial: Path) -> None:
+    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def _left(path: Path) -> list[Path]:
-    """The partial files and folders of `path` whose writer was killed."""
-    ours = re.compile(f"{re.escape(_begin(path))}[a-z0-9_]{{8}}{re.escape(_END)}")
-    return [one for one in path.parent.iterdir() if ours.fullmatch(one.name) and is_left(one)]
+def _new_folder(partial: Path) -> None:
+    partial.mkdir(0o700)
 
 
-def _remove(left: Path) -> None:
-    if left.is_dir():
-        shutil.rmtree(left, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            left.unlink()
+def _remove_left(partial: Path) -> None:
+    """Remove a partial file or folder that has no writer any more; nobody can lock it in the meantime."""
+    try:
+        descriptor = os.open(partial, os.O_RDONLY)
+    except OSError:  # there is none, or it is of another account
+        return
+    with suppress(OSError):  # without locks, nobody knows whether it has a writer
+        if lock_descriptor(descriptor, blocking=False) and _is_still(partial, descriptor):
+            if partial.is_dir():
+                shutil.rmtree(partial, ignore_errors=True)
+            else:
+                partial.unlink()
+    os.close(descriptor)
 
 
 def read_whole(folder: Path, read: Callable[[], T]) -> T:
@@ -273,10 +268,10 @@ def read_whole(folder: Path, read: Callable[[], T]) -> T:
             os.close(opened)
 
 
-def _is_still(folder: Path, opened: int) -> bool:
-    # While it is open, no other folder can get its number.
+def _is_still(path: Path, opened: int) -> bool:
+    # While it is open, nothing else can get its number.
     try:
-        return os.path.samestat(os.fstat(opened), folder.stat())
+        return os.path.samestat(os.fstat(opened), path.stat())
     except OSError:
         return False
 
@@ -307,6 +302,7 @@ def _swap(partial: Path, path: Path) -> None:
     aside = partial.with_suffix(".old")
     try:
         if path.exists():
+            shutil.rmtree(aside, ignore_errors=True)  # which a kill left after the second rename
             path.rename(aside)
         partial.rename(path)
         shutil.rmtree(aside, ignore_errors=True)

@@ -6,7 +6,10 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -224,6 +227,49 @@ def test_what_a_killed_writer_left_goes_with_the_next(tmp_path: Path) -> None:
         file.write_text("new")
         (folder / "x").write_text("new")
     assert sorted(one.name for one in tmp_path.iterdir()) == [".f.mine.partial", "d", "f"]
+
+
+def test_no_write_lists_the_folder_it_writes_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed, listdir, scandir = list[str](), os.listdir, os.scandir
+
+    def note(list_: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(place: Any = ".") -> Any:
+            listed.append(str(place))
+            return list_(place)
+
+        return noted
+
+    (tmp_path / "there").mkdir()
+    monkeypatch.setattr("os.listdir", note(listdir))
+    monkeypatch.setattr("os.scandir", note(scandir))
+    for path in (tmp_path / "f", tmp_path / "there" / "f"):
+        with atomic_path(path) as partial:
+            partial.write_text("new")
+    for _ in range(2):
+        with atomic_folder(tmp_path / "d"):
+            pass
+    with atomic_files(tmp_path / "there") as folder:
+        (folder / "a").write_text("new")
+    assert not {str(tmp_path), str(tmp_path / "there")} & set(listed)
+
+
+def test_what_a_kill_left_aside_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muse.files.atomic.exchange", lambda *_: False)
+    for name in ("d", ".d.0.old"):  # killed after the new folder had its place
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_text("old")
+    with atomic_folder(tmp_path / "d") as partial:
+        (partial / "x").write_text("new")
+    assert tree(tmp_path) == {"d": None, "d/x": b"new"}
+
+
+def test_writers_of_one_name_each_have_their_own_file(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        partials = [stack.enter_context(atomic_path(tmp_path / "f")) for _ in range(12)]
+        assert len(set(partials)) == 12
+        for number, partial in enumerate(partials):
+            partial.write_text(str(number))
+    assert tree(tmp_path) == {"f": b"0"}  # the last to end
 
 
 def test_what_a_living_writer_has_begun_stays(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from muse.errors import BadFile
-from muse.files.atomic import is_left, lock, only_writer
+from muse.files.atomic import atomic_path, lock, only_writer
 
 HOLDS = """
 import sys
@@ -52,7 +53,26 @@ def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
 def test_a_lock_ends_with_its_descriptor(tmp_path: Path) -> None:
     descriptor = lock(tmp_path)
     assert descriptor is not None
-    assert lock(tmp_path) is None and not is_left(tmp_path)
+    assert lock(tmp_path) is None
     os.close(descriptor)
-    assert is_left(tmp_path)
-    assert not is_left(tmp_path / "none")
+    again = lock(tmp_path)
+    assert again is not None
+    os.close(again)
+
+
+def test_where_the_file_system_has_no_locks_nothing_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: object, **__: object) -> bool:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("muse.files.atomic.lock_descriptor", unknown)
+    with only_writer(tmp_path / "out"), only_writer(tmp_path / "out"):
+        pass
+    # Nobody knows then whether another writer of the same name has ended.
+    with atomic_path(tmp_path / "out") as first:
+        first.write_text("first")
+        with atomic_path(tmp_path / "out") as second:
+            second.write_text("second")
+    assert (tmp_path / "out").read_text() == "first"
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]
