@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from muse.answers.calibration import KEPT, known_calibration
-from muse.answers.lookup import Translation, forms_of, rows_of
+from muse.answers.lookup import forms_of, rows_of
 from muse.answers.probability import CANDIDATES
 from muse.answers.suggestions import languages_with, spellings
 from muse.search.retrieval import Retrieval, check_top
@@ -32,6 +32,7 @@ PRIOR = 0.5  # what is added to the CSLS of a word's own spelling
 RANKS_APART = 10.0  # the factor by which the ranks in the two vocabularies may differ
 SMOOTHING = 10  # added to both ranks, since among the first words a factor says little
 Found = list[tuple[str, float]]  # target words and their scores, best first
+Candidates = tuple[list[Found], Sequence[Sequence[float | None]]]  # of several words, with probabilities
 # The least probability of a translation to be shown as trusted, and below which it is shown as weak: of
 # those above the first 90 % are right, of those below the second 30 % (benchmarks/words/answers.py).
 TRUSTED, WEAK = 0.8, 0.4
@@ -222,16 +223,31 @@ def answers_of(
     given, rows = rows, {word: row for word, row in rows.items() if bool(row.any())}
     if not rows:
         return dict.fromkeys(given, ())
-    found, probable = candidates_of(space, rows, direction, top=top, retrieval=retrieval)
+    candidates = candidates_of(space, rows, direction, top=top, retrieval=retrieval)
+    found = answers_from(candidates, space, list(rows), direction, top=top, retrieval=retrieval)
+    return dict.fromkeys(given, ()) | found
+
+
+def answers_from(
+    candidates: Candidates,
+    space: AlignedSpace,
+    words: Sequence[str],
+    direction: tuple[str, str],
+    *,
+    top: int,
+    retrieval: Retrieval,
+) -> dict[str, tuple[Answer, ...]]:
+    """The `top` best of the `candidates` of each of the `words`, with whether they are mutual."""
+    found, probable = candidates
     back = _best_back(space, [target for best in found for target, _ in best[:top]], direction, retrieval)
-    return dict.fromkeys(given, ()) | {
+    return {
         word: tuple(
             Answer(target, score, chance, back[target] == word)
             for (target, score), chance in zip(
                 without_prior(space, word, best[:top], direction, retrieval), chances, strict=False
             )
         )
-        for word, best, chances in zip(rows, found, probable, strict=True)
+        for word, best, chances in zip(words, found, probable, strict=True)
     }
 
 
@@ -242,7 +258,7 @@ def candidates_of(
     *,
     top: int,
     retrieval: Retrieval,
-) -> tuple[list[list[Translation]], Sequence[Sequence[float | None]]]:
+) -> Candidates:
     """The `top` or CANDIDATES best translations, whichever are more, of words with these rows (d,).
 
     Beside them is the probability of each; None until calibrated.
@@ -254,7 +270,7 @@ def candidates_of(
 
 
 def _probabilities(
-    space: AlignedSpace, found: list[list[Translation]], direction: tuple[str, str], retrieval: Retrieval
+    space: AlignedSpace, found: list[Found], direction: tuple[str, str], retrieval: Retrieval
 ) -> Sequence[Sequence[float | None]]:
     calibration = known_calibration(space, *direction)
     if calibration is None or (retrieval.method, retrieval.k) != KEPT:

@@ -341,15 +341,16 @@ def _check_agreement(options: Mapping[str, Any]) -> None:
 def _named(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options, checked, by the fields of Request."""
     found: dict[str, Any] = {}
+    given = dict[str, str]()  # the name that each field was given by
     for name, value in options.items():
         if name not in KNOWN:
             raise BadSetting(
                 f"{name} is no option of muse.align{did_you_mean(name, KNOWN) or f'; choose among {_all()}'}"
             )
         field = FIELDS.get(name, name)
-        if field in found:
-            raise BadSetting(f"{name} and {field} are one option, got both; leave one of them out")
-        found[field] = _checked(name, field, value)
+        if field in given:
+            raise BadSetting(f"{given[field]} and {name} are one option, got both; leave one of them out")
+        given[field], found[field] = name, _checked(name, field, value)
     return found
 
 

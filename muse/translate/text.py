@@ -1,10 +1,8 @@
-"""Text: translated word by word, with or without a language model to choose among translations.
+"""Text: translated word by word.
 
-Punctuation, numbers and capitals are kept; a word without a vector is copied.
-
-Beam search: choose among the translations of each word those that form the most probable sentence.
-
-Script: whether a text is in the same script as a vocabulary.
+Punctuation, numbers and capitals are kept; a word without a vector is copied. With a language model, a beam
+search picks, among the translations of each word, those that form the most probable sentence (`best_path`).
+Text in another script than the vocabulary is refused, since all of it would be copied (`check_script`).
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 import logging
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,7 +20,7 @@ from torch import Tensor
 
 from muse.answers.calibration import KEPT, find_calibration
 from muse.answers.lookup import rows_of
-from muse.answers.translations import Answer, answers_of, candidates_of
+from muse.answers.translations import Answer, Candidates, answers_from, candidates_of
 from muse.errors import BadSetting
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -201,11 +199,7 @@ class Translator:
         """The tokens of a line, each with its alternative translations, capitalised as required."""
         pieces = self._reader.pieces(self._tokeniser.tokens_and_tags(line))
         entries = list(dict.fromkeys(piece.entry for piece in pieces if piece.entry is not None))
-        self._look_up(entries)
-        config, rows = self.config, rows_of(self._space, self.source, entries, self._new_words)
-        found = answers_of(
-            self._space, rows, (self.source, self.target), top=config.top, retrieval=config.retrieval
-        )
+        found = self._answers(entries)
         all_caps = is_all_caps([piece.token for piece in pieces])
         return [self._choice(piece, found.get(piece.entry or "", ()), all_caps) for piece in pieces]
 
@@ -217,22 +211,42 @@ class Translator:
         token = "-" if piece.token == HYPHEN else piece.token
         return Choice(token, piece.entry, self._is_kept(piece), tuple(written.values()))
 
+    def _answers(self, entries: Sequence[str]) -> dict[str, tuple[Answer, ...]]:
+        """The best translations of entries, which a later `translate` finds cached."""
+        rows = rows_of(self._space, self.source, entries, self._new_words)
+        rows = {entry: row for entry, row in rows.items() if row.any()}
+        if not rows:
+            return {}
+        self._bound_cache()
+        candidates, direction = self._candidates(rows), (self.source, self.target)
+        self._cache(rows, candidates)
+        return answers_from(
+            candidates, self._space, list(rows), direction,
+            top=self.config.top, retrieval=self.config.retrieval,
+        )  # fmt: skip
+
     def _look_up(self, entries: Iterable[str]) -> None:
+        self._bound_cache()
+        if rows := self._missing(entries):
+            self._cache(rows, self._candidates(rows))
+
+    def _bound_cache(self) -> None:
         if len(self._options) > CACHED:
             self._options.clear()
             self._doubtful.clear()
-        rows = self._missing(entries)
-        if not rows:
-            return
+
+    def _candidates(self, rows: Mapping[str, Tensor]) -> Candidates:
+        """The candidates of entries with these rows (d,)."""
         config, direction = self.config, (self.source, self.target)
         if (config.retrieval.method, config.retrieval.k) == KEPT:
             find_calibration(self._space, *direction)  # whether a name is kept depends on it
-        found, chances = candidates_of(
-            self._space, rows, direction, top=config.top, retrieval=config.retrieval
-        )
-        scale = 1.0 if config.retrieval.method == "csls" else 2.0  # CSLS has twice the scale of a cosine
-        kept = 1 if self._model is None else config.top
-        for entry, best, probable in zip(rows, found, chances, strict=True):
+        return candidates_of(self._space, rows, direction, top=config.top, retrieval=config.retrieval)
+
+    def _cache(self, entries: Iterable[str], candidates: Candidates) -> None:
+        """Keep what a translation needs of the candidates of entries."""
+        scale = 1.0 if self.config.retrieval.method == "csls" else 2.0  # CSLS has twice a cosine's scale
+        kept = 1 if self._model is None else self.config.top
+        for entry, best, probable in zip(entries, *candidates, strict=True):
             surfaces = [in_text(translation, self.target) for translation, _ in best[:kept]]
             scores = np.array([scale * score for _, score in best[:kept]], dtype=np.float32)
             self._options[entry] = Options(surfaces, scores)

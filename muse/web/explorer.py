@@ -199,7 +199,8 @@ class Explorer:
         with self._lock:
             translator = self._translator(direction, retrieval)
             line = " ".join(text.split())
-            return retrieval, translator.translate([line])[0], translator.choices(line)
+            choices = translator.choices(line)  # first: what it looks up, `translate` finds cached
+            return retrieval, translator.translate([line])[0], choices
 
     def suggestions(self, language: str, prefix: str, top: int) -> list[tuple[str, int]]:
         """The `top` most frequent words of a language with a prefix, with their frequency ranks.

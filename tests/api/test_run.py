@@ -66,7 +66,7 @@ def test_flat_options_are_those_of_the_command_line() -> None:
         ({"seed": True}, "seed must be a whole number of at least 0, got True"),
         ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
         ({"lower": "no"}, "lower must be True or False, got 'no'"),
-        ({"lower": True, "lowercase": True}, "lowercase and lowercase are one option, got both"),
+        ({"lower": True, "lowercase": True}, "lower and lowercase are one option, got both"),
         ({"dictionary": 5}, "dictionary must be a path, got 5"),
         ({"config": {"seed": 1}}, "config must be a muse.AlignConfig"),
         ({"via": 3}, "via must be a string or several, got 3"),

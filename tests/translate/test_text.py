@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.evaluation.translation import quality
@@ -171,3 +174,20 @@ def test_choices_say_what_is_kept() -> None:
     assert [answer.target for answer in found[0].options][:1] == ["The"]
     assert [(answer.target, answer.mutual) for answer in found[1].options][:1] == [("man", True)]
     assert found[-1].options == ()
+
+
+def test_every_entry_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    space, looked_up = toy(), Counter[str]()
+    look_up = AlignedSpace.look_up
+
+    def counted(self: AlignedSpace, queries: Tensor, direction: tuple[str, str], **options: Any) -> Any:
+        looked_up["-".join(direction)] += len(queries)
+        return look_up(self, queries, direction, **options)
+
+    monkeypatch.setattr(AlignedSpace, "look_up", counted)
+    translator = Translator(space, config=TextConfig(Retrieval("nn"), top=2))
+    choices = translator.choices("le chat mange le chat")
+    assert looked_up["-".join(space.direction())] == 3
+    assert translator.translate(["le chat mange le chat"]) == ["the cat eats the cat"]
+    assert looked_up["-".join(space.direction())] == 3
+    assert [one.options[0].target for one in choices] == ["the", "cat", "eats", "the", "cat"]
