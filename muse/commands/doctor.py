@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
 
 import click
 
-from muse.commands.options import common
+from muse.commands.options import common_without
+from muse.commands.sections import SectionedCommand
 
 
-@click.command()
-@common
-def doctor(as_json: bool, **options: Any) -> None:
+@click.command(
+    cls=SectionedCommand,
+    sections={},
+    examples=(
+        "muse doctor",
+        "muse doctor --json",
+    ),
+)
+@common_without("seed", "device")
+def doctor(as_json: bool, quiet: bool) -> None:
     """Print what is installed and what is missing.
 
     This covers versions, threads, the GPU, the faiss build, and what each optional extra is for.

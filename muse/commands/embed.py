@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import common
+from muse.commands.options import common_without
+from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
     from muse.embedding import EmbedConfig
@@ -17,7 +18,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--lang", "--column"),
+        "Output": ("--out", "--model", "--max-vocab"),
+        "Learning": ("--dim", "--epochs", "--min-count", "--keep-case"),
+        "Advanced": ("--window", "--negatives", "--ngrams"),
+    },
+    examples=(
+        "muse embed wiki.fr.txt --lang fr --out embeddings/fr.vec",
+        "muse embed a.txt b.txt.gz --lang sw --out embeddings/sw.vec --model sw.bin",
+    ),
+)
 @click.argument("texts", nargs=-1, required=True, type=Path, metavar="TEXT...")
 @click.option("--lang", required=True, metavar="LANG", help="Language of the text.")
 @click.option(
@@ -43,7 +56,7 @@ log = logging.getLogger(__name__)
 )
 @click.option("--keep-case", is_flag=True, help="Keep capitals; by default, words are lowercased.")
 @click.option("--column", metavar="NAME", help="Column with the text in Parquet.  [default: the only one]")
-@common
+@common_without("device")
 def embed(texts: tuple[Path, ...], quiet: bool, as_json: bool, **options: Any) -> None:
     """Train word vectors on TEXT with fastText.
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.encoders import by_language_with_default, encoder_names, fitted
-from muse.commands.options import STDIN, cluster, common, lines_on_stdin, one_machine_only
+from muse.commands.options import STDIN, cluster, common_without, lines_on_stdin
 from muse.commands.outputs import check_inputs_spared
+from muse.commands.sections import SectionedCommand
 from muse.commands.unknown_words import Sampled, warn_if_unknown
 
 if TYPE_CHECKING:
@@ -24,12 +25,24 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# The best without training, text or n-grams, by default_encoder.py; idf is a little better at
-# finding translations. With +ngrams both gain, but these must be learned first, of every word of the space.
+# The best without training, text or n-grams, by benchmarks/sentences/default_encoder.py; idf is a little
+# better at finding translations. With +ngrams both gain, but these must be learned first, of every word.
 UNTRAINED = "sif"
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--lang", "--input", "--column"),
+        "Encoder": ("--encoder", "--also", "--fit"),
+        "Output": ("--out", "--save"),
+        "Advanced": ("--ray",),
+    },
+    examples=(
+        "muse encode embeddings/aligned/fr-en --lang fr --input text.fr --out text.npy",
+        "echo 'le roi est mort' | muse encode SPACE --lang fr --encoder mean",
+    ),
+)
 @click.argument("space", type=Path)
 @click.option("--lang", required=True, metavar="LANG", help="Language of the sentences.")
 @encoder_names(UNTRAINED)
@@ -46,7 +59,7 @@ UNTRAINED = "sif"
     "--save", type=Path, metavar="FOLDER", help="Save the encoder, with what it learned from --fit."
 )
 @cluster
-@common
+@common_without("seed", "device")
 def encode(
     space: Path, lang: str, source: Path | None, out: Path | None, as_json: bool, **options: Any
 ) -> None:
@@ -95,7 +108,6 @@ def _on_cluster(
     from muse.errors import Contradiction
     from muse.progress import Progress
 
-    one_machine_only("device")
     if source is None or out is None:
         raise Contradiction("--ray needs --input and --out, which several machines read and write; give both")
     _check_places(None, options["save"])
@@ -136,13 +148,9 @@ def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
 
 def _encoder(space: Path, lang: str, options: dict[str, Any]) -> SentenceEncoder:
     from muse.progress import Progress
-    from muse.run.runtime import pick_device
     from muse.sentences.loading import load_encoder
     from muse.space import load_space
 
-    pick_device(options["device"])
-    if options["device"] == "cuda":
-        log.warning("sentences are encoded on the CPU; --device cuda has no effect")
     text = None if options["fit"] is None else _fit_text(options["fit"], lang)
     spaces = [load_space(folder) for folder in (space, *options["also"])]
     for one in spaces:

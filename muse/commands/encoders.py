@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from muse.commands.evaluate_tasks import named
 from muse.commands.outputs import check_inputs_spared
 from muse.commands.unknown_words import warn_if_unknown
 
@@ -38,17 +39,21 @@ def encoder_options(default: str) -> Callable[[F], F]:
 
 def encoder_names(default: str) -> Callable[[F], F]:
     """Adds the options that name an encoder, by default this one, and its further spaces."""
-    encoder = click.option(
-        "--encoder", default=default, show_default=True, metavar="NAME|FOLDER",
-        help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre, "
-        "+binary; or a saved encoder. With & between them, several side by side.",
-    )  # fmt: skip
     also = click.option(
         "--also", multiple=True, type=Path, metavar="SPACE",
         help="Another space for the encoder; may be repeated. One encoder reads each of the spaces, "
         "several read one each.",
     )  # fmt: skip
-    return lambda command: encoder(also(command))
+    return lambda command: encoder_name(default)(also(command))
+
+
+def encoder_name(default: str) -> Callable[[F], F]:
+    """Adds the option that names an encoder, by default this one."""
+    return click.option(
+        "--encoder", default=default, show_default=True, metavar="NAME|FOLDER",
+        help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre, "
+        "+binary; or a saved encoder. With & between them, several side by side.",
+    )  # fmt: skip
 
 
 def open_encoder(
@@ -60,7 +65,9 @@ def open_encoder(
     from muse.sentences.loading import load_encoder
     from muse.space import load_space
 
-    files = [value for value in options["fit_files"] if value != OWN or own is None]
+    if own is None and OWN in options["fit_files"]:
+        raise click.UsageError(f"--fit {OWN} is for {named('transfer')}; --fit needs LANG=FILE.")
+    files = [value for value in options["fit_files"] if value != OWN]
     texts = {language: read_sentences(path) for language, path in by_language(files, "--fit")}
     for language in texts:
         space.side(language)

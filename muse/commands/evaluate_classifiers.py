@@ -1,50 +1,19 @@
-"""The tasks transfer and probe of `muse evaluate`, which train classifiers on sentence vectors.
-
-The task nli of `muse evaluate`.
-"""
+"""The tasks of muse evaluate that classify sentences: transfer, probe and nli."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import by_language, encoded, made_by, open_encoder
-from muse.commands.options import given, open_space
-
-log = logging.getLogger(__name__)
-
-LABELS = "labels.txt"
-
-
-def inference(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The accuracy of an encoder's own classifier on the test part of a file of inferences."""
-    import numpy as np
-
-    from muse.evaluation.inference import evaluate_inference
-    from muse.evaluation.score import gold_name, space_signature
-    from muse.files.nli import read_nli
-    from muse.sentences.systems.nli.pair_classes import classify
-
-    text = read_nli(options["pairs"]).part("test")
-    loaded = open_space(space, options["device"], options["quiet"])
-    language = options["source"]
-    loaded.side(language)
-    encoder = open_encoder(loaded, options)
-    signature = space_signature(
-        loaded, language, language, retrieval="classifier", gold=gold_name(options["pairs"]),
-        more=made_by(encoder, options),
-    )  # fmt: skip
-    found = classify(encoder, text.premises, text.hypotheses, language, progress=loaded.progress)
-    score = evaluate_inference(
-        found, np.array(text.labels), signature, rng=np.random.default_rng(options["seed"])
-    )
-    return score.as_json(), [str(score)]
-
+from muse.commands.encoders import by_language, encoded, encoder_name, encoder_options, made_by, open_encoder
+from muse.commands.evaluate_tasks import FILE, Report, prints_scores, require, single, this_task
+from muse.commands.options import common_without, given, open_space
+from muse.commands.sections import RenamedOption, SectionedCommand
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,17 +26,62 @@ if TYPE_CHECKING:
     from muse.space import AlignedSpace
 
     Task = tuple[Probe, str, Parts | None]  # with a name for its files, and its split if it is given
+log = logging.getLogger(__name__)
+
+LABELS = "labels.txt"
+PROBES = ("length", "content", "order", "language", "first-sign", "signs", "gender")
+ENCODER = ("--encoder", "--also", "--fit")
 
 
-def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Macro-F1 and accuracy, in other languages, of a classifier trained in one."""
+def classifier_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option that chooses what is trained on the vectors."""
+    return click.option(
+        "--classifier", default="logistic", show_default=True, type=click.Choice(["logistic", "mlp"]),
+        help="Logistic regression or a multi-layer perceptron.",
+    )(command)  # fmt: skip
+
+
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--data", "--src", "--tgt"),
+        "Encoder": ENCODER,
+        "Learning": ("--classifier", "--runs"),
+    },
+    examples=(
+        "muse evaluate transfer embeddings/aligned/fr-en --data topics",
+        "muse evaluate transfer SPACE --data topics --encoder sif --fit task --src en --tgt fr",
+    ),
+)
+@click.argument("space", type=Path)
+@click.option(
+    "--data", type=Path, metavar="FOLDER",
+    help="LANG.txt for each language, a sentence on each line, and labels.txt. --fit task learns from these "
+    "sentences, without their labels.  [required]",
+)  # fmt: skip
+@click.option(
+    "--runs", default=20, show_default=True, type=click.IntRange(2, 1_000), metavar="N",
+    help="Number of random subsamples.",
+)  # fmt: skip
+@click.option("--src", "source", metavar="LANG", help="Language to train in.  [default: the pivot]")
+@click.option("--tgt", "target", metavar="LANG", help="Language to test in.  [default: all others in --data]")
+@classifier_option
+@encoder_options("mean")
+@common_without("device")
+@prints_scores
+def transfer(space: Path, options: dict[str, Any]) -> Report:
+    """Accuracy of a classifier in languages it was not trained in.
+
+    Macro-F1 and accuracy in each language, of a classifier trained in one on sentence vectors.
+    """
+    require(options, "--data FOLDER")
     import numpy as np
 
     from muse.evaluation.classifier import ClassifierConfig, require_sklearn
     from muse.evaluation.transfer import TransferConfig, evaluate_transfer
 
     require_sklearn()  # report a missing package before the work, not after it
-    loaded = open_space(space, options["device"], options["quiet"])
+    loaded = open_space(space, "cpu", options["quiet"])
     languages = _languages(loaded, options)
     texts, labels = _labelled(options["data"], languages)
     encoder = open_encoder(loaded, options, dict(zip(languages, texts, strict=True)))
@@ -92,8 +106,51 @@ def transfer(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list
     return {"learned": languages[0], "tested": tested}, [str(score) for score in scores]
 
 
-def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """How accurately a classifier predicts properties of a sentence from its vector."""
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--text", "--labelled", "--src"),
+        "Encoder": ENCODER,
+        "What it measures": ("--probe", "--size"),
+        "Learning": ("--classifier", "--folds"),
+    },
+    examples=(
+        "muse evaluate probe embeddings/aligned/fr-en --text fr=test.fr --text en=test.en",
+        "muse evaluate probe SPACE --text fr=test.fr --probe length --size 1000 --encoder idf",
+    ),
+)
+@click.argument("space", type=Path)
+@click.option(
+    "--text", multiple=True, metavar="LANG=FILE",
+    help="Sentences in a language, one on each line; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--labelled", multiple=True, type=Path, metavar="FILE",
+    help="Sentences of --src with a class each, in SentEval's columns (tr, va or te; class; sentence); may "
+    "be repeated.",
+)  # fmt: skip
+@click.option("--src", "source", metavar="LANG", help="Language of --labelled.")
+@click.option(
+    "--probe", "probes", multiple=True, type=click.Choice(PROBES),
+    help="What to predict; may be repeated.  [default: length, content, order; language, of several]",
+)  # fmt: skip
+@click.option(
+    "--size", default=5_000, show_default=True, type=click.IntRange(50), metavar="N",
+    help="Number of sentences.",
+)  # fmt: skip
+@click.option(
+    "--folds", type=click.IntRange(3, 100), metavar="N",
+    help="Nested cross-validation, so that every sentence of --text is tested once.  [default: one split]",
+)  # fmt: skip
+@classifier_option
+@encoder_options("mean")
+@common_without("device")
+@prints_scores
+def probe(space: Path, options: dict[str, Any]) -> Report:
+    """What a classifier can predict from sentence vectors.
+
+    Length, words and word order of a sentence, its language, its punctuation, and whether articles agree.
+    """
     import numpy as np
 
     from muse.evaluation.classifier import ClassifierConfig, Labelled, folds, require_sklearn
@@ -101,7 +158,7 @@ def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
 
     require_sklearn()
     _check_texts(options)
-    loaded = open_space(space, options["device"], options["quiet"])
+    loaded = open_space(space, "cpu", options["quiet"])
     rng = np.random.default_rng(options["seed"])
     tasks = [*_given(loaded, options), *_probes(loaded, options, rng)]
     encoder = open_encoder(loaded, options)
@@ -127,10 +184,61 @@ def probe(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[st
     return fields, lines
 
 
+@click.command(
+    cls=SectionedCommand,
+    sections={"Input": ("--pairs", "--src"), "Encoder": ("--encoder",)},
+    examples=(
+        "muse evaluate nli embeddings/aligned/fr-en --pairs nli.txt --src en --encoder xlm-nli",
+        "muse evaluate nli SPACE --pairs nli.fr.txt --src fr --encoder xlm-nli --json",
+    ),
+)
+@click.argument("space", type=Path)
+@click.option(
+    "--pairs", "--data", "pairs", cls=RenamedOption, multiple=True, callback=single, **FILE,
+    help="Labelled pairs of sentences, in the columns of SICK or SNLI; those of the test part are used.  "
+    "[required]",
+)  # fmt: skip
+@click.option(
+    "--src", "--lang", "source", cls=RenamedOption, multiple=True, callback=single, metavar="LANG",
+    help="Language of the sentences.  [required]",
+)  # fmt: skip
+@encoder_name("mean")
+@common_without("device")
+@prints_scores
+def nli(space: Path, options: dict[str, Any]) -> Report:
+    """Accuracy of natural language inference.
+
+    The encoder needs a classifier: train it with muse train --nli.
+    """
+    require(options, "--pairs FILE", "--src LANG")
+    options = {**options, "fit_files": (), "also": ()}  # what a trained classifier reads is fixed
+    import numpy as np
+
+    from muse.evaluation.inference import evaluate_inference
+    from muse.evaluation.score import gold_name, space_signature
+    from muse.files.nli import read_nli
+    from muse.sentences.systems.nli.pair_classes import classify
+
+    text = read_nli(options["pairs"]).part("test")
+    loaded = open_space(space, "cpu", options["quiet"])
+    language = options["source"]
+    loaded.side(language)
+    encoder = open_encoder(loaded, options)
+    signature = space_signature(
+        loaded, language, language, retrieval="classifier", gold=gold_name(options["pairs"]),
+        more=made_by(encoder, options),
+    )  # fmt: skip
+    found = classify(encoder, text.premises, text.hypotheses, language, progress=loaded.progress)
+    score = evaluate_inference(
+        found, np.array(text.labels), signature, rng=np.random.default_rng(options["seed"])
+    )
+    return score.as_json(), [str(score)]
+
+
 def _check_texts(options: dict[str, Any]) -> None:
     if not options["text"]:
         if not options["labelled"]:
-            raise click.UsageError("--task probe needs --text LANG=FILE or --labelled FILE.")
+            raise click.UsageError(f"{this_task()} needs --text LANG=FILE or --labelled FILE.")
         if idle := given("probes", "folds", "size"):
             raise click.UsageError(f"{idle[0]} needs --text LANG=FILE.")
     if bool(options["labelled"]) != bool(options["source"]):

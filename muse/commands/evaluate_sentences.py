@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from muse.commands.encoders import encoded, made_by, open_encoder, pair_scores
-from muse.commands.options import choose_direction, open_space
+from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder, pair_scores
+from muse.commands.evaluate_tasks import FILE, METHODS, Report, prints_scores, require, this_task
+from muse.commands.options import choose_direction, common, common_without, given, languages, open_space
+from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
     from muse.files.sentence_text import RatedSentences
     from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.space import AlignedSpace
     from muse.vectors import Matrix
+
+ENCODER = ("--encoder", "--also", "--fit")
+RATED = "Two sentences and a rating on each line, as .csv or .tsv.  [required]"
 
 
 class _Task(NamedTuple):
@@ -28,10 +33,50 @@ class _Task(NamedTuple):
     options: dict[str, Any]
 
 
-def sentences(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """P@1, P@5 and P@10 of retrieving the translation of each sentence."""
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--source", "--target", "--parallel", "--src", "--tgt"),
+        "Encoder": ENCODER,
+        "What it measures": ("--retrieval", "--both-ways"),
+        "Advanced": ("--neighbours",),
+    },
+    examples=(
+        "muse evaluate sentences embeddings/aligned/fr-en --source test.fr --target test.en",
+        "muse evaluate sentences SPACE --parallel test.tsv --encoder idf --retrieval margin",
+    ),
+)
+@click.argument("space", type=Path)
+@click.option("--source", "source_file", **FILE, help="Sentences of --src, one on each line.")
+@click.option("--target", "target_file", **FILE, help="Their translations into --tgt, line by line.")
+@click.option(
+    "--parallel", **FILE,
+    help="Instead of --source and --target: one file with pivot<TAB>sentence on each line.",
+)  # fmt: skip
+@click.option("--both-ways", is_flag=True, help="Also search from --tgt to --src.")
+@click.option(
+    "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
+    type=click.Choice([*METHODS, "margin"]),
+    help="Search by CSLS, nearest neighbour, inverted softmax or ratio margin; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--neighbours", type=click.IntRange(1), metavar="K",
+    help="Size of the neighbourhood.  [default: 10 for csls, 4 for margin]",
+)  # fmt: skip
+@languages
+@encoder_options("mean")  # the baseline of every table
+@common
+@prints_scores
+def sentences(space: Path, options: dict[str, Any]) -> Report:
+    """P@1, P@5 and P@10 of sentence retrieval.
+
+    For each sentence of one language, the translation is looked up among those of the other.
+    """
     from muse.errors import BadSetting
 
+    if given("neighbours") and not {"csls", "margin"} & set(options["methods"]):
+        methods = " and ".join(options["methods"])
+        raise click.UsageError(f"--neighbours is for --retrieval csls or margin, not for {methods}.")
     loaded = open_space(space, options["device"], options["quiet"])
     source, target = choose_direction(loaded, options["source"], options["target"])
     if options["parallel"] is not None and loaded.pivot not in (source, target):
@@ -78,8 +123,28 @@ def _retrieved(
     return (next(iter(fields.values())) if len(fields) == 1 else fields), lines
 
 
-def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Correlations with rated pairs of sentences, in one language or across two."""
+@click.command(
+    cls=SectionedCommand,
+    sections={"Input": ("--pairs", "--src", "--target-pairs", "--tgt"), "Encoder": ENCODER},
+    examples=(
+        "muse evaluate sts embeddings/aligned/fr-en --src fr --pairs rated.csv",
+        "muse evaluate sts SPACE --src fr --pairs fr.csv --tgt en --target-pairs en.csv",
+    ),
+)
+@click.argument("space", type=Path)
+@click.option("--pairs", **FILE, help=RATED)
+@click.option("--target-pairs", **FILE, help="The same pairs in --tgt, to compare across languages.")
+@click.option("--src", "source", metavar="LANG", help="Language of --pairs.  [required]")
+@click.option("--tgt", "target", metavar="LANG", help="Language of --target-pairs.")
+@encoder_options("mean")
+@common_without("device")
+@prints_scores
+def sts(space: Path, options: dict[str, Any]) -> Report:
+    """Correlation of cosines with rated sentence pairs.
+
+    The pairs are of one language, or of two with --target-pairs.
+    """
+    require(options, "--pairs FILE", "--src LANG")
     import numpy as np
 
     from muse.evaluation.score import gold_name, space_signature
@@ -88,12 +153,14 @@ def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]
 
     across = options["target_pairs"] is not None
     if across != (options["target"] is not None):
-        raise click.UsageError("--task sts across languages needs both --tgt LANG and --target-pairs FILE.")
+        raise click.UsageError(
+            f"{this_task()} across languages needs both --tgt LANG and --target-pairs FILE."
+        )
     files = [options["pairs"], *([options["target_pairs"]] if across else [])]
     rated = [read_rated_sentences(path) for path in files]
     if across:
         _check_same_pairs(files, rated)
-    loaded = open_space(space, options["device"], options["quiet"])
+    loaded = open_space(space, "cpu", options["quiet"])
     languages = [options["source"], options["target"] if across else options["source"]]
     for language in languages:
         loaded.side(language)
@@ -110,8 +177,24 @@ def sts(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]
     return score.as_json(), [str(score)]
 
 
-def relatedness(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Correlations with rated pairs of sentences, of a regression learned from others."""
+@click.command(
+    cls=SectionedCommand,
+    sections={"Input": ("--pairs", "--train-pairs", "--src"), "Encoder": ENCODER},
+    examples=(
+        "muse evaluate relatedness SPACE --src en --train-pairs learn.csv --pairs rated.csv",
+        "muse evaluate relatedness SPACE --src en --train-pairs a.tsv --pairs b.tsv --encoder sif",
+    ),
+)
+@click.argument("space", type=Path)
+@click.option("--pairs", **FILE, help=RATED)
+@click.option("--train-pairs", **FILE, help="Rated pairs to learn from, in the same columns.  [required]")
+@click.option("--src", "source", metavar="LANG", help="Language of the sentences.  [required]")
+@encoder_options("mean")
+@common_without("device")
+@prints_scores
+def relatedness(space: Path, options: dict[str, Any]) -> Report:
+    """Correlation of a regression learned from rated sentence pairs."""
+    require(options, "--pairs FILE", "--src LANG", "--train-pairs FILE")
     import numpy as np
 
     from muse.evaluation.classifier import require_sklearn
@@ -121,7 +204,7 @@ def relatedness(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], l
 
     require_sklearn()
     texts = [read_rated_sentences(options[name]) for name in ("train_pairs", "pairs")]
-    loaded = open_space(space, options["device"], options["quiet"])
+    loaded = open_space(space, "cpu", options["quiet"])
     language = options["source"]
     loaded.side(language)
     encoder = open_encoder(loaded, options)
@@ -153,7 +236,8 @@ def _texts(options: dict[str, Any], *, pivot_first: bool) -> tuple[list[list[str
         sides = [list(side) for side in read_parallel(options["parallel"])]  # the pivot's first
         return (sides if pivot_first else sides[::-1]), gold_name(options["parallel"])
     if not all(files):
-        raise click.UsageError("--task sentences needs --source FILE and --target FILE, or --parallel FILE.")
+        needed = "--source FILE and --target FILE, or --parallel FILE"
+        raise click.UsageError(f"{this_task()} needs {needed}.")
     return read_aligned(*files), "+".join(map(gold_name, files))
 
 

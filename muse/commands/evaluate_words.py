@@ -1,7 +1,4 @@
-"""The tasks words and similarity of `muse evaluate`.
-
-The task rows of `muse evaluate`.
-"""
+"""The tasks of muse evaluate that need no sentences: words, similarity, and rows without words."""
 
 from __future__ import annotations
 
@@ -11,59 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import choose_direction, open_space, retrievals
-
-log = logging.getLogger(__name__)
-
-
-if TYPE_CHECKING:
-    from muse.space import AlignedSpace
-    from muse.vectors import Vectors
-
-
-def rows(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """How often the counterpart of a row is found, by ids or row numbers."""
-    files = options["source_file"], options["target_file"]
-    if (files[0] is None) != (files[1] is None):
-        raise click.UsageError("--source and --target go together: give both, or neither.")
-    if files[0] is None and options["pairs"] is None:
-        raise click.UsageError("--task rows needs --pairs FILE, or --source FILE and --target FILE.")
-    if "margin" in options["methods"]:
-        raise click.UsageError("--retrieval margin is for --task sentences.")
-    import numpy as np
-
-    from muse.evaluation.rows import evaluate_rows
-    from muse.evaluation.score import gold_name
-    from muse.files import read_lexicon
-
-    pairs = None if options["pairs"] is None else read_lexicon(options["pairs"], "two ids")
-    loaded = open_space(space, options["device"], options["quiet"])
-    languages = choose_direction(loaded, options["source"], options["target"])
-    sides = tuple(_side(loaded, language, file) for language, file in zip(languages, files, strict=True))
-    gold = "" if options["pairs"] is None else gold_name(options["pairs"])
-    fields, lines = {}, []
-    for retrieval in retrievals(options["methods"], options["backend"]):
-        rng = np.random.default_rng(options["seed"])
-        score = evaluate_rows(
-            loaded, (sides[0], sides[1]), pairs, retrieval=retrieval, rng=rng, gold=gold
-        )  # fmt: skip
-        fields[retrieval.method] = score.as_json()
-        lines.append(str(score))
-    return next(iter(fields.values())) if len(fields) == 1 else fields, lines
-
-
-def _side(space: AlignedSpace, language: str, file: Path | None) -> Vectors:
-    """The rows of a file in the space, or, without one, those of the space."""
-    if file is None:
-        return space.vectors(language)
-    from dataclasses import replace
-
-    from muse.files import read_vectors
-
-    read = read_vectors(file, language=language)
-    space.check_raw(language, read.dimension, str(file))
-    return replace(read, matrix=space.map_words(language, read.matrix))
-
+from muse.commands.evaluate_tasks import FILE, Report, prints_scores, require, retrieval_methods, this_task
+from muse.commands.options import backend, choose_direction, common, languages, open_space, retrievals, search
+from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
     from muse.evaluation.words import WordScore
@@ -71,31 +18,42 @@ if TYPE_CHECKING:
     from muse.search.approximate import Recall
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
+    from muse.vectors import Vectors
+
+log = logging.getLogger(__name__)
 
 
-def similarity(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Correlations with rated pairs of words."""
-    import numpy as np
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--dictionary", "--src", "--tgt"),
+        "What it measures": ("--retrieval", "--against", "--hubness"),
+        "Advanced": ("--search", "--backend"),
+    },
+    examples=(
+        "muse evaluate words embeddings/aligned/fr-en --dictionary gold.txt",
+        "muse evaluate words SPACE --dictionary gold.txt --retrieval nn --retrieval csls",
+    ),
+)
+@click.argument("space", type=Path)
+@click.option("--dictionary", **FILE, help="Gold translations, a pair on each line.  [required]")
+@click.option(
+    "--against", type=Path, metavar="SPACE",
+    help="Another space; test whether SPACE is significantly better or worse.",
+)  # fmt: skip
+@click.option("--hubness", is_flag=True, help="Also measure hubness, with nn and with csls.")
+@retrieval_methods
+@languages
+@backend
+@search
+@common
+@prints_scores
+def words(space: Path, options: dict[str, Any]) -> Report:
+    """P@1, P@5, P@10, MRR and MAP of word translation.
 
-    from muse.evaluation.score import gold_name
-    from muse.evaluation.similarity import evaluate_similarity
-    from muse.files import read_lexicon
-    from muse.files.lexicons import RATED
-
-    rated = read_lexicon(options["pairs"], RATED)
-    loaded = open_space(space, options["device"], options["quiet"])
-    source, target = choose_direction(loaded, options["source"], options["target"])
-    score = evaluate_similarity(
-        loaded, rated, rng=np.random.default_rng(options["seed"]),
-        source=source, target=target, gold=gold_name(options["pairs"]),
-    )  # fmt: skip
-    return score.as_json(), [str(score)]
-
-
-def words(space: Path, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Word translation scores (P@k, MRR, MAP) against gold translations."""
-    if "margin" in options["methods"]:
-        raise click.UsageError("--retrieval margin is for --task sentences.")
+    Words of the dictionary that SPACE does not contain are left out; coverage says how many remain.
+    """
+    require(options, "--dictionary FILE")
     from muse.evaluation.words import check_comparable
     from muse.files import read_lexicon
     from muse.search.approximate import Approximation, worst
@@ -185,3 +143,103 @@ def _hubness(space: AlignedSpace, options: dict[str, Any]) -> tuple[dict[str, An
             f"{found.never:.1f} % of the targets never found, largest hubs {hubs}"
         )
     return fields, lines
+
+
+@click.command(
+    cls=SectionedCommand,
+    sections={"Input": ("--pairs", "--src", "--tgt")},
+    examples=(
+        "muse evaluate similarity embeddings/aligned/fr-en --pairs rated.tsv",
+        "muse evaluate similarity SPACE --pairs rated.tsv --src fr --tgt en --json",
+    ),
+)
+@click.argument("space", type=Path)
+@click.option("--pairs", **FILE, help="Two words and a rating on each line, separated by tabs.  [required]")
+@languages
+@common
+@prints_scores
+def similarity(space: Path, options: dict[str, Any]) -> Report:
+    """Correlation of cosines with rated word pairs."""
+    require(options, "--pairs FILE")
+    import numpy as np
+
+    from muse.evaluation.score import gold_name
+    from muse.evaluation.similarity import evaluate_similarity
+    from muse.files import read_lexicon
+    from muse.files.lexicons import RATED
+
+    rated = read_lexicon(options["pairs"], RATED)
+    loaded = open_space(space, options["device"], options["quiet"])
+    source, target = choose_direction(loaded, options["source"], options["target"])
+    score = evaluate_similarity(
+        loaded, rated, rng=np.random.default_rng(options["seed"]),
+        source=source, target=target, gold=gold_name(options["pairs"]),
+    )  # fmt: skip
+    return score.as_json(), [str(score)]
+
+
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--pairs", "--source", "--target", "--src", "--tgt"),
+        "What it measures": ("--retrieval",),
+        "Advanced": ("--backend",),
+    },
+    examples=(
+        "muse evaluate rows embeddings/aligned/old-new --pairs ids.tsv",
+        "muse evaluate rows SPACE --source old-test.npy --target new-test.npy",
+    ),
+)
+@click.argument("space", type=Path)
+@click.option("--pairs", **FILE, help="Two ids on each line, separated by a tab: rows that belong together.")
+@click.option("--source", "source_file", **FILE, help="New rows of --src, which are mapped.")
+@click.option("--target", "target_file", **FILE, help="New rows of --tgt, which are mapped.")
+@retrieval_methods
+@languages
+@backend
+@common
+@prints_scores
+def rows(space: Path, options: dict[str, Any]) -> Report:
+    """P@1, mean rank and mean cosine of unlabelled vectors.
+
+    It measures how often the counterpart of a row is found, by ids or by row numbers.
+    """
+    files = options["source_file"], options["target_file"]
+    if (files[0] is None) != (files[1] is None):
+        raise click.UsageError("--source and --target go together: give both, or neither.")
+    if files[0] is None and options["pairs"] is None:
+        needed = "--pairs FILE, or --source FILE and --target FILE"
+        raise click.UsageError(f"{this_task()} needs {needed}.")
+    import numpy as np
+
+    from muse.evaluation.rows import evaluate_rows
+    from muse.evaluation.score import gold_name
+    from muse.files import read_lexicon
+
+    pairs = None if options["pairs"] is None else read_lexicon(options["pairs"], "two ids")
+    loaded = open_space(space, options["device"], options["quiet"])
+    languages = choose_direction(loaded, options["source"], options["target"])
+    sides = tuple(_side(loaded, language, file) for language, file in zip(languages, files, strict=True))
+    gold = "" if options["pairs"] is None else gold_name(options["pairs"])
+    fields, lines = {}, []
+    for retrieval in retrievals(options["methods"], options["backend"]):
+        rng = np.random.default_rng(options["seed"])
+        score = evaluate_rows(
+            loaded, (sides[0], sides[1]), pairs, retrieval=retrieval, rng=rng, gold=gold
+        )  # fmt: skip
+        fields[retrieval.method] = score.as_json()
+        lines.append(str(score))
+    return next(iter(fields.values())) if len(fields) == 1 else fields, lines
+
+
+def _side(space: AlignedSpace, language: str, file: Path | None) -> Vectors:
+    """The rows of a file in the space, or, without one, those of the space."""
+    if file is None:
+        return space.vectors(language)
+    from dataclasses import replace
+
+    from muse.files import read_vectors
+
+    read = read_vectors(file, language=language)
+    space.check_raw(language, read.dimension, str(file))
+    return replace(read, matrix=space.map_words(language, read.matrix))

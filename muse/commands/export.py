@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import Finite, choose_direction, common, open_space
+from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +37,27 @@ OF_FORM = {
 }
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Output": ("--format", "--out"),
+        "What it writes": ("--lang", "--max-vocab", "--encoder"),
+        "Formats torch and moses": (
+            "--src",
+            "--tgt",
+            "--tables",
+            "--vocab",
+            "--specials",
+            "--fallback",
+            "--top",
+            "--temperature",
+        ),
+    },
+    examples=(
+        "muse export embeddings/aligned/fr-en --format text --out vectors",
+        "muse export SPACE --format torch --src fr --tgt en --out tables.pt",
+    ),
+)
 @click.argument("space", type=Path)
 @click.option("--format", "form", type=click.Choice(FORMS), help="Format to write; see above.  [required]")
 @click.option(

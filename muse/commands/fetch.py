@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import common, given
+from muse.commands.options import common_without, given
+from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
     from muse.fetch import FetchConfig, Item
@@ -21,7 +22,18 @@ def _kinds(context: click.Context, parameter: click.Parameter, incomplete: str) 
     return [kind for kind in FOLDERS if kind.startswith(incomplete)]
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "What it downloads": ("--source", "--part", "--list", "--dry-run", "--accept-non-commercial"),
+        "Output": ("--out",),
+        "Advanced": ("--mirror",),
+    },
+    examples=(
+        "muse fetch vectors fr en",
+        "muse fetch dictionary fr-en --part test --accept-non-commercial",
+    ),
+)
 @click.argument("kind", shell_complete=_kinds, required=False)
 @click.argument("names", nargs=-1, metavar="[LANG | SRC-TGT]...")
 @click.option(
@@ -43,16 +55,12 @@ def _kinds(context: click.Context, parameter: click.Parameter, incomplete: str) 
 @click.option("--dry-run", is_flag=True, help="Print what would be downloaded, without network access.")
 @click.option("--mirror", metavar="URL", help="Download from a mirror of the paths that --list shows.")
 @click.option("--accept-non-commercial", is_flag=True, help="Allow data with a non-commercial licence.")
-@common
+@common_without("seed", "device", "threads")
 def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
     """Download published word vectors or dictionaries.
 
-    \b
-    muse fetch vectors fr en
-    muse fetch dictionary fr-en --part test --accept-non-commercial
-
     Run the same command again to resume an interrupted download. No other command downloads anything.
-    """  # noqa: D301 - click reads \b as the character
+    """
     if options["as_list"]:
         _list(as_json)
         return

@@ -22,6 +22,7 @@ from muse.commands.options import (
     open_space,
     search,
 )
+from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
     from muse.answers.induction import Limits
@@ -33,7 +34,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--src", "--tgt", "--max-vocab", "--src-max", "--tgt-max"),
+        "What it keeps": ("--top", "--mutual", "--min-probability"),
+        "Output": ("--out", "--both", "--format"),
+        "Advanced": ("--retrieval", "--search", "--backend", "--ray"),
+    },
+    examples=(
+        "muse induce embeddings/aligned/fr-en --out fr-en.txt",
+        "muse induce SPACE --src fr --tgt en --mutual --top 3 --out fr-en.tsv",
+    ),
+)
 @click.argument("space", type=Path)
 @click.option(
     "--out",

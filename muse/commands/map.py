@@ -8,10 +8,23 @@ from typing import Any
 
 import click
 
-from muse.commands.options import common, open_space
+from muse.commands.options import common_without, open_space
+from muse.commands.sections import SectionedCommand
 
 
-@click.command("map")
+@click.command(
+    "map",
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--lang", "--vectors", "--words"),
+        "What it does": ("--fit",),
+        "Output": ("--out",),
+    },
+    examples=(
+        "muse map embeddings/aligned/fr-en --lang fr --vectors new.vec --out new-mapped.vec",
+        "muse map SPACE --lang fr --vectors wiki.fr.bin --words new.txt",
+    ),
+)
 @click.argument("space", type=Path)
 @click.option("--lang", required=True, metavar="LANG", help="Language of the words or rows.")
 @click.option(
@@ -33,7 +46,7 @@ from muse.commands.options import common, open_space
     help="A .vec, .vec.gz or .npz file of new words; or a .npy or .parquet file of all rows, which are "
     "mapped block by block.  [default: text on stdout]",
 )  # fmt: skip
-@common
+@common_without("seed", "device")
 def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Map words that were not in training into a SPACE.
 
@@ -61,7 +74,7 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
             check_text_name(out, "vectors", ".vec, .vec.gz, .npz, .npy or .parquet")
         check_place(out)
     asked = None if options["words"] is None else list(read_lines(options["words"]))
-    loaded = open_space(space, options["device"], options["quiet"])
+    loaded = open_space(space, "cpu", options["quiet"])
     mapped = map_new_words(loaded, load_new_words(loaded, lang, vectors, fit=options["fit"]), asked)
     if out is None:
         for block in vectors_text(mapped.words, mapped.matrix):
@@ -88,6 +101,6 @@ def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, 
             "--fit and --words are for new words, written to a .vec or .npz file; leave them out"
         )
     check_row_file(out)
-    loaded = open_space(space, options["device"], options["quiet"])
+    loaded = open_space(space, "cpu", options["quiet"])
     count = map_rows(loaded, lang, vectors, out, progress=Progress(quiet=options["quiet"]))
     click.echo(json.dumps({"rows": count, "out": str(out)}) if as_json else f"{count} rows in {out}")

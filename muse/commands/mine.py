@@ -13,6 +13,7 @@ import click
 
 from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder
 from muse.commands.options import Finite, backend, cluster, common, one_machine_only, open_space, search
+from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
     from muse.evaluation.mining import MiningScore
@@ -29,7 +30,20 @@ SIDES = ("source", "target")
 UNTRAINED = "idf"  # finds translations best without training on the whole; sif compares sentences best
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--source", "--src-lang", "--target", "--tgt-lang"),
+        "Encoder": ("--encoder", "--also", "--fit"),
+        "What it keeps": ("--score", "--threshold", "--gold"),
+        "Output": ("--out",),
+        "Advanced": ("--neighbours", "--search", "--backend", "--ray"),
+    },
+    examples=(
+        "muse mine SPACE --src-lang fr --source a.fr --tgt-lang en --target b.en --out pairs.tsv",
+        "muse mine SPACE --src-lang fr --source a.fr --tgt-lang en --target b.en --gold gold.tsv --out x.tsv",
+    ),
+)
 @click.argument("space", type=Path)
 @click.option("--src-lang", required=True, metavar="LANG", help="Language of --source.")
 @click.option("--tgt-lang", required=True, metavar="LANG", help="Language of --target.")

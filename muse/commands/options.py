@@ -37,30 +37,7 @@ DASH = "-"
 STDIN = Path("/dev/stdin")  # read as any other pipe is: once and from the start, or refused
 _FOLDERS = ("SPACE", "FOLDER")
 F = TypeVar("F", bound=Callable[..., Any])
-WITHOUT_TORCH = {"fetch"}  # commands that do not load it
 MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at 100,000
-_COMMON = (
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout."),
-    click.option(
-        "--seed", default=0, show_default=True, type=click.IntRange(0), metavar="N", help="Random seed."
-    ),
-    click.option(
-        "--device",
-        default="auto",
-        show_default=True,
-        type=click.Choice(["auto", "cpu", "cuda"]),
-        help="Device to compute on.",
-    ),
-    click.option(
-        "--threads",
-        type=click.IntRange(1, MOST_THREADS),
-        metavar="N",
-        help="Number of CPU threads.  [default: all]",
-    ),
-    click.version_option(__version__, prog_name="muse"),
-    click.option("-q", "--quiet", is_flag=True, help="Print only errors on stderr."),
-    click.option("-v", "--verbose", is_flag=True, help="Print more on stderr."),
-)
 
 
 class Finite(click.FloatRange):
@@ -161,16 +138,55 @@ if TYPE_CHECKING:
 
 
 def common(command: F) -> F:
-    """The options that every command has."""
-    for option in _COMMON:
-        command = option(command)
+    """The options that every command has, and what it does before its own work: threads, messages, checks."""
+    return common_without()(command)
 
+
+def common_without(*unused: str) -> Callable[[F], F]:
+    """`common` for a command that has no use for some of seed, device and threads.
+
+    The command line still accepts them, for scripts that give them to every command; help does not show them.
+    """
+
+    def add(command: F) -> F:
+        command = _prepared(command, with_torch="threads" not in unused)
+        for option in _common_options(unused):
+            command = option(command)
+        return command
+
+    return add
+
+
+def _common_options(unused: Sequence[str]) -> tuple[Callable[[F], F], ...]:
+    def use(name: str) -> dict[str, Any]:
+        return {"hidden": name in unused, "expose_value": name not in unused}
+
+    return (
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout."),
+        click.option(
+            "--seed", default=0, show_default=True, type=click.IntRange(0), metavar="N", help="Random seed.",
+            **use("seed"),
+        ),
+        click.option(
+            "--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda"]),
+            help="Device to compute on.", **use("device"),
+        ),
+        click.option(
+            "--threads", type=click.IntRange(1, MOST_THREADS), metavar="N",
+            help="Number of CPU threads.  [default: all]", **use("threads"),
+        ),
+        click.version_option(__version__, prog_name="muse"),
+        click.option("-q", "--quiet", is_flag=True, help="Print only errors on stderr."),
+        click.option("-v", "--verbose", is_flag=True, help="Print more on stderr."),
+    )  # fmt: skip
+
+
+def _prepared(command: F, *, with_torch: bool) -> F:
     @wraps(command)
-    def run(*, quiet: bool, verbose: bool, threads: int | None, **options: Any) -> Any:
+    def run(*, quiet: bool, verbose: bool, threads: int | None = None, **options: Any) -> Any:
         _wait_asleep()
         level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
         with _messages(level), _wrong_usage():
-            with_torch = command.__name__ not in WITHOUT_TORCH
             threads = fit_threads(threads, torch=with_torch)
             if threads is not None and with_torch:
                 from muse.search.exact import set_threads

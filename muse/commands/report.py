@@ -9,13 +9,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import common, languages, open_space
+from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
     from muse.report import ReportConfig
     from muse.space import AlignedSpace
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--dictionary", "--src", "--tgt"),
+        "Output": ("--out",),
+        "Advanced": ("--max-vocab",),
+    },
+    examples=(
+        "muse report embeddings/aligned/fr-en",
+        "muse report SPACE --dictionary gold.txt --out report.html",
+    ),
+)
 @click.argument("space", type=Path)
 @click.option(
     "--dictionary",

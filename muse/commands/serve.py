@@ -10,9 +10,20 @@ from typing import Any
 import click
 
 from muse.commands.options import Finite, common
+from muse.commands.sections import SectionedCommand
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Address": ("--host", "--port"),
+        "Advanced": ("--rate", "--allow-remote"),
+    },
+    examples=(
+        "muse serve embeddings/aligned/fr-en",
+        "muse serve SPACE --port 0 --json",
+    ),
+)
 @click.argument("space", type=Path)
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen on.")
 @click.option(

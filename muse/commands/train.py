@@ -16,6 +16,7 @@ import click
 
 from muse.commands.encoders import by_language, by_language_with_default, plain_and_named
 from muse.commands.options import Finite, common
+from muse.commands.sections import SectionedCommand
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +149,29 @@ if TYPE_CHECKING:
     from muse.sentences.systems.system import TrainingRequest
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--lang", "--parallel", "--source", "--target", "--text", "--nli"),
+        "Learning": ("--encoder", "--preset", "--epochs", "--patience", "--core"),
+        "Output": ("--out", "--resume"),
+        "Advanced": (
+            "--batch",
+            "--rate",
+            "--loss",
+            "--margin",
+            "--lambda",
+            "--scale",
+            "--powers",
+            "--dropout",
+            "--set",
+        ),
+    },
+    examples=(
+        "muse train embeddings/aligned/fr-en --lang fr --parallel en-fr.tsv --out encoders/x-cbow",
+        "muse train SPACE --encoder xlm --lang fr --text fr=a.fr --text en=b.en --out encoders/xlm",
+    ),
+)
 @click.argument("space", type=Path)
 @click.option(
     "--encoder", default="x-cbow", show_default=True, type=click.Choice((*WORD_ENCODERS, *SYSTEMS)),

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
-from muse.commands.options import common
+from muse.commands.options import common_without
+from muse.commands.sections import SectionedCommand
 
 
-@click.command("train-lm")
+@click.command(
+    "train-lm",
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--lang",),
+        "Learning": ("--order",),
+        "Output": ("--out",),
+    },
+    examples=(
+        "muse train-lm text.en --lang en --out en.arpa",
+        "muse train-lm a.en b.en.gz --lang en --order 4 --out en.arpa.gz",
+    ),
+)
 @click.argument("texts", nargs=-1, required=True, type=Path, metavar="TEXT...")
 @click.option("--lang", required=True, metavar="LANG", help="Language of the text.")
 @click.option("--out", required=True, type=Path, metavar="FILE", help="Model to write, .arpa or .arpa.gz.")
@@ -19,10 +31,8 @@ from muse.commands.options import common
     "--order", default=3, show_default=True, type=click.IntRange(1, 6), metavar="N",
     help="Length of the longest n-grams.",
 )  # fmt: skip
-@common
-def train_lm(
-    texts: tuple[Path, ...], lang: str, out: Path, order: int, quiet: bool, as_json: bool, **_: Any
-) -> None:
+@common_without("seed", "device", "threads")
+def train_lm(texts: tuple[Path, ...], lang: str, out: Path, order: int, quiet: bool, as_json: bool) -> None:
     """Train an n-gram language model on TEXT files.
 
     Each line is a sentence. The model uses the same lowercase tokens as muse translate, is smoothed by

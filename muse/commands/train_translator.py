@@ -9,13 +9,27 @@ import click
 
 from muse.commands.encoders import by_language
 from muse.commands.options import Finite, common
+from muse.commands.sections import SectionedCommand
 from muse.commands.train import PRESETS, changed_settings, report
 
 if TYPE_CHECKING:
     from muse.sentences.systems.system import TrainingRequest
 
 
-@click.command("train-translator")
+@click.command(
+    "train-translator",
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--text", "--parallel"),
+        "Learning": ("--preset", "--epochs", "--patience", "--encoder", "--decoder"),
+        "Output": ("--out", "--resume"),
+        "Advanced": ("--batch", "--rate", "--set"),
+    },
+    examples=(
+        "muse train-translator SPACE --text fr=a.fr --text en=b.en --out models/fr-en",
+        "muse train-translator SPACE --text fr=a.fr --text en=b.en --encoder encoders/xlm --out models/x",
+    ),
+)
 @click.argument("space", type=Path)
 @click.option(
     "--text", "texts", multiple=True, required=True, metavar="LANG=FILE",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import MOST_BEAM, Finite, choose_direction, common, direction, given, open_space
+from muse.commands.sections import SectionedCommand
 from muse.commands.translate_text import translate_stdin
 from muse.commands.unknown_words import warn_if_unknown
 
@@ -130,7 +131,19 @@ if TYPE_CHECKING:
     from muse.translate.text import Translator
 
 
-@click.command()
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--src", "--tgt", "--reference"),
+        "What it does": ("--top", "--vectors", "--fit", "--ngrams", "--lm"),
+        "Instead of a space": ("--model", "--batch", "--style", "--sample"),
+        "Advanced": ("--retrieval", "--backend", "--lm-weight", "--beam"),
+    },
+    examples=(
+        "muse translate embeddings/aligned/fr-en maison roi",
+        "muse translate SPACE --src fr --tgt en --lm en.arpa < text.fr",
+    ),
+)
 @click.argument("space", type=Path, required=False)
 @click.argument("words", nargs=-1, metavar="[WORD]...")
 @click.option(

@@ -1,0 +1,108 @@
+"""Help in sections: the options of a command, and the commands of a group, under headings; then examples.
+
+click has no sections of its own, and rich-click would load rich for every help; this is what is left to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, final
+
+import click
+
+from muse.commands.completion import complete
+
+REST = "Common"  # the heading of the options that no section names, which nearly all commands have
+WIDEST = 30  # characters of a name that click still puts beside its text
+
+
+class SectionedCommand(click.Command):
+    """A command whose help has its options under headings, and ends with examples of its use.
+
+    A section is a heading with the options it shows, by their first names and in this order.
+    """
+
+    def __init__(
+        self, *args: Any, sections: Mapping[str, Sequence[str]], examples: Sequence[str], **more: Any
+    ) -> None:
+        super().__init__(*args, **more)
+        self.sections, self.examples = sections, examples
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the sections; hidden options are in none."""
+        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        records = {one.opts[0]: one.get_help_record(ctx) for one in options}
+        shown = {name: record for name, record in records.items() if record is not None}
+        named = {name for names in self.sections.values() for name in names}
+        *rest, of_help = (name for name in shown if name not in named)
+        rest = [*reversed(rest), of_help]  # click has first what was added last
+        width = min(WIDEST, max(len(record[0]) for record in shown.values()))
+        for heading, names in {**self.sections, REST: rest}.items():
+            with formatter.section(heading):
+                formatter.write_dl([(shown[name][0].ljust(width), shown[name][1]) for name in names])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the examples."""
+        _write_examples(self.examples, formatter)
+
+
+class SectionedGroup(click.Group):
+    """A group whose help lists its commands by section, each with its whole summary, and examples if any.
+
+    A section is a heading with its commands. click would sort the commands, and cut long summaries. The
+    values of their parameters are completed in the shell.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        sections: Mapping[str, Sequence[click.Command]],
+        examples: Sequence[str] = (),
+        **more: Any,
+    ) -> None:
+        super().__init__(*args, **more)
+        self.sections, self.examples = sections, examples
+        for commands in sections.values():
+            for command in commands:
+                complete(command)
+                self.add_command(command)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the sections."""
+        return [str(command.name) for commands in self.sections.values() for command in commands]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the sections."""
+        longest = max(map(len, self.list_commands(ctx)))
+        for heading, commands in self.sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([(str(one.name).ljust(longest), _summary(one)) for one in commands])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the examples."""
+        _write_examples(self.examples, formatter)
+
+
+@final
+class RenamedOption(click.Option):
+    """An option whose former names are still accepted, and not shown."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """The name it has now, and its help."""
+        current = copy(self)
+        current.opts = self.opts[:1]
+        return click.Option.get_help_record(current, ctx)
+
+
+def _summary(command: click.Command) -> str:
+    # The first paragraph of its help.
+    return " ".join((command.help or "").partition("\n\n")[0].split())
+
+
+def _write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> None:
+    # Each on a line of its own, however wide the terminal is.
+    if examples:
+        with formatter.section("Examples"):
+            for line in examples:
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
