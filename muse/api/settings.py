@@ -124,10 +124,10 @@ class Request:
     target_words: Path | None = None
     """The words of `target`, if n-grams compose its vectors: `--tgt-words`. None takes the file's own."""
     source_texts: Path | None = None
-    """What the rows of one `source` stand for if they have no words, a text a line: `--src-texts`. None is
+    """What the rows of one `source` stand for if they have no words, a text a line: `--src-captions`. None is
     the column `text` or `sentence` of Parquet."""
     target_texts: Path | None = None
-    """What the rows of `target` stand for: `--tgt-texts`."""
+    """What the rows of `target` stand for: `--tgt-captions`."""
     command: tuple[str, ...] = ()
     """The command line, which the space records; empty if there is none."""
 
@@ -227,14 +227,14 @@ class Request:
             for option, given in (
                 ("--tgt-emb", self.target_file),
                 ("--tgt-words", self.target_words),
-                ("--tgt-texts", self.target_texts),
+                ("--tgt-captions", self.target_texts),
             ):
                 if given is not None:
                     raise Contradiction(f"--into uses the target's vectors in the space; omit {option}")
         for option, given in (
             ("--dictionary", self.dictionary),
             ("--src-words", self.source_words),
-            ("--src-texts", self.source_texts),
+            ("--src-captions", self.source_texts),
         ):
             if given is not None and len(sources) > 1:
                 raise Contradiction(

@@ -15,11 +15,11 @@ import click
 
 from muse.commands.align_advice import advice
 from muse.commands.options import common, typed
+from muse.commands.sections import RenamedOption, SectionedCommand
 from muse.learn.initialise import INITIALISATIONS
 
 FOLDER = Path("embeddings")  # where muse align looks for vectors by their language
 FAILED = 3  # the exit code of an alignment judged failed
-OF_WORDS = " (not unsupervised)"
 
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--src-text", type=Path, multiple=True, metavar="FILE",
             help="Instead of --src-emb: texts of --src, in the same order, on which muse embed trains "
-            "embeddings/LANG.vec first. Not --src-texts, the texts of rows.",
+            "embeddings/LANG.vec first.",
         ),
     ):  # fmt: skip
         command = option(command)
@@ -99,9 +99,29 @@ def embed_texts(texts: dict[str, Path], *, seed: int, quiet: bool) -> None:
 if TYPE_CHECKING:
     from muse.api.outcome import Report
     from muse.api.settings import Request
+    from muse.learn.pair import Learned
 
 
-@click.command(context_settings={"allow_extra_args": True})
+@click.command(
+    context_settings={"allow_extra_args": True},
+    cls=SectionedCommand,
+    sections={
+        "Input": (
+            *("--src", "--tgt", "--into", "--src-emb", "--tgt-emb", "--src-text", "--tgt-text"),
+            *("--max-vocab", "--lower"),
+        ),
+        "Learning": ("--init", "--no-identical", "--dictionary", "--via", "--via-emb", "--joint"),
+        "Output": ("--out", "--resume"),
+        "Advanced": (
+            *("--normalise", "--refine", "--reweight"),
+            *("--src-words", "--tgt-words", "--src-captions", "--tgt-captions"),
+        ),
+    },
+    examples=(
+        "muse align --src fr --tgt en",
+        "muse align --src fr --tgt en --src-emb wiki.fr.vec --tgt-emb wiki.en.vec --out fr-en",
+    ),
+)
 @click.option(
     "--src",
     "sources",
@@ -154,11 +174,14 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--tgt-words", type=Path, metavar="FILE", help="The same for --tgt.")
 @click.option(
-    "--src-texts", type=Path, metavar="FILE",
-    help="Texts of the rows of --src, if these have no words: one a line, in their order, to be shown beside "
-    "their ids.  [default: the column text or sentence of a .parquet]",
+    "--src-captions", "--src-texts", "src_texts", cls=RenamedOption, type=Path, metavar="FILE",
+    help="Texts to show beside the ids of --src, if these are unlabelled vectors: one a line, in their "
+    "order.  [default: the column text or sentence of a .parquet]",
 )  # fmt: skip
-@click.option("--tgt-texts", type=Path, metavar="FILE", help="The same for --tgt.")
+@click.option(
+    "--tgt-captions", "--tgt-texts", "tgt_texts", cls=RenamedOption, type=Path, metavar="FILE",
+    help="The same for --tgt.",
+)  # fmt: skip
 @text_options
 @click.option(
     "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),
@@ -240,7 +263,7 @@ def _lines(report: Report) -> list[str]:
     for language, learned in report.learned.items():
         own = report.fields(language)
         lines += ["", _row("language", language)] * (len(report.learned) > 1) + [
-            _row("initialisation", f"{learned.alignment.method}{'' if own['unsupervised'] else OF_WORDS}"),
+            _row("initialisation", f"{learned.alignment.method}{_evidence(learned)}"),
             _row("criterion", own["criterion"]),
             *([] if learned.supervision is None else [_row("held out", learned.supervision)]),
             _row("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"),
@@ -250,6 +273,13 @@ def _lines(report: Report) -> list[str]:
         lines += ["", _row("joint", report.joint)]
     took = _row("time", f"{fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB")
     return [*lines[:-1], took, lines[-1]] if len(report.learned) == 1 else [*lines, took]
+
+
+def _evidence(learned: Learned) -> str:
+    """What a mapping was learned from beside vectors."""
+    if learned.supervision is not None:
+        return " (uses a dictionary)"
+    return " (uses identical strings)" if "identical" in learned.alignment.inits else ""
 
 
 def _row(name: str, value: object) -> str:

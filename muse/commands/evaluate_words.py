@@ -1,4 +1,4 @@
-"""The tasks of muse evaluate that need no sentences: words, similarity, and rows without words."""
+"""The tasks of muse evaluate that need no sentences: words, similarity, and unlabelled vectors."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_over_a_language_that_is_not_saved(muse: Command, files: Path, made: Pat
     assert space.languages == ("xx", "en")
     assert [one["path"] for one in space.manifest["inputs"]] == [str(given)]
     shown = align(muse, "--src", "xx", "--tgt", "en", "--via", "fr").out
-    assert "via fr: identical + identical (not unsupervised)" in shown
+    assert "via fr: identical + identical (uses identical strings)" in shown
 
 
 def test_over_a_language_of_the_space(muse: Command, files: Path) -> None:

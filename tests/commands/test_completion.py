@@ -13,6 +13,7 @@ from click.shell_completion import ShellComplete
 
 from muse.cli import commands
 from muse.files.vectors import locate
+from tests.support.command import every_command
 from tests.support.spaces import saved
 
 
@@ -51,6 +52,12 @@ def test_commands_in_the_order_of_work() -> None:
         (["report", "n"], ["<dir>"]),
         (["align", "--src", "fr", "--into", "m"], ["mine"]),
         (["evaluate", "mine", "--against", "e"], ["embeddings/aligned/fr-en"]),
+        (["evaluate", "words", "m"], ["mine"]),
+        (["evaluate", "words", "mine", "--src", ""], ["en", "fr"]),
+        (["evaluate", "s"], ["similarity", "sentences", "sts"]),
+        (["evaluate", "m"], ["mine"]),
+        (["evaluate", "mine", "--task", "similarity", "--p"], ["--pairs"]),
+        (["doctor", "--s"], []),
         (["align", "--src-emb", "emb"], ["<file>"]),
         (["align", "--out", ""], ["<dir>"]),
         (["embed", "te"], ["<file>"]),
@@ -72,7 +79,7 @@ def test_values(words: list[str], offered: list[str]) -> None:
 
 
 def test_every_path_and_language_is_completed() -> None:
-    for command in commands.commands.values():
+    for command in every_command().values():
         for parameter in command.params:
             assert not isinstance(parameter.type, click.types.FuncParamType), (command.name, parameter.name)
 

@@ -1,4 +1,4 @@
-"""`muse evaluate`: both tasks, two spaces compared, hubness and bad input, through the command line."""
+"""`muse evaluate`: tasks as commands and as an option, two spaces compared, hubness and bad input."""
 
 from __future__ import annotations
 
@@ -136,3 +136,56 @@ def test_usage(muse: Command, space: Path, more: list[str], part: str) -> None:
     ended = muse("evaluate", space, *more)
     assert (ended.code, ended.out) == (2, "")
     assert part in ended.err
+
+
+def test_a_task_is_a_command_or_an_option(muse: Command, space: Path) -> None:
+    gold, ratings = space.parent / "gold.txt", space.parent / "rated.txt"
+    asked = ["words", space, "--dictionary", gold, "--json"]
+    assert muse("evaluate", *asked).json == muse(*words(space, "--json")).json
+    assert muse("evaluate", "--dictionary", gold, "--json", "--task", "words", space).json["covered"] == 30
+    for before in (["similarity", space], [space, "--task=similarity"], ["--task", "similarity", space]):
+        assert muse("evaluate", *before, "--pairs", ratings, "--json").json["pairs"] == 31
+
+
+def test_a_space_may_have_the_name_of_a_task(
+    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space.rename(space.parent / "words")
+    monkeypatch.chdir(space.parent)
+    assert muse("evaluate", "./words", "--dictionary", "gold.txt").code == 0
+    assert muse("evaluate", "words", "words", "--dictionary", "gold.txt").code == 0
+    refused(muse("evaluate", "words", "--dictionary", "gold.txt"), "Missing argument 'SPACE'", code=2)
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("words space", "evaluate words needs --dictionary FILE."),
+        ("rows space", "evaluate rows needs --pairs FILE, or --source FILE and --target FILE."),
+        (
+            "words space --encoder x",
+            "--encoder is for evaluate sentences, sts, relatedness, nli, transfer or",
+        ),
+        ("words space --dictionary gold.txt --retrieval margin", "margin is for evaluate sentences."),
+        ("sts space --src fr --pairs x --fit task", "--fit task is for evaluate transfer"),
+        ("nli space --pairs a --data b", "--pairs and --data are the same; leave one."),
+        ("words space --dictionari x", "No such option '--dictionari'. Did you mean '--dictionary'?"),
+        ("wrds space --dictionary gold.txt", "'wrds'. Did you mean 'words'?"),
+        ("space --task", "Option '--task' requires an argument."),
+        ("--json", "Missing argument 'SPACE'"),
+    ],
+    ids=str,
+)
+def test_usage_of_tasks(
+    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch, line: str, part: str
+) -> None:
+    monkeypatch.chdir(space.parent)
+    (space.parent / "x").write_text("a,b,1\n")
+    refused(muse("evaluate", *line.split()), part, code=2)
+
+
+def test_help_lists_the_tasks(muse: Command, space: Path) -> None:
+    shown = muse("evaluate", "--help").out
+    assert "  similarity   Correlation of cosines with rated word pairs." in shown
+    assert len(shown.splitlines()) < 40
+    assert muse("evaluate", "space", "--task", "sts", "--help").out.startswith("Usage: muse evaluate sts ")

@@ -9,11 +9,10 @@ from pathlib import Path
 import click
 import pytest
 
-from muse.cli import commands
 from muse.commands.options import Finite
 from muse.text.arpa import write_arpa
 from muse.text.language_model import learn_language_model
-from tests.support.command import Command, process
+from tests.support.command import Command, every_command, process
 from tests.support.parallel import toy_space, toy_text, write_text
 from tests.support.toys import raw_pair, write_vec
 
@@ -30,7 +29,7 @@ def test_numbers() -> None:
 
 
 def test_no_option_takes_nan_or_any_number_of_threads() -> None:
-    for command in commands.commands.values():
+    for command in every_command().values():
         for option in command.params:
             assert isinstance(option.type, Finite) or not isinstance(option.type, click.types.FloatParamType)
             if option.name == "threads":
@@ -39,7 +38,7 @@ def test_no_option_takes_nan_or_any_number_of_threads() -> None:
 
 
 def test_help_shows_no_range_without_ends() -> None:
-    for name, command in commands.commands.items():
+    for name, command in every_command().items():
         shown = command.get_help(click.Context(command, info_name=name))
         assert "None" not in shown
 
@@ -87,8 +86,9 @@ def _numeric(command: click.Command) -> set[str]:
 
 
 def test_every_number_has_a_line_that_uses_it() -> None:
-    for name, command in commands.commands.items():
-        used = {option for line, options in LINES.items() if line.split()[0] == name for option in options}
+    for name, command in every_command().items():
+        lines = [line for line in LINES if line.startswith(f"{name.replace(' ', ' space --task ')} ")]
+        used = {option for line in lines for option in LINES[line]}
         missing = _numeric(command) - used - LONG - ELSEWHERE
         assert missing <= {"--seed"}, name
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from muse.cli import commands
-from tests.support.command import Command, refused
+from tests.support.command import Command, every_command, refused
 from tests.support.spaces import saved
 
 # The command loads OpenMP, which prints its settings.
@@ -75,8 +74,8 @@ def test_a_source_that_is_the_pivot(muse: Command, tmp_path: Path) -> None:
     assert "the pivot" not in muse("translate", tmp_path / "two", "fr20").err
 
 
-@pytest.mark.parametrize("command", ["translate", "induce", "evaluate", "report", "export"])
-def test_help_names_the_default(command: str) -> None:
-    helps = {one.opts[0]: str(getattr(one, "help", "")) for one in commands.commands[command].params}
+@pytest.mark.parametrize("name", ["translate", "induce", "evaluate words", "report", "export"])
+def test_help_names_the_default(name: str) -> None:
+    helps = {one.opts[0]: str(getattr(one, "help", "")) for one in every_command()[name].params}
     assert "pivot" in helps["--src"]
     assert "pivot" in helps["--tgt"]

@@ -1,13 +1,17 @@
-"""`muse --help`: every command under a heading, in the order of work, with a whole sentence."""
+"""Help: commands and options under headings, whole sentences, and examples that are right."""
 
 from __future__ import annotations
 
 import re
+import shlex
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from muse.cli import SECTIONS, commands
+from muse.commands.sections import SectionedCommand, SectionedGroup
+from tests.support.command import every_command
 
 
 def shown(columns: int) -> str:
@@ -50,3 +54,42 @@ def test_what_was_meant(typed: list[str], meant: str) -> None:
     assert ended.exit_code == 2
     assert "id you mean" in ended.output
     assert meant in ended.output
+
+
+@pytest.mark.parametrize("name", every_command())
+def test_every_option_stands_under_one_heading(name: str) -> None:
+    command = every_command()[name]
+    assert isinstance(command, SectionedCommand)
+    ended = CliRunner().invoke(commands, [*name.split(), "--help"], terminal_width=80, prog_name="muse")
+    assert ended.exit_code == 0
+    assert max(map(len, ended.output.splitlines())) <= 110
+    headings = re.findall(r"^(\w.*):$", ended.output, re.MULTILINE)
+    assert [*headings[-len(command.sections) - 2 :]] == [*command.sections, "Common", "Examples"]
+    options = ended.output.partition(f"{headings[0]}:\n")[2]
+    listed = re.findall(r"^  (-\S+?)[ ,\n]", options, re.MULTILINE)
+    shown = [one.opts[0] for one in command.params if isinstance(one, click.Option) and not one.hidden]
+    assert sorted(listed) == sorted([*shown, "-h"])
+    common = [name for name in listed if name in ("--json", "--seed", "--device", "--threads", "-q", "-v")]
+    assert common[0] == "--json"
+
+
+EXAMPLES = [
+    (name, line)
+    for name, command in [*every_command().items(), ("evaluate", commands.commands["evaluate"])]
+    if isinstance(command, SectionedCommand | SectionedGroup)
+    for line in command.examples
+]
+
+
+def test_every_command_has_two_examples() -> None:
+    named = [name for name, _ in EXAMPLES]
+    assert all(named.count(name) == 2 for name in (*every_command(), "evaluate"))
+
+
+@pytest.mark.parametrize(("name", "line"), EXAMPLES, ids=str)
+def test_an_example_is_a_command_line_of_its_command(name: str, line: str) -> None:
+    assert len(line) <= 100
+    words = shlex.split(line.rpartition("muse ")[2].partition("<")[0])
+    called = next(one for one in every_command() if words[: one.count(" ") + 1] == one.split())
+    assert called.startswith(name)
+    every_command()[called].make_context(called, words[called.count(" ") + 1 :])

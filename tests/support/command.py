@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from muse import cli
@@ -66,6 +67,15 @@ class Command:
         out, err = self.capsys.readouterr()
         code = exit_.value.code
         return Ended(code if isinstance(code, int) else 0, out, err)
+
+
+def every_command() -> dict[str, click.Command]:
+    """Each command by its name, those of groups too: evaluate words."""
+    found: dict[str, click.Command] = {}
+    for name, command in cli.commands.commands.items():
+        inner = command.commands if isinstance(command, click.Group) else {}
+        found |= {f"{name} {task}": one for task, one in inner.items()} or {name: command}
+    return found
 
 
 def align_arguments(source_file: Path, target_file: Path, out: Path, *more: object) -> list[object]:
