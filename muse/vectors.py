@@ -1,10 +1,8 @@
-"""Vectors: the words of one language, most frequent first, with one row each, or rows in no order.
+"""Vectors: the words of one language, most frequent first, with one row each, or unlabelled rows in no order.
 
-Word index: the row of a word, whatever Unicode form the word and the vocabulary are in.
-
-An accented letter is one character in composed form (NFC), and a letter and an accent in decomposed form
-(NFD), in which macOS writes. Words of equal composed form are one word (canonical equivalence: Unicode
-Standard Annex 15).
+A word is found whatever Unicode form it and the vocabulary are in (`WordIndex`). An accented letter is one
+character in composed form (NFC), and a letter and an accent in decomposed form (NFD), in which macOS writes.
+Words of equal composed form are one word (canonical equivalence: Unicode Standard Annex 15).
 """
 
 from __future__ import annotations

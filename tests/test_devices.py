@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.answers.calibration import calibrate
+from muse.answers.calibration import calibrate_rows
 from muse.answers.probability import held_out_scores
 from muse.errors import NotConverged
 from muse.evaluation.sentences import Queries, sentence_ranks
@@ -120,7 +120,7 @@ def retrievals(runtime: Runtime) -> Found:
 
 def probabilities(runtime: Runtime) -> Found:
     x, y = sides(runtime)
-    fitted = [calibrate(x, y, rng=rng()), calibrate(x, y, rng=rng(), unweighted=(x, y))]
+    fitted = [calibrate_rows(x, y, rng=rng()), calibrate_rows(x, y, rng=rng(), unweighted=(x, y))]
     numbers = [number for one in fitted for number in (one.closed_set, one.open_set, one.none)]
     return [*numbers, *held_out_scores(x, y, top=5, rng=rng())]
 

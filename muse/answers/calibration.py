@@ -1,10 +1,9 @@
-"""Calibration of a space: how probable its translations are, found at first use and kept in its folder.
+"""Calibration: the probability that each candidate translates a word, from the candidates' CSLS.
 
-Calibration: the probability that each candidate translates a word, from the candidates' CSLS.
-
-Without a dictionary, labels come from two views of the same space. The coordinates are rotated at random
-and split into two halves; each half finds translations on its own, and the answers of one half serve as
-labels for the scores of the other. Two models are fitted to them by maximum likelihood:
+It is fitted when a space is first asked for probabilities, and kept in the folder of the space. Without a
+dictionary, labels come from two views of the same space. The coordinates are rotated at random and split into
+two halves; each half finds translations on its own, and the answers of one half serve as labels for the
+scores of the other. Two models are fitted to the labels by maximum likelihood:
 
 * closed set: p(y | x) is a softmax of CSLS / T over the candidates. It is fitted to the queries whose label
   is among the candidates, as though one of them were always right: its probabilities are too high.
@@ -67,13 +66,15 @@ MEMO = "calibration"  # the first part of the key in the memo of a space
 
 WORDS = 12_000  # the most frequent of each side are enough to fit three numbers
 FOLDS = 20  # of the words, each rotated by a fit to the pairs of the others
-FARTHEST = 4.0  # bounds the score of "none of them", since CSLS lies between -4 and 4, in practice below 2
+MAX_NONE_SCORE = (
+    4.0  # bounds the score of "none of them", since CSLS lies between -4 and 4, in practice below 2
+)
 Rows = tuple[Tensor, Tensor]  # of the source (n, d) and of the target (m, d), of unit length, in one space
-KEPT = ("csls", HUBNESS_K)  # the retrieval whose calibration is kept: the default
+CACHED_RETRIEVAL = ("csls", HUBNESS_K)  # the retrieval whose calibration is kept: the default
 SEED = 0  # of the calibration that is kept
 
 
-def calibrate(
+def calibrate_rows(
     source: Tensor,
     target: Tensor,
     *,
@@ -95,9 +96,9 @@ def calibrate(
         together = in_halves(unweighted, halves, retrieval)
         apart = in_halves(_cross_fitted(rows, unweighted, rng, retrieval), halves, retrieval)
     scores = torch.cat([half.scores for half in found])  # (2n, k)
-    right = answers(found, together)
+    right = labels_from_views(found, together)
     closed_set = fit_temperature(scores, right) if bool((right >= 0).any()) else HOTTEST
-    return Calibration(closed_set, *fit_open_set(scores, answers(found, apart)))
+    return Calibration(closed_set, *fit_open_set(scores, labels_from_views(found, apart)))
 
 
 def in_halves(rows: Rows, halves: Sequence[Tensor], retrieval: Retrieval) -> list[Neighbours]:
@@ -109,7 +110,7 @@ def in_halves(rows: Rows, halves: Sequence[Tensor], retrieval: Retrieval) -> lis
     return found
 
 
-def answers(found: Sequence[Neighbours], judges: Sequence[Neighbours]) -> Tensor:
+def labels_from_views(found: Sequence[Neighbours], judges: Sequence[Neighbours]) -> Tensor:
     """The column (2n,), among the candidates of each half, of the other judge's best target, or -1."""
     return torch.cat([
         column_of(half.indices, judge.indices[:, :1])
@@ -148,13 +149,13 @@ def fit_open_set(scores: Tensor, right: Tensor) -> tuple[float, float]:
         found = torch.log_softmax(with_none(table, none) / temperature, dim=1).gather(1, answer)
         return -float(found.mean())
 
-    limits = [(np.log(COLDEST), np.log(HOTTEST)), (-FARTHEST, FARTHEST)]
+    limits = [(np.log(COLDEST), np.log(HOTTEST)), (-MAX_NONE_SCORE, MAX_NONE_SCORE)]
     start = (np.log(0.05), 0.1)  # close to what was fitted on real vectors
     best = scipy.optimize.minimize(loss, start, method="L-BFGS-B", bounds=limits)
     return float(np.exp(best.x[0])), float(best.x[1])
 
 
-def calibrated(
+def calibrate_space(
     space: AlignedSpace, source: str, target: str, *, rng: np.random.Generator, retrieval: Retrieval
 ) -> Calibration:
     """The calibration of translations from `source` to `target` (`muse.answers.calibration`).
@@ -165,7 +166,7 @@ def calibrated(
     rows, unweighted = (space.tensor(source), space.tensor(target)), None
     if space.manifest.get("mapping") == "linear":
         unweighted = space.unweighted(source, WORDS), space.unweighted(target, WORDS)
-    return calibrate(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
+    return calibrate_rows(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
 
 
 def known_calibration(space: AlignedSpace, source: str, target: str) -> Calibration | None:
@@ -190,7 +191,7 @@ def find_calibration(space: AlignedSpace, source: str, target: str) -> Calibrati
     with space.progress.stage(f"probabilities of {target} for {source}", 1) as tick:
         try:
             rng = np.random.default_rng(SEED)
-            found = calibrated(space, source, target, rng=rng, retrieval=Retrieval(*KEPT))
+            found = calibrate_space(space, source, target, rng=rng, retrieval=Retrieval(*CACHED_RETRIEVAL))
         except Mismatch as error:
             log.debug("no probabilities: %s", error)
             return None

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.answers.calibration import calibrated
+from muse.answers.calibration import calibrate_space
 from muse.answers.probability import CANDIDATES, Calibration
 from muse.errors import BadSetting, Mismatch
 from muse.lexicon import Entry, Lexicon
@@ -120,7 +120,7 @@ def entries(
     found_by = (search or search_with(Approximation()))(direction, retrieval, looked_up)
     calibration = None
     if rng is not None:
-        calibration = calibrated(space, source, target, rng=rng, retrieval=retrieval)
+        calibration = calibrate_space(space, source, target, rng=rng, retrieval=retrieval)
     count = len(direction.rows[0])
     back = Backward.of(found_by.back(limits.top), count) if limits.mutual else None
     with space.progress.stage(f"dictionary {source}-{target}", count, "words") as tick:

@@ -1,8 +1,7 @@
-"""Words: their best translations, looked up in an aligned space.
+"""Looking words up in an aligned space: the entries that are meant, their rows, the nearest words.
 
-Expressions in a vocabulary: as one entry, such as aujourd'hui or parce_que, or as the mean of their words.
-
-In the mean each word weighs the square root of its rank: the rare one counts most.
+An expression is one entry, such as aujourd'hui or parce_que, or else the mean of its words, in which each
+word weighs the square root of its rank: the rare one counts most.
 """
 
 from __future__ import annotations

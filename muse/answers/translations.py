@@ -1,8 +1,7 @@
 """Answers: translations of words with their probability, and advice for words that are not there.
 
-Own spelling: a word that the target language spells alike is often its own translation (Paris, opinion).
-
-The softmax of CSLS / T over all m targets (`muse.answers.probability`) holds each of them equally likely
+A word that the target language spells alike is often its own translation (Paris, opinion), and is preferred.
+The softmax of CSLS / T over all m targets (`muse.answers.probability`) makes each of them equally likely
 before it sees a vector. If a share s of the words that both vocabularies spell alike are translations of each
 other, the same spelling is (m - 1) s / (1 - s) times as likely as another target, and the log of that, times
 T, is to be added to its CSLS: .53 to .58 for m = 14,000 to 30,000, s = .5 and the T of .056 that is fitted
@@ -18,7 +17,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from muse.answers.calibration import KEPT, known_calibration
+from muse.answers.calibration import CACHED_RETRIEVAL, known_calibration
 from muse.answers.lookup import forms_of, rows_of
 from muse.answers.probability import CANDIDATES
 from muse.answers.suggestions import languages_with, spellings
@@ -273,7 +272,7 @@ def _probabilities(
     space: AlignedSpace, found: list[Found], direction: tuple[str, str], retrieval: Retrieval
 ) -> Sequence[Sequence[float | None]]:
     calibration = known_calibration(space, *direction)
-    if calibration is None or (retrieval.method, retrieval.k) != KEPT:
+    if calibration is None or (retrieval.method, retrieval.k) != CACHED_RETRIEVAL:
         return [[None] * len(best) for best in found]
     scores = torch.tensor([[score for _, score in best] for best in found])  # (q, k)
     return calibration.probabilities(scores).tolist()

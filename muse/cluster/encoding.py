@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from muse.cluster.run import Make, Run
-from muse.files.byte_ranges import TextPiece, pieces
 from muse.files.parquet import SENTENCE, VECTOR
 from muse.files.parts import PartFolder
+from muse.files.text_slices import TextSlice, slices
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.reading import blocks
 from muse.sentences.loading import load_encoder
@@ -51,27 +51,27 @@ class SavedEncoder:
 
 @dataclass(frozen=True)
 class Encoding:
-    """The job of encoding the pieces of a text, a part each, with the numbers of the sentences.
+    """The job of encoding the slices of a text, a part each, with the numbers of the sentences.
 
     With `only`, a file of a bool for each sentence, the others are left out, and those without a vector too.
     """
 
     encoder: SavedEncoder
     language: str
-    pieces: tuple[TextPiece, ...]
+    slices: tuple[TextSlice, ...]
     parts: PartFolder
     only: Path | None = None
 
     def begin(self) -> Make:
-        """A function that encodes a piece."""
+        """A function that encodes a part."""
         encoder = self.encoder.load()
         return lambda number: self._encode(encoder, number)
 
     def _encode(self, encoder: SentenceEncoder, number: int) -> None:
-        piece = self.pieces[number]
-        sentences, rows = piece.sentences(), np.arange(piece.first, piece.first + piece.rows)
+        part = self.slices[number]
+        sentences, rows = part.sentences(), np.arange(part.first, part.first + part.rows)
         if self.only is not None:
-            kept = np.load(self.only, mmap_mode="r")[piece.first : piece.first + piece.rows]
+            kept = np.load(self.only, mmap_mode="r")[part.first : part.first + part.rows]
             sentences, rows = [sentences[place] for place in np.flatnonzero(kept)], rows[kept]
         matrix, counts = _encoded(encoder, sentences, self.language)
         if self.only is not None:
@@ -96,7 +96,7 @@ def encode(encoder: SentenceEncoder, spaces: tuple[Path, ...], text: Text, run: 
     """
     if (done := run.result()) is not None:
         return done
-    found = tuple(pieces(text.path, text.column))
+    found = tuple(slices(text.path, text.column))
     with run.begun(len(found)) as site:
         if site.parts.missing():
             saved = SavedEncoder.of(encoder, site.encoder, spaces)

@@ -15,9 +15,9 @@ from muse.cluster.encoding import Encoding, SavedEncoder, Text
 from muse.cluster.run import Make, Run, Site
 from muse.cluster.shards import KeySearch, SentenceBlocks, look_up
 from muse.files.atomic import atomic_path
-from muse.files.byte_ranges import TextPiece, pieces
 from muse.files.parquet import SENTENCE
 from muse.files.parts import PartFolder, open_parts
+from muse.files.text_slices import TextSlice, slices
 from muse.search.both_ways import BothDirections
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.mining import Mined, MiningConfig, Values, paired
@@ -32,17 +32,17 @@ PAIRS = 65_536  # in a part
 class Digests:
     """The job of condensing every sentence to two numbers, (0, 0) for one that is empty."""
 
-    pieces: tuple[TextPiece, ...]
+    slices: tuple[TextSlice, ...]
     parts: PartFolder
 
     def begin(self) -> Make:
-        """A function that condenses the sentences of a piece."""
+        """A function that condenses the sentences of a slice."""
         return self._digest
 
     def _digest(self, number: int) -> None:
         digests = [
             blake2b(canonical(line).encode(), digest_size=16).digest() if line.strip() else bytes(16)
-            for line in self.pieces[number].sentences()
+            for line in self.slices[number].sentences()
         ]
         self.parts.write(number, {DIGEST: np.frombuffer(b"".join(digests), np.int64).reshape(-1, 2)})
 
@@ -74,7 +74,7 @@ def mine(
     """Write pairs in parts, best first: row, score, source, target; returns the counts."""
     if (done := run.result()) is not None:
         return done
-    found_in = [tuple(pieces(text.path, text.column)) for text in texts]
+    found_in = [tuple(slices(text.path, text.column)) for text in texts]
     with run.begun(0) as site:
         saved = SavedEncoder.of(encoder, site.encoder, spaces)
         sides = [
@@ -89,14 +89,14 @@ def mine(
 
 def _encoded(site: Site, side: str, encoding: Encoding) -> EncodedText:
     """The text of a side encoded; of repeated sentences only the first."""
-    lines = encoding.pieces[-1].first + encoding.pieces[-1].rows
-    digests = site.parts.stage(f"digests-of-{side}", len(encoding.pieces))
-    site.make(f"lines of the {side}", digests, Digests(encoding.pieces, digests))
+    lines = encoding.slices[-1].first + encoding.slices[-1].rows
+    digests = site.parts.stage(f"digests-of-{side}", len(encoding.slices))
+    site.make(f"lines of the {side}", digests, Digests(encoding.slices, digests))
     empty, first = _distinct(digests)
     only = digests.folder / "only.npy"
     with atomic_path(only) as partial, partial.open("wb") as stream:
         np.save(stream, first)
-    rows = site.parts.stage(f"rows-of-{side}", len(encoding.pieces))
+    rows = site.parts.stage(f"rows-of-{side}", len(encoding.slices))
     site.make(f"sentences of the {side}", rows, replace(encoding, parts=rows, only=only))
     kept = int(first.sum())
     return EncodedText(rows, {

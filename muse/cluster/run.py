@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 from muse.cluster.connection import Cluster, connected, require_ray
 from muse.errors import BadFile, MuseError
-from muse.files.byte_ranges import files_of
 from muse.files.parts import MANIFEST as PARTS_MANIFEST
 from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
 from muse.files.source import cannot_open
 from muse.files.space_folder import MANIFEST, checksum
+from muse.files.text_slices import files_of
 from muse.progress import Progress
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.version import __version__

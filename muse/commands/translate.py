@@ -41,12 +41,12 @@ def show_words(
     **options: Any,
 ) -> None:
     """Print the answers; unknown and doubtful words are named on stderr. BadSetting if no word is known."""
-    from muse.answers.calibration import KEPT, find_calibration
+    from muse.answers.calibration import CACHED_RETRIEVAL, find_calibration
     from muse.answers.translations import answer_words
     from muse.errors import BadSetting
 
     direction = options["source"], options["target"]
-    if (retrieval.method, retrieval.k) == KEPT:
+    if (retrieval.method, retrieval.k) == CACHED_RETRIEVAL:
         find_calibration(space, *direction)
     found = answer_words(
         space, words, source=direction[0], target=direction[1],

@@ -8,11 +8,11 @@ from itertools import islice
 from pathlib import Path
 
 from muse.errors import BadFile, BadSetting
-from muse.files.byte_ranges import files_of, pieces
 from muse.files.parquet import is_parquet
 from muse.files.plain_text import read_lines
 from muse.files.source import is_packed, is_stream
 from muse.files.space_folder import MANIFEST
+from muse.files.text_slices import files_of, slices
 from muse.progress import Progress
 from muse.text.surface import grouped, joined
 from muse.text.tokens import Tokeniser
@@ -120,8 +120,8 @@ def _letters(files: Sequence[Path]) -> int:
 def _lines(files: Sequence[Path], column: str | None) -> Iterator[str]:
     for file in files:
         if is_parquet(file):
-            for piece in pieces(file, column):
-                yield from piece.sentences()
+            for part in slices(file, column):
+                yield from part.sentences()
         elif ".tsv" in file.suffixes:
             yield from (line.rpartition("\t")[2] for line in read_lines(file))
         else:

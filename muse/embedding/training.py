@@ -1,8 +1,7 @@
-"""Training: fastText on a corpus, in a process of its own, and its words and vectors as a .vec file.
+"""Word vectors from text: fastText on a corpus, in a process of its own, and the result as a .vec file.
 
-Settings: how fastText trains vectors that are to be aligned.
-
-Other languages: what languages the lines of a text look like, by py3langid, used by this module alone.
+The settings suit vectors that are to be aligned. py3langid, which only this module uses, guesses the language
+of lines, so that a user is warned of text in another language.
 """
 
 from __future__ import annotations

@@ -1,21 +1,16 @@
-"""Probing tasks of style and language rather than meaning (Wieting et al., 2020, section 5.2).
+"""Probing: which properties of a sentence a classifier can predict from its vector, without a parser.
 
+* length      the number of tokens: one of up to six classes of similar frequency
+* content     which one of up to a hundred words of medium frequency is in it
+* order       whether two neighbouring words were swapped
+* language    the language of the sentence
 * first-sign  the first punctuation mark of a sentence
 * signs       the number of its punctuation marks, from 1 to 10, or 11 and more
 * gender      whether its articles were replaced by those of the other gender
 
-As in probing, all classes are equally frequent.
-
-Probing tasks: which properties of a sentence a classifier can predict from its vector, without a parser.
-
-* length    the number of tokens: one of up to six classes of similar frequency
-* content   which one of up to a hundred words of medium frequency is in it
-* order     whether two neighbouring words were swapped
-* language  the language of the sentence
-
-The tasks are SentLen, WC and BShift of Conneau et al. (2018, probing), and language identity as in
-Conneau et al. All classes are equally frequent, so that chance is known. A sum of word vectors has no order.
-Tasks of punctuation and articles are in style_probes.
+The first three are SentLen, WC and BShift of Conneau et al. (2018, probing), the fourth is language identity
+as in Conneau et al.; the last three are of style and language rather than meaning (Wieting et al., 2020,
+section 5.2). All classes are equally frequent, so that chance is known. A sum of word vectors has no order.
 """
 
 from __future__ import annotations

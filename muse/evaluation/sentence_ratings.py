@@ -1,10 +1,9 @@
-"""Relatedness: a regression from two sentence vectors to a human rating of the pair.
+"""Ratings of sentence pairs by people, predicted from the vectors of the two sentences.
 
-The protocol of Tai et al. (2015, section 4.2), as in SentEval (Conneau & Kiela, 2018): of a pair (u, v) the
-regression sees |u - v| and u * v, a rating is a distribution over the two whole numbers beside it, and the
-prediction is the expected number.
-
-Semantic textual similarity: the correlation of cosines of sentences with human ratings of pairs.
+* similarity (STS): the correlation of the cosines of sentences with the ratings.
+* relatedness: a regression, by the protocol of Tai et al. (2015, section 4.2), as in SentEval (Conneau &
+  Kiela, 2018). Of a pair (u, v) it sees |u - v| and u * v, a rating is a distribution over the two whole
+  numbers beside it, and the prediction is the expected number.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Significance: whether one space translates the same queries significantly better than another.
+"""Word translation: how often a gold translation of a word is among its best targets.
 
-Hubness: how unevenly targets occur as neighbours, before and after CSLS.
-
-Word translation: how often a gold translation of a word is among its best targets.
+Also how unevenly targets occur as neighbours, before and after CSLS (hubness), and whether one space
+translates the same queries significantly better than another.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Keyed vectors: Vectors as gensim's KeyedVectors, and back.
-
-Frames: dictionaries as pandas DataFrames, and back.
-"""
+"""Objects of other libraries: gensim's KeyedVectors and pandas DataFrames of dictionaries, both ways."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
 The file is a dictionary of tensors, lists and plain values: `torch.load(path, weights_only=True)`. It has
 `encoder` and `decoder`, each with `names` (v units), `weight` (v, d) float32, `origin` (v,) uint8,
 `padding_idx` and `languages`; and `shared`, `specials`, `origins` (the meaning of the numbers of `origin`),
-`fallback` and `version`. In a shared file both are the same tensor, which is stored once.
-
-Vocabulary: the vocabulary file of another system, a unit a line, in the order of its embedding table.
+`fallback` and `version`. In a shared file both are the same tensor, which is stored once. The units are the
+words of the space, or those of a vocabulary file, one a line, in the order of the other system's embedding
+table.
 """
 
 from __future__ import annotations

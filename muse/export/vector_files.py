@@ -1,6 +1,6 @@
-"""Vector files: each language of a space as .vec text, word2vec binary, .npz or Parquet.
+"""Vector files: each language of a space as .vec text, word2vec binary, .npz or Parquet, or all as a space.
 
-Space folder: the words or rows of a space as a new space, for muse evaluate and all other commands.
+The folder of a new space serves muse evaluate and all other commands.
 """
 
 from __future__ import annotations

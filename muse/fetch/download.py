@@ -1,9 +1,8 @@
 """Download: one file over HTTP, resumed after an interruption and retried after temporary errors.
 
 Partial content is kept in a hidden file beside the target, with the validator (ETag or Last-Modified) of its
-version. If the server has another version by now, the download starts again.
-
-Content: whether a downloaded file is complete and of the expected kind, before it gets its name.
+version. If the server has another version by now, the download starts again. Only a complete file of the
+expected kind gets the target's name.
 """
 
 from __future__ import annotations

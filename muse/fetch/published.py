@@ -1,6 +1,6 @@
-"""Published: download a file of the table into a folder, and verify it.
+"""Published files: one of the table is downloaded into a folder and verified.
 
-Pins: the checksums of downloaded files, in the format of `sha256sum`, to detect changes.
+The checksums of downloaded files are kept beside them, in the format of `sha256sum`, to detect changes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Dictionaries written for other programs: the MUSE format, a table with ranks, and JSON lines.
+"""Dictionaries: read from text, tables and JSON lines, and written for other programs.
 
-Dictionaries with named fields: a table with a header, or a JSON object a line.
-
-Dictionaries as text: one pair a line, separated by a tab or, if no word has a space, by spaces.
+As text, a pair a line is separated by a tab or, if no word has a space, by spaces. Tables have a header, and
+JSON lines an object each, with named fields. Written are the MUSE format, tables with ranks, and JSON lines.
 """
 
 from __future__ import annotations

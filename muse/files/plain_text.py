@@ -1,6 +1,6 @@
 """Plain text: the lines of a file, or of a stream that is still being written.
 
-Lines of bytes, block by block, in linear time, and with a bound on how long one may be.
+Lines are read block by block, in linear time, with a bound on how long one may be.
 """
 
 from __future__ import annotations

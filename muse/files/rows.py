@@ -1,12 +1,12 @@
-"""Rows: unlabelled vectors, from the formats that stores of vectors write, with ids or row numbers.
+"""Rows: unlabelled vectors, from the formats that vector stores write, with ids or row numbers.
 
 .npy            n rows of d numbers
 .npz            the arrays `ids` and `vectors`, or one array alone
-Parquet         a column of vectors, and perhaps one of ids (vectors_parquet)
+Parquet         a column of vectors, and perhaps one of ids (vectors/parquet.py)
 .safetensors    one tensor
 faiss           a flat index (IndexFlatIP, IndexFlatL2)
 
-Row files: .npy and Parquet files of rows, written block by block without knowing the number of rows.
+.npy and Parquet files of rows are also written, block by block, without knowing the number of rows.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Files of sentences: one a line, several files aligned by line, or rated pairs.
+"""Files of sentences.
 
-Documents: files of paragraphs in order, each with the name of its document.
-
-Parallel text: sentence pairs in one file of two columns, or in two files aligned by line.
-
-Probe text: sentences with the class and the part of each, in the columns of SentEval's probing tasks.
+* one sentence a line, several files aligned by line, or rated pairs
+* documents: paragraphs in order, each with the name of its document
+* parallel text: sentence pairs in one file of two columns, or in two files aligned by line
+* probe text: sentences with the class and the part of each, in the columns of SentEval's probing tasks
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Significance: whether one alignment gets more cases right than another, in standard errors.
+"""The unsupervised criterion: the mean cosine of the CSLS translations of the most frequent words.
 
-The unsupervised criterion: the mean cosine of the CSLS translations of the most frequent words.
+Also whether one alignment gets significantly more cases right than another (`standard_errors`).
 """
 
 from __future__ import annotations

@@ -1,19 +1,16 @@
-"""Transport: refinement for rows of which none has a counterpart on the other side.
+"""Transport: refinement for rows that have no counterparts on the other side.
 
 Two models that encode different texts share no row, but the regions of the spaces correspond. Each round
 draws rows of both sides, finds how the mapped ones are transported onto the others at least cost, and fits
 Procrustes to each row and the mean of the rows it is transported to, in both directions
-(Wasserstein-Procrustes: Zhang et al., 2017; Grave et al., 2019; there with exact plans). A plan in which
-every row has the same weight leaves no room for hubs. Rows are partly whitened first, and at the beginning
-weighted by canonical correlation: both reach the right mapping from farther away.
+(Wasserstein-Procrustes: Zhang et al., 2017; Grave et al., 2019; there with exact plans, here by Sinkhorn's
+algorithm). A plan in which every row has the same weight leaves no room for hubs.
 
-Sinkhorn: entropic optimal transport between two sets of rows of equal weight.
-
-Whitening: rows along their principal axes, with some of the differences in variance taken away.
-
-Two models agree on what directions texts vary in, but less on how much: a few directions that are wide in one
-of them would decide everything. (Whitening before a mapping: Artetxe et al., 2018 (AAAI). There it is undone
-afterwards; here only pairs are carried over, from which the mapping of the rows themselves is fitted.)
+Rows are partly whitened first: two models agree on what directions texts vary in, but less on how much, and a
+few directions that are wide in one of them would decide everything. (Whitening before a mapping: Artetxe et
+al., 2018 (AAAI). There it is undone afterwards; here the last plan is transferred to the rows as they were,
+and the mapping is fitted to them.) The first rounds may also weight directions by canonical correlation. Both
+reach the right mapping from farther away.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Both ways: what sources and targets find of each other, from one product of the two matrices.
+"""Both ways: the nearest targets of sources, and sources of targets, from one product of the two matrices.
 
-Looking up both directions apart computes every similarity twice, and CSLS, which needs the hubness of both
-sides first, four times. Here it is twice, or once where the products fit into `MAX_CACHED_BYTES` bytes.
-
-Similarity matrix: the inner products of sources and targets, searched by rows and by columns.
+Searching each direction on its own computes every similarity twice, and CSLS, which needs the hubness of both
+sides first, four times. Here it is twice, or once if the products fit into MAX_CACHED_BYTES: a
+`SimilarityMatrix` is searched by rows and by columns.
 """
 
 from __future__ import annotations

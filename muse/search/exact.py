@@ -1,10 +1,9 @@
 """Exact nearest neighbours by inner product, with interchangeable backends.
 
-Lines: the rows of a matrix, or its columns, searched by the maxima of groups of entries.
-
-The k largest entries of a line lie in the k groups of largest maximum: an entry of any other group is no
-larger than k maxima. And where each entry has a bias, the maximum of a group less its least bias bounds what
-the group can offer, so that only groups that may hold more than what is known are looked through.
+The torch backend searches rows of scores by the maxima of groups of entries (`MatrixRows`). The k largest
+entries of a row lie in the k groups of largest maximum: an entry of any other group is no larger than k
+maxima. And where each entry has a bias, the maximum of a group less its least bias bounds the entries of the
+group, so that only groups that may hold more than the best known entry are looked through.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Found: what a search returns, the best keys of each query.
+"""The result of a search: the best keys of each query; rows of zeros are never among them.
 
-Zero rows: a row of zeros points nowhere, so no search, exact or approximate, finds it.
-
-Its cosine to every row is 0, which says nothing, yet is higher than that of many words: among centred rows it
-would be the best key of all queries that are far from everything. Every search leaves such keys out. A query
-of zeros is looked up, with cosines of 0: what asks for its translations answers that there are none.
+The cosine of a row of zeros to every row is 0, which says nothing, yet is higher than that of many words:
+among centred rows it would be the best key of all queries that are far from everything. Every search, exact
+or approximate, leaves such keys out. A query of zeros is looked up, with cosines of 0: callers that want its
+translations answer that there are none.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""Loading a space: from its folder, while others may be writing it, to an AlignedSpace.
-
-The aligned space: languages whose words share one space, in memory and as a folder on disk.
+"""The aligned space: languages whose words share one space, in memory and as a folder on disk.
 
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
 `vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
 `hubness.<other>.<digest>.npy` or `hubness.<other>.<digest>.approximate.npy` (n,), all float32, and
 `calibration.<other>.<digest>.json`, whose digest is that of the vectors of both; k is the dimension of the
 space, d that of the language's own vectors, which may differ. Unlabelled vectors whose texts are known also
-have `texts.txt` (a text a line). Nothing in it is a pickle.
+have `texts.txt` (a text a line). Nothing in it is a pickle. `load_space` reads the folder, even while another
+process replaces it.
 """
 
 from __future__ import annotations

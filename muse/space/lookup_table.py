@@ -1,8 +1,7 @@
-"""Lookup tables: a row for every unit of a vocabulary, from the space if possible.
+"""Lookup tables: a row for every unit of another system's vocabulary, from the space if possible.
 
-Units: the entries of another system's vocabulary, words or pieces of words, and where they occur.
-
-Four ways of marking pieces are recognised, by the first of these markers that occurs in the vocabulary:
+Units are words or pieces of words. Four ways of marking pieces are recognised, by the first of these markers
+that occurs in the vocabulary:
 
 * ca@@ t      subword-nmt, fastBPE: a piece with @@ is not the end of a word, one without is
 * ca t</w>    older BPE: a piece with </w> is the end of a word, one without is not

@@ -1,9 +1,8 @@
-"""Streaming: a file of rows of any length, mapped into a space block by block, to another file.
-
-New words: words that are not in a space, mapped into it from their vectors.
+"""New words: words that are not in a space, mapped into it from their vectors.
 
 Vectors of the model that the space was learned from are mapped like its words: by the stored normalisation,
 then the mapping. Vectors of another model need a linear map that is fitted to the words common to both.
+A file of rows of any length is mapped block by block to another file (`map_rows`).
 """
 
 from __future__ import annotations

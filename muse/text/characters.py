@@ -1,8 +1,7 @@
-"""Identity: words and lines that are the same, however their accents are encoded.
+"""Characters: when two strings are the same, what is punctuation, and whether words stand without spaces.
 
-Punctuation: ASCII's marks, and of other scripts what Unicode calls punctuation.
-
-Unspaced text: whether words stand without spaces between them, as Chinese and Thai are usually written.
+Accents may be encoded in two ways, and both are the same word. Punctuation is ASCII's marks, and in other
+scripts what Unicode calls punctuation. Chinese and Thai are usually written without spaces between words.
 """
 
 from __future__ import annotations

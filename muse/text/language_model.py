@@ -1,4 +1,6 @@
-"""Kneser-Ney: a language model estimated from sentences (Kneser & Ney, 1995; Chen & Goodman, 1998, sec. 3).
+"""A back-off n-gram language model, and its estimation from sentences by Kneser-Ney smoothing.
+
+The estimate (Kneser & Ney, 1995; Chen & Goodman, 1998, sec. 3) is
 
     p(w | h) = max(c(hw) - D(c(hw)), 0) / sum_v c(hv) + gamma(h) p(w | h without its first word)
 
@@ -7,10 +9,9 @@ different words that precede the n-gram rather than its count; n-grams at the st
 preceding word and keep their count. The 1-grams are interpolated with the uniform distribution, which alone
 gives <unk> its probability.
 
-LanguageModel: a back-off n-gram model, as sorted arrays that are searched for many words at once.
-
-An n-gram is a node, numbered within its length; its key is `node of its first n - 1 words * v + last word`
-with v words in the vocabulary. The sorted keys of a length are both its table and its numbering.
+The model is sorted arrays that are searched for many words at once. An n-gram is a node, numbered within its
+length; its key is `node of its first n - 1 words * v + last word` with v words in the vocabulary. The sorted
+keys of a length are both its table and its numbering.
 """
 
 from __future__ import annotations

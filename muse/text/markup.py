@@ -2,9 +2,8 @@ r"""Markup: what stands in text for programs, not readers: paths, placeholders, 
 
 Each is one token: /etc/passwd, ./a.txt, src/main.py, C:\tmp\x; %s, %(name)d, {name}, {{name}}, ${x}, $HOME;
 <b>, </b>, <br/>, the attributes of a tag, in text to be translated whole tags and comments; snake_case.
-Ordinary text has none: and/or, km/h, 50 %, he /she.
-
-HTML elements: those that need not be closed on a line, and their attributes without a value.
+Ordinary text has none: and/or, km/h, 50 %, he /she. A tag that is not closed on its line
+is markup if HTML has an element of that name and nothing else makes it doubtful (`need_not_close`).
 """
 
 from __future__ import annotations

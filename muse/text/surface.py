@@ -1,8 +1,7 @@
-"""Surface: how text writes the words of a vocabulary: apostrophes, elision, capitals.
+"""Surface: how text writes the words of a vocabulary: apostrophes, elision, capitals, expressions.
 
-Vocabularies are often in lower case and split words at apostrophes; text has l'homme, it's, Paris.
-
-Expressions: several tokens that are one word in all but spelling, such as French aujourd'hui.
+Vocabularies are often in lower case and split words at apostrophes; text has l'homme, it's, Paris. Several
+tokens may be one word in all but spelling, such as French aujourd'hui.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 Moses' rules, from sacremoses, which only this module uses. English contractions are expanded first (isn't: is
 not) and French pronouns separated from their verb (viens-tu: viens tu), since embedding tables have the
-single words. The language models are trained on these tokens too.
-
-Quotation marks: the spaces that detokenising leaves inside typographic ones are taken away.
+single words. The language models are trained on these tokens too. The spaces that detokenising leaves inside
+typographic quotation marks are removed.
 """
 
 from __future__ import annotations

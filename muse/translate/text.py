@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
-from muse.answers.calibration import KEPT, find_calibration
+from muse.answers.calibration import CACHED_RETRIEVAL, find_calibration
 from muse.answers.lookup import rows_of
 from muse.answers.translations import Answer, Candidates, answers_from, candidates_of
 from muse.errors import BadSetting
@@ -238,7 +238,7 @@ class Translator:
     def _candidates(self, rows: Mapping[str, Tensor]) -> Candidates:
         """The candidates of entries with these rows (d,)."""
         config, direction = self.config, (self.source, self.target)
-        if (config.retrieval.method, config.retrieval.k) == KEPT:
+        if (config.retrieval.method, config.retrieval.k) == CACHED_RETRIEVAL:
             find_calibration(self._space, *direction)  # whether a name is kept depends on it
         return candidates_of(self._space, rows, direction, top=config.top, retrieval=config.retrieval)
 

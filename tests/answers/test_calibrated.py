@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.answers.calibration import calibrate, calibrated, find_calibration, known_calibration
+from muse.answers.calibration import calibrate_rows, calibrate_space, find_calibration, known_calibration
 from muse.answers.probability import Calibration
 from muse.search.retrieval import Retrieval
 from muse.space import load_space
@@ -19,9 +19,9 @@ def test_the_same_as_of_the_rows_and_kept_for_each_direction(tmp_path: Path) -> 
     space = saved(tmp_path / "s", plain=True)
     assert known_calibration(space, "fr", "en") is None
     found = find_calibration(space, "fr", "en")
-    expected = calibrate(space.tensor("fr"), space.tensor("en"), rng=np.random.default_rng(0))
+    expected = calibrate_rows(space.tensor("fr"), space.tensor("en"), rng=np.random.default_rng(0))
     assert found == expected
-    assert calibrated(space, "fr", "en", rng=np.random.default_rng(0), retrieval=Retrieval()) == expected
+    assert calibrate_space(space, "fr", "en", rng=np.random.default_rng(0), retrieval=Retrieval()) == expected
     again = load_space(tmp_path / "s")
     assert known_calibration(again, "fr", "en") == expected
     assert known_calibration(again, "en", "fr") is None
@@ -33,7 +33,7 @@ def test_it_is_not_found_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def never(*_: object, **__: object) -> Calibration:
         raise AssertionError("calibrated again")
 
-    monkeypatch.setattr("muse.answers.calibration.calibrate", never)
+    monkeypatch.setattr("muse.answers.calibration.calibrate_rows", never)
     assert find_calibration(load_space(tmp_path / "s"), "fr", "en") == first
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from muse.answers.calibration import _halves, answers, calibrate, fit_open_set, in_halves
+from muse.answers.calibration import _halves, calibrate_rows, fit_open_set, in_halves, labels_from_views
 from muse.answers.probability import CANDIDATES, Calibration, fit_temperature
 from muse.errors import BadSetting, Mismatch
 from muse.learn.supervise.linear import reweighted_maps
@@ -69,7 +69,7 @@ def test_the_column_is_what_the_other_half_chose() -> None:
     q, _ = np.linalg.qr(np.random.default_rng(3).standard_normal((40, 40)))
     halves = [torch.from_numpy(half).float() for half in (q[:, :20], q[:, 20:])]
     found = in_halves((x, y), halves, Retrieval("nn"))
-    scores, right = torch.cat([half.scores for half in found]), answers(found, found)
+    scores, right = torch.cat([half.scores for half in found]), labels_from_views(found, found)
     tables = []
     for half in (q[:, :20], q[:, 20:]):
         a, b = x.numpy() @ half, y.numpy() @ half
@@ -87,7 +87,7 @@ def believed(noise: float) -> tuple[float, float, float]:
     """The mean probability of the first candidates that are right, of those that are wrong, and P@1."""
     x, y = rows(noise)
     retrieval = Retrieval()
-    calibration = calibrate(x, y, rng=np.random.default_rng(0))
+    calibration = calibrate_rows(x, y, rng=np.random.default_rng(0))
     found = retrieval.translate(x, y, 10, bias=retrieval.bias(x, y))
     sure = calibration.probabilities(found.scores)
     assert float(sure.sum(dim=1).max()) <= 1 + 1e-6
@@ -112,7 +112,7 @@ def test_strangers_are_not_believed() -> None:
     rng = np.random.default_rng(0)
     x, y = (normalize(torch.from_numpy(rng.normal(size=(1_000, 40))), dim=1).float() for _ in range(2))
     retrieval = Retrieval()
-    sure = calibrate(x, y, rng=rng).probabilities(
+    sure = calibrate_rows(x, y, rng=rng).probabilities(
         retrieval.translate(x, y, 10, bias=retrieval.bias(x, y)).scores
     )
     assert float(sure[:, 0].mean()) < 0.25
@@ -122,7 +122,7 @@ def test_a_good_space_is_believed() -> None:
     x, y, turn = pair(noise=0.01)
     mapped = x.tensor() @ torch.from_numpy(turn).T
     retrieval = Retrieval()
-    calibration = calibrate(mapped, y.tensor(), rng=np.random.default_rng(0))
+    calibration = calibrate_rows(mapped, y.tensor(), rng=np.random.default_rng(0))
     found = retrieval.translate(mapped, y.tensor(), 10, bias=retrieval.bias(mapped, y.tensor()))
     assert float(calibration.probabilities(found.scores)[:, 0].median()) > 0.9
 
@@ -145,7 +145,7 @@ def test_strangers_stretched_until_they_meet_are_believed_less_for_it() -> None:
     unweighted = turned(before[0], maps[0]), turned(before[1], maps[1])
     found = Retrieval().translate(x, y, 10, bias=Retrieval().bias(x, y))
     naive, honest = (
-        calibrate(x, y, rng=np.random.default_rng(0), unweighted=judges) for judges in (None, unweighted)
+        calibrate_rows(x, y, rng=np.random.default_rng(0), unweighted=judges) for judges in (None, unweighted)
     )
     assert float(naive.probabilities(found.scores)[:, 0].mean()) > 0.6
     assert float(honest.probabilities(found.scores)[:, 0].mean()) < 0.5
@@ -155,22 +155,22 @@ def test_labels_of_a_reweighted_space_come_from_the_rows_before() -> None:
     before = rows(1.0, 400)
     stretch = torch.linspace(0.2, 3, 40)
     after = normalize(before[0] * stretch), normalize(before[1] * stretch)
-    found = calibrate(*after, rng=np.random.default_rng(0), unweighted=before)
+    found = calibrate_rows(*after, rng=np.random.default_rng(0), unweighted=before)
     halves = _halves(before, np.random.default_rng(0))
     own, judges = (in_halves(sides, halves, Retrieval()) for sides in (after, before))
     scores = torch.cat([half.scores for half in own])
-    expected = [fit_temperature(scores, answers(own, of)) for of in (judges, own)]
+    expected = [fit_temperature(scores, labels_from_views(own, of)) for of in (judges, own)]
     assert found.closed_set == pytest.approx(expected[0])
     assert abs(expected[0] - expected[1]) > 0.02 * expected[0]
 
 
 def test_the_same_seed_gives_the_same() -> None:
     x, y = rows(1.0, 300)
-    first, second, third = (calibrate(x, y, rng=np.random.default_rng(seed)) for seed in (1, 1, 2))
+    first, second, third = (calibrate_rows(x, y, rng=np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert first == second != third
 
 
 def test_views_need_two_dimensions_and_words() -> None:
     for x, y in ((torch.ones(5, 1), torch.ones(5, 1)), (torch.ones(0, 4), torch.ones(3, 4))):
         with pytest.raises(Mismatch, match="2 dimensions or more"):
-            calibrate(x, y, rng=np.random.default_rng(0))
+            calibrate_rows(x, y, rng=np.random.default_rng(0))

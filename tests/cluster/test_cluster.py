@@ -21,8 +21,8 @@ import pytest
 from pyarrow import dataset
 
 from muse.cluster.run import encoder_as_settings
-from muse.files.byte_ranges import SIZE
 from muse.files.parts import MANIFEST, WORK
+from muse.files.text_slices import SIZE
 from muse.normalise import Normalisation, normalise
 from muse.sentences.loading import load_encoder
 from muse.space import SideToSave, load_space, save_space
@@ -40,7 +40,7 @@ WORDS = 20_000  # two blocks
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a space and two texts of several pieces, some lines of which are repeated or empty."""
+    """A folder with a space and two texts of several slices, some lines of which are repeated or empty."""
     folder, rng = tmp_path_factory.mktemp("cluster"), np.random.default_rng(0)
     rows, steps = rng.normal(size=(WORDS, 16)).astype(np.float32), Normalisation(("unit",), ())
     sides = {}

@@ -10,7 +10,6 @@ from typing import Any
 from muse.export.torch_file import read_vocabulary
 from muse.fetch.published import SUMS, read_pins
 from muse.files import read_lexicon
-from muse.files.byte_ranges import pieces
 from muse.files.lexicons import FORMS, dictionary_writer
 from muse.files.nli import read_nli
 from muse.files.parquet import parquet_writer, read_column
@@ -22,6 +21,7 @@ from muse.files.sentence_text import (
     read_rated_sentences,
     read_sentences,
 )
+from muse.files.text_slices import slices
 from muse.lexicon import Entry
 from muse.text.arpa import read_arpa, write_arpa
 from muse.text.language_model import learn_language_model
@@ -109,8 +109,8 @@ def _plain(read: Callable[[Path], Any]) -> Callable[[Path], Iterable[Any]]:
     return whole
 
 
-def _sentences_in_pieces(path: Path) -> list[str]:
-    return [sentence for piece in pieces(path, size=100) for sentence in piece.sentences()]
+def _sentences_in_slices(path: Path) -> list[str]:
+    return [sentence for part in slices(path, size=100) for sentence in part.sentences()]
 
 
 def _two_files(folder: Path) -> None:
@@ -144,7 +144,7 @@ TARGETS = (
         "lines", files({"x.txt": _TEXT, "x.txt.gz": _TEXT, "bom.txt": "\ufeff" + _TEXT}), _plain(read_lines)
     ),
     Target("sentences", files({"x.txt": _TEXT, "x.txt.gz": _TEXT}), _plain(read_sentences)),
-    Target("pieces", files({"x.txt": _TEXT, "x.txt.gz": _TEXT}), _plain(_sentences_in_pieces)),
+    Target("slices", files({"x.txt": _TEXT, "x.txt.gz": _TEXT}), _plain(_sentences_in_slices)),
     Target(
         "parallel", files({"x.tsv": _PAIRS, "x.tsv.gz": _PAIRS}), _plain(lambda path: read_pairs((path,)))
     ),
@@ -156,7 +156,7 @@ TARGETS = (
     ),
     Target("documents", files({"x.txt": "a\tone\na\ttwo\n\nb\tthree\nb\tfour\n"}), _plain(read_documents)),
     Target("vocabulary", files({"x.txt": _VOCABULARY, "y.txt": "the\nca@@\nt\n"}), _plain(read_vocabulary)),
-    Target("pieces.parquet", _columns, _plain(_sentences_in_pieces)),
+    Target("slices.parquet", _columns, _plain(_sentences_in_slices)),
     Target("column", _columns, _plain(lambda path: read_column(path, None))),
     Target("arpa", _arpa, _language_model),
     Target(

@@ -3,12 +3,10 @@
 Only this module uses fasttext, and only for the n-grams of a string: packages of that name return different
 vectors (fasttext-community scales them to unit length). The mean computed here agrees with .vec files.
 
-The layout of a fastText model on disk, checked before the fasttext library reads it.
-
-The library reads missing parts of a truncated matrix as zeros, never returns if the dictionary is truncated,
-and follows invalid indices of a damaged file. In order: magic, version, 12 settings, a float64; the counts
-of the dictionary; its entries (a word, a zero byte, an int64 count, a type); the kind and matrix of the
-inputs, then of the outputs.
+The layout of the file is checked before the library reads it, which takes missing parts of a truncated matrix
+for zeros, never returns if the dictionary is truncated, and follows invalid indices of a damaged file. In
+order: magic, version, 12 settings, a float64; the counts of the dictionary; its entries (a word, a zero byte,
+an int64 count, a type); the kind and matrix of the inputs, then of the outputs.
 """
 
 from __future__ import annotations

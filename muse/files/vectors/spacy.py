@@ -1,9 +1,8 @@
 """Vectors of spaCy pipelines: of known words (mode default), or of n-grams that compose any word (floret).
 
-spaCy knows words by their hashes. Only its store of strings and its composition of n-grams are used here: no
-pipeline is loaded, and none of its code runs.
-
-SpaCy pipelines: where their vectors are, given a name, a folder, a wheel or an sdist.
+A pipeline is given by name, as a folder, a wheel or an sdist. spaCy knows words by their hashes. Only its
+store of strings and its composition of n-grams are used here: no pipeline is loaded, and none of its code
+runs.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """Text vectors (fastText .vec, word2vec, GloVe): a word and d numbers a line, maybe after a line "n d".
 
-Decimals: fast vectorised parsing of plain numbers ("-0.01234"), with exactly the results of float().
-
-A number is a sign or none, one digit, a point and up to 14 digits. Its digits make an integer below 2^53 and
-the divisor is a power of ten below 10^22: both are exact in float64, so the one division rounds once and
-gives the float64 that float() gives (Clinger 1990). Eight digits are read as one 64-bit word: three
-multiplications join neighbouring digits, then pairs, then fours.
-
-Lines of text vectors: plain lines of a block are parsed at once, the others one by one.
+Plain lines of a block are parsed at once, the others one by one (`muse.files.vectors.text_line`). Plain
+numbers ("-0.01234") are parsed by vectorised arithmetic, with exactly the results of float(). Such a number
+is a sign or none, one digit, a point and up to 14 digits. Its digits make an integer below 2^53 and the
+divisor is a power of ten below 10^22: both are exact in float64, so the one division rounds once and gives
+the float64 that float() gives (Clinger 1990). Eight digits are read as one 64-bit word: three multiplications
+join neighbouring digits, then pairs, then fours.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Adversarial: a mapping trained to deceive a discriminator, without any word pairs.
 
 Conneau et al., "Word Translation Without Parallel Data" (2018), equations 4.3, 4.4 and 4.7 of Conneau's
-thesis. A discriminator learns to tell mapped source words from target words, the mapping to deceive it.
+thesis. A discriminator learns to distinguish mapped source words from target words, the mapping to deceive
+it.
 
-By default three things differ from the paper, each because it turned hours on a CPU into seconds:
+By default three things differ from the paper, and each makes seconds on a CPU of what took hours:
 
 * training takes place in the leading principal components of each language, which are similar in both
   languages; the mapping of the whole space is then fitted to the pairs that this finds;
@@ -12,9 +13,8 @@ By default three things differ from the paper, each because it turned hours on a
   part of the gradient is used, clipped, and because the paper's orthogonality update has beta = 1/2,
   where it converges fastest (it is then Newton-Schulz).
 
-The settings of adversarial training: ours, for a laptop, and those of the paper.
-
-The state of adversarial training between two epochs, as the arrays of a checkpoint and back.
+PAPER has the settings of the paper instead. The state between two epochs is saved to the run's checkpoint, so
+that training can be resumed.
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
 """Clusters: centroids of both sides, matched by how similar they are to one another.
 
 Rows of two models need not be of the same texts, so no row has a counterpart; regions of the spaces do. Each
-run clusters both sides anew and matches the centroids by quadratic assignment: the permutations under which
-the two similarity matrices agree best (matched centroids, over many runs: Dar, 2025). On rows as they are, a
-few wide directions decide which permutation is best, and it is wrong; on partly whitened rows the right one
-is among the best. It is found by a tournament: all candidates are refined by transport for a few rounds, and
-those that transport the rows at the least cost reach the next one.
-
-Clusters: the centroids of rows by spherical k-means, of faiss.
-
-Assignment: the orders in which one similarity matrix agrees best with another.
+run clusters both sides anew (spherical k-means, by faiss) and matches the centroids by quadratic assignment:
+the permutations under which the two similarity matrices agree best (matched centroids, over many runs: Dar,
+2025). On rows as they are, a few wide directions decide which permutation is best, and it is wrong; on partly
+whitened rows the right one is among the best. It is found by a tournament: all candidates are refined by
+transport for a few rounds, and those that transport the rows at the least cost reach the next round.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Stabilising: rounds of Procrustes in the leading components, until the pairs stay the same.
+"""The leading principal components of a language, and rounds of Procrustes in them.
 
 Few pairs of an initialisation are right. In 50 leading components, where there is little to overfit, plain
 rounds of Procrustes and mutual neighbours extend them to more words
-(benchmarks/results/align/tried-alignment.md).
-
-Components: the rows of a language along its leading principal axes.
+(benchmarks/results/align/tried-alignment.md), until the pairs stay the same (`stabilised`).
 """
 
 from __future__ import annotations

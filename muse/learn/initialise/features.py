@@ -1,24 +1,21 @@
 """Features: a mapping from features of single words, sharpened by expectation maximisation.
 
-The features (see word_features.py) alone give every pair of words a likelihood ratio. The plan T (n, m)
-that they imply is blurred, but the mapping fitted to it, the rotation closest to Y^T T^T X, averages over
-thousands of words and is better than the plan; with it the plan is made anew from likelihood ratios and
-cosines together, and so on, the cosines weighing more and more. (Entropic transport by turns with
-Procrustes: Zhang et al., 2017; Grave et al., 2019. There it starts from Gromov-Wasserstein or adversarial
-training, here from features, which also stay in the cost.) It solved word2vec against GloVe vectors, from
-Spanish and from Italian, where Gromov-Wasserstein failed; not Russian, nor web text against novels.
-
-Features of single words that resemble those of their translations, in any language and from any program.
-
 The vectors of two programs or corpora differ in more than a rotation, but a word and its translation still
 tend to be alike in frequency, in length (short words are frequent ones, and a long word has a long
 translation: Zipf's law of abbreviation), in the length of their vectors, in the density of the
-neighbourhood, and in all of this averaged over their neighbours. None is worth much: together they rank the
-translation among the best percent of 1,500 words for 3 to 29 % of words (on eight pairs of languages), the
-rank alone for 0 to 3 %.
+neighbourhood, and in all of this averaged over their neighbours. Each feature says little: together they
+rank the translation among the best percent of 1,500 words for 3 to 29 % of words (on eight pairs of
+languages), the rank alone for 0 to 3 %. For two features with correlation r between translations, both
+standard normal, the log likelihood ratio of "a translation" against "any two words" is
+-((x^2 + y^2) r^2 - 2 r x y) / (2 (1 - r^2)), up to a constant.
 
-For two features with correlation r between translations, both standard normal, the log likelihood ratio
-of "a translation" against "any two words" is -((x^2 + y^2) r^2 - 2 r x y) / (2 (1 - r^2)), up to a constant.
+The plan T (n, m) that these ratios imply is blurred, but the mapping fitted to it, the rotation closest to
+Y^T T^T X, averages over thousands of words and is better than the plan; with it the plan is made anew from
+likelihood ratios and cosines together, and so on, with more and more weight on the cosines. (Entropic
+transport by turns with Procrustes: Zhang et al., 2017; Grave et al., 2019. There it is initialised by
+Gromov-Wasserstein or adversarial training, here by features, which also stay in the cost.) It solved word2vec
+against GloVe vectors, from Spanish and from Italian, where Gromov-Wasserstein failed; not Russian, nor web
+text against novels.
 """
 
 from __future__ import annotations

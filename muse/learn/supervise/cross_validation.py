@@ -1,10 +1,8 @@
-"""Trimmed: the evidence without the pairs that the others contradict.
+"""Cross-validation: how well maps translate words whose pairs they were not fitted to.
 
-Maps that were not fitted to a pair give it a cosine. Those of wrong pairs are like those of the same words
+The same cosines show which pairs are wrong (`trimmed`). Wrong pairs have cosines like those of the same words
 shuffled, which are known; those of right pairs are higher. In a mixture of two normal distributions, the
 first fixed, every pair has a probability of being right (the local false discovery rate, Efron et al., 2001).
-
-Cross-validation: how well maps translate words whose pairs they were not fitted to.
 """
 
 from __future__ import annotations

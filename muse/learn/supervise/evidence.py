@@ -1,8 +1,7 @@
-"""Gather: the evidence in a dictionary, as rows of both languages; phrases become the mean of their words.
+"""Evidence: the pairs of a dictionary as rows of both languages, and the maps learned from them.
 
-Moments: weighted second moments of paired rows, all that a linear fit needs to know of the pairs.
-
-Evidence: the pairs to learn from, and the maps learned from them.
+`gather` looks the pairs up; phrases become the mean of their words. `CrossMoments` are the weighted second
+moments of the paired rows, all that a linear fit needs to know of them.
 """
 
 from __future__ import annotations

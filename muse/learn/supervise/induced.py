@@ -1,17 +1,15 @@
-"""Transported: the given pairs as evidence in Gromov-Wasserstein transport, which then finds others.
+"""Induced pairs: methods that begin with the given pairs and find more.
 
-Given pairs (a, b) enter as mass that the plan T already has: its cost -Cx T Cy becomes -Cx (T + G) Cy, where
-G has a share of the mass at the pairs. Words that are similar to a in one language and to b in the other
-then attract each other from the first step, when T alone is flat. (Fused Gromov-Wasserstein: Vayer et al.,
-2019; compare `muse.learn.initialise.gromov`, which begins with frequency ranks alone.)
-
-Self-learning: the given pairs are kept, and pairs induced with the maps so far are added, in rounds.
-
-As in Artetxe et al. (2017, 2018), with two differences: the maps are canonical (`canonical`), and every
-word is looked up with maps that were not fitted to its own pair, given or induced, so that mistakes are
-not confirmed (`muse.procrustes.cross_fitted`).
-
-Refined: rounds of Procrustes on induced pairs, from a rotation that the given pairs were fitted to.
+self_learning   The given pairs are kept, and pairs induced with the maps so far are added, in rounds, as in
+                Artetxe et al. (2017, 2018), with two differences: the maps are canonical (`canonical`), and
+                every word is looked up with maps that were not fitted to its own pair, given or induced, so
+                that mistakes are not confirmed (`muse.procrustes.cross_fitted`).
+refined         Rounds of Procrustes on induced pairs, from a rotation fitted to the given pairs.
+with_transport  Given pairs (a, b) enter Gromov-Wasserstein transport as mass that the plan T already has: its
+                cost -Cx T Cy becomes -Cx (T + G) Cy, where G has a share of the mass at the pairs. Words that
+                are similar to a in one language and to b in the other then attract each other from the first
+                step, when T alone is flat. (Fused Gromov-Wasserstein: Vayer et al., 2019; compare
+                `muse.learn.initialise.gromov`, which begins with frequency ranks alone.)
 """
 
 from __future__ import annotations

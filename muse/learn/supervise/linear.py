@@ -1,16 +1,15 @@
-"""Whitened: maps that whiten, rotate, weight directions by their correlation and undo the whitening.
+"""Linear maps in closed form: orthogonal, canonical and whitened.
 
-The last step of Artetxe et al. (2018), from their framework of 2018 (AAAI), section 3. The maps are no
-longer isometries and the target moves too.
-
-Orthogonal: Procrustes on the pairs, the baseline; the target does not move.
-
-Canonical: regularised canonical correlation analysis, with directions weighted by their correlation.
-
-Whitening divides by the spread of each direction, which few pairs cannot estimate: for 1,000 pairs in 300
-dimensions the smallest spreads are mostly chance. The covariances are therefore shrunk towards a sphere
-(Vinod, 1976, canonical ridge; Ledoit and Wolf, 2004), and unlike in Artetxe et al. (2018) the whitening is
-not undone: the shared space is that of the canonical directions (Faruqui and Dyer, 2014).
+orthogonal    Procrustes on the pairs, the baseline; the target does not move.
+canonical     Regularised canonical correlation analysis, with directions weighted by their correlation.
+              Whitening divides by the spread of each direction, which few pairs cannot estimate: for 1,000
+              pairs in 300 dimensions the smallest spreads are mostly chance. The covariances are therefore
+              shrunk towards a sphere (Vinod, 1976, canonical ridge; Ledoit and Wolf, 2004), and unlike in
+              Artetxe et al. (2018) the whitening is not undone: the shared space is that of the canonical
+              directions (Faruqui and Dyer, 2014).
+fit_whitened  Maps that whiten, rotate, weight directions by their correlation and undo the whitening: the
+              last step of Artetxe et al. (2018), from their framework of 2018 (AAAI), section 3. The maps are
+              no longer isometries and the target moves too.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Contrastive: both maps trained to tell each translation from its hardest negatives.
+"""Maps trained by gradient descent: relaxed and contrastive.
 
-Stage C1 of Li et al. (2022, section 3.1), with three changes: cosines are scaled (without a scale the loss
-over 200 negatives is nearly flat), the negatives are all frequent words rather than a mined list, and the
-maps begin from canonical ones and take few small steps, since they overfit within tens of them.
-
-Relaxed: any linear map of the source, trained on the CSLS loss itself (RCSLS, Joulin et al., 2018).
+relaxed      Any linear map of the source, trained on the CSLS loss itself (RCSLS, Joulin et al., 2018).
+contrastive  Both maps, trained to distinguish each translation from its hardest negatives: stage C1 of Li et
+             al. (2022, section 3.1), with three changes. Cosines are scaled (without a scale the loss over
+             200 negatives is nearly flat), the negatives are all frequent words rather than a mined list, and
+             the maps begin from canonical ones and take few small steps, since they overfit within tens of
+             them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pieces: where the parts of large texts begin and end, so that several machines can read them apart."""
+"""Slices of large texts: where each begins and ends, so that several machines can read them independently."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLOCK = 1 << 24  # bytes
 
 
 @dataclass(frozen=True)
-class TextPiece:
+class TextSlice:
     """Consecutive sentences of a file, `rows` of them; `first` is the number of the first among all files.
 
     Of a text these are the bytes from `begin` to `end` and the lines from `line` on, or without an `end` all
@@ -35,11 +35,11 @@ class TextPiece:
     group: int = 0
 
     def sentences(self) -> list[str]:
-        """The sentences; BadFile if the file is no longer what it was."""
+        """The sentences; BadFile if the file has changed since."""
         found = self._read()
         if len(found) != self.rows:
             raise BadFile(
-                f"{self.path}: expected {self.rows} sentences in a piece of it, got {len(found)}; "
+                f"{self.path}: expected {self.rows} sentences in a part of it, got {len(found)}; "
                 "do not change a file while it is read"
             )
         return found
@@ -54,13 +54,13 @@ class TextPiece:
             return lines_of(file.read(self.end - self.begin), str(self.path), self.line)
 
 
-def pieces(path: Path, column: str | None = None, size: int = SIZE) -> list[TextPiece]:
-    """The pieces of a text, of a Parquet file, or of all files of a folder in the order of their names.
+def slices(path: Path, column: str | None = None, size: int = SIZE) -> list[TextSlice]:
+    """The slices of a text, of a Parquet file, or of all files of a folder in the order of their names.
 
-    A packed text is one piece, since it can only be read from its beginning. Raise BadFile if there is
+    A compressed text is one slice, since it can only be read from its start. Raise BadFile if there is
     nothing to read.
     """
-    found: list[TextPiece] = []
+    found: list[TextSlice] = []
     for file in files_of(path):
         first = found[-1].first + found[-1].rows if found else 0
         found += _of_parquet(file, first, column, size) if is_parquet(file) else _of_text(file, first, size)
@@ -77,42 +77,42 @@ def files_of(path: Path) -> list[Path]:
     return sorted(file for file in files if file.stat().st_size)
 
 
-def _of_parquet(path: Path, first: int, column: str | None, size: int) -> list[TextPiece]:
+def _of_parquet(path: Path, first: int, column: str | None, size: int) -> list[TextSlice]:
     found = []
     name, groups = row_groups(path, column)
     for group, rows in enumerate(groups):
         for begin in range(0, rows, size):
             end = min(begin + size, rows)
-            found.append(TextPiece(path, first, end - begin, begin, end, column=name, group=group))
+            found.append(TextSlice(path, first, end - begin, begin, end, column=name, group=group))
             first += end - begin
     return found
 
 
-def _of_text(path: Path, first: int, size: int) -> list[TextPiece]:
+def _of_text(path: Path, first: int, size: int) -> list[TextSlice]:
     if is_packed(path):
         rows = sum(1 for _ in read_lines(path))
-        return [TextPiece(path, first, rows)] if rows else []
+        return [TextSlice(path, first, rows)] if rows else []
     with path.open("rb") as file:
         begin = len(BOM) if file.read(len(BOM)) == BOM else 0
     found, done = [], 0
     for end, line in _ends(path, begin, size):
-        found.append(TextPiece(path, first + done, line - done, begin, end, done + 1))
+        found.append(TextSlice(path, first + done, line - done, begin, end, done + 1))
         begin, done = end, line
     return found
 
 
 def _ends(path: Path, begin: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yields where a piece ends, in bytes and in lines."""
+    """Yields where a slice ends, in bytes and in lines."""
     read = ended = begin
-    lines = told = 0
+    lines = counted = 0
     with path.open("rb") as file:
         file.seek(begin)
         while data := file.read(_BLOCK):
             breaks = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
-            for place in range(size - 1 - (lines - told), len(breaks), size):
+            for place in range(size - 1 - (lines - counted), len(breaks), size):
                 ended = read + int(breaks[place]) + 1
-                told = lines + place + 1
-                yield ended, told
+                counted = lines + place + 1
+                yield ended, counted
             lines, read = lines + len(breaks), read + len(data)
             last = data[-1:]
     if ended < read:

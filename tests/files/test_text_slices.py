@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 from pyarrow import dataset, parquet, table
 
 from muse.errors import BadFile, BadSetting
-from muse.files import byte_ranges as module
-from muse.files.byte_ranges import TextPiece, pieces
+from muse.files import text_slices as module
 from muse.files.parts import MANIFEST, WORK, PartFolder, begin_parts, check_parts, open_parts, read_manifest
 from muse.files.plain_text import read_lines
+from muse.files.text_slices import TextSlice, slices
 
 LINES = st.lists(st.text("ab é\t", max_size=4), min_size=1, max_size=30)
 
 
-def read(found: list[TextPiece]) -> list[str]:
-    """The sentences of all pieces, whose numbers must follow each other."""
-    assert [piece.first for piece in found] == [
-        sum(piece.rows for piece in found[:place]) for place in range(len(found))
+def read(found: list[TextSlice]) -> list[str]:
+    """The sentences of all slices, whose numbers must follow each other."""
+    assert [one.first for one in found] == [
+        sum(one.rows for one in found[:place]) for place in range(len(found))
     ]
-    return list(chain.from_iterable(piece.sentences() for piece in found))
+    return list(chain.from_iterable(one.sentences() for one in found))
 
 
 @given(
@@ -39,7 +39,7 @@ def read(found: list[TextPiece]) -> list[str]:
     block=st.integers(1, 40),
 )
 @settings(max_examples=300, deadline=None)
-def test_pieces_of_a_text_are_its_lines(
+def test_slices_of_a_text_are_its_lines(
     tmp_path_factory: pytest.TempPathFactory,
     lines: list[str],
     size: int,
@@ -55,29 +55,29 @@ def test_pieces_of_a_text_are_its_lines(
         return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
-        found = pieces(path, size=size)
+        found = slices(path, size=size)
     assert read(found) == list(read_lines(path))
-    assert all(0 < piece.rows <= size for piece in found)
+    assert all(0 < one.rows <= size for one in found)
 
 
-def test_pieces_of_parquet_and_of_a_folder(tmp_path: Path) -> None:
+def test_slices_of_parquet_and_of_a_folder(tmp_path: Path) -> None:
     rows = [f"line {number}" if number % 5 else None for number in range(23)]
     parquet.write_table(table({"text": rows, "n": range(23)}), tmp_path / "b.parquet", row_group_size=10)
     (tmp_path / "a.txt").write_text("one\ntwo\nthree")
     (tmp_path / "c.txt.gz").write_bytes(gzip.compress(b"four\nfive\n"))
     (tmp_path / "_SUCCESS").write_text("")
     (tmp_path / "empty.txt").write_text("")  # as Spark leaves them
-    found = pieces(tmp_path, size=4)
+    found = slices(tmp_path, size=4)
     assert read(found) == ["one", "two", "three", *(text or "" for text in rows), "four", "five"]
-    assert [piece.rows for piece in found] == [3, 4, 4, 2, 4, 4, 2, 3, 2]
+    assert [one.rows for one in found] == [3, 4, 4, 2, 4, 4, 2, 3, 2]
 
 
 def test_a_text_that_changes_while_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text("one\ntwo\nthree\n")
-    found = pieces(path, size=2)
+    found = slices(path, size=2)
     path.write_text("one\n\ntwo\n")
-    with pytest.raises(BadFile, match=r"text.txt: expected 2 sentences in a piece of it, got 3"):
+    with pytest.raises(BadFile, match=r"text.txt: expected 2 sentences in a part of it, got 3"):
         read(found)
 
 
@@ -85,12 +85,12 @@ def test_broken_text_is_told_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_bytes(b"one\ntwo\nthr\xff\n")
     with pytest.raises(BadFile, match="text.txt:3: expected UTF-8, got the byte 0xff"):
-        read(pieces(path, size=2))
+        read(slices(path, size=2))
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="expected sentences"):
-        pieces(tmp_path)
+        slices(tmp_path)
 
 
 def test_parts_are_read_as_written_and_as_one_table(tmp_path: Path) -> None:
