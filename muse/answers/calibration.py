@@ -164,7 +164,7 @@ def calibrate_space(
     probability must not depend on how many words are looked up.
     """
     rows, unweighted = (space.tensor(source), space.tensor(target)), None
-    if space.manifest.get("mapping") == "linear":
+    if space.made.mapping == "linear":
         unweighted = space.unweighted(source, WORDS), space.unweighted(target, WORDS)
     return calibrate_rows(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
 

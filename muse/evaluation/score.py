@@ -111,7 +111,7 @@ def space_signature(
         f"{source}-{target}",
         normalisation="/".join(steps),
         method=space.method(source, target),
-        seed=space.manifest.get("seed"),
+        seed=space.made.seed,
         vocabulary=(len(sides[0].vectors), len(sides[1].vectors)),
         gold=gold,
         coverage=coverage,

@@ -39,7 +39,7 @@ def export_space(space: AlignedSpace, out: Path, *, max_vocab: int | None = None
         vectors = space.vectors(language).most_frequent(max_vocab)
         rows, fitted = normalise(vectors.matrix, ["unit"])
         sides[language] = SideToSave(replace(vectors, matrix=rows), fitted)
-    method = str(space.manifest.get("method", ""))
+    method = space.made.method
     save_space(out, sides, pivot=space.pivot, provenance=Provenance(method))
     return {language: len(side.vectors) for language, side in sides.items()}
 

@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.files.json_text import parse_json
+from muse.files.space_manifest import Reason
 from muse.learn.criterion import Criterion, criterion
 from muse.learn.dimensions import Initialiser, in_common_dimensions
 from muse.learn.initialise import INITIALISATIONS
@@ -35,6 +37,7 @@ from muse.lexicon import Lexicon
 from muse.run.checkpoint import Arrays
 from muse.run.history import History
 from muse.run.runtime import Runtime
+from muse.run.streams import AlignStream, Stream, generator, of_initialisation, of_verdict
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -53,9 +56,7 @@ CENTROIDS = 1_500
 CRITERION_WORDS = 4_000
 MIN_GAIN_TO_CONTINUE = 0.1  # of the verdict's gain: a refinement that adds less is not followed by another
 GIVE_UP_BELOW = 0.05  # the gain after the first refinement; the lowest that led to a right mapping was 0.2
-NULL_STREAM = 2_000  # the number of a random stream, above those of the initialisations
 MAX_NONORTHOGONALITY = 1.0  # of a mapping from a checkpoint: only a damaged file is farther from a rotation
-JUDGE_STREAM = 1  # judging has a random stream of its own, so that resuming does not change it
 
 
 def improve(
@@ -201,18 +202,19 @@ def candidates(
     resumed from its checkpoints ends with the same result.
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
-    null = null_agreement(source, target, rng=np.random.default_rng([seed, NULL_STREAM]), runtime=runtime)
+    null = null_agreement(source, target, rng=generator(seed, AlignStream.NULL), runtime=runtime)
     patience = 1 if plan.ranked else len(plan.rounds)
     trial = _Trial(source, target, score, null, plan.rounds, runtime, patience=patience)
     failures: list[str] = []
     initialisations = plan.initialisations()
-    for number, (name, initialise) in enumerate(initialisations):
+    for name, initialise in initialisations:
+        stream = of_initialisation(name, auto=plan.init == "auto")
         began, history = time.perf_counter(), History()
         recorded = replace(runtime, progress=runtime.progress.with_callback(history.record))
         try:
             with runtime.progress.stage(name, 0):
                 own = replace(trial, runtime=recorded, history=history)
-                alignment, verdict = own.run(name, initialise, [seed, number])
+                alignment, verdict = own.run(name, initialise, seed, stream)
         except (NotConverged, Mismatch) as error:
             if len(initialisations) == 1:
                 raise
@@ -227,6 +229,16 @@ def candidates(
             return
     if len(failures) == len(initialisations):
         raise NotConverged(f"all initialisations failed: {'; '.join(failures)}")
+
+
+def reason_for(tried: Sequence[Candidate], chosen: Candidate) -> Reason:
+    """Why `chosen` is the best of those tried, for the manifest."""
+    if chosen.verdict.label == "aligned":
+        return Reason.FIRST_ALIGNED
+    if len(tried) == 1:
+        return Reason.ONLY
+    leading = max(one.alignment.criterion for one in tried)
+    return Reason.CRITERION if chosen.alignment.criterion == leading else Reason.VERDICT
 
 
 def best(tried: Sequence[Candidate]) -> Candidate:
@@ -252,15 +264,15 @@ class _Trial:
     history: History = field(default_factory=History)
     patience: int = 1  # the refinements before a mapping may be given up
 
-    def run(self, name: str, initialise: Initialiser, seed: list[int]) -> tuple[Alignment, Verdict]:
+    def run(self, name: str, initialise: Initialiser, seed: int, stream: Stream) -> tuple[Alignment, Verdict]:
         """The alignment of an initialisation that is judged best, from its checkpoint if there is one."""
-        kept = self._restored(name)
+        kept, judged = self._restored(name), partial(self._judge, seed=seed, stream=stream)
         if kept is not None:
-            return kept, self._judge(kept, seed)
+            return kept, judged(kept)
         found: list[tuple[Alignment, Verdict]] = []
-        rng = np.random.default_rng(seed)
+        rng = generator(seed, stream)
         for initial in initialise(self.source, self.target, self.score, rng, self.runtime):
-            for alignment, verdict in self._refined(initial, rng, seed):
+            for alignment, verdict in self._refined(initial, rng, judged):
                 found.append((alignment, verdict))
                 if verdict.label == "aligned":
                     self._keep(name, alignment)
@@ -272,19 +284,19 @@ class _Trial:
         return chosen
 
     def _refined(
-        self, initial: Alignment, rng: np.random.Generator, seed: list[int]
+        self, initial: Alignment, rng: np.random.Generator, judged: Callable[[Alignment], Verdict]
     ) -> Iterator[tuple[Alignment, Verdict]]:
         """Yields the alignment and the verdict after each of the refinements, until the gain stops rising."""
         if not self.rounds:
             alignment = self._scored(initial)
-            yield alignment, self._judge(alignment, seed)
+            yield alignment, judged(alignment)
         current, gain = initial, -np.inf
         for number, config in enumerate(self.rounds):
             *_, current = improve(
                 self.source, self.target, current, config=config, rng=rng, runtime=self.runtime
             )
             alignment = self._scored(current)
-            verdict = self._judge(alignment, seed)
+            verdict = judged(alignment)
             yield alignment, verdict
             # The first refinement ends where it stalls: only those after it can be compared.
             least = gain + MIN_GAIN_TO_CONTINUE if number > 0 else GIVE_UP_BELOW
@@ -297,8 +309,8 @@ class _Trial:
             raise NotConverged("the mapping must be finite, got NaN; the vectors may be degenerate")
         return replace(alignment, criterion=self.score(alignment.source_map))
 
-    def _judge(self, alignment: Alignment, seed: list[int]) -> Verdict:
-        rng = np.random.default_rng([*seed, JUDGE_STREAM])
+    def _judge(self, alignment: Alignment, seed: int, stream: Stream) -> Verdict:
+        rng = generator(seed, of_verdict(stream))
         return judge(self.source, self.target, alignment, rng=rng, runtime=self.runtime, null=self.null)
 
     def _restored(self, name: str) -> Alignment | None:

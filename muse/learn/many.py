@@ -1,4 +1,4 @@
-"""Align many: several languages into one space, each on its own, over another if it fails, or jointly.
+"""AlignStream many: several languages into one space, each on its own, over another if it fails, or jointly.
 
 Detours: a language that fails into the pivot directly is mapped over another language that succeeded.
 
@@ -21,16 +21,18 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, MuseError, NotConverged
+from muse.files.space_manifest import Reason
 from muse.learn.auto import Candidate, improve
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.initialise.identical import identical_strings
 from muse.learn.joint import Joint, refine_jointly
-from muse.learn.pair import LAST_STREAM, PARTS, AlignConfig, Learned, learn, sampled
+from muse.learn.pair import PARTS, AlignConfig, Learned, learn, sampled
 from muse.learn.tune import tune
 from muse.learn.verdict import Verdict, judge
 from muse.procrustes import procrustes, rotation
 from muse.run.runtime import Runtime
+from muse.run.streams import AlignStream, generator
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Matrix, Vectors
 
@@ -79,7 +81,7 @@ class Paths:
     def of(cls, source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Paths:
         """Paths as `learn` would begin them: of rows that are not of words, a sample in random order."""
         if not (source.ranked and target.ranked):
-            config, rng = config.for_unranked_rows(), np.random.default_rng([config.seed, LAST_STREAM, 4])
+            config, rng = config.for_unranked_rows(), generator(config.seed, AlignStream.DETOUR_SAMPLE)
             source, target = (sampled(side, rng) for side in (source, target))
         return cls(source, target, config, runtime)
 
@@ -127,7 +129,8 @@ class Paths:
         alignment, verdict = max(self._judged(start, null), key=lambda found: found[1].confidence)
         log.info("%s: %s (%.2f)", method, verdict.label, verdict.confidence)
         candidate = Candidate(alignment, verdict, time.perf_counter() - began)
-        return Learned(alignment, verdict, (candidate,), via=(over.language, *over.via))
+        via = (over.language, *over.via)
+        return Learned(alignment, verdict, (candidate,), via=via, chosen=candidate, reason=Reason.DETOUR)
 
     def _composed(self, step: Matrix, over: Intermediate) -> Matrix:
         """The mapping (e, d) of the path whose steps are `step` (c, d) and the map (e, c) of `over`."""
@@ -144,7 +147,7 @@ class Paths:
         """Yields the composed mapping and the refined one, each with its criterion and its verdict."""
         source, target, runtime = self.source, self.target, self.runtime
         score = criterion(source, target, device=runtime.device)
-        rng = np.random.default_rng([self.config.seed, LAST_STREAM, 2])
+        rng = generator(self.config.seed, AlignStream.DETOUR)
         found = [start]
         if self.config.refine is not None:
             *_, last = improve(source, target, start, config=self.config.refine, rng=rng, runtime=runtime)
@@ -158,7 +161,7 @@ class Paths:
         """The chosen path, re-weighted and in the smaller space where the target may move."""
         alignment, config = best.alignment, self.config
         if config.reweight and config.refine is not None and best.verdict.label != "failed":
-            rng = np.random.default_rng([config.seed, LAST_STREAM, 3])
+            rng = generator(config.seed, AlignStream.DETOUR_REWEIGHTING)
             alignment = tune(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
         if not config.fixed_target:
             alignment = in_smaller_space(alignment)
@@ -333,7 +336,7 @@ def _jointly(
     runtime: Runtime,
 ) -> LearnedMany:
     """The languages with the mappings of joint refinement, judged again if these are kept."""
-    rng = np.random.default_rng([config.seed, LAST_STREAM, 1])
+    rng = generator(config.seed, AlignStream.JOINT)
     start = {language: one.alignment.source_map for language, one in learned.items()}
     began = time.perf_counter()
     last = runtime.skip_parts(PARTS * len(sources) - 1)

@@ -1,4 +1,4 @@
-"""Align a pair: from two sets of vectors to a mapping and a verdict on it.
+"""AlignStream a pair: from two sets of vectors to a mapping and a verdict on it.
 
 Sample: rows in no order are learned from in a random one, so that the first k of them are a sample.
 
@@ -18,7 +18,8 @@ import torch
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
-from muse.learn.auto import Candidate, Plan, RefinementConfig, best, candidates, improve
+from muse.files.space_manifest import Reason
+from muse.learn.auto import Candidate, Plan, RefinementConfig, best, candidates, improve, reason_for
 from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.refine import RefineConfig
@@ -32,17 +33,15 @@ from muse.normalise import DEFAULT_STEPS, Normalisation, check_steps, normalise_
 from muse.run.history import History
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime
+from muse.run.streams import AlignStream, generator
 from muse.vectors import Vectors, WordIndex
 
 log = logging.getLogger(__name__)
 
 MOST = 50_000  # rows of a side that are learned from; the others are only mapped
-PAIRS_STREAM = 3_000  # the number of a random stream, above those of the initialisations
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
 REFINE_ROWS = TransportConfig(rounds=100, averaged=25)
-SAMPLE_STREAM = 3_000  # the number of a random stream
-LAST_STREAM = 1_000  # the number of a random stream, above those of the initialisations
 
 
 def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = ()) -> Vectors:
@@ -76,7 +75,7 @@ def learn_from_pairs(
         for one in unsupervised
     ]
     maps, supervision = choose(
-        evidence, starts, fixed=fixed, plain=plain, seed=[seed, PAIRS_STREAM], runtime=runtime
+        evidence, starts, fixed=fixed, plain=plain, seed=[seed, *AlignStream.PAIRS], runtime=runtime
     )
     return _alignment(maps, evidence, f"dictionary:{supervision.chosen}"), supervision
 
@@ -150,6 +149,7 @@ class Learned:
 
     `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage,
     `via` the languages of a detour, empty for a direct mapping; `supervision` is what was learned from pairs.
+    `chosen` is the candidate that the alignment came of, and `reason` why it was chosen.
     """
 
     alignment: Alignment
@@ -160,6 +160,8 @@ class Learned:
     history: tuple[dict[str, Any], ...] = ()
     supervision: Supervision | None = None
     via: tuple[str, ...] = ()
+    chosen: Candidate | None = None
+    reason: Reason | None = None
 
 
 def check_pair(source: Vectors, target: Vectors, lexicon: Lexicon | None = None) -> None:
@@ -207,7 +209,7 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     check_pair(source, target, config.plan.lexicon)
     if not (source.ranked and target.ranked):
         config, lexicon = config.for_unranked_rows(), config.plan.lexicon
-        rng = np.random.default_rng([config.seed, SAMPLE_STREAM])
+        rng = generator(config.seed, AlignStream.SAMPLE)
         named = set() if lexicon is None else {entry for pair in lexicon.pairs for entry in pair}
         source, target = (sampled(side, rng, keep=named) for side in (source, target))
     if config.plan.lexicon is not None:
@@ -224,8 +226,9 @@ def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, 
     history = History()
     runtime = runtime.skip_parts()
     runtime = replace(runtime, progress=runtime.progress.with_callback(history.record))
-    rng = np.random.default_rng([config.seed, LAST_STREAM])
-    alignment, verdict = _refined(source, target, best(tried), config, rng, runtime)
+    rng = generator(config.seed, AlignStream.REFINEMENT)
+    chosen = best(tried)
+    alignment, verdict = _refined(source, target, chosen, config, rng, runtime)
     # --no-refine asks for the initial mapping unchanged; where it failed, there are no pairs to tune it to.
     if config.reweight and config.refine is not None and verdict.label != "failed":
         alignment = tune(source, target, alignment, rng=rng, runtime=runtime)
@@ -233,7 +236,10 @@ def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, 
         alignment = in_smaller_space(alignment)
     seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
     memory["refine"] = peak_memory_mb()
-    return Learned(alignment, verdict, tried, seconds, memory, tuple(history.as_json()))
+    return Learned(
+        alignment, verdict, tried, seconds, memory, tuple(history.as_json()),
+        chosen=chosen, reason=reason_for(tried, chosen),
+    )  # fmt: skip
 
 
 def _refined(
@@ -288,7 +294,7 @@ def _learn_with_pairs(
         plain=config.refine is None, seed=config.seed, runtime=runtime.skip_parts(),
     )  # fmt: skip
     supervision = replace(supervision, noun=source.noun)
-    rng = np.random.default_rng([config.seed, PAIRS_STREAM, 2])
+    rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
     null = None if alone is None else alone.verdict.null  # depends on the vectors alone
     verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
     shown = supervision.right, supervision.tested, supervision.chance / 100
@@ -299,6 +305,7 @@ def _learn_with_pairs(
     return Learned(
         alignment, verdict, (*(() if alone is None else alone.candidates), candidate),
         seconds, memory, () if alone is None else alone.history, supervision=supervision,
+        chosen=candidate, reason=Reason.PAIRS,
     )  # fmt: skip
 
 

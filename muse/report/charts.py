@@ -14,10 +14,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from muse.files.space_manifest import Curve, LanguageRecord, StageCurves
 from muse.report.drawing import Caption, Dot, Drawing, Frame, Point, Stroke, ticks
 from muse.report.facts import Facts
 from muse.report.measured import Reliability
-from muse.report.record import Curve, Record, StageCurves
 from muse.report.word_map import Picture
 
 FALL = 0.02  # of a curve's range: smaller falls are noise
@@ -83,7 +83,7 @@ class Panel:
     notes: tuple[Note, ...]
 
 
-def panels(records: Sequence[Record]) -> tuple[Panel, ...]:
+def panels(records: Sequence[LanguageRecord]) -> tuple[Panel, ...]:
     """A panel for each figure of each stage that was recorded; the last refinement comes last."""
     found: list[Panel] = []
     for record in records:
@@ -91,7 +91,7 @@ def panels(records: Sequence[Record]) -> tuple[Panel, ...]:
         tried = [(one.name, one.traces, one.chosen) for one in record.candidates]
         for key in SHOWN:
             found += _panel(key, f"{of}, first rounds" if key[0] == "refine" else of, tried)
-        last = [(record.entry.get("method") or "chosen", record.refinement, True)]
+        last = [(record.method or "chosen", record.refinement, True)]
         for key in SHOWN:
             found += _panel(key, f"{of}, last rounds", last)
     return tuple(found)

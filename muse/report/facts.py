@@ -17,7 +17,7 @@ from muse.answers.probability import CANDIDATES
 from muse.answers.translations import TRUSTED
 from muse.evaluation.score import Signature, look_up_signature
 from muse.evaluation.words import Hubness, hubness
-from muse.files.space_manifest import presentable
+from muse.files.space_manifest import UNKNOWN, LanguageRecord, SpaceRecord, presentable
 from muse.lexicon import Entry
 from muse.progress import Progress
 from muse.report.measured import (
@@ -30,7 +30,7 @@ from muse.report.measured import (
     reliability_of,
 )
 from muse.report.next_steps import NextStep, Surroundings, next_steps
-from muse.report.record import UNKNOWN, Record, least_certain, records
+from muse.report.record import least_certain
 from muse.report.word_map import Picture, draw_picture, grouped_pairs
 from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval
@@ -123,19 +123,28 @@ class Accuracy:
 class Facts:
     """The content of a report.
 
-    `records` are those of the direction, `mapped` of all languages. `accuracy` is None without a gold list;
-    `hubness` is of the most frequent words, which the survey has searched.
+    `made` is how the space was made. `accuracy` is None without a gold list; `hubness` is of the most
+    frequent words, which the survey has searched.
     """
 
     space: AlignedSpace
     config: ReportConfig
     signature: Signature
-    records: tuple[Record, ...]
-    mapped: tuple[Record, ...]
+    made: SpaceRecord
     accuracy: Accuracy | None
     survey: Survey
     hubness: tuple[Hubness, Hubness]
     picture: Picture
+
+    @property
+    def records(self) -> tuple[LanguageRecord, ...]:
+        """How each language of the direction was mapped; the pivot was not."""
+        return tuple(one for one in self.made.mapped if one.language in (self.source, self.target))
+
+    @property
+    def mapped(self) -> tuple[LanguageRecord, ...]:
+        """How every language was mapped."""
+        return self.made.mapped
 
     @property
     def source(self) -> str:
@@ -194,7 +203,7 @@ class Facts:
 def direction_of(space: AlignedSpace, source: str | None, target: str | None) -> tuple[str, str]:
     """The given direction of a report, or where several are possible that of the least certain mapping."""
     if source is None and target is None and len(space.languages) > 2:
-        least = least_certain(records(space.manifest, *space.languages))
+        least = least_certain(space.made.mapped)
         source = None if least is None else least.language
     return space.direction(source, target)
 
@@ -202,7 +211,7 @@ def direction_of(space: AlignedSpace, source: str | None, target: str | None) ->
 def gather_facts(space: AlignedSpace, config: ReportConfig, progress: Progress) -> Facts:
     """The facts; Mismatch, before the long searches, if no pair of the dictionary is covered."""
     source, target, rng = config.source, config.target, np.random.default_rng(config.seed)
-    space, accuracy = replace(space, manifest=presentable(space.manifest)), None
+    made, accuracy = SpaceRecord.of(presentable(space.manifest)), None
     with progress.stage("report", 4) as tick:
         if config.gold is not None:
             accuracy = _accuracy(space, config.gold, config, rng)
@@ -217,8 +226,7 @@ def gather_facts(space: AlignedSpace, config: ReportConfig, progress: Progress) 
     return Facts(
         space, config,
         look_up_signature(space, source, target, retrieval=Retrieval()),
-        tuple(records(space.manifest, source, target)), tuple(records(space.manifest)),
-        accuracy, looked_up, (plain, csls), picture,
+        made, accuracy, looked_up, (plain, csls), picture,
     )  # fmt: skip
 
 

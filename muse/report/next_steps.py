@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from muse.answers.translations import TRUSTED
-from muse.report.record import Record
+from muse.files.space_manifest import LanguageRecord
 
 FEW = 5_000  # words: with fewer, more words help
 OF_ONE_RUN = ("--json", "--quiet", "-q", "--resume", "--verbose", "-v")
@@ -85,7 +85,7 @@ class Surroundings:
         return () if self.only else ("--src", self.source, "--tgt", self.target)
 
 
-def next_steps(label: str, record: Record | None, about: Surroundings) -> tuple[NextStep, ...]:
+def next_steps(label: str, record: LanguageRecord | None, about: Surroundings) -> tuple[NextStep, ...]:
     """The steps after a run with this verdict; `record` is of the least certain mapping."""
     if label == "failed":
         return tuple(_repairs(record, about))
@@ -126,7 +126,7 @@ def _uses(about: Surroundings) -> list[NextStep]:
     ]  # fmt: skip
 
 
-def _repairs(record: Record | None, about: Surroundings) -> list[NextStep]:
+def _repairs(record: LanguageRecord | None, about: Surroundings) -> list[NextStep]:
     """What may help after a failure, the surest and cheapest first."""
     again = _again(record, about)
     adversarial = [*_without(again, "--init", "--seed"), "--init", "adversarial", "--seed", "1"]
@@ -151,7 +151,7 @@ def _repairs(record: Record | None, about: Surroundings) -> list[NextStep]:
     return [*found, NextStep(few)]
 
 
-def _learning(record: Record | None, again: Sequence[str], about: Surroundings) -> NextStep:
+def _learning(record: LanguageRecord | None, again: Sequence[str], about: Surroundings) -> NextStep:
     if record is not None and record.supervision is not None:
         text = "Give more translations to learn from."
     elif not about.ranked:
@@ -161,7 +161,7 @@ def _learning(record: Record | None, again: Sequence[str], about: Surroundings) 
     return NextStep(text, command_line([*again, "--dictionary", PAIRS], about.base))
 
 
-def _again(record: Record | None, about: Surroundings) -> list[str]:
+def _again(record: LanguageRecord | None, about: Surroundings) -> list[str]:
     """The command that made the mapping, or a plain one if none was recorded or it made several."""
     command = () if record is None else record.command
     if not command or command.count("--src") > 1 or "--into" in command:

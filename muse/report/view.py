@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import PurePath
 from typing import Any
 
 from muse.evaluation.groups import GroupScore
 from muse.evaluation.score import Interval
+from muse.files.space_manifest import InputFile, Stage
 from muse.report.facts import Accuracy, Facts
 from muse.report.measured import Measured
 from muse.report.next_steps import PAIRS, command_line
-from muse.report.record import Stage, stages_of
+from muse.report.record import why_chosen
 
 Mark = tuple[float | None, Interval | None, str]  # a figure in percent, its interval, its style
 Groups = Sequence[GroupScore]
@@ -118,11 +118,8 @@ def _mark(group: GroupScore | None, style: str) -> Mark:
     return (None, None, style) if group is None else (group.p_at_1, group.ci95, style)
 
 
-def settings(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The settings by name; empty if none were recorded."""
-    recorded = manifest.get("settings")
-    if not isinstance(recorded, Mapping):
-        return []
+def settings(recorded: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The settings of a run by name."""
     return [(str(name).replace("_", " "), as_text(value)) for name, value in recorded.items()]
 
 
@@ -160,9 +157,10 @@ def view(facts: Facts) -> dict[str, Any]:
         "marks": marks,
         "table": () if facts.accuracy is None else accuracy_table(facts.accuracy, marks, ranked=facts.ranked),
         "disagreement": disagreement(facts),
-        "settings": settings(facts.space.manifest),
-        "files": {name: _files(facts, name) for name in (facts.source, facts.target)},
-        "inputs": _names(facts.space.manifest.get("inputs")),
+        "settings": settings(facts.made.settings),
+        "files": {name: _names(facts.made.language(name).files) for name in (facts.source, facts.target)},
+        "inputs": _names(facts.made.inputs),
+        "reasons": {record.language: why_chosen(record) for record in facts.records},
         "stages": stage_rows(facts),
         "shown": WRONG,
         "pairs": PAIRS,
@@ -194,25 +192,13 @@ def disagreement(facts: Facts) -> str:
     return ""
 
 
-def _files(facts: Facts, language: str) -> list[tuple[str, str]]:
-    languages = facts.space.manifest.get("languages")
-    entry = languages.get(language) if isinstance(languages, Mapping) else None
-    return _names(entry.get("files")) if isinstance(entry, Mapping) else []
-
-
-def _names(files: object) -> list[tuple[str, str]]:
-    # Names without folders, which are of no use to others, and checksums.
-    found = files if isinstance(files, list) else []
-    return [
-        (PurePath(str(file.get("path", "")).replace("\\", "/")).name, str(file.get("sha256") or ""))
-        for file in found
-        if isinstance(file, Mapping)
-    ]
+def _names(files: Sequence[InputFile]) -> list[tuple[str, str]]:
+    return [(file.name, file.sha256 or "") for file in files]
 
 
 def stage_rows(facts: Facts) -> Sequence[Stage]:
     """The stages of the run: those for all languages, then those of each language."""
-    rows = stages_of(facts.space.manifest)
+    rows = list(facts.made.stages)
     for record in facts.records:
         prefix = f"{record.language}: " if len(facts.records) > 1 else ""
         rows += [(prefix + stage, seconds, memory) for stage, seconds, memory in record.stages]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from muse.files.space_folder import (
     read_words,
     vectors_digest,
 )
-from muse.files.space_manifest import mark_of, read_manifest, verify
+from muse.files.space_manifest import SpaceRecord, mark_of, read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.approximate import Approximation, Recall
@@ -115,6 +116,11 @@ class AlignedSpace:
         """The languages, in the order they were aligned."""
         return tuple(self.sides)
 
+    @cached_property
+    def made(self) -> SpaceRecord:
+        """How the space was made: its manifest, typed, whatever of it is recorded."""
+        return SpaceRecord.of(self.manifest)
+
     @property
     def home(self) -> Path | None:
         """The folder that keeps what was found of this space; None once another space has replaced it."""
@@ -122,7 +128,7 @@ class AlignedSpace:
 
     def digest(self, *languages: str) -> str:
         """Eight digits that tell the vectors of these languages from those of any other saved space."""
-        return vectors_digest(self.manifest.get("checksums", {}), languages)
+        return vectors_digest(self.made.checksums, languages)
 
     def side(self, language: str) -> Side:
         """The side of `language`; BadSetting if the space has none."""
@@ -227,9 +233,11 @@ class AlignedSpace:
 
     def method(self, source: str, target: str) -> str:
         """The method by which the mappings between two languages were found, joined by + if they differ."""
-        entries = self.manifest.get("languages", {})
-        found = [entries.get(language, {}).get("method") for language in (source, target)]
-        return "+".join(dict.fromkeys(filter(None, found))) or self.manifest.get("method") or ""
+        made = self.made
+        found = [
+            made.languages[language].method for language in (source, target) if language in made.languages
+        ]
+        return "+".join(dict.fromkeys(filter(None, found))) or made.method
 
     def map_words(self, language: str, matrix: Matrix) -> Matrix:
         """New words of `language`, raw rows (n, d), as rows of unit length in the shared space.

@@ -9,6 +9,7 @@ from typing import Any
 from muse.errors import BadFile, BadSetting
 from muse.files.source import is_stream
 from muse.files.space_folder import checksum
+from muse.files.space_manifest import SpaceRecord
 
 
 def check_not_an_input(manifest: Mapping[str, Any], paths: Iterable[Path], *, written: str = "--out") -> None:
@@ -17,7 +18,7 @@ def check_not_an_input(manifest: Mapping[str, Any], paths: Iterable[Path], *, wr
     It is known by its checksum, wherever it was read from and whatever its name is; what was made of the
     space before has another one, unless it is the same to the byte. `written` is the option that names it.
     """
-    known = dict(_inputs(manifest))
+    known = dict(_inputs(SpaceRecord.of(manifest)))
     for path in paths if known else ():
         if not path.exists() or is_stream(path):
             continue
@@ -35,11 +36,9 @@ def check_not_an_input(manifest: Mapping[str, Any], paths: Iterable[Path], *, wr
             )
 
 
-def _inputs(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _inputs(made: SpaceRecord) -> Iterator[tuple[str, str]]:
     """The checksum of each input, and what it is."""
-    parts = [(one, "a file") for one in manifest.get("inputs") or ()]
-    for language, entry in manifest.get("languages", {}).items():
-        parts += [(one, f"the vectors of {language}") for one in entry.get("files") or ()]
-    for part, kind in parts:
-        if isinstance(part, dict) and isinstance(part.get("sha256"), str):
-            yield part["sha256"], kind
+    parts = [(file, "a file") for file in made.inputs]
+    for language, entry in made.languages.items():
+        parts += [(file, f"the vectors of {language}") for file in entry.files]
+    yield from ((file.sha256, kind) for file, kind in parts if file.sha256 is not None)

@@ -6,15 +6,14 @@ Evidence: what the manifest of a space records of how it was made and judged, fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
-from pathlib import PurePath
+from dataclasses import asdict
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query
 
 from muse.answers.translations import Answer
 from muse.evaluation.score import look_up_signature
-from muse.files.space_manifest import presentable
+from muse.files.space_manifest import InputFile, SpaceRecord, presentable
 from muse.report.word_map import Picture
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -24,7 +23,6 @@ from muse.web import responses
 from muse.web.explorer import Explorer
 from muse.web.pictures import Direction
 
-Entry = Mapping[str, Any]
 Model = TypeVar("Model", responses.Judgement, responses.HeldOut)
 SHOWN = 500  # characters of the text of a row
 WORD = 500  # characters: words have at most some 40, ids of rows may be addresses or paths
@@ -49,54 +47,42 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 def space_answer(space: AlignedSpace, name: str, examples: Mapping[str, list[str]]) -> responses.Space:
     """The languages of a space, with examples, and what its verdict rests on."""
-    space = replace(space, manifest=presentable(space.manifest))
-    manifest = space.manifest
-    verdict = _read(responses.Judgement, manifest.get("verdict"))
+    made = SpaceRecord.of(presentable(space.manifest))
+    verdict = _read(responses.Judgement, made.verdict.fields)
     return responses.Space(
         name=name,
         pivot=space.pivot,
         dimension=space.vectors(space.pivot).dimension,
-        languages=[_language(space, language, examples[language]) for language in space.languages],
-        method=str(manifest.get("method") or ""),
+        languages=[_language(space, made, language, examples[language]) for language in space.languages],
+        method=made.method,
         verdict=verdict.label if verdict else None,
         confidence=verdict.confidence if verdict else None,
-        mapping=_optional_text(manifest.get("mapping")),
-        muse_version=_optional_text(manifest.get("muse_version")),
+        mapping=made.mapping,
+        muse_version=made.muse_version,
     )
 
 
-def _language(space: AlignedSpace, name: str, examples: list[str]) -> responses.Language:
-    entry = _entry(space, name)
-    mapped, files = name != space.pivot, entry.get("files")
+def _language(space: AlignedSpace, made: SpaceRecord, name: str, examples: list[str]) -> responses.Language:
+    entry, mapped = made.language(name), name != space.pivot
+    supervision = None if entry.supervision is None else entry.supervision.fields
     return responses.Language(
         name=name,
         words=len(space.vectors(name)),
         ranked=space.vectors(name).ranked,
         examples=examples,
-        verdict=_read(responses.Judgement, entry.get("verdict")) if mapped else None,
-        held_out=_read(responses.HeldOut, entry.get("supervision")) if mapped else None,
-        signature=_signature(space, name, entry) if mapped else None,
-        files=[_file(file) for file in files if isinstance(file, Mapping)] if isinstance(files, list) else [],
+        verdict=_read(responses.Judgement, entry.verdict.fields) if mapped else None,
+        held_out=_read(responses.HeldOut, supervision) if mapped else None,
+        signature=_signature(space, name, entry.signature) if mapped else None,
+        files=[_file(file) for file in entry.files],
     )
 
 
-def _entry(space: AlignedSpace, language: str) -> Entry:
-    # What a manifest records of the whole space is that of its only mapping.
-    languages = space.manifest.get("languages")
-    own = languages.get(language) if isinstance(languages, Mapping) else None
-    own = own if isinstance(own, Mapping) else {}
-    return {**space.manifest, **own} if len(space.languages) == 2 else own
-
-
-def _signature(space: AlignedSpace, language: str, entry: Entry) -> str:
-    recorded = _optional_text(entry.get("signature"))
+def _signature(space: AlignedSpace, language: str, recorded: str) -> str:
     return recorded or str(look_up_signature(space, language, space.pivot, retrieval=Retrieval()))
 
 
-def _file(file: Entry) -> responses.VectorFile:
-    # The name alone: where it was is of no use to others.
-    name = PurePath(str(file.get("path", "")).replace("\\", "/")).name
-    return responses.VectorFile(name=name, sha256=_optional_text(file.get("sha256")))
+def _file(file: InputFile) -> responses.VectorFile:
+    return responses.VectorFile(name=file.name, sha256=file.sha256)
 
 
 def _read(model: type[Model], fields: object) -> Model | None:
@@ -104,10 +90,6 @@ def _read(model: type[Model], fields: object) -> Model | None:
         return model.model_validate(fields)
     except ValueError:  # not recorded, or by hand
         return None
-
-
-def _optional_text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def routes(explorer: Explorer) -> APIRouter:

@@ -12,8 +12,9 @@ import scipy.linalg
 
 from muse.alignment import Alignment
 from muse.errors import BadFile, BadSetting, NotConverged
+from muse.files.space_manifest import Reason
 from muse.learn import auto
-from muse.learn.auto import Candidate, Plan, best, candidates, check_init
+from muse.learn.auto import Candidate, Plan, best, candidates, check_init, reason_for
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import Initialiser
 from muse.learn.initialise import INITIALISATIONS
@@ -208,6 +209,22 @@ def test_best_prefers_the_better_verdict_to_the_higher_criterion() -> None:
     assert best([low, high]) is low
     assert best([high, candidate("failed", 0.5)]) is high
     assert aligned.as_json().keys() >= {"init", "criterion", "verdict", "confidence", "seconds"}
+
+
+def test_why_the_best_was_chosen_is_said_by_who_chose_it() -> None:
+    def candidate(label: str, criterion: float) -> Candidate:
+        return Candidate(
+            Alignment(WRONG, method=label, criterion=criterion), Verdict(label, 0.5, 0.5, 0.5), 1.0
+        )
+
+    high, low, wrong = candidate("doubtful", 0.4), candidate("doubtful", 0.3), candidate("failed", 0.9)
+    for tried, expected in (
+        ([wrong, candidate("aligned", 0.1)], Reason.FIRST_ALIGNED),
+        ([low], Reason.ONLY),
+        ([low, high], Reason.CRITERION),
+        ([low, high, wrong], Reason.VERDICT),
+    ):
+        assert reason_for(tried, best(tried)) is expected
 
 
 def test_a_candidate_remembers_what_its_stages_told() -> None:

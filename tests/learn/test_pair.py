@@ -11,15 +11,7 @@ import pytest
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch
 from muse.learn.auto import Candidate, Plan
-from muse.learn.pair import (
-    MINIMUM_WORDS,
-    PAIRS_STREAM,
-    AlignConfig,
-    Learned,
-    check_pair,
-    learn,
-    normalise_in_place,
-)
+from muse.learn.pair import MINIMUM_WORDS, AlignConfig, Learned, check_pair, learn, normalise_in_place
 from muse.learn.supervise.choice import Supervision
 from muse.learn.supervise.evidence import Evidence
 from muse.learn.verdict import Verdict, judge, with_pairs
@@ -27,6 +19,7 @@ from muse.lexicon import Lexicon
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.run.runtime import Runtime
+from muse.run.streams import AlignStream, generator
 from muse.vectors import Vectors
 from tests.support.spaces import rotation
 from tests.support.toys import DIMENSION, mixture, pair, raw_pair, strangers
@@ -133,7 +126,7 @@ def test_the_verdict_with_pairs_is_that_of_their_chance_and_of_all_methods(
     monkeypatch.setattr("muse.learn.pair.learn_from_pairs", FromPairs())
     config = AlignConfig(Plan("dictionary", lexicon=lexicon(30)), seed=3)
     learned = learn(source, target, config=config, runtime=Runtime())
-    rng = np.random.default_rng([3, PAIRS_STREAM, 2])
+    rng = generator(3, AlignStream.PAIRS_VERDICT)
     alone = judge(source, target, FromPairs.alignment, rng=rng, runtime=Runtime())
     assert learned.verdict == with_pairs(alone, 2, 30, 0.015, methods=4)
     assert alone.confidence < learned.verdict.confidence < 0.9

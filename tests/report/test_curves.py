@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from muse.files.space_manifest import SpaceRecord
 from muse.report.charts import panel_drawing, panels
 from muse.report.drawing import Frame, ticks
-from muse.report.record import records
 
 
 def trace(stage: str, **figures: list[float | None]) -> dict[str, Any]:
@@ -20,7 +20,7 @@ GROWING = trace("refine", words=[4e3, 4e3, 4e3, 1e4, 1e4], objective=[0.28, 0.33
 
 
 def found(**entry: Any) -> Any:
-    return panels(records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en"))
+    return panels(SpaceRecord.of({"pivot": "en", "languages": {"fr": entry}}).mapped)
 
 
 def test_a_fall_is_explained_where_it_happens() -> None:
@@ -71,7 +71,7 @@ def test_notes_are_on_the_chosen_curve_alone() -> None:
 
 def test_each_language_has_its_own_panels() -> None:
     entries = {"fr": {"history": [GROWING]}, "de": {"history": [GROWING]}}
-    both = panels(records({"pivot": "en", "languages": entries}, "fr", "de"))
+    both = panels(SpaceRecord.of({"pivot": "en", "languages": entries}).mapped)
     assert [panel.title for panel in both] == [
         "Refinement of fr, last rounds",
         "Refinement of de, last rounds",

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from muse.cli import main
+from muse.files.space_manifest import SpaceRecord
 from muse.report.next_steps import Surroundings, base_of, command_line, next_steps, shown
-from muse.report.record import records
 
 HERE = Surroundings(
     Path("/work/fr-en"), Path("/work"), "fr", "en", "en", only=True, measured=True, words=14_000
@@ -21,7 +21,7 @@ COMMAND = ["muse", "align", "--src", "fr", "--tgt", "en", "--tgt-emb", "/data/en
 
 
 def commands(label: str, about: Surroundings = HERE, **entry: Any) -> list[str]:
-    (record,) = records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en")
+    (record,) = SpaceRecord.of({"pivot": "en", "languages": {"fr": entry}}).mapped
     return [step.command for step in next_steps(label, record, about) if step.command]
 
 

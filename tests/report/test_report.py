@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from muse.files.space_manifest import is_space
+from muse.files.space_manifest import Reason, SpaceRecord, is_space
 from muse.installation import install_extra
 from muse.normalise import normalise
 from muse.report.page import WrittenReport
-from muse.report.record import records, supervision_json
+from muse.report.record import REASONS, supervision_json, why_chosen
 from muse.space import Provenance, SideToSave, save_space
 from muse.vectors import Vectors
 from tests.support.command import Command, align_arguments, tree
@@ -113,7 +113,13 @@ def with_history(folder: Path, **others: Any) -> Path:
     rows, fitted = normalise(np.random.default_rng(0).normal(size=(120, 12)).astype(np.float32), STEPS)
     noise = np.random.default_rng(1).normal(0, 0.25, rows.shape).astype(np.float32)
     noise[: len(HOSTILE)] = 0  # so these are among the best entries, which a page shows
-    more = {"method": "similarity", "verdict": VERDICT, "candidates": CANDIDATES, "history": HISTORY}
+    more = {
+        "method": "similarity",
+        "verdict": VERDICT,
+        "candidates": CANDIDATES,
+        "history": HISTORY,
+        "reason": "first aligned",
+    }
     more |= {"seconds": {"init": 2.5, "refine": 1.5}, "peak_memory_mb": {"init": 300.0, "refine": None}}
     more |= others
     sides = {
@@ -282,10 +288,10 @@ def test_a_space_without_history_and_with_odd_words(muse: Command, tmp_path: Pat
 )
 def test_a_manifest_of_another_make_is_read_as_far_as_it_goes(history: Any) -> None:
     entry = {"verdict": 3, "candidates": [5, {"method": "m", "history": history}], "seconds": []}
-    (record,) = records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en")
+    (record,) = SpaceRecord.of({"pivot": "en", "languages": {"fr": entry}}).mapped
     assert [candidate.name for candidate in record.candidates] == ["m"]
-    assert not record.verdict
-    assert record.stages == []
+    assert not record.verdict.fields
+    assert record.stages == ()
     assert all(not trace.curves for candidate in record.candidates for trace in candidate.traces)
 
 
@@ -326,10 +332,10 @@ def test_what_align_writes_is_what_a_report_shows(muse: Command, tmp_path: Path)
 
 def test_the_highest_criterion_is_why_where_none_is_aligned() -> None:
     tried = [{**fields, "verdict": "doubtful"} for fields in CANDIDATES]
-    entry = {"method": "similarity", "candidates": tried}
-    (record,) = records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en")
+    entry = {"method": "similarity", "candidates": tried, "reason": "highest criterion"}
+    (record,) = SpaceRecord.of({"pivot": "en", "languages": {"fr": entry}}).mapped
     assert [candidate.chosen for candidate in record.candidates] == [False, True]
-    assert "highest criterion" in record.reason
+    assert "highest criterion" in why_chosen(record)
 
 
 def test_the_verdict_is_why_where_it_alone_decides() -> None:
@@ -338,9 +344,23 @@ def test_the_verdict_is_why_where_it_alone_decides() -> None:
         {**CANDIDATES[1], "verdict": "doubtful", "criterion": 0.4},
         {**CANDIDATES[0], "method": "features", "verdict": "doubtful", "criterion": 0.3},
     ]
-    entry = {"method": "similarity", "candidates": tried}
-    (record,) = records({"pivot": "en", "languages": {"fr": entry}}, "fr", "en")
-    assert "best verdict" in record.reason
+    entry = {"method": "similarity", "candidates": tried, "reason": "best verdict"}
+    (record,) = SpaceRecord.of({"pivot": "en", "languages": {"fr": entry}}).mapped
+    assert "best verdict" in why_chosen(record)
+
+
+def test_why_is_shown_as_it_was_recorded_and_never_guessed(muse: Command, tmp_path: Path) -> None:
+    for reason in Reason:
+        assert why_chosen(record_of(reason=reason)) == REASONS[reason]
+    assert why_chosen(record_of(reason="of a later muse")) == "of a later muse"
+    muse("report", with_history(tmp_path, reason=None), "-q")
+    assert "similarity was chosen; the space does not record why." in page_of(tmp_path / "fr-en.html").text
+
+
+def test_the_candidate_that_was_chosen_is_the_one_recorded() -> None:
+    tried = [{**CANDIDATES[1], "chosen": True}, {**CANDIDATES[1], "chosen": False}]
+    record = record_of(method="similarity", candidates=tried)
+    assert [candidate.chosen for candidate in record.candidates] == [True, False]
 
 
 def test_hubs_and_sample_keep_to_the_most_frequent(muse: Command, space: Path, tmp_path: Path) -> None:
@@ -387,9 +407,10 @@ def test_a_missing_extra_is_said_first(
 
 def test_the_provenance_of_old_spaces_still_reports() -> None:
     manifest = {"pivot": "en", "languages": {"fr": {}}, "verdict": PROVENANCE.verdict, "method": "gromov"}
-    (record,) = records(json.loads(json.dumps(manifest)), "fr", "en")
-    assert record.verdict == {"label": "aligned"}
-    assert record.reason == ""
+    (record,) = SpaceRecord.of(json.loads(json.dumps(manifest))).mapped
+    assert record.verdict.fields == {"label": "aligned"}
+    assert record.method == "gromov"
+    assert why_chosen(record) == ""
 
 
 def test_what_was_learned_from_a_dictionary_is_shown(muse: Command, tmp_path: Path) -> None:
@@ -436,7 +457,7 @@ def test_a_space_without_a_dictionary_says_nothing_of_one(reported: tuple[Path, 
 
 
 def record_of(**entry: Any) -> Any:
-    (record,) = records({"pivot": "en", "languages": {"fr": entry}, "supervision": SUPERVISION}, "fr", "en")
+    (record,) = SpaceRecord.of({"pivot": "en", "languages": {"fr": entry}, "supervision": SUPERVISION}).mapped
     return record
 
 
@@ -454,16 +475,18 @@ def test_methods_of_another_make_are_left_out(tried: Any) -> None:
 
 def test_each_language_has_its_own_supervision() -> None:
     entries = {"fr": {"supervision": SUPERVISION}, "de": {"method": "similarity"}}
-    found = records({"pivot": "en", "languages": entries, "supervision": SUPERVISION}, "fr", "de")
+    found = SpaceRecord.of({"pivot": "en", "languages": entries, "supervision": SUPERVISION}).mapped
     assert [record.supervision is None for record in found] == [False, True]
     assert supervision_json(found) == {"languages": {"fr": {"supervision": SUPERVISION}}}
 
 
 def test_the_method_of_the_pairs_is_the_one_chosen_though_another_was_judged_aligned() -> None:
     tried = [CANDIDATES[1], {"method": "dictionary:procrustes", "verdict": "doubtful"}]
-    record = record_of(supervision=SUPERVISION, method="dictionary:procrustes", candidates=tried)
+    record = record_of(
+        supervision=SUPERVISION, method="dictionary:procrustes", candidates=tried, reason="pairs"
+    )
     assert [candidate.chosen for candidate in record.candidates] == [False, True]
-    assert "pairs of the dictionary" in record.reason
+    assert "pairs of the dictionary" in why_chosen(record)
 
 
 def test_pairs_that_allow_no_test_do_not_carry_the_verdict() -> None:

@@ -40,6 +40,7 @@ from muse.learn.criterion import criterion as criterion_of
 from muse.learn.initialise.components import components, principal_axes
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
+from muse.run.streams import mixed
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Matrix, Vectors
 
@@ -379,8 +380,7 @@ def _healthy(state: State) -> State:
 
 def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:
     # Each epoch has its own generator, so that a checkpoint need not store a generator's state.
-    mixed = np.random.SeedSequence([seed, stream]).generate_state(1)
-    return torch.Generator(device).manual_seed(int(mixed[0]))
+    return torch.Generator(device).manual_seed(mixed(seed, stream))
 
 
 def _resume(runtime: Runtime, training: _Training, seed: int) -> Position:

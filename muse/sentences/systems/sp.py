@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from muse.errors import BadSetting
 from muse.files.sentence_text import read_pairs
+from muse.run.streams import TrainingStream
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Limited, Reader
 from muse.sentences.systems.network_encoder import SentenceNetwork
@@ -129,8 +130,8 @@ def train_sp(job: Job) -> Fitted:
     """An SP trained on parallel text of the pivot with one language or several."""
     request, config = job.request, _within_space(job.config, job.request.space)
     languages = (job.languages[0], *request.parallel_files)
-    pieces = Pieces.learned(_texts(job), config.pieces, generator_for(request.seed, 0))
-    with torch_seeded(request.seed, 0):
+    pieces = Pieces.learned(_texts(job), config.pieces, generator_for(request.seed, *TrainingStream.FIRST))
+    with torch_seeded(request.seed, *TrainingStream.FIRST):
         rows = _rows(config, pieces, languages, request)
         network = SpNetwork(config, languages, pieces, rows).to(job.runtime.device)
     parallel = job.parallel(network.reader)
@@ -172,7 +173,7 @@ def _within_space(config: SpConfig, space: AlignedSpace) -> SpConfig:
 
 def _rows(config: SpConfig, pieces: Pieces, languages: Sequence[str], request: TrainingRequest) -> Tensor:
     if config.initial == "random":
-        return random_rows(len(pieces), config.dimension, generator_for(request.seed, 1))
+        return random_rows(len(pieces), config.dimension, generator_for(request.seed, *TrainingStream.SECOND))
     return aligned_rows(pieces, languages, request.space, config.dimension, request.seed)
 
 

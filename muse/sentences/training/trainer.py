@@ -31,6 +31,7 @@ from muse.errors import BadSetting, NotConverged
 from muse.progress import Tick
 from muse.run.processes import Processes
 from muse.run.runtime import Runtime
+from muse.run.streams import of_batches, of_epoch, of_pass
 from muse.sentences.training.checks import beside, check_choices, check_fractions
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.optimising import NAMES, Arrays, Optimisers, Schedule, sparse_tables
@@ -42,7 +43,6 @@ STATE, BEST = "training", "best"  # the stages of the checkpoint
 PRECISIONS = ("float32", "bf16")
 _LEAST = {"epochs": 0, "batch": 1, "patience": 1, "steps": 0, "clip": 0, "lowest": 0}
 _MOST = 1_000_000_000
-_BATCHES = 1  # the stream of random numbers by which learners make batches, before the number of the epoch
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class EpochBatches:
     def of(self, number: int) -> list[Tensor]:
         """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
         fewest = self.learner.fewest(self.processes.count)
-        generator = generator_for(self.seed, _BATCHES, number)
+        generator = generator_for(self.seed, *of_batches(number))
         batches = self.learner.batches(self._order(number), self.size, generator)
         found = [rows for rows in batches if len(rows) >= fewest]
         if not found:
@@ -75,7 +75,7 @@ class EpochBatches:
         """The indices (e,) of an epoch's examples, from successive passes in different random orders."""
         n, begin = self.learner.examples, (number - 1) * self.examples
         passes = range(begin // n, (begin + self.examples - 1) // n + 1)
-        orders = [torch.randperm(n, generator=generator_for(self.seed, 2 * p + 3)) for p in passes]
+        orders = [torch.randperm(n, generator=generator_for(self.seed, *of_pass(p))) for p in passes]
         return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
 
 
@@ -280,7 +280,7 @@ def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
     number, began = len(behind), time.perf_counter()
     batches, device, rank = run.batches.of(number), run.runtime.device, run.runtime.processes.rank
     before, bf16 = behind[-1].steps, run.config.precision == "bf16"
-    stream = (2 * number, rank) if rank else (2 * number,)
+    stream = of_epoch(number, rank)
     generator = generator_for(run.seed, *stream, device=device)
     rate = _rate(run.config, behind)
     run.learner.train()

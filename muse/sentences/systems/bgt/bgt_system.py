@@ -17,6 +17,7 @@ from torch import Tensor
 
 from muse.errors import BadSetting, Mismatch
 from muse.files.sentence_text import ParallelText, read_pairs
+from muse.run.streams import TrainingStream
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.names import LANGUAGE
 from muse.sentences.encoders.ragged import Ragged
@@ -213,7 +214,9 @@ def train_bgt(job: Job) -> Fitted:
     text = read_pairs(request.parallel)
     tokens = _tokens(job, text)
     device, pairs = job.runtime.device, _pairs(job, text, tokens)
-    network = BgtNetwork(config, languages, tokens, generator_for(request.seed, 1)).to(device)
+    network = BgtNetwork(config, languages, tokens, generator_for(request.seed, *TrainingStream.SECOND)).to(
+        device
+    )
     learner = BgtLearner(network, languages, pairs, job.trainer)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
@@ -273,7 +276,9 @@ def _tokens(job: Job, text: ParallelText) -> Tokens:
     space, config = job.request.space, job.config
     texts = dict(zip(job.languages, text, strict=True))
     if config.encoder_layers or config.bag == "pieces":
-        pieces = Pieces.learned(texts, config.vocabulary, generator_for(job.request.seed, 0))
+        pieces = Pieces.learned(
+            texts, config.vocabulary, generator_for(job.request.seed, *TrainingStream.FIRST)
+        )
         if config.encoder_layers:
             return PieceTokens(pieces, config.longest)
         return bag_of_pieces(pieces, job.languages, space, config.longest, job.request.seed)

@@ -13,6 +13,7 @@ import torch
 
 from muse.files.nli import Inference, read_translated_nli
 from muse.files.sentence_text import read_documents
+from muse.run.streams import TrainingStream
 from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
     Cotrained,
@@ -94,7 +95,7 @@ class CmlmTraining:
             bitext = self.parallel.learner(encoder, loss, self.job.runtime.processes)
             found |= {"br": bitext, "cmlm+br": Cotrained(words, bitext, config.alpha)}
         if self.inferences is not None:
-            drawn = generator_for(self.job.request.seed, 2)
+            drawn = generator_for(self.job.request.seed, *TrainingStream.INFERENCES)
             found[_INFERENCE] = inference_learner(encoder, self.inferences, drawn)
         return {name: learner.to(self.job.runtime.device) for name, learner in found.items()}
 
@@ -175,10 +176,11 @@ def prepare(job: Job) -> CmlmTraining:
     nli = _read_inferences(job)
     languages = tuple(dict.fromkeys((*job.languages, *text, *request.further, *nli)))
     words = vocabulary_of(config, request.space, languages, _pieces(job, text))
-    encoder = CmlmEncoder(config, words, generator_for(request.seed, 0)).to(device)
+    encoder = CmlmEncoder(config, words, generator_for(request.seed, *TrainingStream.FIRST)).to(device)
     parallel = job.parallel(encoder.reader) if request.parallel_files else None
     corpus = read_corpus(text, encoder, job.runtime)
-    model = Cmlm(encoder, config, corpus.counts(words.count), generator_for(request.seed, 1)).to(device)
+    counts, generator = corpus.counts(words.count), generator_for(request.seed, *TrainingStream.SECOND)
+    model = Cmlm(encoder, config, counts, generator).to(device)
     found = None
     if nli:
         found = inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
@@ -232,7 +234,7 @@ def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
     if not job.config.pieces:
         return None
     paragraphs = {name: list(chain.from_iterable(part.training.values())) for name, part in text.items()}
-    generator = generator_for(job.request.seed, 3)
+    generator = generator_for(job.request.seed, *TrainingStream.PIECES)
     return Pieces.learned(paragraphs, job.config.pieces, generator, _SMOOTHING)
 
 

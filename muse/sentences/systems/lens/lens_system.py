@@ -8,6 +8,7 @@ from typing import Any
 
 from muse.errors import Contradiction
 from muse.files.nli import LABELS
+from muse.run.streams import TrainingStream
 from muse.sentences.systems.cores import restored_core
 from muse.sentences.systems.lens.lens import LensConfig, LensNetwork
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
@@ -45,7 +46,7 @@ def train_lens(job: Job) -> Fitted:
         raise Contradiction(
             f"a lens is trained on translations or on inferences: give --parallel or --nli, got {got}"
         )
-    with torch_seeded(request.seed, 0):
+    with torch_seeded(request.seed, *TrainingStream.FIRST):
         lens = LensNetwork(job.core, config)
         network = (with_classifier(lens, config) if request.nli else lens).to(job.runtime.device)
     objective = _inferences(job, network) if isinstance(network, PairNetwork) else _translations(job, network)

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from muse.errors import Contradiction
 from muse.files.nli import LABELS
+from muse.run.streams import TrainingStream
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.systems.core import Core
@@ -70,16 +71,22 @@ class TranslationExamples:
     def held_out(self) -> Iterator[LabelledPairs]:
         """The held-out pairs, true and with negatives, which are the same at every call."""
         rows = torch.arange(2 * len(self.pairs.held_out), device=self.pairs.held_out.device)
-        generator = generator_for(self.seed, 0, 1, device=str(rows.device))
+        generator = generator_for(self.seed, *TrainingStream.HELD_OUT_NEGATIVES, device=str(rows.device))
         return (self._examples(self._held_out, part, generator) for part in torch.split(rows, _ROWS))
 
     @cached_property
     def _training(self) -> SameLength:
-        return SameLength.of(self.pairs.other, self.pairs.training, generator_for(self.seed, 0, 2))
+        return SameLength.of(
+            self.pairs.other, self.pairs.training, generator_for(self.seed, *TrainingStream.SAME_LENGTH)
+        )
 
     @cached_property
     def _held_out(self) -> SameLength:
-        return SameLength.of(self.pairs.other, self.pairs.held_out, generator_for(self.seed, 0, 3))
+        return SameLength.of(
+            self.pairs.other,
+            self.pairs.held_out,
+            generator_for(self.seed, *TrainingStream.HELD_OUT_SAME_LENGTH),
+        )
 
     def _examples(self, part: SameLength, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
         right = rows % len(part)
@@ -249,7 +256,7 @@ def train_infersent(job: Job) -> Fitted:
             f"or --set objective={other}"
         )
     examples = objective.pairs(job)
-    with torch_seeded(request.seed, 0):
+    with torch_seeded(request.seed, *TrainingStream.FIRST):
         network = InferSent(job.core, config).to(job.runtime.device)
     learner = PairClassLearner(network, examples.pairs)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.errors import BadSetting, Mismatch
+from muse.run.streams import TrainingStream
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_space, encoder_files
@@ -143,7 +144,7 @@ def train_x_bilstm(job: Job) -> Fitted:
     parallel = job.parallel()
     words = {name: torch.tensor(request.space.vectors(name).matrix) for name in parallel.pairs}
     # From stream 0 the weights would be those that an InferSent of the same seed began with.
-    with torch_seeded(request.seed, 1):
+    with torch_seeded(request.seed, *TrainingStream.SECOND):
         network = XBiLSTM(english, words).to(device)
     if config.copied:
         network.copy_english()

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
+from muse.run.streams import TrainingStream
 from muse.sentences.systems.networks.transformer import TransformerLayers, random_rows
 from muse.sentences.systems.pieces import Pieces, aligned_rows
 from muse.sentences.systems.translator.seq2seq import (
@@ -138,8 +139,8 @@ def untrained_translator(
 
     The output bias begins with the logarithms of the counts, or is that of the decoder's model.
     """
-    generator, languages = generator_for(seed, 0), tuple(counts)
-    rows = {RANDOM: random_rows(len(pieces), config.hidden, generator_for(seed, 1))}
+    generator, languages = generator_for(seed, *TrainingStream.FIRST), tuple(counts)
+    rows = {RANDOM: random_rows(len(pieces), config.hidden, generator_for(seed, *TrainingStream.SECOND))}
     if SPACE in (config.encoder, config.decoder):
         rows[SPACE] = aligned_rows(pieces, languages, space, config.hidden, seed)
     tables = [rows.get(name, rows[RANDOM]) for name in (config.encoder, config.decoder)]

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, Contradiction
+from muse.run.streams import TrainingStream
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reading
 from muse.sentences.encoders.saving import encoder_files
@@ -118,8 +119,10 @@ def _prepared(
     """The text as pieces, and the untrained network, both on the device."""
     request, device = job.request, job.runtime.device
     lines = read_texts(request, job.core)
-    pieces = pretrained.pieces or Pieces.learned(lines, config.pieces, generator_for(request.seed, 2))
-    drawn = generator_for(request.seed, 3)
+    pieces = pretrained.pieces or Pieces.learned(
+        lines, config.pieces, generator_for(request.seed, *TrainingStream.PIECES)
+    )
+    drawn = generator_for(request.seed, *TrainingStream.CHOICE)
     texts = {name: monolingual(name, part, pieces, config.longest, drawn) for name, part in lines.items()}
     counts = {name: _piece_counts(text, len(pieces)) for name, text in texts.items()}
     network = untrained_translator(config, pieces, counts, request.space, pretrained, request.seed)

@@ -20,6 +20,7 @@ from torch import Tensor
 from muse.errors import BadSetting, Contradiction, Mismatch
 from muse.files.sentence_text import ParallelText, read_documents, read_pairs, read_sentences
 from muse.run.runtime import Runtime
+from muse.run.streams import TrainingStream
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.networks.masked_prediction import Masking, rarity
 from muse.sentences.systems.pieces import BOS, EOS, PieceReader, Pieces
@@ -279,7 +280,7 @@ def make_sources(
     config: XlmConfig, corpus: XlmCorpus, pieces: Pieces, *, seed: int, runtime: Runtime
 ) -> Sources:
     """The sources of a corpus; Mismatch if it is too small."""
-    generator = generator_for(seed, 1)
+    generator = generator_for(seed, *TrainingStream.SECOND)
     cut = {
         name: make_streams(name, texts, pieces, config.length, generator, runtime.device)
         for name, texts in corpus.documents.items()

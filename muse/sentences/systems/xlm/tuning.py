@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from muse.errors import BadSetting
 from muse.files.nli import LABELS
+from muse.run.streams import TrainingStream
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_space, encoder_files
@@ -209,7 +210,7 @@ def tune_xlm(job: Job) -> Fitted:
     request, config = job.request, job.config
     xlm = _opened(job)
     _check_alignment(job, xlm)
-    network = tuned(xlm, config, generator_for(request.seed, 0)).to(job.runtime.device)
+    network = tuned(xlm, config, generator_for(request.seed, *TrainingStream.FIRST)).to(job.runtime.device)
     pairs, parallel = read_inferences(job, network), _parallel(job, network)  # before any training
     stage, counts = _tuning(job, network, pairs), pairs.counts
     if parallel is not None:

@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from muse.run.streams import TrainingStream
 from muse.sentences.systems.corpora import (
     BATCH_EXPONENT,
     draw_languages,
@@ -62,7 +63,7 @@ def untrained_network(
 
     `counts` (v,) are the counts of the pieces in the text of each language; `space` gives aligned rows.
     """
-    generator, languages = generator_for(seed, 0), tuple(counts)
+    generator, languages = generator_for(seed, *TrainingStream.FIRST), tuple(counts)
     if config.initial == "random" or space is None:
         rows = random_rows(len(pieces), config.hidden, generator)
     else:
@@ -156,7 +157,7 @@ def train_xlm(job: Job) -> Fitted:
     sentences = corpus.sentences
     for language, text in sentences.items():
         warn_of_another_language(text, language, request.texts[language], job.core, request.space)
-    pieces = Pieces.learned(sentences, config.pieces, generator_for(request.seed, 2))
+    pieces = Pieces.learned(sentences, config.pieces, generator_for(request.seed, *TrainingStream.PIECES))
     sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
     network = untrained_network(config, pieces, sources.counts, request.space, request.seed)
     network.to(job.runtime.device)
