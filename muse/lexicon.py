@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     probability: float | None = None
 
 
-CASE = 0.1  # the share of pairs in another case from which a user is told
+CASE = 0.1  # the share of pairs in another case from which a user is warned
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,13 @@ class Lexicon:
         return np.array(covered, np.int64).reshape(-1, 2)
 
     def reversed(self) -> Lexicon:
-        """The same pairs and scores from target to source."""
+        """The pairs and scores from target to source."""
         return Lexicon(
             tuple((target, source) for source, target in self.pairs), self.scores, self.probabilities
         )
 
     def looks_swapped(self, source_words: Container[str], target_words: Container[str]) -> bool:
-        """Whether some pairs are known, but more than twice as many with their columns swapped."""
+        """Whether some pairs are known, but more than twice their number with the columns swapped."""
         return 0 < 2 * self.known(source_words, target_words) < self.known(target_words, source_words)
 
     def known(self, source_words: Container[str], target_words: Container[str]) -> int:

@@ -1,4 +1,4 @@
-"""Induce: a bilingual dictionary from an aligned space, generated batch by batch."""
+"""Induction: a bilingual dictionary from an aligned space, generated batch by batch."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ class Limits:
             raise BadSetting(f"--min-probability must be from 0 to 1, got {self.min_probability}")
 
     def reversed(self) -> Limits:
-        """The same limits for the other direction."""
+        """These limits for the other direction."""
         return Limits(self.top, self.mutual, self.target_max, self.source_max, self.min_probability)
 
 
 @dataclass(frozen=True, eq=False)
 class Backward:
-    """Which sources every target finds, as the sorted numbers target * n + source of n sources."""
+    """The best sources of every target, as the sorted numbers target * n + source of n sources."""
 
     numbers: Tensor
     sources: int
 
     @classmethod
     def of(cls, best: Tensor, sources: int) -> Backward:
-        """Those of the best sources (m, k) of every target, among so many."""
+        """From the best sources (m, k) of every target, among `sources` of them."""
         targets = torch.arange(len(best), device=best.device)[:, None]
         return cls((targets * sources + best.sort(dim=1).values).flatten(), sources)
 
@@ -139,7 +139,7 @@ def entries_of(
     calibration: Calibration | None,
     back: Backward | None = None,
 ) -> Iterator[Entry]:
-    """The entries of a batch of sources, from row `begin` on, of which the best targets (b, k) were `found`.
+    """The entries of a batch of sources, from row `begin` on, whose best targets (b, k) are `found`.
 
     With `limits.mutual`, `back` are the best sources of every target. Sources of zeros have no entry.
     """
@@ -152,13 +152,13 @@ def entries_of(
 
 @dataclass
 class Counts:
-    """How many pairs were counted, and of how many source words."""
+    """The number of pairs so far, and of their source words."""
 
     pairs: int = 0
     words: int = 0
 
     def counted(self, found: Iterable[Entry]) -> Iterator[Entry]:
-        """The entries, of which those of a source word stand together, counted as they pass."""
+        """The entries, counted as they pass; those of a source word must stand together."""
         before = None
         for entry in found:
             self.pairs += 1

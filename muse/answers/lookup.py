@@ -75,7 +75,7 @@ def translate_words(
     """Each word with its `top` best translations and their scores, best first.
 
     A word is looked up in the form that the vocabulary has (`muse.translate.find_form`). Raise BadSetting,
-    with advice, for a word in neither the space nor `new_words`; `answer_words` goes on without it.
+    with advice, for a word in neither the space nor `new_words`; `answer_words` answers the others.
 
     >>> import numpy as np
     >>> from muse.normalise import Normalisation

@@ -55,7 +55,7 @@ class Calibration:
         """The probability (q, k) that each candidate translates its query, from CSLS `scores` (q, k).
 
         The sum over a query's first CANDIDATES is 1 at most; the rest is the probability that none of them
-        does. Those after them, with lower scores, do not change it: as many were fitted on.
+        does. Those after them, with lower scores, do not change it: it was fitted on the first alone.
 
         >>> calibration = Calibration(closed_set=0.1, open_set=0.1, none=0.1)
         >>> calibration.probabilities(torch.tensor([[0.2, 0.1]])).round(decimals=2).tolist()

@@ -17,7 +17,7 @@ from muse.progress import Progress
 from muse.text.surface import grouped, joined
 from muse.text.tokens import Tokeniser
 
-SAMPLE = 2_000  # lines at least, where there are as many
+SAMPLE = 2_000  # lines at least, or all
 TOGETHER = 1_000  # lines written at once
 LETTERS = 0.1  # of all characters but spaces: any text has more
 RESERVED = "</s>"  # fastText's mark of the end of a line
@@ -44,8 +44,8 @@ def write_corpus(
 ) -> Corpus:
     """Writes the tokens of all texts to `out`, separated by spaces, in lower case unless `keep_case`.
 
-    A text is a file with sentences or paragraphs on lines, compressed or not, a .tsv, of which the last
-    column is read, Parquet, of which `column` is, or a folder of these. It is read a few lines at a time.
+    A text is a file with sentences or paragraphs on lines, compressed or not, a .tsv (its last column),
+    Parquet (its `column`), or a folder of these. It is read a few lines at a time.
     Raise BadFile if there are no words, BadSetting for a `column` of no Parquet file.
     """
     files, progress = _files(texts), progress or Progress(quiet=True)

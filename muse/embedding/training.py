@@ -35,22 +35,22 @@ from muse.text.codes import iso_code
 
 log = logging.getLogger(__name__)
 
-SEEN = 30_000_000  # tokens to read in all, as far as EPOCHS allow: little text must be read more often
-MOST = 1_000_000_000  # fastText's numbers have 32 bits
+TOKENS_TO_READ = 30_000_000  # in all, as far as EPOCHS allow: little text must be read more often
+MAX_SETTING = 1_000_000_000  # fastText's numbers have 32 bits
 EPOCHS = (5, 15)  # at least, at most
 BUCKETS = (500_000, 2_000_000)  # fastText has 2,000,000, which take 2.4 GB in 300 dimensions
-SHORTEST = 30  # letters: of less it cannot be told
-LEAST = 20  # lines that are long enough
-LANGUAGES = frozenset(
+SHORTEST_LINE = 30  # letters: with fewer, its language cannot be guessed
+LEAST_LINES = 20  # that are long enough
+DISTINGUISHED_LANGUAGES = frozenset(
     "ar be bg bn ca cs da de el en eo es et fa fi fr gl gu he hi hr hu hy id is it ja ka kn ko la lt lv mk "
     "ml mr nl nn no pl pt ro ru sk sl sq sr sv ta te th tr uk ur vi zh".split()
-)  # that are told from others
-SHARE = 0.03  # of the lines: less are names, quotations and mistakes
-FEW = 5_000_000  # tokens; a rule of thumb
+)  # that py3langid distinguishes well
+OTHER_LANGUAGE_SHARE = 0.03  # of the lines: less are names, quotations and mistakes
+FEW_TOKENS = 5_000_000  # a rule of thumb
 FEWEST_WORDS = 500  # that can be aligned: MINIMUM_WORDS of muse.learn.pair
 DECIMALS = 5
-SEEDS = 1 << 31  # that fastText tells apart
-_SHARE = re.compile(r"Progress:\s*([0-9.]+)%")
+SEEDS = 1 << 31  # that fastText distinguishes
+_PROGRESS = re.compile(r"Progress:\s*([0-9.]+)%")
 _PROCESS = "muse.embedding.fasttext_process"
 
 
@@ -58,7 +58,7 @@ _PROCESS = "muse.embedding.fasttext_process"
 class EmbedConfig:
     """How text is read, and the settings of fastText's skip-gram (Bojanowski et al., 2017).
 
-    `epochs` None: as many as the text is short. With one thread the same text, seed and settings give the
+    `epochs` None: the shorter the text, the more. With one thread the same text, seed and settings give the
     same vectors; with several they give similar ones, since threads race for the same rows.
     """
 
@@ -79,8 +79,8 @@ class EmbedConfig:
             ("--negatives", self.negatives), ("--min-count", self.least_count),
             ("--max-vocab", self.most_words), ("--threads", self.threads),
         ):  # fmt: skip
-            if not 1 <= value <= MOST:
-                raise BadSetting(f"{name} must be at least 1 and at most {MOST:,}, got {value}")
+            if not 1 <= value <= MAX_SETTING:
+                raise BadSetting(f"{name} must be at least 1 and at most {MAX_SETTING:,}, got {value}")
         shortest, longest = self.ngrams
         if not 0 <= shortest <= longest < LONG:
             raise BadSetting(
@@ -89,14 +89,14 @@ class EmbedConfig:
             )
 
     def buckets(self, tokens: int) -> int:
-        """The number of rows that n-grams share, in a text of so many tokens."""
-        return 0 if self.ngrams[1] == 0 else BUCKETS[tokens > SEEN]
+        """The number of rows that n-grams share, in a text of this number of tokens."""
+        return 0 if self.ngrams[1] == 0 else BUCKETS[tokens > TOKENS_TO_READ]
 
     def epochs_for(self, tokens: int) -> int:
-        """The number of times that a text of so many tokens is read."""
+        """The number of times that a text of this number of tokens is read."""
         if self.epochs is not None:
             return self.epochs
-        return min(max(EPOCHS[0], round(SEEN / max(tokens, 1))), EPOCHS[1])
+        return min(max(EPOCHS[0], round(TOKENS_TO_READ / max(tokens, 1))), EPOCHS[1])
 
 
 def lines_by_language(lines: Sequence[str]) -> Counter[str] | None:
@@ -105,13 +105,13 @@ def lines_by_language(lines: Sequence[str]) -> Counter[str] | None:
         from py3langid import classify
     except ImportError:
         return None
-    long = [line for line in lines if sum(map(str.isalpha, line)) >= SHORTEST]
+    long = [line for line in lines if sum(map(str.isalpha, line)) >= SHORTEST_LINE]
     return Counter(str(classify(line)[0]) for line in long)
 
 
 def language_warnings(found: Counter[str] | None, language: str) -> list[str]:
     """What a user should know of the languages that a text of `language` is in."""
-    if found is None or found.total() < LEAST:
+    if found is None or found.total() < LEAST_LINES:
         return []
     shares = {other: count / found.total() for other, count in found.most_common()}
     main, *others = shares
@@ -119,10 +119,10 @@ def language_warnings(found: Counter[str] | None, language: str) -> list[str]:
         f"{100 * shares[other]:.0f} % of the lines look like {other!r} in a text that looks like {main!r}; "
         "if they are, remove them: words of two languages in one space disturb its alignment"
         for other in others
-        if shares[other] >= SHARE
+        if shares[other] >= OTHER_LANGUAGE_SHARE
     ]
     language = {"nb": "no"}.get(iso_code(language), iso_code(language))  # py3langid's name of Bokmål
-    if main != language and language in LANGUAGES:
+    if main != language and language in DISTINGUISHED_LANGUAGES:
         lines.append(
             f"{100 * shares[main]:.0f} % of the lines look like {main!r}, not {language!r}; check --lang"
         )
@@ -190,7 +190,7 @@ def embed(
         with progress.part(3, 3).stage("saving", 0):
             words = _write(trained, out, language, config.most_words)
         if words < FEWEST_WORDS:
-            warnings = (*warnings, _few(words, cut=words == config.most_words))
+            warnings = (*warnings, _too_few_words(words, cut=words == config.most_words))
             log.warning("%s: %s", language, warnings[-1])
         if model is not None:
             with atomic_path(model) as place:
@@ -199,16 +199,16 @@ def embed(
     return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, warnings)
 
 
-def _few(words: int, *, cut: bool) -> str:
+def _too_few_words(words: int, *, cut: bool) -> str:
     advice = "raise --max-vocab" if cut else "add text, or lower --min-count"
     return f"{words} words are too few for muse align, which needs at least {FEWEST_WORDS}; {advice}"
 
 
 def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
-    if corpus.tokens < FEW:
+    if corpus.tokens < FEW_TOKENS:
         yield (
-            f"{corpus.tokens:,} tokens are little: vectors of fewer than {FEW:,} are noisy; add text, or "
-            "help muse align with a few translations (--dictionary)"
+            f"{corpus.tokens:,} tokens are little: vectors of fewer than {FEW_TOKENS:,} are noisy; add text, "
+            "or help muse align with a few translations (--dictionary)"
         )
     if advice := unspaced_advice(corpus.sample):
         yield advice
@@ -247,7 +247,7 @@ def _follow(stream: IO[str], tokens: int, tick: Tick) -> str:
     last = ""
     for line in stream:  # fastText ends its lines by a return, which universal newlines read as an end
         last = line.strip() or last
-        if share := _SHARE.search(line):
+        if share := _PROGRESS.search(line):
             tick(round(tokens * float(share[1]) / 100))
     return last
 

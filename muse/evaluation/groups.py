@@ -42,7 +42,7 @@ def by_band(
     """The scores by frequency rank of the queries, `rows` (q,) from 0; empty bands are left out.
 
     `edges` are the last ranks of the bands, counted from 1, in ascending order; the last band ends with
-    the vocabulary, which has so many `words`.
+    the vocabulary, which has `words` words.
     """
     if list(edges) != sorted(set(edges)) or any(edge < 1 for edge in edges):
         raise BadSetting(f"the bands' last ranks must be positive and ascending, got {list(edges)}")

@@ -44,9 +44,9 @@ LENGTHS = 6  # classes of length
 WORDS = 100  # classes of content, at most
 SENTENCES_A_WORD = 20  # at least, half of them without any other of the words
 FREQUENT = 0.05  # words in a larger share of the sentences are not used as content
-SIGNS = 11  # the last class of counts of punctuation marks: so many or more
-RARE = 50  # a class of punctuation is of at least one in so many sentences
-# Articles of one gender and their counterparts; those of which the next sound decides (lo, l') are left out.
+SIGNS = 11  # the last class of counts of punctuation marks: this number or more
+RARE = 50  # a class of punctuation needs at least one sentence in fifty
+# Articles of one gender and their counterparts, without those that depend on the next sound (lo, l').
 ARTICLES: Mapping[str, Mapping[str, str]] = {
     "es": {"el": "la", "los": "las"},
     "fr": {"le": "la", "un": "une"},
@@ -233,7 +233,7 @@ def balanced(
 
 
 def first_sign_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
-    """At most `size` sentences in classes of their first punctuation mark, the rarest of which are left out.
+    """At most `size` sentences in classes of their first punctuation mark, without the rarest classes.
 
     Marks that belong to the spelling of a word, as in l'heure and peut-être, do not count.
     """
@@ -275,7 +275,7 @@ def gender_probe(sentences: Sequence[str], language: str, size: int, rng: np.ran
 
 
 def has_genders(language: str) -> bool:
-    """Whether the articles of a language are known that tell the gender of a noun."""
+    """Whether the articles that show the gender of a noun are known for a language."""
     return iso_code(language) in ARTICLES
 
 

@@ -128,7 +128,7 @@ def look_up_signature(
     gold: str = "",
     coverage: float | None = None,
 ) -> Signature:
-    """That of a score of words looked up by the space itself, whose hubness may be approximate."""
+    """The signature of a score of words looked up by the space itself, whose hubness may be approximate."""
     approximate = uses_cached_hubness(retrieval) and space.is_approximate(source, target)
     return space_signature(
         space, source, target, retrieval=str(retrieval), gold=gold, coverage=coverage,

@@ -22,7 +22,7 @@ from muse.vectors import Matrix
 
 STRENGTHS = (0.0001, 0.001, 0.01, 0.1, 1.0)  # C, the inverse of the L2 penalty
 FEWEST_TRAINING_PAIRS = 25  # training pairs
-HELD_OUT = 5  # one in so many training pairs chooses the strength
+HELD_OUT = 5  # one in five training pairs chooses the strength
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def correlated(
 
 
 def empty_pairs(first: Matrix, second: Matrix) -> int:
-    """The number of pairs of rows (p, d) and (p, d) of which one is zero: a sentence without a known word."""
+    """The number of pairs of rows (p, d) and (p, d) with a row of zeros: a sentence without a known word."""
     return int((~(first.any(axis=1) & second.any(axis=1))).sum())
 
 

@@ -124,7 +124,7 @@ def correlation_interval(
 
 
 def _correlations(x: Values, y: Values, *, ranks: bool) -> Values:
-    """The correlation (s,) of each sample (s, p) and (s, p) of which no side is constant."""
+    """The correlation (s,) of each sample (s, p) and (s, p) in which neither side is constant."""
     varied = np.ptp(x, axis=1).astype(bool) & np.ptp(y, axis=1).astype(bool)
     x, y = x[varied], y[varied]
     if ranks:

@@ -31,7 +31,7 @@ class Quality:
 
 
 def check_references(lines: int, references: Sequence[str]) -> None:
-    """Raise Mismatch unless there is a reference for each of so many lines."""
+    """Raise Mismatch unless there is a reference for each of the lines."""
     if lines != len(references) or not references:
         raise Mismatch(
             f"--reference needs one line for each line of the text, got {len(references)} for {lines}; check "

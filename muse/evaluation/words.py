@@ -213,7 +213,7 @@ def _texts(answers: _Answers, rows: Ranks) -> tuple[list[str], list[list[str]]]:
 
 
 def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> Ranks:
-    # The rows (p, 2) of the pairs, each once, of which both words have vectors: those of zeros are none.
+    # The rows (p, 2) of the pairs whose words both have vectors, each once; a row of zeros is no vector.
     pairs = np.unique(lexicon.indices(space.vectors(source).index, space.vectors(target).index), axis=0)
     for side, language in enumerate((source, target)):
         zeros = zero_places(space.tensor(language)).cpu().numpy()

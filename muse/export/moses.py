@@ -184,7 +184,7 @@ def _phrases(words: Sequence[str]) -> Phrases:
     found: dict[str, int] = {}
     for row, word in enumerate(words):
         # Tokens are separated by one space, and escaped as by Moses' own tokeniser: text that it has cut has
-        # no bare one of these characters, of which a bar is a separator and [X] a part of a rule.
+        # none of these characters bare: a bar is a separator, and [X] a part of a rule.
         if phrase := _escaped(_SPACES.sub(" ", word).strip()):
             found.setdefault(phrase, row)
     kept: list[str | None] = [None] * len(words)

@@ -117,7 +117,7 @@ def export_vectors(
     with writing(out), nullcontext() if out in places.values() else atomic_files(out) as folder:
         for name, path in places.items():
             vectors = space.vectors(name).most_frequent(max_vocab)
-            held = _held(vectors, form, path)
+            held = _storable(vectors, form, path)
             with (progress or Progress(quiet=True)).stage(path.name, len(held), "words") as tick:
                 FORMS[form].write(folder / path.name if folder else path, held.words, held.matrix, tick)
             written.append(WrittenFile(path, name, len(held), len(vectors) - len(held)))
@@ -142,8 +142,8 @@ def _places(space: AlignedSpace, out: Path, form: str, language: str | None) -> 
     return {name: out / f"{folder_name(name)}{FORMS[form].suffix}" for name in names}
 
 
-def _held(vectors: Vectors, form: str, path: Path) -> Vectors:
-    kept = [row for row, word in enumerate(vectors.words) if _holds(form, word)]
+def _storable(vectors: Vectors, form: str, path: Path) -> Vectors:
+    kept = [row for row, word in enumerate(vectors.words) if _can_store(form, word)]
     if len(kept) == len(vectors):
         return vectors  # no copy: it stays memory-mapped
     if not kept:
@@ -159,7 +159,7 @@ def _held(vectors: Vectors, form: str, path: Path) -> Vectors:
     return vectors.chosen(np.array(kept))
 
 
-def _holds(form: str, word: str) -> bool:
+def _can_store(form: str, word: str) -> bool:
     # Words that readers restore unchanged: they split text at spaces, and numpy strips trailing zeros.
     if not word or word != word.strip(" \t\n\r"):
         return False

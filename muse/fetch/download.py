@@ -189,12 +189,14 @@ def _check_answer(url: str, response: requests.Response, part: PartialFile, have
     """The length of the whole file, 0 if unknown; an error if the response is not the file."""
     status = response.status_code
     if status in RETRIED:
-        raise _Retry(f"the server said {status}", _asked_wait(response.headers))
+        raise _Retry(f"the server answered {status}", _asked_wait(response.headers))
     if status == 416:  # the part is longer than the file: it is of another version
         part.remove()
         raise _Retry("the file on the server has changed")
     if status not in (200, 206):
-        raise BadFile(f"{url}: expected a file, the server said {status}; check the name, or try --mirror")
+        raise BadFile(
+            f"{url}: expected a file, the server answered {status}; check the name, or try --mirror"
+        )
     if url.startswith("https:") and not response.url.startswith("https:"):
         raise BadFile(f"{url}: expected HTTPS, got a redirect to {response.url}; try --mirror")
     if "html" in response.headers.get("Content-Type", "").lower():

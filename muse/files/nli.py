@@ -78,7 +78,7 @@ def read_nli(path: Path | str) -> Inference:
 
 
 def read_translated_nli(files: Mapping[str, Path]) -> dict[str, Inference]:
-    """The same pairs in several languages: row i of each file translates row i of the first one.
+    """Pairs of sentences in several languages: row i of each file translates row i of the first one.
 
     All have the parts of the first file. Raise Mismatch, naming the line, at the first row with another label
     than in the first file, and if a file has more or fewer rows.
@@ -111,9 +111,9 @@ def _check_same_rows(translation: tuple[Path, list[_Row]], original: tuple[Path,
         longer, more = max(translation, original, key=lambda side: len(side[1]))
         first = more[min(len(rows), len(originals))]
         raise Mismatch(
-            f"{longer}:{first.line}: a translation must have as many rows, got {len(rows)} in {path} and "
-            f"{len(originals)} in {other}; this is the first row without a counterpart: each row must "
-            f"translate the same row of {other}"
+            f"{longer}:{first.line}: a translation must have the same number of rows, got {len(rows)} in "
+            f"{path} and {len(originals)} in {other}; this is the first row without a counterpart: each row "
+            f"must translate the same row of {other}"
         )
 
 

@@ -30,7 +30,7 @@ Column = NDArray[Any] | Sequence[str]
 
 @dataclass(frozen=True)
 class PartFolder:
-    """So many parts in a folder, numbered from 0."""
+    """The parts in a folder, numbered from 0 to `count` - 1."""
 
     folder: Path
     count: int
@@ -80,13 +80,13 @@ class PartFolder:
         return total
 
     def stage(self, name: str, count: int) -> PartFolder:
-        """So many parts of what is found on the way."""
+        """A folder of `count` parts for intermediate results."""
         found = PartFolder(self.folder / WORK / name, count)
         make_parents(found.path(0))
         return found
 
     def finish(self, fields: Mapping[str, Any]) -> None:
-        """Write the manifest with these fields beside its own, and remove what was found on the way."""
+        """Write the manifest with these fields beside its own, and remove the intermediate results."""
         count = len(list(self.folder.glob("part-*.parquet")))
         manifest = read_manifest(self.folder)
         _write_manifest(self.folder, {**manifest, **fields, "parts": count, "complete": True})
@@ -102,7 +102,7 @@ def check_parts(folder: Path, settings: Mapping[str, Any]) -> None:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not folder.is_dir() or not (folder / MANIFEST).exists():
-        raise BadSetting(f"{folder} exists and holds no parts of muse; choose another --out")
+        raise BadSetting(f"{folder} exists and does not contain parts written by muse; choose another --out")
     found = read_manifest(folder)["settings"]
     differ = [name for name in settings if found.get(name) != json.loads(json.dumps(settings[name]))]
     if differ:

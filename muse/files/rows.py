@@ -87,7 +87,7 @@ def npy_writer(path: Path, dimension: int) -> Iterator[Write]:
 
 
 def is_rows(path: Path) -> bool:
-    """Whether a file is one that only holds rows, by its first bytes or, of safetensors, by its name."""
+    """Whether a file can only hold rows, by its first bytes or, for safetensors, by its name."""
     if path.suffix == ".safetensors":
         return True
     head = first_bytes(path, _HEAD)

@@ -43,7 +43,7 @@ def folder_name(language: str) -> str:
 
 
 def vectors_digest(checksums: Mapping[str, str], languages: Iterable[str]) -> str:
-    """Eight digits that tell the vectors of these languages from others, by the checksums of a manifest.
+    """Eight digits that identify the vectors of these languages, by the checksums of a manifest.
 
     They are in the names of what is kept of a space: its folder may get the files of another one.
     """

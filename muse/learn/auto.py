@@ -68,7 +68,7 @@ def improve(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> Iterator[Alignment]:
-    """Yields the Alignments of `refine` or `transport`, whichever the settings are of; the last counts."""
+    """Yields the Alignments of `refine` or `refine_by_transport`, by the settings; the last counts."""
     if isinstance(config, TransportConfig):
         return refine_by_transport(source, target, initial, config=config, rng=rng, runtime=runtime)
     return refine(source, target, initial, config=config, rng=rng, runtime=runtime)

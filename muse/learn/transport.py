@@ -29,8 +29,8 @@ from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
 LEAST_VARIANCE = 1e-4  # of the widest direction: below, noise would be amplified
-MORE = 2  # times the rows of a round, for what no later round makes up for
-MOST = 5_000
+LARGER_DRAW_FACTOR = 2  # times the rows of a round, for what no later round makes up for
+MAX_LARGER_DRAW = 5_000
 LAST_DRAWS = 4  # for the mapping that is kept
 
 
@@ -91,7 +91,7 @@ def refine_by_transport(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> Iterator[Alignment]:
-    """Yields one Alignment after all rounds: it is learned on whitened rows, and then carried to the rows."""
+    """Yields one Alignment after all rounds: learned on whitened rows, then transferred to the rows."""
     plain = source.tensor(runtime.device), target.tensor(runtime.device)
     white = whiten_both(*plain, config)
     before = transfer_mapping(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
@@ -124,7 +124,7 @@ def rounds_of_transport(
 ) -> Iterator[Tensor]:
     """Yields the mapping W (e, d) after each round between rows x (n, d) and y (m, e) of unit length.
 
-    In the rounds that are averaged it is the rotation closest to the mean of theirs so far.
+    In the averaged rounds it is the rotation closest to the mean of their mappings so far.
     """
     grams, weighting, total = (gram(x), gram(y)), None, torch.zeros_like(mapping)
     larger = replace(_larger(config), share=config.share)
@@ -156,9 +156,9 @@ def transfer_mapping(
 ) -> Tensor:
     """The mapping (e', d') between the same rows in other coordinates, by plans of the old mapping (e, d).
 
-    `old` are rows (n, d) and (m, e), `new` the same, (n, d') and (m, e'); a plan each is found for so many
-    `draws` of them. Any coordinates will do, whitened or of other dimensions: only the means of transported
-    rows are carried over.
+    `old` are rows (n, d) and (m, e), `new` the same rows, (n, d') and (m, e'); `draws` plans are found, each
+    for other rows. The new coordinates may be whitened or of other dimensions: only the means of transported
+    rows depend on the old ones.
     """
     product = mapping.new_zeros(new[1].shape[1], new[0].shape[1])
     for _ in range(draws):
@@ -186,7 +186,7 @@ def transport_value(
 
 
 def _larger(config: TransportConfig) -> TransportConfig:
-    return replace(config, rows=min(MORE * config.rows, MOST), share=1.0)
+    return replace(config, rows=min(LARGER_DRAW_FACTOR * config.rows, MAX_LARGER_DRAW), share=1.0)
 
 
 def _drawn(rows: Tensor, config: TransportConfig, rng: np.random.Generator) -> Tensor:
@@ -203,7 +203,7 @@ def _plan(mapped: Tensor, keys: Tensor, config: TransportConfig) -> Tensor:
 def _product(plan: Tensor, own: Tensor, other: Tensor) -> Tensor:
     """Y^T X (e, d) over rows (n, d) and (m, e), each paired with the mean of what a plan (n, m) takes it to.
 
-    What the means have in common is subtracted: it tells nothing about a row.
+    What the means have in common is subtracted: it says nothing about a single row.
     """
     of_own, of_other = _centred(plan @ other), _centred(plan.T @ own)  # (n, e), (m, d)
     return of_own.T @ own + other.T @ of_other

@@ -181,7 +181,7 @@ def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator
 
 
 def _null_agreement(x: Tensor, y: Tensor, rng: np.random.Generator) -> float:
-    """That on vectors like the rows (n, d) and (m, e)."""
+    """The null agreement on vectors with the spectra of the rows (n, d) and (m, e)."""
     own, other = _principal(x), _principal(y)
     order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, e)
     other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))

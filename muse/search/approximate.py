@@ -1,10 +1,10 @@
 """Approximate search: quantised keys in lists, the best candidates compared exactly, recall measured.
 
 faiss finds candidates by short codes (four bits for two coordinates, inverted lists; Jegou et al., 2011;
-Andre et al., 2015) and compares the best of these exactly. What that misses depends on the vectors. So
-before it answers, a search is held against the exact one on a sample of the queries; it looks through as many
-lists, and compares as many candidates, as its recall needs, and if that is too low, the exact search is used.
-The recall that is reported is of other queries: of those that chose the depth it would look too good.
+Andre et al., 2015) and compares the best of these exactly. How many it misses depends on the vectors. So a
+search is first compared with the exact one on a sample of the queries, which chooses the number of lists and
+of candidates that its recall needs; if no number is enough, the exact search is used. The reported recall is
+measured on other queries: on those that chose the depth it would look too good.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from muse.search.found import Neighbours, nonzero_places
 log = logging.getLogger(__name__)
 
 SAMPLE = 2_000  # queries: half choose the depth, half measure the recall
-BEST = 10  # neighbours, as many as hubness is the mean of
+BEST = 10  # neighbours: hubness is the mean of ten
 LEAST = 0.995  # the share of the sample whose best key must be found
 LEAST_OF_TEN = 0.97  # of the ten best, which hubness is the mean of
 WORTHWHILE = 80_000**2  # products: fewer take an exact search less than a minute
@@ -38,16 +38,16 @@ BLOCK = 1_024  # queries at a time: of more, faiss keeps too much to stay in the
 
 
 class Depth(NamedTuple):
-    """How thoroughly is searched: the share of the lists, and how many candidates are compared exactly."""
+    """The share of the lists that is searched, and the number of candidates that are compared exactly."""
 
     lists: float
     candidates: int
 
 
-# Tried in order: the lists with MANY candidates, then the candidates in as many lists as that takes.
+# Tried in order: the lists with MANY candidates, then the candidates with the lists found.
 LISTS_TRIED = (0.01, 0.02, 0.04, 0.07, 0.1, 0.13, 0.16, 0.2, 0.3, 0.5)
 CANDIDATES_TRIED = (120, 200, 400, 800, 1_600, 3_200, 6_400)
-MANY = 2_000, 0.005  # at least so many, and this share of the keys
+MANY = 2_000, 0.005  # candidates at least, and as a share of the keys
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Approximation:
             raise BadSetting(f"--search must be one of {', '.join(MODES)}; got {self.mode!r}")
 
     def applies(self, queries: int, keys: int, *, on_gpu: bool = False) -> bool:
-        """Whether these are so many that it pays, or it was asked for; a GPU is fast enough as it is."""
+        """Whether a search is large enough to gain from it, or it was asked for; a GPU needs none."""
         if self.mode == "auto":
             return queries * keys > WORTHWHILE and not on_gpu
         return self.mode == "approximate"
@@ -120,8 +120,8 @@ class Approximation:
 class Index:
     """An approximate index of keys (m, d) of unit length, on the CPU.
 
-    Where the keys point nearly the same way, as means of sentences do, it compares distances, of which codes
-    lose less there, else inner products, of which they lose less elsewhere.
+    It compares distances where the keys point nearly the same way, as means of sentences do, and inner
+    products elsewhere: each loses less to the codes there.
     """
 
     def __init__(self, keys: Tensor, rng: np.random.Generator) -> None:
@@ -189,7 +189,7 @@ def _flat(rows: np.ndarray[Any, np.dtype[np.float32]], metric: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Queries (q, d) of an index, of which the scores (q, BEST) of the best keys are known."""
+    """Queries (q, d) of an index, with the known scores (q, BEST) of their best keys."""
 
     index: Index
     queries: Tensor
@@ -202,7 +202,7 @@ class Trial:
         return cls(index, queries, nearest(queries, index.keys, BEST).scores, k)
 
     def recall(self, depth: Depth) -> Recall:
-        """What a search of this depth finds of them."""
+        """The recall of a search of this depth."""
         found = self.index.search(self.queries, max(self.k, BEST), depth).scores
         # The same product may differ in the last bits from one library to another.
         right = found[:, : self.exact.shape[1]] >= self.exact[:, -1:] - 1e-6
@@ -210,7 +210,7 @@ class Trial:
         return Recall(float(first.double().mean()), float(right.double().mean()), len(found), depth)
 
     def first_enough(self, depths: Iterable[Depth]) -> Depth | None:
-        """The first depth of which the recall is enough."""
+        """The first depth whose recall is enough."""
         for depth in depths:
             recall = self.recall(depth)
             log.info("%s, %g of the lists, %d candidates", recall, depth.lists, depth.candidates)

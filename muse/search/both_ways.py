@@ -30,7 +30,7 @@ from muse.search.exact import (
 from muse.search.found import Neighbours, merged, nonzero_places
 
 TILE = 2_048  # rows of a product: enough for full speed
-STRIP = 128  # rows of which maxima are taken at a time, a multiple of GROUP
+STRIP = 128  # rows whose maxima are taken at a time, a multiple of GROUP
 MAX_CACHED_BYTES = 1_650_000_000  # 20,000 sources by 20,000 targets
 MIN_SOURCES = 256  # sources; with 96 it takes 1.7 times as long as two searches, with 496 it is quicker
 MAX_TRANSIENT_BYTES = 400_000_000  # of a product not kept: two exist while the next one is made
@@ -44,7 +44,7 @@ class SimilarityMatrix(NamedTuple):
 
     @classmethod
     def of(cls, source: Tensor, target: Tensor) -> SimilarityMatrix:
-        """That of rows (n, d) and (m, d), padded with -inf to whole groups."""
+        """The matrix of rows (n, d) and (m, d), padded with -inf to whole groups."""
         n, m = len(source), len(target)
         high, wide = whole(n, GROUP), row_length(m)
         matrix = source.new_empty(high, wide)
@@ -65,7 +65,7 @@ class SimilarityMatrix(NamedTuple):
 
 
 class BothDirections(NamedTuple):
-    """What every source finds among the targets, and every target among the sources."""
+    """The neighbours of every source among the targets, and of every target among the sources."""
 
     of_source: Neighbours
     of_target: Neighbours
@@ -75,8 +75,8 @@ class BothDirections(NamedTuple):
 class Products:
     """The inner products of unit rows `source` (n, d) and `target` (m, d).
 
-    With the `backend` faiss, which answers queries and shows no products, with very many targets, and with
-    rows of zeros, which are never found, both directions are searched apart.
+    Both directions are searched separately with the `backend` faiss, which shows no products, with very many
+    targets, and with rows of zeros, which are never found.
     """
 
     source: Tensor

@@ -90,7 +90,7 @@ class MatrixRows:
 def largest_in_rows(scores: Tensor, columns: int, k: int) -> Neighbours:
     """The k largest of the first `columns` entries of every row (b, t); the others, if any, are -inf.
 
-    t is the `row_length` of as many columns or more.
+    t is the `row_length` of at least that many columns.
     """
     groups = scores.shape[1] // GROUP
     if scores.is_cuda or groups < WORTHWHILE * k:
@@ -102,7 +102,7 @@ def largest_in_rows(scores: Tensor, columns: int, k: int) -> Neighbours:
 
 
 def row_length(columns: int) -> int:
-    """The length of rows with room for so many columns, in whole groups."""
+    """The length of rows with room for all columns, in whole groups."""
     return whole(columns, GROUP * APART)
 
 
@@ -138,7 +138,7 @@ def installed_faiss() -> Faiss:
 
 
 def set_threads(threads: int) -> None:
-    """Searches with so many threads of the CPU, whichever the backend; torch's other work too."""
+    """Set the number of CPU threads of searches, whichever the backend; torch's other work too."""
     import faiss
 
     torch.set_num_threads(threads)

@@ -44,7 +44,7 @@ class Neighbours(NamedTuple):
 
     @classmethod
     def none(cls, queries: Tensor) -> Neighbours:
-        """Those of queries (q, d) that have found nothing yet."""
+        """The empty result of queries (q, d) before a search."""
         return cls(queries.new_empty(len(queries), 0), queries.new_empty(len(queries), 0, dtype=torch.long))
 
     @classmethod
@@ -53,19 +53,19 @@ class Neighbours(NamedTuple):
         return cls(torch.cat([one.scores for one in parts]), torch.cat([one.indices for one in parts]))
 
     def of(self, queries: slice) -> Neighbours:
-        """Those of some queries."""
+        """The neighbours of some queries."""
         return Neighbours(self.scores[queries], self.indices[queries])
 
     def remap_indices(self, places: Tensor) -> Neighbours:
-        """The same where the keys searched are those at these places (m,) among more."""
+        """These neighbours, with indices of all keys: the keys searched were those at `places` (m,)."""
         return Neighbours(self.scores, places[self.indices])
 
     def offset_indices(self, keys: int) -> Neighbours:
-        """The same where so many other keys come first."""
+        """These neighbours, with indices of all keys: `keys` others come before those searched."""
         return Neighbours(self.scores, self.indices + keys)
 
     def minus_bias(self, bias: Tensor | None, top: int) -> Neighbours:
-        """The `top` best of these once the `bias` (m,) of each key is subtracted."""
+        """The `top` best once the `bias` (m,) of each key is subtracted from its score."""
         scores = self.scores if bias is None else self.scores - bias[self.indices]
         best = scores.topk(min(top, scores.shape[1]), dim=1)
         return Neighbours(best.values, self.indices.gather(1, best.indices))

@@ -127,7 +127,7 @@ class AlignedSpace:
         return self.folder if self.folder is not None and mark_of(self.folder) == self.mark else None
 
     def digest(self, *languages: str) -> str:
-        """Eight digits that tell the vectors of these languages from those of any other saved space."""
+        """Eight digits that identify the vectors of these languages among all saved spaces."""
         return vectors_digest(self.made.checksums, languages)
 
     def side(self, language: str) -> Side:
@@ -292,7 +292,7 @@ class AlignedSpace:
         return home is None or read_kept(home, (target, source), len(rows[1]), digest) is None
 
     def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
-        """`retrieval.bias` (m,) of all targets for all sources: stored on disk, or found once and kept."""
+        """`retrieval.bias` (m,) of all targets for all sources: read from disk, or computed once and kept."""
         key = (source, target, retrieval)
         if key not in self._biases:
             if uses_cached_hubness(retrieval):

@@ -1,4 +1,4 @@
-"""Direction: from a language of a space into another, all words of which are looked up at once."""
+"""Direction: from one language of a space into another; all words of both are looked up at once."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ class Approximate:
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """Source and target, each cut to so many of its most frequent words (None: all).
+    """Source and target, each cut to its most frequent words (None: all).
 
-    Which words are looked up changes no translation: hubness is that against all words of the other side
+    Which words are looked up changes no translation: hubness is measured against all words of the other side
     or, where these are too many for an exact search, HUBS of them at least.
     """
 
@@ -107,10 +107,10 @@ class Direction:
         return self.space.tensor(source)[: self.most[0]], self.space.tensor(target)[: self.most[1]]
 
     def search(self, retrieval: Retrieval, approximation: Approximation, most: int) -> Search:
-        """The search, for at most so many translations of a word; isf, a sum over all words, is exact.
+        """The search, for at most `most` translations of a word; isf, a sum over all words, is exact.
 
-        So is one where an approximate search of neither side finds enough: candidates alone would be looked
-        through otherwise, which need not have the best words less their bias.
+        It is exact too if an approximate search of neither side finds enough: otherwise only candidates would
+        be searched, and the best words once their bias is subtracted need not be among them.
         """
         x, y = self.rows
         if approximation.applies(len(x), len(y), on_gpu=y.is_cuda) and retrieval.method != "isf":
@@ -133,7 +133,7 @@ class Direction:
         return Exact(x, y, Biases(*biases, retrieval.method), retrieval.backend)
 
     def reference(self, approximation: Approximation) -> tuple[int, int]:
-        """How many of the most frequent words of source and target the hubness of the other is found among.
+        """The numbers of frequent words of source and target that the other's hubness is measured against.
 
         All of them, unless that takes an approximate search.
         """
@@ -170,7 +170,7 @@ class Direction:
         return self.space.hubness(source, target), self.space.hubness(target, source)
 
     def biases(self, found: Callable[[int], Neighbours], retrieval: Retrieval) -> Biases:
-        """The biases by the hubness that the space has kept, else by that of what all words have found.
+        """The biases by the hubness that the space has kept, or else that the search of all words has found.
 
         `found` gives the nearest of the other side, k or more, for side 0, the source, and for side 1.
         """
@@ -184,7 +184,7 @@ class Direction:
 
 
 def candidates(most: int, retrieval: Retrieval) -> int:
-    """How many of the nearest are searched, of which the `most` best are wanted: CSLS reorders them."""
+    """The number of nearest keys to search for the `most` best: CSLS reorders them."""
     return 2 * max(most, retrieval.k)
 
 

@@ -1,4 +1,4 @@
-"""Hubness of a space: what CSLS needs of every word, found at first use and kept in the space's folder."""
+"""Hubness of a space: the bias of every word under CSLS, computed once and kept in the space's folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def hubness_of_both(
 def approximate_hubness_of_both(
     languages: tuple[str, str], rows: tuple[Tensor, Tensor], progress: Progress, approximation: Approximation
 ) -> tuple[Tensor, Tensor]:
-    """The same (n,) and (m,), of the nearest rows that an approximate search finds."""
+    """The hubness (n,) and (m,) of both, over the nearest rows that an approximate search finds."""
     found = []
     for own, other in ((0, 1), (1, 0)):
         with progress.stage(f"hubs of {languages[own]}", len(rows[own]), "words") as tick:
@@ -57,7 +57,7 @@ def read_kept(
     path = folder / folder_name(languages[0]) / hubness_name(languages[1], digest, approximate=approximate)
     try:
         kept = read_array(path, (count,)) if path.exists() else None
-    except BadFile:  # it is then found again
+    except BadFile:  # it is then computed again
         return None
     return kept if kept is not None and np.isfinite(kept).all() else None
 

@@ -73,7 +73,7 @@ class WordVectors:
 
     @cached_property
     def _forms(self) -> tuple[_Form, _Form]:
-        """The Unicode form that most accented words are in, composed if as many are in either; the other."""
+        """The Unicode form that most accented words are in, composed if neither has more; then the other."""
         more = sum(is_normalized("NFC", word) - is_normalized("NFD", word) for word in self.words)
         return ("NFC", "NFD") if more >= 0 else ("NFD", "NFC")
 

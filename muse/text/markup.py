@@ -57,7 +57,7 @@ _KINDS = (
     r"(?<!\w)(?![^\W_]+_(?:in(?:nen)?|[rn]|rs|es?|t?rices?)\b)[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?!\w)",
 )
 _MARKUP = re.compile("|".join(_KINDS))
-_SIGNS = re.compile(r"[/\\%{$<_=]")  # one of which all markup has
+_SIGNS = re.compile(r"[/\\%{$<_=]")  # all markup has one of these
 _ADDRESS = re.compile(r"://|@|www\.")
 _OPENING = re.compile(rf"(<({_NAME})(?:[ \ufdd0][^<>]*)?(?<!/)>) ")
 _PLAIN_CLOSING = re.compile(rf"</({_NAME})>")

@@ -33,7 +33,7 @@ _FRENCH_PRONOUNS = "je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|lui|leur|les?|la|y
 def closed_up(text: str, language: str) -> str:
     """The text with no space after an opening mark and before the one that closes it.
 
-    A mark without a counterpart, as of a sentence whose quotation goes on in the next, stays as it is, and so
+    A mark without a counterpart, as of a sentence whose quotation continues in the next, stays as it is; so
     does an apostrophe.
 
     >>> closed_up("Er sagte: „ Ja “, sie: » ‚ Nein ‘ «.", "de")

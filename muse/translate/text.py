@@ -34,9 +34,9 @@ from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
-_LITTLE = 20  # letters; fewer may be a name that is copied (iPhone 15), and no text in another language
-_WORDS = 2_000  # the most frequent words, which show the scripts of a language
-_SHARE = 0.05  # the least share of their letters in a script of the language: loanwords have less
+_FEW_LETTERS = 20  # letters; fewer may be a name that is copied (iPhone 15), and no text in another language
+_SCRIPT_WORDS = 2_000  # the most frequent words, which show the scripts of a language
+_SCRIPT_SHARE = 0.05  # the least share of their letters in a script of the language: loanwords have less
 CACHED = 200_000  # words whose translations are cached: about 300 MB
 PROBABLE = 0.5  # the least probability at which a capitalised word is translated and not kept as a name
 _COPIED = np.zeros(1, np.float32)  # the score of a token that is copied
@@ -84,14 +84,14 @@ def check_script(lines: Sequence[str], vectors: Vectors) -> bool:
     True
     """
     found = _scripts(lines)
-    known = _scripts(vectors.words[:_WORDS])
-    expected = [name for name, count in known.most_common() if count >= _SHARE * known.total()]
+    known = _scripts(vectors.words[:_SCRIPT_WORDS])
+    expected = [name for name, count in known.most_common() if count >= _SCRIPT_SHARE * known.total()]
     if found and expected and not set(found) & set(expected):
         message = (
             f"the words of {vectors.language} are in {_named(expected)} script, got text in "
             f"{_named([name for name, _ in found.most_common()])}; check --src"
         )
-        if found.total() >= _LITTLE:
+        if found.total() >= _FEW_LETTERS:
             raise BadSetting(message)
         log.warning("%s", message)
         return False
@@ -150,7 +150,7 @@ class Choice(NamedTuple):
 class WordCounts:
     """The number of words so far, and of those that were copied: names, and words without a vector.
 
-    `unknown` are those of the latter that do not look like names.
+    `unknown` counts words without a vector that do not look like names.
     """
 
     words: int = 0

@@ -216,8 +216,8 @@ def test_a_swapped_file_whose_server_lies_about_its_version_is_not_kept(tmp_path
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ([status(404, HTML, Content_Type="text/html")], "the server said 404"),
-        ([status(403)], "the server said 403"),
+        ([status(404, HTML, Content_Type="text/html")], "the server answered 404"),
+        ([status(403)], "the server answered 403"),
         ([status(200, HTML, Content_Type="text/html; charset=utf-8")], "got a web page"),
         ([status(200, HTML, Content_Type="application/gzip")], "got a web page"),
         ([File(b"hello\n", headers={"Content-Type": "application/gzip"})], "got a broken one"),

@@ -119,7 +119,7 @@ def as_arrays(position: Position, signature: str) -> dict[str, NDArray[np.generi
     }
 
 
-def taken_up(arrays: Arrays, start: Callable[[int], State], epochs: int) -> Position:
+def restored_position(arrays: Arrays, start: Callable[[int], State], epochs: int) -> Position:
     """The position in saved arrays; `start` gives the state that training with a seed begins with.
 
     LookupError, TypeError or ValueError if they are not such arrays after one of the first `epochs` epochs.
@@ -384,11 +384,11 @@ def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:
 
 
 def _resume(runtime: Runtime, training: _Training, seed: int) -> Position:
-    """The position to start with: that of the checkpoint, if there is one."""
+    """The position to start with: the checkpoint's, if there is one."""
     saved = runtime.checkpoint.load("adversarial")
     if saved is None:
         return Position(0, seed, training.start(seed))
     with runtime.checkpoint.complete():
         if str(saved["signature"]) != training.signature:
             raise Mismatch("the adversarial checkpoint is of other vectors or settings; run without --resume")
-        return taken_up(saved, training.start, training.config.epochs)
+        return restored_position(saved, training.start, training.config.epochs)

@@ -35,11 +35,11 @@ from muse.progress import Tick
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
-ITERATIONS = 20
-STEPS = 40  # of Frank-Wolfe, at most
-SPREAD = 3.0  # of the random initialisations, before they are made doubly stochastic
+KMEANS_ITERATIONS = 20
+FRANK_WOLFE_STEPS = 40  # of Frank-Wolfe, at most
+INITIAL_SPREAD = 3.0  # of the random initialisations, before they are made doubly stochastic
 BALANCING = 10  # rounds that make them so
-STALLED = 1e-3  # times k: a slope below it is none
+LEAST_SLOPE = 1e-3  # times k: a slope below it is none
 Square = NDArray[np.float64]
 SEEDS = 1 << 30
 
@@ -52,7 +52,7 @@ def centroids(rows: Tensor, k: int, *, seed: int) -> Tensor:
     import faiss
 
     found = faiss.Kmeans(
-        rows.shape[1], min(k, len(rows)), niter=ITERATIONS, seed=seed, spherical=True,
+        rows.shape[1], min(k, len(rows)), niter=KMEANS_ITERATIONS, seed=seed, spherical=True,
         min_points_per_centroid=1, max_points_per_centroid=len(rows),
     )  # fmt: skip
     found.train(rows.cpu().numpy())
@@ -62,7 +62,7 @@ def centroids(rows: Tensor, k: int, *, seed: int) -> Tensor:
 def agreeing_orders(
     own: Square, other: Square, *, tries: int, most: int, rng: np.random.Generator
 ) -> list[NDArray[np.int64]]:
-    """At most so many orders (k,), best first, of large sum_ij own_ij other_order(i)order(j).
+    """At most `most` orders (k,), best first, of large sum_ij own_ij other_order(i)order(j).
 
     `own` and `other` are symmetric (k, k). Quadratic assignment has no fast exact solution. FAQ (Vogelstein
     et al., 2015) climbs over the doubly stochastic matrices by Frank-Wolfe and ends at a permutation; of
@@ -71,7 +71,7 @@ def agreeing_orders(
     """
     found = {}
     for _ in range(tries):
-        order = _climbed(own, other, _beginning(len(own), rng))
+        order = _climbed(own, other, _initial_plan(len(own), rng))
         found[order.tobytes()] = float((own * other[np.ix_(order, order)]).sum()), order
     ranked = sorted(found.values(), key=lambda one: -one[0])
     return [order for _, order in ranked[:most]]
@@ -79,11 +79,11 @@ def agreeing_orders(
 
 def _climbed(own: Square, other: Square, plan: Square) -> NDArray[np.int64]:
     """The order (k,) at the local maximum of tr(A P B P^T) that is reached from a plan P (k, k)."""
-    for _ in range(STEPS):
+    for _ in range(FRANK_WOLFE_STEPS):
         slope = 2 * (own @ plan @ other)
         step = _permutation(slope) - plan
         gain, bend = float((step * slope).sum()), float((step * (own @ step @ other)).sum())
-        if gain < STALLED * len(plan):
+        if gain < LEAST_SLOPE * len(plan):
             break
         plan = plan + (1.0 if bend >= 0 else min(1.0, -gain / (2 * bend))) * step
     return np.asarray(linear_sum_assignment(-plan)[1], np.int64)
@@ -95,9 +95,9 @@ def _permutation(profit: Square) -> Square:
     return chosen
 
 
-def _beginning(k: int, rng: np.random.Generator) -> Square:
+def _initial_plan(k: int, rng: np.random.Generator) -> Square:
     """Halfway between the barycentre and a random doubly stochastic matrix (k, k)."""
-    random = np.exp(SPREAD * rng.standard_normal((k, k)))
+    random = np.exp(INITIAL_SPREAD * rng.standard_normal((k, k)))
     for _ in range(BALANCING):
         random /= random.sum(axis=1, keepdims=True)
         random /= random.sum(axis=0, keepdims=True)

@@ -108,7 +108,7 @@ def log_likelihood_ratio(source: Mapping[str, Feature], target: Mapping[str, Fea
 
 
 def _varies(feature: Feature) -> bool:
-    """Whether a feature tells words apart; lengths do not if all vectors of the file had unit length."""
+    """Whether a feature differs between words; lengths do not if all vectors of the file had unit length."""
     return float(feature.std()) > 1e-3
 
 

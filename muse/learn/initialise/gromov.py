@@ -116,7 +116,7 @@ class SimilarityRoot(NamedTuple):
 
     @classmethod
     def of(cls, rows: Tensor, dimensions: int) -> SimilarityRoot:
-        """That of rows (n, d) of unit length."""
+        """The root for rows (n, d) of unit length."""
         wide = rows.double()
         axes = torch.linalg.eigh(wide.T @ wide)[1].flip(1)[:, :dimensions].to(rows)  # widest first
         _, values, right = torch.linalg.svd(normalize(rows @ axes), full_matrices=False)

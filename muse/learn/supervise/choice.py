@@ -198,7 +198,7 @@ def choose(
     """
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
-    # At most: whether a start serves, or transport is tried, shows on the way.
+    # At most: whether a start serves, or transport is tried, is only known on the way.
     steps = METHODS + TRANSPORTS * are_few(evidence) + 2 * len(starts)
     steps += TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
     with runtime.progress.stage(
@@ -220,12 +220,12 @@ def choose(
 def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
     """All methods, tested, simplest first: what was learned without the pairs needs no fit at all.
 
-    Maps fitted to induced pairs too have no more parameters than others, and several times as many pairs
-    for them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see. A
-    start that ranks held-out pairs worse than canonical maps do is none for self-learning, nor, where
-    pairs are few, is one that succeeded without them. One that failed comes last: a few pairs cannot show
-    that it is better than its equals. Where no start serves but failed ones, transport is tried too, if
-    the pairs are few.
+    Maps fitted to induced pairs too have no more parameters than others, and several times the pairs
+    for them; and they cover rarer words, which a dictionary seldom has and cross-validation cannot see.
+    Self-learning does not begin with a start that ranks held-out pairs worse than canonical maps do, nor,
+    where pairs are few, with one that succeeded without them. One that failed comes last: a few pairs cannot
+    show that it is better than its equals. If only failed starts can be used and the pairs are few, transport
+    is tried too.
     """
     evidence = choice.folds.evidence
     trains = len(evidence) >= LEAST_TO_TRAIN
@@ -258,7 +258,7 @@ def _is_led_by_a_start(tested: Sequence[MethodScore], starts: Sequence[Start]) -
 
 
 def simplest(tested: Sequence[MethodScore], errors: float = 1.0) -> MethodScore:
-    """The first that is within so many standard errors of the best (Breiman et al., 1984, 3.4.3: one).
+    """The first within `errors` standard errors of the best (Breiman et al., 1984, 3.4.3: one).
 
     Compared are the reciprocal ranks of the words that all were tested on; the standard error is that of
     the difference, word by word.

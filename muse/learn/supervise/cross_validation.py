@@ -26,7 +26,7 @@ FOLDS = 5
 BLOCK = 1_024  # words looked up at a time
 LEAST_PAIRS = 500  # with fewer, the maps of the others say little about a pair
 LEAST_WRONG = 0.05  # a dictionary with fewer wrong pairs is taken as it is
-ROUNDS = 30
+MIXTURE_ROUNDS = 30
 MOST_WRONG = 0.9
 
 
@@ -49,7 +49,7 @@ class Ranks(NamedTuple):
 
     @property
     def reciprocal(self) -> NDArray[np.float64]:
-        """1 / rank (q,): unlike P@1 it tells near misses from far ones, which counts with few pairs."""
+        """1 / rank (q,): unlike P@1 it credits near misses, which matters with few pairs."""
         return 1.0 / self.ranks
 
 
@@ -76,7 +76,7 @@ class Folds:
 
     @classmethod
     def of(cls, evidence: Evidence, rng: np.random.Generator, number: int = FOLDS) -> Folds:
-        """At most `number` folds of about as many source words each, drawn at random."""
+        """At most `number` folds with about the same number of source words, drawn at random."""
         sources, place = torch.unique(evidence.pairs[:, 0], return_inverse=True)
         number = min(number, len(sources))
         drawn = torch.from_numpy(rng.permutation(len(sources)) % max(1, number)).to(place.device)
@@ -89,7 +89,7 @@ class Folds:
         return [(self.evidence.only(~fold), self.evidence.only(fold)) for fold in own]
 
     def enough(self, words: int) -> int:
-        """The number of folds that together test at least so many source words, if there are as many."""
+        """The number of folds that together test at least `words` source words, or all folds."""
         each = len(torch.unique(self.evidence.pairs[:, 0])) / max(1, self.number)
         return min(len(self.trials), math.ceil(words / each))
 
@@ -190,7 +190,7 @@ def trimmed(evidence: Evidence, config: CanonicalConfig, rng: np.random.Generato
         return evidence
     probable = probability_right(supported(evidence, config, rng)) >= 0.5
     wrong = 1 - float(probable.double().mean())
-    some = LEAST_WRONG < wrong < 1.0  # where all look wrong, nothing tells which are
+    some = LEAST_WRONG < wrong < 1.0  # where all look wrong, nothing shows which are
     return evidence.only(probable) if some else evidence
 
 
@@ -219,7 +219,7 @@ def probability_right(support: Support) -> Tensor:
     right = above.double()
     if not above.any():
         return right
-    for _ in range(ROUNDS):
+    for _ in range(MIXTURE_ROUNDS):
         mean = (right * own).sum() / right.sum()
         width = ((right * (own - mean) ** 2).sum() / right.sum()).sqrt().clamp_min(spread / 2)
         odds = _log_normal(own, mean, width) - _log_normal(own, low, spread) + math.log(1 / wrong - 1)

@@ -54,7 +54,7 @@ class CrossMoments:
 
     @classmethod
     def of(cls, left: Tensor, right: Tensor, weights: Tensor) -> CrossMoments:
-        """Those of paired rows (p, ds) and (p, dt) with weights (p,), summed in their precision."""
+        """The moments of paired rows (p, ds) and (p, dt) with weights (p,), summed in their precision."""
         x, y = weights[:, None] * left, weights[:, None] * right
         sums = (one.double() for one in (left.T @ x, right.T @ y, left.T @ y))
         return cls(float(weights.double().sum()), *sums)

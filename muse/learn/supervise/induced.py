@@ -42,7 +42,7 @@ class SelfLearningConfig:
     canonical: CanonicalConfig = CanonicalConfig()
 
     def up_to(self, cutoff: int) -> SelfLearningConfig:
-        """The same without the cut-offs above `cutoff`."""
+        """These settings without the cut-offs above `cutoff`."""
         kept = [place for place, words in enumerate(self.cutoffs) if words <= cutoff]
         cutoffs, most = (tuple(of[place] for place in kept) for of in (self.cutoffs, self.rounds))
         return replace(self, cutoffs=cutoffs, rounds=most)

@@ -42,7 +42,7 @@ class CanonicalConfig:
     power: float = 0.5
 
     def __str__(self) -> str:
-        """The part of a method's name that tells the settings."""
+        """The part of a method's name that says the settings."""
         return f"{self.shrinkage:g},{self.power:g}"
 
 
@@ -57,7 +57,7 @@ def canonical(evidence: Evidence, config: CanonicalConfig) -> Maps:
 
 
 def of_moments(moments: CrossMoments, config: CanonicalConfig) -> Maps:
-    """The same from the moments of the pairs, double."""
+    """The canonical maps from the moments of the pairs, double."""
     white_x, white_y = (spread.power(-0.5, config.shrinkage) for spread in moments.spreads)
     u, s, vt = svd(white_x @ moments.covariance @ white_y)
     scale = s.clamp_min(0)[:, None] ** config.power
