@@ -123,7 +123,7 @@ def test_only_the_same_run_goes_on(tmp_path: Path) -> None:
         check_parts(out, {"lang": "en", "words": (1, 2)})
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "a.tex").write_text("mine")
-    with pytest.raises(BadSetting, match="thesis exists and holds no parts"):
+    with pytest.raises(BadSetting, match="thesis exists and does not contain parts"):
         check_parts(tmp_path / "thesis", {})
     (out / MANIFEST).write_text(json.dumps([1]))
     with pytest.raises(BadFile, match="expected the manifest of parts"):
