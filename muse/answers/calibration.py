@@ -207,7 +207,7 @@ def _path(space: AlignedSpace, folder: Path, source: str, target: str) -> Path:
 
 
 def _read(path: Path) -> Calibration | None:
-    # A broken file is as good as none: the calibration is then found again.
+    # A broken file is as good as none: the calibration is then fitted again.
     try:
         read = parse_json(path.read_bytes())
         values = [float(read[one.name]) for one in fields(Calibration)]

@@ -27,7 +27,7 @@ Translation = tuple[str, float]
 
 
 def with_entries(tokens: Sequence[str], vectors: Vectors) -> Iterator[tuple[str, str | None]]:
-    """The tokens in order, those of an expression that `vectors` know as one, each expression with its entry.
+    """The tokens in order, each with None, and expressions that `vectors` know as one token with their entry.
 
     >>> import numpy as np
     >>> french = Vectors("fr", ["un", "quelqu"], np.zeros((2, 1), np.float32))

@@ -45,7 +45,7 @@ def with_own_spelling(
     direction: tuple[str, str],
     retrieval: Retrieval,
 ) -> list[Found]:
-    """What each word has `found`, with its own spelling in the target language, raised by PRIOR, in place.
+    """What each word has `found`, its own spelling in the target language included, raised by PRIOR.
 
     `rows` has the rows (d,) of the words in the shared space, in the order of `found`.
     """
@@ -61,9 +61,9 @@ def with_own_spelling(
     places = [place for place, word in enumerate(rows) if word in own]
     queries = torch.stack([rows[word] for word in own])  # (q, d)
     best = _cosines(space, queries, [found[place][0][0] for place in places], direction, retrieval)  # (q,)
-    less = scale * (best - _cosines(space, queries, list(own.values()), direction, retrieval))  # (q,)
+    below_best = scale * (best - _cosines(space, queries, list(own.values()), direction, retrieval))  # (q,)
     raised = list(found)
-    for place, spelled, below in zip(places, own.values(), less.tolist(), strict=True):
+    for place, spelled, below in zip(places, own.values(), below_best.tolist(), strict=True):
         score = found[place][0][1] - below + PRIOR * scale / 2
         others = [one for one in found[place] if one[0] != spelled]
         raised[place] = sorted([(spelled, score), *others], key=lambda one: -one[1])[: len(found[place])]
@@ -106,7 +106,7 @@ def own_spelling(word: str, source: Vectors, target: Vectors) -> str | None:
 def _cosines(
     space: AlignedSpace, queries: Tensor, words: list[str], direction: tuple[str, str], retrieval: Retrieval
 ) -> Tensor:
-    # The cosine (q,) of each query (q, d) to one target word, less the bias of that word.
+    # The cosine (q,) of each query (q, d) to one target word, minus the bias of that word.
     source, target = direction
     index, bias = space.vectors(target).index, space.bias(source, target, retrieval)
     columns = torch.tensor([index[word] for word in words], device=queries.device)

@@ -38,7 +38,7 @@ def sinkhorn(cost: Tensor, epsilon: float, rounds: int) -> Tensor:
     """The plan (n, m) of least cost . T - epsilon H(T) with uniform marginals (Cuturi, 2013).
 
     The first round is in the log domain, which avoids overflow in any row or column; the others are
-    matrix-vector products. The marginal of the rows is exact, that of the columns in the limit.
+    matrix-vector products. The marginal over rows is exact, the one over columns in the limit.
     """
     n, m = cost.shape
     log_kernel = cost / -epsilon

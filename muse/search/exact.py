@@ -229,7 +229,7 @@ def nearest_and_best(
     """What `nearest` finds for queries (q, d) without the bias and with it; `counts` is the k of each.
 
     Both come from one product of queries and keys; but faiss, which shows no products, searches twice, and
-    so do keys of which some are left out.
+    so do keys with rows of zeros, which are left out.
     """
     check_backend(backend)
     few, many = (min(k, len(keys)) for k in counts)

@@ -89,10 +89,10 @@ def test_a_translation_has_the_same_rows_and_the_parts_of_the_first_file(tmp_pat
             "neutral\tA\tB\n\n-\tC\tD\n-\tE\tF\n",
             r"fr.txt:5: expected the label of .*en.txt:5, entailment, got -",
         ),
-        ("neutral\tA\tB\n-\tC\tD\n", r"en.txt:5: .*the same number of rows, got 2 in .*fr.txt and 4 in .*en.txt"),
+        ("neutral\tA\tB\n-\tC\tD\n", r"en.txt:5: .*same number of rows, got 2 in .*fr.txt and 4 in .*en.txt"),
         (
             "neutral\tA\tB\n-\tC\tD\nentailment\tE\tF\ncontradiction\tG\tH\nneutral\tI\tJ\n",
-            r"fr.txt:6: .*the same number of rows, got 5 in .*fr.txt and 4 in .*en.txt",
+            r"fr.txt:6: .*same number of rows, got 5 in .*fr.txt and 4 in .*en.txt",
         ),
     ],
 )
