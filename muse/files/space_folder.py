@@ -80,7 +80,7 @@ def with_checksum(name: str, digest: str) -> str:
 
 
 def checksum(path: Path) -> str:
-    """The sha256 of a file, in hexadecimal; of a folder, the sha256 of the names and checksums of its files."""
+    """The sha256 of a file, in hexadecimal, or of the names and checksums of the files in a folder."""
     digest = hashlib.sha256()
     if path.is_dir():
         for inner in sorted(inner for inner in path.rglob("*") if inner.is_file()):
