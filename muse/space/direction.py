@@ -42,7 +42,7 @@ class Biases:
     method: str
 
     def scored(self, found: Neighbours, rows: slice) -> Neighbours:
-        """The neighbours of these source rows with their scores; `found` has cosines minus the targets' bias."""
+        """The neighbours of these source rows, scored; `found` has cosines minus the bias of the targets."""
         if self.method != "csls" or self.of_source is None:
             return found
         # CSLS is 2 cos - r(x) - r(y), and a bias is r / 2.
