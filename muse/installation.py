@@ -36,7 +36,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "sklearn": ("scikit-learn",),
     "spacy": ("spacy",),
     "transformers": ("transformers",),
-    "web": ("fastapi", "scikit-learn", "uvicorn"),
+    "web": ("fastapi", "scikit-learn", "starlette", "uvicorn"),
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from muse.commands.options import Finite, common
+from muse.commands.options import common
 from muse.commands.sections import SectionedCommand
 
 
@@ -17,7 +17,7 @@ from muse.commands.sections import SectionedCommand
     cls=SectionedCommand,
     sections={
         "Address": ("--host", "--port"),
-        "Advanced": ("--rate", "--allow-remote"),
+        "Advanced": ("--allow-remote",),
     },
     examples=(
         "muse serve embeddings/aligned/fr-en",
@@ -34,10 +34,6 @@ from muse.commands.sections import SectionedCommand
     metavar="PORT",
     help="Port to listen on; 0 picks a free one.",
 )
-@click.option(
-    "--rate", default=100.0, show_default=True, type=Finite(0, min_open=True), metavar="N",
-    help="Requests per second allowed for each client, after a burst of 5,000.",
-)  # fmt: skip
 @click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")
 @common
 def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **options: Any) -> None:
@@ -59,7 +55,7 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     from muse.web.server import serve as answer
 
     explorer = Explorer(loaded, space.resolve().name, seed)
-    app = create_app(explorer, rate=address.rate, hosts=known_hosts(address.host))
+    app = create_app(explorer, hosts=known_hosts(address.host))
     with bind(address) as listening:
         explorer.warm()
         where = url(listening)

@@ -1,4 +1,11 @@
-"""App: the API and the page as one ASGI application, which serves no other files."""
+"""App: the API and the page as one ASGI application, which serves no other files.
+
+The explorer is for this machine. What it guards against is a page of another site, open in the same browser:
+it may reach the server under a name that leads to this machine (DNS rebinding: unknown hosts are refused, by
+Starlette), send requests whose answers it cannot read, only to keep the processor busy (refused, below), or
+show the explorer as a part of itself (see HEADERS in muse.web.server). Limits of the connections and the
+requests at once are uvicorn's.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +17,19 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from muse.errors import MissingExtra, MuseError
 from muse.version import __version__
 from muse.web.explorer import Explorer, Unknown
-from muse.web.guards import App, HeadAsGet, KnownHosts, RateLimit, SmallBodies, WorkLimit
 from muse.web.responses import Problem
 from muse.web.routes import routes
 
 PAGE = Path(__file__).parent / "page"
-RATE, BURST = 100.0, 5_000.0  # requests a second, and at once: more than a person needs
 
 
-def create_app(
-    explorer: Explorer, *, rate: float = RATE, burst: float = BURST, hosts: Sequence[str] | None = None
-) -> App:
+def create_app(explorer: Explorer, *, hosts: Sequence[str] | None = None) -> FastAPI:
     """The application; it answers only requests to `hosts`, if these are given."""
     # No documentation pages: FastAPI's load their scripts from a CDN.
     app = FastAPI(title="muse", version=__version__, docs_url=None, redoc_url=None)
@@ -39,8 +44,23 @@ def create_app(
     def page() -> FileResponse:
         return FileResponse(PAGE / "index.html")
 
-    limited = SmallBodies(HeadAsGet(WorkLimit(app)))
-    return RateLimit(limited if hosts is None else KnownHosts(limited, hosts), rate, burst)
+    app.add_middleware(HeadAsGet)
+    if hosts is not None:
+        app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+    return app
+
+
+class HeadAsGet:
+    """An ASGI app that wraps another: HEAD is answered wherever GET is, which FastAPI does not do itself."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; the server leaves out the body."""
+        if scope["type"] == "http" and scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}
+        await self.app(scope, receive, send)
 
 
 async def _muse_error(request: Request, error: Exception) -> JSONResponse:

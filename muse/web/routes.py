@@ -1,15 +1,17 @@
 """Routes: the endpoints of the API, each a query to the explorer with a typed answer.
 
-Evidence: what the manifest of a space records of how it was made and judged, for the page to show.
+/api/spaces tells what the manifest of a space records of how it was made and judged, for the page to show.
+Pages of other sites are refused, and few requests are worked on at once; the others wait for their turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from muse.answers.translations import Answer
 from muse.evaluation.score import look_up_signature
@@ -28,20 +30,18 @@ SHOWN = 500  # characters of the text of a row
 WORD = 500  # characters: words have at most some 40, ids of rows may be addresses or paths
 TEXT = 2_000
 TOP = 50
+AT_ONCE = 4  # requests that are worked on: threads are left for the page, and /healthz needs none
+OTHER_SITES = ("cross-site", "same-site")  # another port of this machine is of the same site
 Lang = Annotated[str | None, Query(max_length=100, description="A language of the space.")]
 Word = Annotated[str, Query(min_length=1, max_length=WORD)]
 Text = Annotated[str, Query(min_length=1, max_length=TEXT)]
 Top = Annotated[int, Query(ge=1, le=TOP)]
 Prefix = Annotated[str, Query(max_length=WORD, description="The first letters of a word.")]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
+    403: {"model": responses.Problem, "description": "The request is that of a page of another site."},
     404: {"model": responses.Problem, "description": "The word is not in the space."},
-    413: {"model": responses.Problem, "description": "The request has a large body, which none needs."},
     422: {"model": responses.Problem, "description": "The query is invalid."},
-    429: {"model": responses.Problem, "description": "Too many requests; Retry-After says how long to wait."},
-    503: {
-        "model": responses.Problem,
-        "description": "Too much work waits (ask again after Retry-After), or a package is not installed.",
-    },
+    503: {"model": responses.Problem, "description": "A package is not installed."},
 }
 
 
@@ -94,20 +94,38 @@ def _read(model: type[Model], fields: object) -> Model | None:
 
 def routes(explorer: Explorer) -> APIRouter:
     """The router with all endpoints."""
+    turn = asyncio.Semaphore(AT_ONCE)
+
+    async def in_turn() -> AsyncIterator[None]:
+        async with turn:
+            yield
+
     router = APIRouter(responses=PROBLEMS)
-    _about_the_server(router, explorer)
-    _about_words(router, explorer)
-    _about_sentences(router, explorer)
-    _about_the_picture(router, explorer)
-    return router
+    working = APIRouter(dependencies=[Depends(refuse_other_sites), Depends(in_turn)])
+    _about_the_space(working, explorer)
+    _about_words(working, explorer)
+    _about_sentences(working, explorer)
+    _about_the_picture(working, explorer)
 
-
-def _about_the_server(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/healthz")
     async def healthz() -> responses.HealthAnswer:  # in the event loop: it waits for no thread
         """The status of the server."""
         return responses.HealthAnswer(status="ok", version=__version__)
 
+    router.include_router(working)
+    return router
+
+
+async def refuse_other_sites(request: Request) -> None:
+    """Raise 403 for a request of another site's page, which cannot read the answer, but can cause the work.
+
+    Browsers say so of every request to this machine; programs say nothing, and are answered.
+    """
+    if request.headers.get("sec-fetch-site") in OTHER_SITES:
+        raise HTTPException(403, "expected a request of the explorer's page or a program, got another site's")
+
+
+def _about_the_space(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/spaces")
     def spaces() -> responses.SpacesAnswer:
         """The explored space."""

@@ -64,7 +64,6 @@ def test_a_host_that_is_not_ours() -> None:
     ("arguments", "message"),
     [
         (["--host", "0.0.0.0"], "--allow-remote"),
-        (["--rate", "0"], "rate"),
         (["--port", "99999"], "port"),
     ],
 )

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from muse.errors import MuseError
 from muse.web import Address, Explorer, bind, server
@@ -19,9 +18,8 @@ from muse.web.app import create_app
 from tests.fuzz.folders import toys
 from tests.fuzz.target import Target
 
-PATIENCE = 0.05  # seconds that the server waits for the rest of a request
-LATE = 10.0  # seconds after which there is no answer
-UNLIMITED = 1e12  # requests, which nothing else is to refuse
+PAUSE = 0.2  # seconds without an answer after which the server waits for the rest of a request
+LATE = 10.0  # seconds after which an answer is not complete
 STATUS = re.compile(rb"HTTP/1\.1 ([0-9]{3}) ")
 ASKED = (
     "GET /api/translate?word=fr1&src=fr&tgt=en&top=5",
@@ -39,7 +37,7 @@ ASKED = (
 @cache
 def _port(process: int) -> int:
     """The port of the server of a process, which lasts as long: a child has none of its parent's threads."""
-    app = create_app(Explorer(toys(), "fr-en"), rate=UNLIMITED, burst=UNLIMITED, hosts=("127.0.0.1",))
+    app = create_app(Explorer(toys(), "fr-en"), hosts=("127.0.0.1",))
     listening, running = bind(Address(port=0)), server.make_server(app)
     running.config.timeout_keep_alive = 0
     threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True).start()
@@ -69,18 +67,20 @@ def _answer(folder: Path) -> Iterator[Any]:
 
 
 def _sent(request: bytes) -> bytes:
-    """All that the server answers."""
-    with (
-        mock.patch.object(server, "PATIENCE", PATIENCE),
-        socket.create_connection(("127.0.0.1", _port(os.getpid())), LATE) as connection,
-    ):
+    """All that the server answers; nothing to what is not complete."""
+    with socket.create_connection(("127.0.0.1", _port(os.getpid())), PAUSE) as connection:
         parts = []
         try:
             connection.sendall(request)
-            while part := connection.recv(1 << 16):
+            part = connection.recv(1 << 16)
+            connection.settimeout(LATE)
+            while part:
                 parts.append(part)
+                part = connection.recv(1 << 16)
         except ConnectionError:
             pass  # it may close before it has read all
+        except TimeoutError:
+            assert not parts, "an answer is not complete"
         return b"".join(parts)
 
 

@@ -49,16 +49,14 @@ def home() -> Iterator[str]:
 @contextmanager
 def serving(space: AlignedSpace) -> Iterator[str]:
     """The address of a server with this space fr, en."""
-    import uvicorn
-
     from muse.web import Address, Explorer, bind, url
     from muse.web.app import create_app
+    from muse.web.server import make_server
 
     explorer = Explorer(space, "fr-en")
     explorer.picture(("fr", "en"))
     listening = bind(Address(port=0))
-    app = create_app(explorer, burst=1e6)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
+    server = make_server(create_app(explorer))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     yield url(listening)

@@ -55,7 +55,7 @@ def space() -> AlignedSpace:
 
 @pytest.fixture(scope="module")
 def client(space: AlignedSpace) -> Client:
-    return Client(create_app(Explorer(space, "fr-en"), burst=1e6, hosts=("127.0.0.1",)))
+    return Client(create_app(Explorer(space, "fr-en"), hosts=("127.0.0.1",)))
 
 
 def asked(client: Client, path: str, **parameters: Any) -> Any:
@@ -98,7 +98,7 @@ def test_a_large_space_answers_by_plain_neighbours_until_its_hubness_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("muse.web.explorer.AT_ONCE", 0)
-    own = Client(create_app(Explorer(small_space(), "fr-en"), burst=1e6))
+    own = Client(create_app(Explorer(small_space(), "fr-en")))
     assert asked(own, "/api/translate", word="roi")["retrieval"] == "nn"
     until(lambda: asked(own, "/api/translate", word="roi")["retrieval"] == "csls:10")
 
@@ -191,7 +191,7 @@ def test_the_picture_is_drawn_and_finds_words(client: Client) -> None:
 def test_a_picture_without_words_is_empty_and_no_word_has_a_place_in_it() -> None:
     rows = np.eye(8, dtype=np.float32)
     short = plain_space(rows, rows, list("abcdefgh"), list("ABCDEFGH"))  # too short for a picture
-    client = Client(create_app(Explorer(short, "fr-en"), burst=1e6))
+    client = Client(create_app(Explorer(short, "fr-en")))
     assert picture(client)["points"] == []
     assert asked(client, "/api/place", word="a") is None
 
@@ -269,7 +269,6 @@ def test_a_hostile_word_of_the_vocabulary_is_only_data(client: Client) -> None:
     answer = client.get("/api/translate", params={"word": SCRIPT})
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
-    assert answer.headers["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.parametrize(
@@ -317,16 +316,8 @@ def test_every_file_of_the_page_is_used() -> None:
     assert unused == ["index.html"]
 
 
-def test_every_answer_keeps_the_page_to_itself(client: Client) -> None:
-    for path in ("/", "/page/explorer.js", "/api/spaces", "/nosuch"):
-        headers = client.get(path).headers
-        assert headers["content-security-policy"].startswith("default-src 'self'")
-        assert "unsafe" not in headers["content-security-policy"]
-        assert headers["x-content-type-options"] == "nosniff"
-
-
 def test_another_host_name_is_not_answered(client: Client) -> None:
-    for host, status in (("evil.example", 421), ("127.0.0.1:8765", 200), ("127.0.0.1", 200), ("", 421)):
+    for host, status in (("evil.example", 400), ("127.0.0.1:8765", 200), ("127.0.0.1", 200), ("", 400)):
         assert client.get("/api/spaces", headers={"host": host}).status_code == status
 
 

@@ -48,7 +48,7 @@ def space_of_rows(*, texts: bool = True, ids: Sequence[str] | None = None) -> Al
 
 @pytest.fixture(scope="module")
 def client() -> Client:
-    return Client(create_app(Explorer(space_of_rows(), "rows"), burst=1e6, hosts=("127.0.0.1",)))
+    return Client(create_app(Explorer(space_of_rows(), "rows"), hosts=("127.0.0.1",)))
 
 
 def asked(client: Client, path: str, **parameters: Any) -> Any:
@@ -68,7 +68,7 @@ def test_answers_have_texts(client: Client) -> None:
 
 
 def test_without_texts_there_is_no_such_field() -> None:
-    client = Client(create_app(Explorer(space_of_rows(texts=False), "rows"), burst=1e6, hosts=("127.0.0.1",)))
+    client = Client(create_app(Explorer(space_of_rows(texts=False), "rows"), hosts=("127.0.0.1",)))
     found = asked(client, "/api/translate", word="1", top=3)
     assert "text" not in found
     assert set(found["translations"][0]) == {"word", "score", "probability", "mutual", "grade"}
@@ -103,7 +103,7 @@ def test_an_unknown_row(client: Client) -> None:
 
 def test_ids_of_letters_are_no_words_of_a_picture_and_have_no_spelling() -> None:
     ids = [f"report{letter}" for letter in (string.ascii_letters + "éèêàâîïô")]
-    client = Client(create_app(Explorer(space_of_rows(ids=ids), "rows"), burst=1e6, hosts=("127.0.0.1",)))
+    client = Client(create_app(Explorer(space_of_rows(ids=ids), "rows"), hosts=("127.0.0.1",)))
     drawn = picture(client)
     assert (drawn["points"], drawn["regions"]) == ([], [])
     answer = client.get("/api/translate", params={"word": "reportt1"})

@@ -1,6 +1,6 @@
 // Questions to the server: an answer, a refusal with its reasons, or no answer at all.
 export class Refused extends Error {
-  // `busy`: the server says when to ask again.
+  // `busy`: the server has too many requests at once; it says so in plain text, as uvicorn does.
   constructor(status, { error, suggestions = [], languages = [] }, busy) {
     super(error);
     Object.assign(this, { status, suggestions, languages, busy });
@@ -16,7 +16,7 @@ export async function ask(path, parameters = {}, signal = undefined) {
   } catch (error) {
     throw error.name === "AbortError" ? error : new Unreachable(error.message);
   }
-  const answer = await response.json().catch(() => ({ error: `The server answered with status ${response.status}.` }));
-  if (!response.ok) throw new Refused(response.status, answer, response.headers.has("retry-after"));
+  const answer = await response.json().catch(() => ({ error: `The server answered with status ${response.status}.`, plain: true }));
+  if (!response.ok) throw new Refused(response.status, answer, response.status === 503 && answer.plain === true);
   return answer;
 }
