@@ -30,7 +30,11 @@ PAGES = ROOT / "docs" / "pages"
 TUTORIAL = PAGES / "tutorial.md"
 OTHERS = sorted(path for path in PAGES.rglob("*.md") if path != TUTORIAL and blocks(path))
 TEXTS = [README, ROOT / "CONTRIBUTING.md", *sorted(PAGES.rglob("*.md"))]
-SLOW = ("look", "many-languages", "measure", "new-words", "sentence-systems", "vector-store")
+SLOW = {
+    *("from-text", "learn-from-dictionary", "look", "low-resource", "many-languages", "many-machines"),
+    *("measure", "new-words", "python", "sentence-systems", "train-encoder", "train-translator"),
+    *("vector-store", "which-file"),
+}
 MARKED = [pytest.param(page, marks=pytest.mark.slow) if page.stem in SLOW else page for page in OTHERS]
 FEW = 1_500
 SEARCHES = ("look", "sentence-systems", "which-file")  # pages that a small space will do for

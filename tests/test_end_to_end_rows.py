@@ -19,7 +19,7 @@ from muse.run.runtime import Runtime
 from muse.space import load_space
 from muse.vectors import Vectors
 from tests.support.asgi import Client
-from tests.support.command import Command, Ended, process, refused, refused_leaving, tree
+from tests.support.command import Command, Ended, inside, refused, refused_leaving, tree
 from tests.support.toys import raw_mixture, write_vec
 
 SHORT = TransportConfig(rounds=10, rows=400, dimensions=16, weighted=True)
@@ -60,10 +60,15 @@ def _arguments(made: Path, out: Path, source: str, target: str, *more: object) -
     return ["align", "--src", "a", "--tgt", "b", *files, "--out", out, *more]
 
 
-@pytest.fixture(scope="module")
-def aligned(made: Path) -> Ended:
-    """What `muse align` printed of the space `made / "space"`, with the settings that users have."""
-    return process(*_arguments(made, made / "space", "a.npy", "b.npy", "--json"))
+@pytest.fixture(scope="module", params=["few runs", pytest.param("as users have it", marks=pytest.mark.slow)])
+def aligned(made: Path, request: pytest.FixtureRequest) -> Ended:
+    """What `muse align` printed of the space `made / "space"`."""
+    arguments = _arguments(made, made / "space", "a.npy", "b.npy", "--json")
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "few runs":  # of which not every seed has enough
+            patch.setitem(auto.KNOWN_OF_ROWS, "clusters", few_clusters)
+            arguments += ["--seed", 1]
+        return inside(*arguments)
 
 
 @pytest.fixture
@@ -221,6 +226,7 @@ def test_too_few_rows_are_refused(made: Path, muse: Command, tmp_path: Path) -> 
     refused_leaving(tmp_path, muse, arguments, "at least 500 rows are needed to align, got 300; give a file")
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(made: Path, fast: Command, tmp_path: Path) -> None:
     made_twice = []
     for name in ("one", "two"):
@@ -240,6 +246,7 @@ def test_ids_that_belong_together_are_learned_from(made: Path, fast: Command, tm
     assert ended.json["supervision"]["pairs"] == 200
 
 
+@pytest.mark.slow
 def test_dimensions_that_differ(made: Path, fast: Command, tmp_path: Path) -> None:
     ended = fast(*_arguments(made, tmp_path / "x", "a.npy", "wide.npy", "--init", "clusters", "--json"))
     assert ended.code == 0, ended.err
@@ -247,6 +254,7 @@ def test_dimensions_that_differ(made: Path, fast: Command, tmp_path: Path) -> No
     assert load_space(tmp_path / "x").manifest["dimension"] == WIDTH
 
 
+@pytest.mark.slow
 def test_words_on_one_side_and_rows_on_the_other(made: Path, fast: Command, tmp_path: Path) -> None:
     ended = fast(*_arguments(made, tmp_path / "x", "a.npy", "words.vec", "--init", "clusters"))
     assert ended.code == 0, ended.err
@@ -256,6 +264,7 @@ def test_words_on_one_side_and_rows_on_the_other(made: Path, fast: Command, tmp_
     assert [side.ranked for side in sides] == [False, True]
 
 
+@pytest.mark.slow
 def test_unrelated_rows_are_not_called_aligned(made: Path, fast: Command, tmp_path: Path) -> None:
     ended = fast(*_arguments(made, tmp_path / "x", "a.npy", "noise.npy", "--init", "clusters"))
     verdict: Any = load_space(tmp_path / "x").manifest["verdict"]["label"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from muse.learn import auto
 from muse.vectors import Vectors
 from tests.support.command import Command, Ended, align_arguments
 from tests.support.toys import write_vec
@@ -18,8 +19,12 @@ FAILS = ["--init", "similarity"]
 
 @pytest.fixture
 def unlike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory, with vectors of fr and en that are unlike; every tenth word is spelt alike."""
+    """The working directory, with vectors of fr and en that are unlike; every tenth word is spelt alike.
+
+    Of what auto tries it tries the quickest alone: all would fail here.
+    """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(auto, "AUTO", ("similarity",))
     rng = np.random.default_rng(0)
     for language in ("fr", "en"):
         words = [f"same{row}" if row % 10 == 0 else f"{language}{row}" for row in range(600)]
@@ -121,6 +126,7 @@ def test_translations_that_are_published_that_lie_there_and_that_one_must_write(
     assert "muse fetch vectors elvish" not in ended.err
 
 
+@pytest.mark.slow
 def test_few_pairs_of_a_dictionary(muse: Command, unlike: Path) -> None:
     (unlike / "d.txt").write_text("".join(f"fr{row} en{row}\n" for row in range(1, 10)))
     first, *_ = failed(muse, "--dictionary", "d.txt", "--init", "dictionary")

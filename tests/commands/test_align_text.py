@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_from_two_texts_to_a_space(folder: Path, muse: Command) -> None:
-    pair = ["align", "--src", "fr", "--tgt", "en"]
+    pair = ["align", "--src", "fr", "--tgt", "en", "--init", "similarity", "--no-refine"]
     ended = muse(*pair, "--src-text", "fr.txt", "--tgt-text", "en.txt", "--out", "space", "--json", "-q")
     assert ended.code in (0, 3), ended.err
     assert ended.json["words"] == {"fr": WORDS, "en": WORDS}

@@ -95,6 +95,7 @@ def test_without_the_extra(muse: Command, monkeypatch: pytest.MonkeyPatch, tmp_p
     assert install_extra("web") in muse("serve", tmp_path).errors[0]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     saved(tmp_path / "space")

@@ -79,6 +79,7 @@ def test_a_line_comes_out_before_the_next_goes_in(space: Path) -> None:
         assert running.wait(60) == 0
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes(space: Path) -> None:
     muse = f"{sys.executable} -m muse translate {space}"
     command = f"yes 'le chat' | head -n 200000 | {muse} | head -n 1; exit ${{PIPESTATUS[2]}}"
@@ -104,6 +105,7 @@ def test_text_in_another_language_is_told(muse: Command, space: Path) -> None:
     assert "no vector" not in translate(muse, space, stdin="le chat zzz\n").err
 
 
+@pytest.mark.slow
 def test_a_closed_stdin_is_told(space: Path) -> None:
     command = f"{sys.executable} -m muse translate {space} <&-"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)

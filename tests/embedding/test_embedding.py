@@ -122,6 +122,7 @@ def test_words_of_a_topic_are_alike(text: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*"))  # the model of 2 GB, above all
 
 
+@pytest.mark.slow
 def test_one_thread_gives_the_same_twice(text: Path, tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         embed([text], tmp_path / f"{name}.vec", language="xx", config=replace(SMALL, seed=seed))

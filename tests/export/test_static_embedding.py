@@ -49,6 +49,7 @@ def test_the_rows_are_those_of_the_words(space: AlignedSpace, tmp_path: Path) ->
     assert not weight[vocabulary["[UNK]"]].any()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # the library's own, of no concern here
 def test_sentence_transformers_loads_it_and_encodes_both_languages(
     space: AlignedSpace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

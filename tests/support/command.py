@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import logging
@@ -76,6 +77,27 @@ def every_command() -> dict[str, click.Command]:
         inner = command.commands if isinstance(command, click.Group) else {}
         found |= {f"{name} {task}": one for task, one in inner.items()} or {name: command}
     return found
+
+
+def inside(*arguments: object) -> Ended:
+    """`muse` with these arguments, in this process; for fixtures that serve several tests."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    code: object = 0
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        contextlib.redirect_stderr(io.StringIO()) as err,
+    ):
+        patch.setattr(sys, "argv", ["muse", *map(str, arguments)])
+        try:
+            cli.main()
+        except SystemExit as ended:
+            code = ended.code
+        finally:  # basicConfig took pytest's own handlers away
+            root.handlers[:] = handlers
+            root.setLevel(level)
+    return Ended(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
 
 
 def align_arguments(source_file: Path, target_file: Path, out: Path, *more: object) -> list[object]:

@@ -145,6 +145,7 @@ def test_the_simplest_within_one_standard_error() -> None:
     assert simplest([_tested("none", []), _tested("neither", [])]).method.name == "none"
 
 
+@pytest.mark.slow
 def test_a_dictionary_of_a_related_language() -> None:
     known = evidence(200, noise=0.05)
     maps, supervision = choose(known, [], fixed=False, seed=[0], runtime=Runtime())
@@ -161,6 +162,7 @@ def test_a_fixed_target_does_not_move() -> None:
     assert torch.equal(maps.target, torch.eye(20))
 
 
+@pytest.mark.slow
 def test_a_dictionary_of_strangers_is_no_better_than_chance() -> None:
     source, target = strangers()
     rows = torch.arange(200)
@@ -190,6 +192,7 @@ def test_few_pairs_overrule_a_start_that_succeeded_only_if_they_are_sure(
     assert found.chosen == chosen
 
 
+@pytest.mark.slow
 def test_a_start_that_failed_comes_after_its_equals_and_transport() -> None:
     maps = orthogonal(evidence(300, noise=0.05))
 
@@ -206,6 +209,7 @@ def test_a_start_that_failed_comes_after_its_equals_and_transport() -> None:
     assert "transport" in failed and "transport" not in trusted
 
 
+@pytest.mark.slow
 def test_a_start_that_failed_is_taken_where_it_is_better() -> None:
     known = evidence(300, noise=0.05, wrong=0.97)
     start = Start("start", orthogonal(evidence(300, noise=0.05)), failed=True)
