@@ -60,22 +60,23 @@ def _arguments(made: Path, out: Path, source: str, target: str, *more: object) -
     return ["align", "--src", "a", "--tgt", "b", *files, "--out", out, *more]
 
 
-@pytest.fixture(scope="module", params=["few runs", pytest.param("as users have it", marks=pytest.mark.slow)])
-def aligned(made: Path, request: pytest.FixtureRequest) -> Ended:
-    """What `muse align` printed of the space `made / "space"`."""
-    arguments = _arguments(made, made / "space", "a.npy", "b.npy", "--json")
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "few runs":  # of which not every seed has enough
-            patch.setitem(auto.KNOWN_OF_ROWS, "clusters", few_clusters)
-            arguments += ["--seed", 1]
-        return inside(*arguments)
+@pytest.fixture(scope="module")
+def aligned(made: Path) -> Ended:
+    """What `muse align` printed of the space `made / "space"`, with the settings that users have."""
+    return inside(*_arguments(made, made / "space", "a.npy", "b.npy", "--json"))
 
 
-@pytest.fixture
-def space(made: Path, aligned: Ended) -> Path:
-    """The folder of that space."""
-    assert aligned.code == 0, aligned.err
-    return made / "space"
+@pytest.fixture(scope="module", params=["from pairs", pytest.param("from nothing", marks=pytest.mark.slow)])
+def space(made: Path, request: pytest.FixtureRequest) -> Path:
+    """The folder of a space in which the new rows find one another; learning from pairs is quick."""
+    if request.param == "from nothing":
+        ended: Ended = request.getfixturevalue("aligned")
+        assert ended.code == 0, ended.err
+        return made / "space"
+    pairs = ["--dictionary", made / "known.tsv", "--init", "dictionary", "--no-refine"]
+    ended = inside(*_arguments(made, made / "from-pairs", "a.npy", "known.npy", *pairs))
+    assert ended.code == 0, ended.err
+    return made / "from-pairs"
 
 
 def few_clusters(
@@ -92,14 +93,15 @@ def fast(monkeypatch: pytest.MonkeyPatch, muse: Command) -> Command:
     return muse
 
 
-def test_disjoint_rows_are_aligned(aligned: Ended, space: Path) -> None:
+@pytest.mark.slow
+def test_disjoint_rows_are_aligned(made: Path, aligned: Ended) -> None:
     fields = aligned.json
     assert (fields["verdict"], fields["init"], fields["unsupervised"]) == ("aligned", "clusters", True)
     assert fields["words"] == {"a": 1_500, "b": 1_500}
     assert "| clusters |" in fields["signature"]
     assert fields["signature"].startswith("transport:0.03")
     assert aligned.errors == []
-    loaded = load_space(space)
+    loaded = load_space(made / "space")
     for language in ("a", "b"):
         side = loaded.vectors(language)
         assert (side.ranked, side.noun, list(side.words[:3])) == (False, "rows", ["0", "1", "2"])
