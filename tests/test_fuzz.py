@@ -22,8 +22,8 @@ from tests.fuzz.target import Target
 from tests.fuzz.targets import GROUPS, TARGETS
 from tests.fuzz.workers import Task, Worker, examined
 
-INPUTS = 100  # of each target, in so much time of the processor at most: all targets take some twenty seconds
-SECONDS = 0.4
+INPUTS = 100  # of each target, in so much time of the processor at most
+SECONDS, SECONDS_OF_SLOW = 0.1, 0.4  # with the slow tests all targets take some twenty seconds
 ALL = settings(
     max_examples=INPUTS, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
@@ -38,13 +38,16 @@ def scratch() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_good_files_are_read_and_damaged_ones_read_or_refused(name: str, scratch: Path) -> None:
+def test_good_files_are_read_and_damaged_ones_read_or_refused(
+    name: str, scratch: Path, request: pytest.FixtureRequest
+) -> None:
     target = TARGETS[name]
     found = {str(examined(target, files, scratch)) for files in target.good}
     # Of a server there are errors and redirects to nowhere among them.
     assert found == ({READ, REFUSED} if name == "fetch" else {READ})
 
-    until, defects = time.process_time() + SECONDS, list[Defect]()
+    usual = "not slow" in request.config.option.markexpr
+    until, defects = time.process_time() + (SECONDS if usual else SECONDS_OF_SLOW), list[Defect]()
 
     @ALL
     @given(st.randoms(use_true_random=False))
