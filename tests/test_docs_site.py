@@ -18,6 +18,7 @@ from muse.learn.pair import AlignConfig
 from muse.search.retrieval import Retrieval
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 60_000  # milliseconds
 

@@ -172,7 +172,7 @@ def test_files_whose_names_are_not_utf_8(muse: Command, files: Path, tmp_path: P
 # The command line with a small game, killed once it has kept two of its epochs.
 KILLED = """
 import os, signal
-from muse.learn import plan
+from muse.learn import auto
 from muse import cli
 from muse.run.checkpoint import Checkpoint
 from tests.support.toys import small_game

@@ -101,7 +101,9 @@ def test_the_python_that_runs_muse_is_named_where_pip_is_that_of_another(
     assert install_packages("jinja2").startswith(f"{sys.executable} -m pip install ")
 
 
-@pytest.mark.parametrize(("module", "package"), [("torch", "torch"), ("faiss", "faiss-cpu")])
+@pytest.mark.parametrize(
+    ("module", "package"), [("torch", "torch"), pytest.param("faiss", "faiss-cpu", marks=pytest.mark.slow)]
+)
 def test_without_a_package_help_works_and_the_rest_names_it(module: str, package: str) -> None:
     def ended(argument: str) -> Ended:
         code = f"import sys; sys.modules[{module!r}] = None; sys.argv = ['muse', {argument!r}]"
