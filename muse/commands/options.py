@@ -1,11 +1,4 @@
-"""Options and helpers that several commands share.
-
-Numbers as options: within a range, finite, and not so large that a figure of float32 overflows.
-
-Standard input: the lines that arrive there.
-
-A dash in the place of a file: standard input where one is read, refused where one is written.
-"""
+"""Options that several commands share, and what every command does before its own work."""
 
 from __future__ import annotations
 
@@ -17,25 +10,27 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-from muse.commands.outputs import OUTPUTS, check_inputs_spared, check_outputs
+from muse.commands.outputs import check_inputs_spared, check_outputs
+from muse.commands.standard_input import without_dashes
 from muse.errors import Contradiction
 from muse.progress import message
 from muse.run.memory import fit_threads
 from muse.version import __version__
 
+if TYPE_CHECKING:
+    from muse.search.approximate import Approximation
+    from muse.search.retrieval import Retrieval
+    from muse.space import AlignedSpace
+
 log = logging.getLogger(__name__)
 
 MOST_BEAM = 1_000  # a beam takes memory for each sentence it keeps
 LARGEST = 1e30  # times a logarithm or a distance it is still a number of float32
-STDIN_NAME = "standard input"
-DASH = "-"
-STDIN = Path("/dev/stdin")  # read as any other pipe is: once and from the start, or refused
-_FOLDERS = ("SPACE", "FOLDER")
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at 100,000
 
@@ -55,86 +50,6 @@ class Finite(click.FloatRange):
     def _describe_range(self) -> str:
         # Of click, for its help: without bounds it would read "x<=None".
         return "" if self.min is None and self.max is None else super()._describe_range()
-
-
-if TYPE_CHECKING:
-    from muse.files.plain_text import Stream
-
-
-def lines_on_stdin() -> Iterator[list[str]]:
-    """The lines on stdin in blocks, as they arrive; BadFile if it is closed."""
-    from muse.errors import BadFile
-    from muse.files.plain_text import read_blocks
-
-    if sys.stdin is None:
-        raise BadFile(f"{STDIN_NAME}: expected text, but it is closed; send text")
-    return read_blocks(cast("Stream", sys.stdin.buffer), STDIN_NAME)
-
-
-def without_dashes(options: dict[str, Any]) -> dict[str, Any]:
-    """The options with the path of standard input for every - that is a file to read.
-
-    Raise BadSetting for a - that is a folder or is written, and Contradiction for two of them and for one
-    beside --ray.
-    """
-    from muse.errors import Contradiction
-
-    found = list(_dashes(options))
-    for parameter in found:
-        _check(parameter)
-    if len(found) > 1:
-        names = " and ".join(_shown(parameter) for parameter in found)
-        raise Contradiction(f"only one file can be standard input, got - for {names}; give the others a name")
-    if found and options.get("address") is not None:
-        raise Contradiction(f"--ray needs files that several machines read, got - for {_shown(found[0])}")
-    return {**options, **{str(one.name): _replaced(options[str(one.name)]) for one in found}}
-
-
-def _dashes(options: dict[str, Any]) -> Iterator[click.Parameter]:
-    # The parameters whose value is a dash, as often as they have one.
-    for parameter in click.get_current_context().command.params:
-        value = options.get(str(parameter.name))
-        for one in value if isinstance(value, tuple) else [value]:
-            if _is_dash(one, named=str(parameter.metavar).endswith("=FILE")):
-                yield parameter
-
-
-def _is_dash(value: Any, *, named: bool = True) -> bool:
-    # Of strings only LANG=FILE has files: the word that muse translate is asked may be a dash.
-    return value == Path(DASH) or (named and isinstance(value, str) and value.rpartition("=")[2] == DASH)
-
-
-def _check(parameter: click.Parameter) -> None:
-    from muse.errors import BadSetting
-
-    if parameter.name in OUTPUTS:
-        printed = ", or leave it out to print" if "stdout" in str(getattr(parameter, "help", "")) else ""
-        raise BadSetting(
-            f"{_shown(parameter)} must have a name, since it appears once it is complete, got -; choose a "
-            f"name{printed} (or the full path of a file that is called -)"
-        )
-    if str(parameter.metavar or parameter.name).upper().endswith(_FOLDERS):
-        raise BadSetting(f"{_shown(parameter)} must be a folder, got -; give its name")
-
-
-def _shown(parameter: click.Parameter) -> str:
-    if isinstance(parameter, click.Option):
-        return parameter.opts[0]
-    return str(parameter.metavar or parameter.name).upper().removesuffix("...")
-
-
-def _replaced(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(map(_replaced, value))
-    if not _is_dash(value):
-        return value
-    return STDIN if isinstance(value, Path) else f"{value[: -len(DASH)]}{STDIN}"
-
-
-if TYPE_CHECKING:
-    from muse.search.approximate import Approximation
-    from muse.search.retrieval import Retrieval
-    from muse.space import AlignedSpace
 
 
 def common(command: F) -> F:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from muse.commands.options import STDIN, given, lines_on_stdin
+from muse.commands.options import given
+from muse.commands.standard_input import STDIN, lines_on_stdin
 from muse.commands.unknown_words import Sampled, warn_if_unreadable
 
 BEAM, BATCH = 4, 32
