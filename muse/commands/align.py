@@ -169,10 +169,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--src-words", type=Path, metavar="FILE",
-    help="Words of --src, most frequent first, for vectors that are composed of n-grams: of a spaCy pipeline "
+    help="Words of --src, most frequent first, if their vectors are composed of n-grams: a spaCy pipeline "
     "in mode floret, or a fastText .bin.",
 )  # fmt: skip
-@click.option("--tgt-words", type=Path, metavar="FILE", help="The same for --tgt.")
+@click.option("--tgt-words", type=Path, metavar="FILE", help="Words of --tgt, if composed likewise.")
 @click.option(
     "--src-captions", "--src-texts", "src_texts", cls=RenamedOption, type=Path, metavar="FILE",
     help="Texts to show beside the ids of --src, if these are unlabelled vectors: one a line, in their "
@@ -180,7 +180,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--tgt-captions", "--tgt-texts", "tgt_texts", cls=RenamedOption, type=Path, metavar="FILE",
-    help="The same for --tgt.",
+    help="Texts to show beside the ids of --tgt.",
 )  # fmt: skip
 @text_options
 @click.option(

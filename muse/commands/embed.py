@@ -38,16 +38,16 @@ log = logging.getLogger(__name__)
 )
 @click.option(
     "--model", type=Path, metavar="FILE.bin",
-    help="Keep the fastText model too: it has vectors of words that the text lacks.",
+    help="Also save the fastText model, which composes vectors for words that the text lacks.",
 )  # fmt: skip
 @click.option("--dim", default=300, show_default=True, metavar="N", help="Number of dimensions.")
 @click.option(
     "--epochs", type=click.IntRange(1), metavar="N",
-    help="Times to read the text.  [default: 5 to 15, more if it is short]",
+    help="Number of passes over the text.  [default: 5 to 15, more if it is short]",
 )  # fmt: skip
 @click.option("--window", default=5, show_default=True, metavar="N", help="Words of context on either side.")
 @click.option("--negatives", default=10, show_default=True, metavar="N", help="Negatives for each example.")
-@click.option("--min-count", default=5, show_default=True, metavar="N", help="Leave out rarer words.")
+@click.option("--min-count", default=5, show_default=True, metavar="N", help="Leave out words that occur less often.")
 @click.option(
     "--ngrams", default="3-6", show_default=True, metavar="MIN-MAX", help="Lengths of subwords; 0-0: none."
 )

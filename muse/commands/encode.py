@@ -54,7 +54,7 @@ UNTRAINED = "sif"
 @click.option("--out", type=Path, metavar="FILE", help="A .npy or .parquet file.  [default: text on stdout]")
 @click.option(
     "--fit", metavar="FILE|LANG=FILE",
-    help="Text in LANG, that of --lang, to learn weights and corrections from.",
+    help="Text in --lang to learn the encoder's weights from.",
 )  # fmt: skip
 @click.option(
     "--save", type=Path, metavar="FOLDER", help="Save the encoder, with what it learned from --fit."

@@ -41,8 +41,8 @@ def encoder_names(default: str) -> Callable[[F], F]:
     """Adds the options that name an encoder, by default this one, and its further spaces."""
     also = click.option(
         "--also", multiple=True, type=Path, metavar="SPACE",
-        help="Another space for the encoder; may be repeated. One encoder reads each of the spaces, "
-        "several read one each.",
+        help="Another space for the encoder; may be repeated. One encoder reads all of the spaces, several read "
+        "one each.",
     )  # fmt: skip
     return lambda command: encoder_name(default)(also(command))
 
@@ -52,7 +52,7 @@ def encoder_name(default: str) -> Callable[[F], F]:
     return click.option(
         "--encoder", default=default, show_default=True, metavar="NAME|FOLDER",
         help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre, "
-        "+binary; or a saved encoder. With & between them, several side by side.",
+        "+binary; or a saved encoder. Join several with &.",
     )  # fmt: skip
 
 

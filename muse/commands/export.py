@@ -72,7 +72,7 @@ OF_FORM = {
 @click.option(
     "--max-vocab", type=click.IntRange(1), metavar="N", help="Export only the N most frequent words."
 )
-@click.option("--lang", "language", metavar="LANG", help="Formats of vectors: export only this language.")
+@click.option("--lang", "language", metavar="LANG", help="Export only this language (formats of vectors).")
 @click.option(
     "--src",
     "source",

@@ -40,7 +40,7 @@ from muse.commands.sections import SectionedCommand
     metavar="FILE",
     help="Map only these words, one on each line.  [default: all new words]",
 )
-@click.option("--fit", is_flag=True, help="Fit vectors from another model to those of the space first.")
+@click.option("--fit", is_flag=True, help="The vectors come from another model: fit them to the space first.")
 @click.option(
     "--out", type=Path, metavar="FILE",
     help="A .vec, .vec.gz or .npz file of new words; or a .npy or .parquet file of all rows, which are "

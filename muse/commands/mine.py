@@ -47,8 +47,8 @@ UNTRAINED = "idf"  # finds translations best without training on the whole; sif 
 @click.argument("space", type=Path)
 @click.option("--src-lang", required=True, metavar="LANG", help="Language of --source.")
 @click.option("--tgt-lang", required=True, metavar="LANG", help="Language of --target.")
-@click.option("--source", required=True, type=Path, metavar="FILE", help="Text with a sentence on each line.")
-@click.option("--target", required=True, type=Path, metavar="FILE", help="Text with a sentence on each line.")
+@click.option("--source", required=True, type=Path, metavar="FILE", help="Text in --src-lang, a sentence a line.")
+@click.option("--target", required=True, type=Path, metavar="FILE", help="Text in --tgt-lang, a sentence a line.")
 @click.option(
     "--out", required=True, type=Path, metavar="FILE",
     help="Pairs as score<TAB>source<TAB>target, best first; compressed if the name ends in .gz.",
@@ -80,7 +80,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     A pair is kept if each of its sentences is the best candidate for the other. Scores depend on the
     encoder and the text: choose a --threshold with --gold, on text whose translations you know. A threshold
     for margin usually transfers between language pairs. Sentences that are repeated, empty or without a
-    known word are left out and counted. Accents written apart and white space make no difference.
+    known word are left out and counted. Unicode form and white space make no difference.
     """
     from muse.errors import Contradiction
     from muse.files.writing import check_place, check_text_name

@@ -223,7 +223,7 @@ def cluster(command: F) -> F:
     return click.option(
         "--ray", "address", metavar="ADDRESS",
         help="Run on a Ray cluster: local (started here), auto, HOST:PORT or ray://HOST:PORT. --out is then "
-        "a folder of Parquet files; the same command again resumes a run that was cut off.",
+        "a folder of Parquet files; run the same command again to resume.",
     )(command)  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
 
     It says whether the alignment worked, how good it is, on what evidence, and what to do next. With a
     --dictionary it shows wrong answers, accuracy in both directions, and how reliable the probabilities are.
-    Of more than two languages it takes the least certain one, unless --src or --tgt names another.
+    With more than two languages it is about the least certain one, unless --src or --tgt names another.
     The page is self-contained; its figures are also written as SVG files.
     """
     from muse.report import check_page, gather_facts, require_report, supervision_json, write_report

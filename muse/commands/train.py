@@ -181,7 +181,7 @@ if TYPE_CHECKING:
     "--lang",
     required=True,
     metavar="LANG",
-    help="Language to train, beside the pivot, which is the space's --tgt.",
+    help="Language to train on, beside the pivot of the space.",
 )
 @click.option(
     "--parallel", multiple=True, metavar="FILE|LANG=FILE",
@@ -242,8 +242,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE",
-    help="All but x-cbow, projection, cvm-add: a setting; may be repeated, the last of a KEY counts. A wrong "
-    "KEY lists all.",
+    help="A setting of any encoder but x-cbow, projection and cvm-add; may be repeated. A wrong KEY lists all.",
 )  # fmt: skip
 @click.option(
     "--powers", metavar="P,P",

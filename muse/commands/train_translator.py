@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 @click.option("--out", required=True, type=Path, metavar="FOLDER", help="Folder for the model.")
 @click.option(
     "--encoder", default="space", show_default=True, metavar="random|space|FOLDER",
-    help="How the encoder begins: at random, with the rows of the space, or as a saved xlm.",
+    help="Initial encoder: random, the vectors of the space, or a saved xlm.",
 )  # fmt: skip
 @click.option(
     "--decoder", default="space", show_default=True, metavar="random|space|FOLDER",
-    help="How the decoder begins.",
+    help="Initial decoder: random, the vectors of the space, or a saved xlm.",
 )  # fmt: skip
 @click.option(
     "--epochs", type=click.IntRange(0), metavar="N", help="Maximum number of epochs.  [default: the preset's]"
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE",
-    help="A setting; may be repeated, the last of a KEY counts.",
+    help="A setting; may be repeated. A wrong KEY lists all.",
 )  # fmt: skip
 @click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
 @common

@@ -180,7 +180,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--sample", is_flag=True,
-    help="--model, a bgt: draw how each sentence is worded at random; another --seed, another wording.",
+    help="--model, a bgt: vary the wording at random, by --seed.",
 )  # fmt: skip
 @click.option(
     "--batch", type=click.IntRange(1), metavar="N",
@@ -194,7 +194,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Make vectors for unknown words from n-grams learned from the space itself.",
 )
-@click.option("--fit", is_flag=True, help="Fit --vectors from another model to those of the space first.")
+@click.option("--fit", is_flag=True, help="--vectors come from another model: fit them to the space first.")
 @click.option(
     "--reference",
     type=Path,
