@@ -47,7 +47,9 @@ log = logging.getLogger(__name__)
 )  # fmt: skip
 @click.option("--window", default=5, show_default=True, metavar="N", help="Words of context on either side.")
 @click.option("--negatives", default=10, show_default=True, metavar="N", help="Negatives for each example.")
-@click.option("--min-count", default=5, show_default=True, metavar="N", help="Leave out words that occur less often.")
+@click.option(
+    "--min-count", default=5, show_default=True, metavar="N", help="Leave out words that occur less often."
+)
 @click.option(
     "--ngrams", default="3-6", show_default=True, metavar="MIN-MAX", help="Lengths of subwords; 0-0: none."
 )

@@ -47,8 +47,12 @@ UNTRAINED = "idf"  # finds translations best without training on the whole; sif 
 @click.argument("space", type=Path)
 @click.option("--src-lang", required=True, metavar="LANG", help="Language of --source.")
 @click.option("--tgt-lang", required=True, metavar="LANG", help="Language of --target.")
-@click.option("--source", required=True, type=Path, metavar="FILE", help="Text in --src-lang, a sentence a line.")
-@click.option("--target", required=True, type=Path, metavar="FILE", help="Text in --tgt-lang, a sentence a line.")
+@click.option(
+    "--source", required=True, type=Path, metavar="FILE", help="Text in --src-lang, a sentence a line."
+)
+@click.option(
+    "--target", required=True, type=Path, metavar="FILE", help="Text in --tgt-lang, a sentence a line."
+)
 @click.option(
     "--out", required=True, type=Path, metavar="FILE",
     help="Pairs as score<TAB>source<TAB>target, best first; compressed if the name ends in .gz.",
