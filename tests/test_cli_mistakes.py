@@ -50,7 +50,8 @@ MISTAKES = [
     usage("evaluate space --task sentence", "'sentence' is not one of"),
     usage("evaluate space", "--task words needs --dictionary FILE"),
     usage("evaluate space --dictionary gold.txt --encoder mean",
-          "--encoder is for --task sentences, sts, relatedness, nli, transfer or probe, not for words"),
+          "--encoder is for --task sentences, mining, sts, relatedness, nli, transfer or probe, "
+          "not for words"),
     usage("translate space fr20 --to en", "No such option '--to'"),
     usage("induce space", "Missing option '--out'"),
     usage("induce space --out x.txt --top 0", "0 is not in the range x>=1"),

@@ -41,8 +41,7 @@ def encoder_names(default: str) -> Callable[[F], F]:
     """Adds the options that name an encoder, by default this one, and its further spaces."""
     also = click.option(
         "--also", multiple=True, type=Path, metavar="SPACE",
-        help="Another space for the encoder; may be repeated. One encoder reads all of the spaces, several read "
-        "one each.",
+        help="Another space for the encoder; may be repeated. One encoder reads all, several read one each.",
     )  # fmt: skip
     return lambda command: encoder_name(default)(also(command))
 

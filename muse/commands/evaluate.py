@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from muse.commands.completion import spaces
 from muse.commands.evaluate_classifiers import nli, probe, transfer
+from muse.commands.evaluate_mining import mining
 from muse.commands.evaluate_sentences import relatedness, sentences, sts
 from muse.commands.evaluate_tasks import BY_OPTION, named
 from muse.commands.evaluate_words import rows, similarity, words
@@ -17,7 +18,7 @@ from muse.commands.sections import SectionedGroup
 
 SECTIONS = {
     "Words": (words, similarity),
-    "Sentences": (sentences, sts, relatedness, nli, transfer, probe),
+    "Sentences": (sentences, mining, sts, relatedness, nli, transfer, probe),
     "Unlabelled vectors": (rows,),
 }
 HELP = ("-h", "--help", "--version")

@@ -64,12 +64,8 @@ log = logging.getLogger(__name__)
     "--both", is_flag=True, help="Also write the other direction, to a file with .reverse in its name."
 )
 @click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Use only the N most frequent words.")
-@click.option(
-    "--src-max", type=click.IntRange(1), metavar="N", help="Use only the N most frequent words of --src."
-)
-@click.option(
-    "--tgt-max", type=click.IntRange(1), metavar="N", help="Use only the N most frequent words of --tgt."
-)
+@click.option("--src-max", type=click.IntRange(1), metavar="N", help="The N most frequent words of --src.")
+@click.option("--tgt-max", type=click.IntRange(1), metavar="N", help="The N most frequent words of --tgt.")
 @click.option(
     "--min-probability",
     type=Finite(0, 1),

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -27,7 +27,28 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SIDES = ("source", "target")
+F = TypeVar("F", bound=Callable[..., Any])
 UNTRAINED = "idf"  # finds translations best without training on the whole; sif compares sentences best
+
+
+def score_options(command: F) -> F:
+    """Adds the options that score and choose pairs."""
+    for option in (
+        click.option(
+            "--neighbours", default=4, show_default=True, type=click.IntRange(1), metavar="K",
+            help="Number of candidates for each sentence, and size of its neighbourhood.",
+        ),
+        click.option(
+            "--threshold", type=Finite(), metavar="X",
+            help="Drop pairs with a lower score.  [default: keep all]",
+        ),
+        click.option(
+            "--score", default="margin", show_default=True, type=click.Choice(["margin", "csls", "cosine"]),
+            help="Score of a pair; margin and csls compare it with its neighbourhood, cosine does not.",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
 
 
 @click.command(
@@ -47,32 +68,18 @@ UNTRAINED = "idf"  # finds translations best without training on the whole; sif 
 @click.argument("space", type=Path)
 @click.option("--src-lang", required=True, metavar="LANG", help="Language of --source.")
 @click.option("--tgt-lang", required=True, metavar="LANG", help="Language of --target.")
-@click.option(
-    "--source", required=True, type=Path, metavar="FILE", help="Text in --src-lang, a sentence a line."
-)
-@click.option(
-    "--target", required=True, type=Path, metavar="FILE", help="Text in --tgt-lang, a sentence a line."
-)
+@click.option("--source", required=True, type=Path, metavar="FILE", help="Text in --src-lang, line by line.")
+@click.option("--target", required=True, type=Path, metavar="FILE", help="Text in --tgt-lang, line by line.")
 @click.option(
     "--out", required=True, type=Path, metavar="FILE",
     help="Pairs as score<TAB>source<TAB>target, best first; compressed if the name ends in .gz.",
 )  # fmt: skip
 @click.option(
-    "--score", default="margin", show_default=True, type=click.Choice(["margin", "csls", "cosine"]),
-    help="Score of a pair; margin and csls compare it with its neighbourhood, cosine does not.",
-)  # fmt: skip
-@click.option(
-    "--threshold", type=Finite(), metavar="X", help="Drop pairs with a lower score.  [default: keep all]"
-)
-@click.option(
     "--gold", type=Path, metavar="FILE",
     help="Known pairs as source<TAB>target: report F1 at --threshold or, without it, the threshold with "
     "the best F1.",
 )  # fmt: skip
-@click.option(
-    "--neighbours", default=4, show_default=True, type=click.IntRange(1), metavar="K",
-    help="Number of candidates for each sentence, and size of its neighbourhood.",
-)  # fmt: skip
+@score_options
 @encoder_options(UNTRAINED)
 @backend
 @search
@@ -90,7 +97,7 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     from muse.files.writing import check_place, check_text_name
 
     recalls: list[Recall] = []
-    config = _config(options, recalls)
+    config = mining_config(options, recalls)
     languages = (options["src_lang"], options["tgt_lang"])
     if languages[0] == languages[1]:
         raise Contradiction(f"pairs are mined between two languages, got {languages[0]!r} twice")
@@ -100,21 +107,22 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     else:
         check_text_name(out, "pairs", ".tsv or .tsv.gz")
         check_place(out)
-    texts, known = _read(languages, options)
+    texts, known = read_texts(languages, options)
     loaded = open_space(space, config.device, options["quiet"])
     for language in languages:
         loaded.side(language)
     encoder = open_encoder(loaded, options)
-    signature = _signature(loaded, encoder, config, options)
+    signature = mining_signature(loaded, encoder, config, options)
     if on_cluster:
         found = _on_cluster(encoder, (space, *options["also"]), out, config, loaded.progress, options)
     else:
-        found = _here(encoder, texts, out, config, loaded.progress)
-    score = None if known is None else _score(found, known, config.threshold)
+        found = mined_pairs(encoder, texts, config, loaded.progress)
+        _write(out, found)
+    score = None if known is None else mining_score(found, known, config.threshold)
     _print_result(_Written(found.pairs, out, found.counts, signature, score, recalls), as_json)
 
 
-class _MinedPairs(NamedTuple):
+class MinedPairs(NamedTuple):
     """The number of pairs, the counts of each side, and what gives scores (p,) and pairs of lines."""
 
     pairs: int
@@ -122,10 +130,10 @@ class _MinedPairs(NamedTuple):
     read: Callable[[], tuple[Values, list[tuple[str, str]]]]
 
 
-def _here(
-    encoder: SentenceEncoder, texts: Sequence[_Text], out: Path, config: MiningConfig, progress: Progress
-) -> _MinedPairs:
-    from muse.files.sentence_text import write_scored_pairs
+def mined_pairs(
+    encoder: SentenceEncoder, texts: Sequence[_Text], config: MiningConfig, progress: Progress
+) -> MinedPairs:
+    """The pairs of two texts, on this machine."""
     from muse.sentences.mining import mine
 
     rows = [
@@ -134,16 +142,22 @@ def _here(
     ]
     found = mine(rows[0], rows[1], config=config, progress=progress.part(3, 3))
     pairs = [(texts[0].sentences[row], texts[1].sentences[column]) for row, column in found.pairs]
-    write_scored_pairs(out, ((float(value), *pair) for value, pair in zip(found.scores, pairs, strict=True)))
     unknown = [int((~side.any(axis=1)).sum()) for side in rows]
     counts = [{**text.counts, "unknown": count} for text, count in zip(texts, unknown, strict=True)]
-    return _MinedPairs(len(pairs), dict(zip(SIDES, counts, strict=True)), lambda: (found.scores, pairs))
+    return MinedPairs(len(pairs), dict(zip(SIDES, counts, strict=True)), lambda: (found.scores, pairs))
+
+
+def _write(out: Path, found: MinedPairs) -> None:
+    from muse.files.sentence_text import write_scored_pairs
+
+    scores, pairs = found.read()
+    write_scored_pairs(out, ((float(value), *pair) for value, pair in zip(scores, pairs, strict=True)))
 
 
 def _on_cluster(
     encoder: SentenceEncoder, spaces: tuple[Path, ...], out: Path, config: MiningConfig, progress: Progress,
     options: dict[str, Any],
-) -> _MinedPairs:  # fmt: skip
+) -> MinedPairs:  # fmt: skip
     from muse.cluster.encoding import Text
     from muse.cluster.mining import mine, mined
     from muse.cluster.run import Run, encoder_as_settings, files_as_settings, spaces_as_settings
@@ -158,10 +172,11 @@ def _on_cluster(
     }  # fmt: skip
     run = Run(out, options["address"], settings, progress)
     found = mine(encoder, spaces, (source, target), run, config)
-    return _MinedPairs(found["pairs"], {side: found[side] for side in SIDES}, partial(mined, out))
+    return MinedPairs(found["pairs"], {side: found[side] for side in SIDES}, partial(mined, out))
 
 
-def _config(options: dict[str, Any], recalls: list[Recall]) -> MiningConfig:
+def mining_config(options: dict[str, Any], recalls: list[Recall]) -> MiningConfig:
+    """How pairs are scored and searched; recalls of approximate search are appended to the list."""
     from muse.run.runtime import pick_device
     from muse.search.approximate import Approximation
     from muse.search.pair_score import PairScore
@@ -183,7 +198,7 @@ class _Text(NamedTuple):
     counts: dict[str, int]
 
 
-def _read(
+def read_texts(
     languages: tuple[str, str], options: dict[str, Any]
 ) -> tuple[list[_Text], set[tuple[str, str]] | None]:
     """The texts, which on a cluster other machines read, and the known pairs of --gold, if it is given."""
@@ -233,7 +248,7 @@ def _known(gold: Path, lines: Sequence[dict[str, str]]) -> set[tuple[str, str]]:
     return known
 
 
-def _score(found: _MinedPairs, known: set[tuple[str, str]], threshold: float | None) -> MiningScore:
+def mining_score(found: MinedPairs, known: set[tuple[str, str]], threshold: float | None) -> MiningScore:
     """The quality of the mined pairs at the threshold or, without it, at the best threshold."""
     import numpy as np
 
@@ -244,9 +259,10 @@ def _score(found: _MinedPairs, known: set[tuple[str, str]], threshold: float | N
     return judged.best() if threshold is None else judged.at(threshold)
 
 
-def _signature(
+def mining_signature(
     space: AlignedSpace, encoder: SentenceEncoder, config: MiningConfig, options: dict[str, Any]
 ) -> Signature:
+    """How pairs were found."""
     from muse.evaluation.score import space_signature, text_name
 
     return space_signature(

@@ -242,7 +242,8 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE",
-    help="A setting of any encoder but x-cbow, projection and cvm-add; may be repeated. A wrong KEY lists all.",
+    help="A setting of any encoder but x-cbow, projection and cvm-add; may be repeated. A wrong KEY lists "
+    "all.",
 )  # fmt: skip
 @click.option(
     "--powers", metavar="P,P",

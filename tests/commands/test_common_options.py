@@ -67,14 +67,18 @@ def _mentions(file: str, start: str) -> set[str]:
                 found.add(node.arg)
             elif isinstance(node, ast.Name):
                 left.append(node.id)
-            elif isinstance(node, ast.ImportFrom) and str(node.module).startswith("muse.commands."):
-                functions |= _functions(PACKAGE / f"{str(node.module).rpartition('.')[2]}.py")
     return found
 
 
 def _functions(file: Path) -> dict[str, ast.FunctionDef]:
+    """The functions of a module, and of the modules of commands it imports; options.py has what all share."""
     module = ast.parse(file.read_text(encoding="utf-8"))
-    return {one.name: one for one in module.body if isinstance(one, ast.FunctionDef)}
+    found: dict[str, ast.FunctionDef] = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("muse.commands."):
+            name = str(node.module).rpartition(".")[2]
+            found |= {} if name == "options" else _functions(PACKAGE / f"{name}.py")
+    return found | {one.name: one for one in module.body if isinstance(one, ast.FunctionDef)}
 
 
 def test_a_script_may_give_them_to_every_command(muse: Command, tmp_path: Path) -> None:

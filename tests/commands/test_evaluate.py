@@ -164,7 +164,8 @@ def test_a_space_may_have_the_name_of_a_task(
         ("rows space", "evaluate rows needs --pairs FILE, or --source FILE and --target FILE."),
         (
             "words space --encoder x",
-            "--encoder is for evaluate sentences, sts, relatedness, nli, transfer or",
+            "--encoder is for evaluate sentences, mining, sts, relatedness, nli, transfer or probe, "
+            "not for words.",
         ),
         ("words space --dictionary gold.txt --retrieval margin", "margin is for evaluate sentences."),
         ("sts space --src fr --pairs x --fit task", "--fit task is for evaluate transfer"),

@@ -55,6 +55,9 @@ LINES = {
     "induce space --src fr --tgt en": ("--top", "--max-vocab", "--src-max", "--tgt-max", "--min-probability"),
     "export space --format moses --src fr --tgt en --out out": ("--top", "--temperature", "--max-vocab"),
     "evaluate space --task sentences --src fr --tgt en --parallel pairs.tsv": ("--neighbours", "--seed"),
+    "evaluate space --task mining --src en --tgt fr --source text.en --target text.fr --gold pairs.tsv": (
+        "--neighbours", "--threshold",
+    ),
     "evaluate space --task transfer --src en --tgt fr --data data": ("--runs", "--seed"),
     "evaluate space --task probe --src en --tgt en --text en=text.en": ("--size", "--folds"),
     "mine space --source text.fr --target text.en --src-lang fr --tgt-lang en": (

@@ -434,9 +434,9 @@ def test_bad_input_of_transfer(muse: Command, space: Path, task: Path) -> None:
     ("option", "tasks"),
     [
         (["--hubness"], "words"),
-        (["--backend", "torch"], "words or rows"),
-        (["--backend", "auto"], "words or rows"),  # the default, but asked for
-        (["--search", "exact"], "words"),
+        (["--backend", "torch"], "words, mining or rows"),
+        (["--backend", "auto"], "words, mining or rows"),  # the default, but asked for
+        (["--search", "exact"], "words or mining"),
         (["--target-pairs", "a"], "sts"),
         (["--runs", 5], "transfer"),
         (["--size", 60], "probe"),
@@ -514,6 +514,19 @@ def test_known_pairs_tell_the_best_threshold_and_what_another_is_worth(muse: Com
     assert ended.out.splitlines()[1].startswith("F1 = 0.0 at 1000 (precision 0.0, recall 0.0 of 60 known")
     other = write(space.parent / "other.tsv", [f"{two}\t{one}" for one, two in zip(*sides, strict=True)])
     refused(muse(*mining(space, "--gold", other)), "other.tsv", "got none among 120", "order of the columns")
+
+
+def test_mining_is_evaluated_without_writing_pairs(muse: Command, space: Path) -> None:
+    sides = [(space.parent / f"{language}.txt").read_text().splitlines() for language in ("fr", "en")]
+    gold = write(space.parent / "gold.tsv", [f"{one}\t{two}" for one, two in zip(*sides, strict=True)][::2])
+    written = muse(*mining(space, "--gold", gold, "--json")).json
+    before = tree(space.parent)
+    asked = ["evaluate", "mining", space, *texts(space), "--gold", gold]
+    found = muse(*asked, "--json").json
+    assert found == {"pairs": written["pairs"], **written["gold"], "signature": written["signature"]}
+    assert muse(*asked, "--threshold", 1e3).out.startswith("F1 = 0.0 at 1000 (precision 0.0")
+    assert tree(space.parent) == before
+    refused(muse(*asked[:-2]), "evaluate mining needs --gold FILE", code=2)
 
 
 def test_known_pairs_are_found_however_they_are_encoded(muse: Command, space: Path) -> None:
