@@ -65,8 +65,8 @@ def _mentions(file: str, start: str) -> set[str]:
                 found.add(str(node.slice.value))
             elif isinstance(node, ast.arg):
                 found.add(node.arg)
-            elif isinstance(node, ast.Name):
-                left.append(node.id)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                left.append(node.func.id)
     return found
 
 
