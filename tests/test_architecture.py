@@ -56,7 +56,7 @@ ONLY_USERS = {
     "requests": {"fetch.download", "fetch.published"},
     "sacrebleu": {"evaluation.translation"},
     "sacremoses": {"text.tokens"},
-    "safetensors": {"export.static_embedding", "files.rows", "sentences.systems.cores"},
+    "safetensors": {"export.static_embedding", "files.rows", "sentences.systems.pretrained_cores"},
     "scipy": {"procrustes", "learn.initialise.clusters", "answers.calibration", "evaluation"},
     "sklearn": {
         "sentences.encoders.encoder",
@@ -67,7 +67,7 @@ ONLY_USERS = {
     "spacy": {"export.spacy_folder", "files.vectors.spacy"},
     "srsly": {"files.vectors.spacy"},
     "tokenizers": {"export.static_embedding", "sentences.systems.pieces"},
-    "transformers": {"sentences.systems.cores"},
+    "transformers": {"sentences.systems.pretrained_cores"},
     "uvicorn": {"web.server"},
 }
 GLOBAL_RANDOMNESS = ("np.random.seed", "np.random.rand(", "torch.manual_seed", "random.seed")

@@ -47,7 +47,7 @@ from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt.bgt_system import language_latents
 from muse.sentences.systems.bgt.generation import Rewriting
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
-from muse.sentences.systems.lines import LineWriter
+from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest

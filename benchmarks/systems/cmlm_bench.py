@@ -15,7 +15,7 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.systems.cmlm.cmlm_system import CMLM
 from muse.sentences.systems.cmlm.passages import Documents
-from muse.sentences.systems.cores import open_core
+from muse.sentences.systems.pretrained_cores import open_core
 from muse.sentences.systems.system import Job, TrainingRequest
 from muse.space import AlignedSpace
 

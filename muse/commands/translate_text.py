@@ -87,7 +87,7 @@ def _references(path: Path) -> list[str]:
 
 
 if TYPE_CHECKING:
-    from muse.sentences.systems.lines import LineWriter
+    from muse.sentences.systems.line_writer import LineWriter
 
 
 def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
@@ -141,7 +141,7 @@ def _translator(device: str, sizes: dict[str, int], options: dict[str, Any]) -> 
 
 def _rewriter(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
     from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
-    from muse.sentences.systems.lines import LineWriter
+    from muse.sentences.systems.line_writer import LineWriter
 
     model = load_bgt(options["translator"], device)
     direction = _direction(model.languages, options["source"], options["target"])

@@ -1,4 +1,4 @@
-"""Load sentence encoders: an unfitted one by name, or a saved one from its folder.
+"""Loading: a sentence encoder by its name, unfitted, or by its folder, as it was saved.
 
 Names have options, corrections, and several encoders side by side: see `muse.sentences.encoders.names`.
 """
@@ -82,7 +82,7 @@ def saved_in(name: Path | str) -> list[Path]:
 
 
 def _is_folder(name: str) -> bool:
-    """Whether a name is that of a file or folder as a whole, which no encoder has."""
+    """Whether the whole name is a file or folder, and not the name of an encoder."""
     return bool(name) and Path(name).exists() and not _is_name(name)
 
 
@@ -142,6 +142,55 @@ def _made(name: str, spaces: Sequence[AlignedSpace], progress: Progress | None) 
     return _corrected(encoder, after[ngrams:])
 
 
+def _mean(lookup: Lookup, options: str) -> SentenceEncoder:
+    _no_options("mean", options)
+    return PowerMean(lookup)
+
+
+def _idf(lookup: Lookup, options: str) -> SentenceEncoder:
+    _no_options("idf", options.removeprefix("rank"))
+    return WeightedMean(lookup, "idf")
+
+
+def _sif(lookup: Lookup, options: str) -> SentenceEncoder:
+    _no_options("sif", options.removeprefix("rank"))
+    return Corrected(WeightedMean(lookup, "sif"), SIF, sif=True)
+
+
+def _power_mean(lookup: Lookup, options: str) -> SentenceEncoder:
+    if not options:
+        return PowerMean(lookup, DEFAULT_POWERS)
+    try:
+        powers = tuple(parsed_power(p) for p in options.split(","))
+    except ValueError:
+        raise BadSetting(
+            f"power-mean needs numbers in brackets, as in power-mean[-inf,1,inf]; got {options!r}"
+        ) from None
+    return PowerMean(lookup, powers)
+
+
+def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
+    raise BadSetting(
+        f"{', '.join(SYSTEMS)} need training: run muse train SPACE --encoder NAME, and give the "
+        "folder it wrote as the encoder (as ./NAME if the folder has the name of an encoder)"
+    )
+
+
+def _no_options(name: str, options: str) -> None:
+    if options:
+        raise BadSetting(f"{name} has no options in brackets, got {options!r}")
+
+
+# Trained encoders have an entry here too, whose error says how to train them.
+MAKERS: Mapping[str, Make] = {
+    "mean": _mean,
+    "idf": _idf,
+    "sif": _sif,
+    "power-mean": _power_mean,
+    **dict.fromkeys(SYSTEMS, _untrained),
+}
+
+
 def _restored(folder: Path, spaces: Sequence[AlignedSpace], whole: Path | None = None) -> SentenceEncoder:
     # `whole` is the folder that was named; this one may be a part of it.
     saved, whole = read_encoder(folder), whole or folder
@@ -179,38 +228,6 @@ def _check_count(folder: Path, needed: int, spaces: Sequence[AlignedSpace]) -> N
         )
 
 
-def _mean(lookup: Lookup, options: str) -> SentenceEncoder:
-    _no_options("mean", options)
-    return PowerMean(lookup)
-
-
-def _power_mean(lookup: Lookup, options: str) -> SentenceEncoder:
-    if not options:
-        return PowerMean(lookup, DEFAULT_POWERS)
-    try:
-        powers = tuple(parsed_power(p) for p in options.split(","))
-    except ValueError:
-        raise BadSetting(
-            f"power-mean needs numbers in brackets, as in power-mean[-inf,1,inf]; got {options!r}"
-        ) from None
-    return PowerMean(lookup, powers)
-
-
-def _idf(lookup: Lookup, options: str) -> SentenceEncoder:
-    _no_options("idf", options.removeprefix("rank"))
-    return WeightedMean(lookup, "idf")
-
-
-def _sif(lookup: Lookup, options: str) -> SentenceEncoder:
-    _no_options("sif", options.removeprefix("rank"))
-    return Corrected(WeightedMean(lookup, "sif"), SIF, sif=True)
-
-
-def _no_options(name: str, options: str) -> None:
-    if options:
-        raise BadSetting(f"{name} has no options in brackets, got {options!r}")
-
-
 def _restore_power_mean(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder]) -> SentenceEncoder:
     return _made(saved.name, [space], None)
 
@@ -232,21 +249,6 @@ def _restore_rotated(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEnco
     return restored_rotated(saved, parts[0])
 
 
-def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
-    raise BadSetting(
-        f"{', '.join(SYSTEMS)} need training: run muse train SPACE --encoder NAME, and give the "
-        "folder it wrote as the encoder (as ./NAME if the folder has the name of an encoder)"
-    )
-
-
-# Trained encoders have an entry here too, whose error says how to train them.
-MAKERS: Mapping[str, Make] = {
-    "mean": _mean,
-    "idf": _idf,
-    "sif": _sif,
-    "power-mean": _power_mean,
-    **dict.fromkeys(SYSTEMS, _untrained),
-}
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": _restore_power_mean,
     "weighted": _restore_weighted,

@@ -16,7 +16,7 @@ import torch
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.core import Core, Matrices, SpaceCore
-from muse.sentences.systems.cores import open_core
+from muse.sentences.systems.pretrained_cores import open_core
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
 from tests.support.parallel import toy_space, toy_text, write_text

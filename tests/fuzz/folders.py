@@ -109,7 +109,7 @@ def _pretrained(folder: Path) -> None:
 
 
 def _core(folder: Path) -> Iterator[Any]:
-    from muse.sentences.systems.cores import HuggingFaceCore
+    from muse.sentences.systems.pretrained_cores import HuggingFaceCore
 
     core = HuggingFaceCore(folder)
     yield core.matrices(core.read(["a cats", "cat"]).sentences, "en").rows

@@ -17,10 +17,10 @@ from muse.run.runtime import Runtime
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
 from muse.sentences.systems.core import SpaceCore
-from muse.sentences.systems.cores import XlmCore
-from muse.sentences.systems.lines import LineWriter
+from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.nli.pair_classes import classify
 from muse.sentences.systems.nli.x_bilstm import open_english
+from muse.sentences.systems.pretrained_cores import XlmCore
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.translator.translator_system import load_translator, model_translator

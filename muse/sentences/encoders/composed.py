@@ -1,6 +1,8 @@
-"""Encoders built from encoders: one followed by a correction, and several side by side.
+"""Encoders built from encoders: rotated, corrected, or several side by side.
 
-Procrustes on sentences: an encoder with rotations of its languages, learned from translations.
+* Rotated        rotations of the rows of each language, learned from translations (Procrustes)
+* Corrected      a correction of the rows, learned from text
+* Concatenated   the rows of several encoders, one beside the other
 """
 
 from __future__ import annotations
@@ -26,40 +28,6 @@ CORRECTED, CONCATENATED = "corrected", "concatenated"
 _ROTATION, _OLD_ROTATION = "rotation.", "turn."  # before the language, in the names of arrays
 SUFFIX = "+procrustes"
 SIF = Correction("pcr", components=1)
-
-
-@dataclass(frozen=True, eq=False)
-class Rotated(Wrapped):
-    """An encoder whose rows x become x W^T, with W (d', d') orthogonal, in languages with `rotations`."""
-
-    rotations: Mapping[str, Matrix]
-
-    @property
-    def name(self) -> str:
-        """The name of the inner encoder with a suffix, such as mean+procrustes."""
-        return f"{self.inner.name}{SUFFIX}"
-
-    def fit(self, sentences: Iterable[str], language: str) -> Rotated:
-        """Returns self: the rotations belong to the encoder as it was, so it must not be fitted again."""
-        check_sentences(sentences)
-        return self
-
-    def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The rotated rows (s, d'), in order; BadSetting if the encoder lacks the language."""
-        found = self.inner.encode(sentences, language)
-        rotation = self.rotations.get(language)
-        return found if rotation is None else replace(found, matrix=found.matrix @ rotation.T)
-
-    def save(self, folder: Path) -> None:
-        """Writes the encoder and its rotations, completely or not at all."""
-        arrays = {f"{_ROTATION}{language}": rotation for language, rotation in self.rotations.items()}
-        write_encoder(folder, Saved(ROTATED, self.name, {}, {}, arrays), [self.inner])
-
-
-def restored_rotated(saved: Saved, inner: SentenceEncoder) -> Rotated:
-    """The saved encoder around the restored inner one, under its old names too."""
-    prefix = _ROTATION if saved.kind == ROTATED else _OLD_ROTATION
-    return Rotated(inner, {name.removeprefix(prefix): array for name, array in saved.arrays.items()})
 
 
 def rotated(
@@ -94,6 +62,40 @@ def rotated(
 
 
 @dataclass(frozen=True, eq=False)
+class Rotated(Wrapped):
+    """An encoder whose rows x become x W^T, with W (d', d') orthogonal, in the languages of `rotations`."""
+
+    rotations: Mapping[str, Matrix]
+
+    @property
+    def name(self) -> str:
+        """The name of the inner encoder with a suffix, such as mean+procrustes."""
+        return f"{self.inner.name}{SUFFIX}"
+
+    def fit(self, sentences: Iterable[str], language: str) -> Rotated:
+        """Returns self: the rotations belong to the encoder as it was, so it must not be fitted again."""
+        check_sentences(sentences)
+        return self
+
+    def encode(self, sentences: Iterable[str], language: str) -> Encoded:
+        """The rotated rows (s, d'), in order; BadSetting if the encoder lacks the language."""
+        found = self.inner.encode(sentences, language)
+        rotation = self.rotations.get(language)
+        return found if rotation is None else replace(found, matrix=found.matrix @ rotation.T)
+
+    def save(self, folder: Path) -> None:
+        """Writes the encoder and its rotations, completely or not at all."""
+        arrays = {f"{_ROTATION}{language}": rotation for language, rotation in self.rotations.items()}
+        write_encoder(folder, Saved(ROTATED, self.name, {}, {}, arrays), [self.inner])
+
+
+def restored_rotated(saved: Saved, inner: SentenceEncoder) -> Rotated:
+    """The saved encoder around the restored inner one; its arrays may have their old names."""
+    prefix = _ROTATION if saved.kind == ROTATED else _OLD_ROTATION
+    return Rotated(inner, {name.removeprefix(prefix): array for name, array in saved.arrays.items()})
+
+
+@dataclass(frozen=True, eq=False)
 class Corrected(Wrapped):
     """An encoder whose rows are corrected by the moments of each language's text, in `seen`.
 
@@ -113,8 +115,8 @@ class Corrected(Wrapped):
     def fit(self, sentences: Iterable[str], language: str) -> Corrected:
         """A copy fitted on the sentences: first the encoder, then the correction on the encoder's rows.
 
-        BadSetting if another language was fitted before and this text changes its rows: those of a correction
-        that all languages share.
+        BadSetting if another language was fitted before and this text would change its rows, because a
+        correction below this one is shared by all languages.
         """
         sentences = all_sentences(sentences)
         if self.inner_is_shared and set(self.seen) - {language}:
@@ -181,7 +183,7 @@ class Corrected(Wrapped):
 
 
 def restored_moments(arrays: Arrays, dimension: int) -> dict[str, Moments]:
-    """The saved moments of each language's text; ValueError where no text has such, of that dimension d'."""
+    """The saved moments of each language's text; ValueError if none of dimension d' can have them."""
     names = [name.removeprefix("count.") for name in arrays if name.startswith("count.")]
     found = {
         name: Moments(
@@ -200,7 +202,7 @@ def restored_moments(arrays: Arrays, dimension: int) -> dict[str, Moments]:
 class Concatenated(SentenceEncoder):
     """Encoders side by side; its languages are those that they share.
 
-    `shared` tells whether all of them stand on one space, instead of each on its own.
+    With `shared` all of them read one space, otherwise each reads its own.
     """
 
     parts: Sequence[SentenceEncoder]

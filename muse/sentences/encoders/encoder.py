@@ -1,6 +1,6 @@
-"""Streaming: encodes the sentences of a file or a stream block by block.
+"""The interface of sentence encoders: sentences of a language in, one row for each out.
 
-The interface of sentence encoders: sentences of a language in, one row for each out.
+With what every encoder can be used for: as a scikit-learn transformer, and on a stream, block by block.
 """
 
 from __future__ import annotations
@@ -84,17 +84,6 @@ class SentenceEncoder(Protocol):
         return Transformer(self, language)
 
 
-def check_encodes(encoder: SentenceEncoder, language: str, advice: str = "") -> None:
-    """Raise BadSetting, which ends with the advice, if the encoder lacks the language."""
-    if language not in encoder.languages:
-        raise BadSetting(f"{encoder.name} encodes {', '.join(encoder.languages)}; got {language!r}{advice}")
-
-
-def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
-    """Raise BadSetting if the encoder was not trained for the language."""
-    check_encodes(encoder, language, ": train an encoder for it with muse train")
-
-
 @dataclass(frozen=True, eq=False)
 class Wrapped(SentenceEncoder):
     """An encoder that wraps another one and has its languages and dimension."""
@@ -110,6 +99,17 @@ class Wrapped(SentenceEncoder):
     def dimension(self) -> int:
         """The dimension of the inner encoder."""
         return self.inner.dimension
+
+
+def check_encodes(encoder: SentenceEncoder, language: str, advice: str = "") -> None:
+    """Raise BadSetting, which ends with the advice, if the encoder lacks the language."""
+    if language not in encoder.languages:
+        raise BadSetting(f"{encoder.name} encodes {', '.join(encoder.languages)}; got {language!r}{advice}")
+
+
+def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
+    """Raise BadSetting if the encoder was not trained for the language."""
+    check_encodes(encoder, language, ": train an encoder for it with muse train")
 
 
 class Transformer:

@@ -29,7 +29,7 @@ class Signed:
     p: float
 
     def __str__(self) -> str:
-        """2s."""
+        """The power as it is written, such as 2s."""
         return f"{self.p:g}s"
 
 

@@ -75,7 +75,7 @@ class Ragged:
         return Ragged(self.ids[kept], before[self.offsets])
 
     def keep_some(self, kept: Tensor) -> Ragged:
-        """As `keep`, but a sequence of which nothing would be left stays whole.
+        """The sequences as from `keep`, but one that would lose all its ids stays whole.
 
         >>> Ragged.of([[7, 8], [8]]).keep_some(torch.tensor([True, False, False])).padded().ids.tolist()
         [[7], [8]]

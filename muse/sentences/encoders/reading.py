@@ -33,8 +33,8 @@ REMEMBERED = 1 << 19  # parts of lines whose words are cached: about 100 MB
 class Reading:
     """Sentences as the ids of their tokens, with counts of all tokens, unknown ones and truncated sentences.
 
-    `tokens` were read, of which `unknown` ones are not in the vocabulary: these are left out, or keep their
-    place with a special id. `truncated` sentences were cut to the maximum length. A token is a `unit`.
+    Of the `tokens` read, `unknown` ones are not in the vocabulary: these are left out, or keep their place
+    with a special id. `truncated` sentences were cut to the maximum length. A token is a `unit`.
     """
 
     sentences: Ragged
@@ -87,7 +87,7 @@ class Reading:
 
 
 def blocks(sentences: Iterable[str]) -> Iterator[list[str]]:
-    """The sentences, BLOCK at a time; BadSetting as of check_sentences, and for a sentence that is no str."""
+    """The sentences, BLOCK at a time; BadSetting if they are no sentences, or one of them is no str."""
     check_sentences(sentences)
     rest = iter(sentences)
     done = 0
@@ -98,7 +98,7 @@ def blocks(sentences: Iterable[str]) -> Iterator[list[str]]:
 
 
 def all_sentences(sentences: Iterable[str]) -> list[str]:
-    """All sentences, to be read more than once; BadSetting as for blocks."""
+    """All sentences, to be read more than once; BadSetting if one is no str (see blocks)."""
     return list(chain.from_iterable(blocks(sentences)))
 
 

@@ -76,7 +76,7 @@ def check_space(folder: Path, saved: Mapping[str, str], space: AlignedSpace) -> 
 
 
 def check_out(folder: Path) -> None:
-    """Raise BadSetting if saving would replace another thing, BadFile if the folder cannot be written."""
+    """Raise BadSetting if saving would replace anything but an encoder, BadFile if it cannot be written."""
     if folder.exists() and not is_encoder(folder) and not (folder.is_dir() and not any(folder.iterdir())):
         raise BadSetting(f"{folder} exists and is not a saved encoder; choose another folder")
     check_folder(folder.resolve().parent)
@@ -97,7 +97,7 @@ def encoder_files(folder: Path) -> tuple[Path, ...]:
 
 
 def weights_checksum(folder: Path) -> str:
-    """The sha256 of the arrays of a saved encoder, or of those sums of it and its parts, if it has any.
+    """The sha256 of the arrays of a saved encoder or, if it has parts, of its sum and theirs.
 
     Raise BadFile if there is no encoder.
     """
@@ -108,7 +108,7 @@ def weights_checksum(folder: Path) -> str:
 
 
 def write_encoder(folder: Path, saved: Saved, parts: Sequence[SentenceEncoder] = ()) -> None:
-    """Writes an encoder and its parts completely or not at all; replaces an encoder in that folder."""
+    """Writes an encoder and its parts completely or not at all, in place of an encoder in that folder."""
     folder = Path(folder).resolve()
     check_out(folder)
     with writing(folder), atomic_folder(folder) as partial:
@@ -197,7 +197,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 
 
 def _found(folder: Path, error: OSError) -> str:
-    """What is there in place of a saved encoder whose manifest cannot be read."""
+    """A description of what was found in place of a manifest that cannot be read."""
     if isinstance(error, NotADirectoryError):
         return "a file"
     if isinstance(error, FileNotFoundError):

@@ -1,7 +1,7 @@
 """The core: a frozen encoder that gives the sentence systems one row for each word of a sentence.
 
-It turns the ids of a sentence into a matrix (T, K): rows of an aligned space, or the last layer of a Hugging
-Face encoder (see hugging_face).
+It turns the ids of a sentence into a matrix (T, K): rows of an aligned space, or the last layer of a
+pretrained encoder (see pretrained_cores).
 """
 
 from __future__ import annotations

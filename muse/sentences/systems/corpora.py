@@ -1,11 +1,8 @@
-"""Parallel text of the pivot with one or several languages, and the learner that takes them in turn.
+"""Corpora of several languages: how often each language is sampled, and parallel text as a learner.
 
-The guessed language of a text: that whose words it has most of; a warning if it is not the one named.
-
-Sampling of languages: q_i = p_i^a / sum_j p_j^a, where p_i is the share of language i in the text.
-
-Lample and Conneau (2019): a = 0.5 for the text that word pieces are learned from, 0.7 for batches. With
-a below 1, small languages are sampled more often than they occur.
+Sampling: q_i = p_i^a / sum_j p_j^a, where p_i is the share of language i in the text. Lample and Conneau
+(2019) take a = 0.5 for the text that word pieces are learned from, 0.7 for batches. With a below 1, small
+languages are sampled more often than they occur.
 """
 
 from __future__ import annotations
@@ -33,24 +30,8 @@ from muse.space import AlignedSpace
 
 log = logging.getLogger(__name__)
 
-_LOOKED_AT = 2_000  # sentences
+_GUESSED_FROM = 2_000  # sentences whose language is guessed
 PIECES_EXPONENT, BATCH_EXPONENT = 0.5, 0.7
-
-
-def warn_of_another_language(
-    text: Sequence[str], language: str, path: Path, core: Core, space: AlignedSpace
-) -> None:
-    """Warns if more tokens of a text are words of another language of the space than of `language`."""
-    known = {}
-    for other in space.languages:
-        reading = core.reader(other).read(text[:_LOOKED_AT])
-        known[other] = reading.known / max(1, reading.tokens)
-    best = max(known, key=lambda other: known[other])
-    if known[best] > known[language]:
-        log.warning(
-            "%s: %.0f %% of the tokens are words of %s, %.0f %% of %s: is the text in %s?",
-            path, 100 * known[best], best, 100 * known[language], language, language,
-        )  # fmt: skip
 
 
 def language_shares(sizes: Mapping[str, int], exponent: float) -> dict[str, float]:
@@ -82,7 +63,7 @@ def draw_languages(shares: Mapping[str, float], count: int, generator: torch.Gen
 def balanced_text(
     texts: Mapping[str, Sequence[str]], exponent: float, generator: torch.Generator
 ) -> Iterator[str]:
-    """As many sentences as the texts have together, with a share q_i of language i.
+    """The sentences of all texts, resampled to the same total with a share q_i of language i.
 
     Each text is repeated as often as its share allows, and a random part of it fills the rest.
     """
@@ -178,7 +159,7 @@ class PairsInTurn(Learner):
         self._all[0].check_batch(size)
 
     def fewest(self, processes: int) -> int:
-        """At least two pairs, which are negatives of each other, and one for each process."""
+        """The smallest batch: two pairs, which are negatives of each other, and one for each process."""
         return self._all[0].fewest(processes)
 
     def score(self) -> float:
@@ -188,3 +169,19 @@ class PairsInTurn(Learner):
     def hits(self) -> int:
         """The number of held-out pairs found at rank 1 among those of their language."""
         return sum(learner.hits() for learner in self._all)
+
+
+def warn_of_another_language(
+    text: Sequence[str], language: str, path: Path, core: Core, space: AlignedSpace
+) -> None:
+    """Logs a warning if more tokens of a text are words of another language than of `language`."""
+    known = {}
+    for other in space.languages:
+        reading = core.reader(other).read(text[:_GUESSED_FROM])
+        known[other] = reading.known / max(1, reading.tokens)
+    best = max(known, key=lambda other: known[other])
+    if known[best] > known[language]:
+        log.warning(
+            "%s: %.0f %% of the tokens are words of %s, %.0f %% of %s: is the text in %s?",
+            path, 100 * known[best], best, 100 * known[language], language, language,
+        )  # fmt: skip

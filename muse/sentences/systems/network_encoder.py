@@ -153,7 +153,7 @@ def restored(make: Callable[[], Network], arrays: Arrays, *, core: bool = False)
     """The network that `make` builds, with its saved state; ValueError if the arrays belong to another.
 
     It is built twice, at first without memory, since damaged settings may ask for any amount. With a `core`
-    besides the space it is built once: that core is a model of its own, slow to open.
+    other than the space it is built once, since that core is a model of its own, slow to open.
     """
     try:
         state = {name: torch.from_numpy(array) for name, array in arrays.items()}
@@ -170,9 +170,9 @@ def restored(make: Callable[[], Network], arrays: Arrays, *, core: bool = False)
 
 
 def saved_by(system: str, folder: Path, needed: str) -> Saved:
-    """What a system has saved in a folder; BadSetting if another encoder was saved there.
+    """The encoder of a system that was saved in a folder; BadSetting if it is another system's.
 
-    `needed` says in that error what must be in the folder, and for what.
+    `needed` says in that error what the folder must hold.
     """
     saved = read_encoder(folder)
     if saved.settings.get("system") != system:
@@ -181,7 +181,7 @@ def saved_by(system: str, folder: Path, needed: str) -> Saved:
 
 
 def opened(folder: Path, saved: Saved, what: str, make: Callable[[], Network]) -> Network:
-    """The network of the encoder that is saved in a folder; BadFile if its settings or arrays are of another.
+    """The network of the encoder saved in a folder; BadFile if its settings or arrays do not fit `make`.
 
     `what` says in that error what was expected.
     """

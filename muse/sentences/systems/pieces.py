@@ -1,9 +1,9 @@
-"""Piece rows: first rows of word pieces, from the words of a space; rows of words, from their pieces.
-
-Pieces: sentences in several languages as ids of word pieces from one shared vocabulary.
+"""Pieces: sentences in several languages as ids of word pieces from one shared vocabulary.
 
 Byte-pair encoding (Sennrich et al., 2016) with the `tokenizers` library. Case is kept. The first piece of a
 word begins with "▁"; punctuation marks are separate pieces. Characters unseen in training become <unk>.
+
+The rows of pieces can be initialised from the words of a space, and words have rows made of their pieces.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>")
 PAD, UNK, BOS, EOS, MASK = range(len(SPECIALS))
 BEGINS = "▁"  # before the first piece of a word
 CHARACTERS = 6000  # the maximum number of single characters among the pieces, enough for Chinese
-INITIAL = ("aligned", "random")  # where the rows of pieces begin: as those of the space, or at random
+INITIAL = ("aligned", "random")  # initialisations of the rows of pieces: by the space, or at random
 _WORDS = 10_000  # words embedded at once
 Embed = Callable[[Tensor], Tensor]  # from ids (t,) to their rows (t, h)
 
@@ -56,7 +56,7 @@ class Pieces(Reader):
     ) -> Pieces:
         """At most `size` pieces, special ones included, learned from the sentences of each language.
 
-        Languages are weighted by p^a / sum p^a, a = `exponent` (see sampling). Needs tokenizers.
+        Languages are weighted by p^a / sum p^a, a = `exponent` (see corpora). Needs tokenizers.
         """
         library = _require()
         if size <= len(SPECIALS):
@@ -105,7 +105,7 @@ class Pieces(Reader):
         return int(self._tokenizer.get_vocab_size())
 
     def id_of(self, piece: str) -> int | None:
-        """The id of a piece; None if it is none of the vocabulary."""
+        """The id of a piece; None if the vocabulary lacks it."""
         found: int | None = self._tokenizer.token_to_id(piece)
         return found
 
@@ -117,7 +117,7 @@ class Pieces(Reader):
 
     @property
     def punctuation(self) -> Tensor:
-        """Whether each piece (v,) has nothing but punctuation marks, or is the beginning of a word alone."""
+        """Whether each piece (v,) has only punctuation marks, or only the mark that begins a word."""
         written = (token.removeprefix(BEGINS) for token in self.tokens)
         return torch.tensor([all(map(is_punctuation, token)) for token in written])
 
@@ -138,43 +138,6 @@ class Pieces(Reader):
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids without special ones: the encoded sentence in NFC, with single spaces."""
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
-
-
-def _alphabet(lines: Iterable[str], room: int) -> list[str]:
-    """The characters that become pieces: the most frequent, of equals those that come first in Unicode.
-
-    The library, which chooses among equals anew in every process, is left no choice.
-    """
-    counts = Counter[str]()
-    for line in lines:
-        counts.update(BEGINS + line.replace(" ", BEGINS))
-    ranked = sorted(counts, key=lambda character: (-counts[character], character))
-    return ranked[: min(CHARACTERS, room)]
-
-
-def is_failure(error: BaseException) -> bool:
-    """Whether tokenizers has failed; a panic of its Rust code is no Exception, and has no type to name."""
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
-
-
-def _untrained(library: Any) -> Any:
-    tokenizer = library.Tokenizer(library.models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True))
-    normalizers, pre_tokenizers = library.normalizers, library.pre_tokenizers
-    spaces = normalizers.Replace(library.Regex(r"\s+"), " ")
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), spaces, normalizers.Strip()])
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Metaspace(replacement=BEGINS), pre_tokenizers.Punctuation("isolated")]
-    )
-    tokenizer.decoder = library.decoders.Metaspace(replacement=BEGINS)
-    return tokenizer
-
-
-def _require() -> Any:
-    try:
-        import tokenizers
-    except ImportError:
-        raise MissingExtra(f"word pieces need tokenizers; run {install_extra('networks')}") from None
-    return tokenizers
 
 
 class PieceReader(Reader):
@@ -243,3 +206,40 @@ def space_of_words(
             mapping = np.eye(rows.shape[1], dtype=np.float32)
             sides[language] = Side(replace(side.vectors, matrix=rows), mapping, Normalisation(("unit",), ()))
     return AlignedSpace(sides, space.pivot, space.manifest)
+
+
+def _untrained(library: Any) -> Any:
+    tokenizer = library.Tokenizer(library.models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True))
+    normalizers, pre_tokenizers = library.normalizers, library.pre_tokenizers
+    spaces = normalizers.Replace(library.Regex(r"\s+"), " ")
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), spaces, normalizers.Strip()])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Metaspace(replacement=BEGINS), pre_tokenizers.Punctuation("isolated")]
+    )
+    tokenizer.decoder = library.decoders.Metaspace(replacement=BEGINS)
+    return tokenizer
+
+
+def _alphabet(lines: Iterable[str], room: int) -> list[str]:
+    """The characters that become pieces: the most frequent; of equally frequent ones the first in Unicode.
+
+    Left to itself, the library would choose among equals differently in every process.
+    """
+    counts = Counter[str]()
+    for line in lines:
+        counts.update(BEGINS + line.replace(" ", BEGINS))
+    ranked = sorted(counts, key=lambda character: (-counts[character], character))
+    return ranked[: min(CHARACTERS, room)]
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether this error is a failure of tokenizers: an Exception, or a panic of its Rust code."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _require() -> Any:
+    try:
+        import tokenizers
+    except ImportError:
+        raise MissingExtra(f"word pieces need tokenizers; run {install_extra('networks')}") from None
+    return tokenizers

@@ -24,11 +24,11 @@ from muse.sentences.encoders.saving import Saved, checksums
 from muse.sentences.systems.bgt.bgt_system import BGT
 from muse.sentences.systems.cmlm.cmlm_system import CMLM
 from muse.sentences.systems.core import Core
-from muse.sentences.systems.cores import open_core
 from muse.sentences.systems.lens.lens_system import LENS
 from muse.sentences.systems.network_encoder import NetworkEncoder, restored
 from muse.sentences.systems.nli.infersent import INFERSENT
 from muse.sentences.systems.nli.x_bilstm import X_BILSTM
+from muse.sentences.systems.pretrained_cores import open_core
 from muse.sentences.systems.sp import SP
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.sentences.systems.translator.translator_system import TRANSLATOR
@@ -39,7 +39,7 @@ from muse.sentences.training.trainer import EpochResult, best_epoch
 from muse.space import AlignedSpace
 
 _ALL = (X_CBOW, PROJECTION, CVM_ADD, SP, LENS, INFERSENT, X_BILSTM, CMLM, BGT, XLM)
-SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}  # those of muse train
+SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}  # for muse train
 FINE_TUNED: Mapping[str, System] = {XLM.name: XLM_NLI}  # the system that --nli makes of one
 SAVED: Mapping[str, System] = {system.name: system for system in (*_ALL, TRANSLATOR, *FINE_TUNED.values())}
 
@@ -48,8 +48,9 @@ SAVED: Mapping[str, System] = {system.name: system for system in (*_ALL, TRANSLA
 class TrainedSystem:
     """The result of a request: what its system reports, and the seconds of every stage.
 
-    `inputs` are the files it was trained on, with their sha256: those of the request, then those of folders
-    that its config names. `contents` are the latter's sha256, by setting, that of the weights last.
+    `inputs` are the files it was trained on, with their sha256: first those of the request, then those in
+    folders that its config names. `contents` has, by setting, the sha256 of the files in each such folder, of
+    the weights last.
     """
 
     system: System
@@ -70,7 +71,7 @@ class TrainedSystem:
 
 
 def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> TrainedSystem:
-    """Checks the request, trains the named system, and saves the encoder at `request.out`.
+    """The result of training the named system; its encoder is saved at `request.out`.
 
     Until then, the state after every epoch is kept beside that folder, for `request.resume`. If training
     diverged it stays there, and can be resumed from the last good epoch with a lower rate.
@@ -154,7 +155,7 @@ def _recipe(
 def _fingerprint(
     request: TrainingRequest, recipe: Mapping[str, Any], core: Core, contents: Mapping[str, str]
 ) -> list[str]:
-    """What must be equal in a run and the interrupted run that it resumes.
+    """The texts that must be equal in a run and the interrupted run that it resumes.
 
     The rates may differ, since a diverged run is resumed with a lower one, and so may the paths of files and
     of folders that settings name: such a setting is replaced by the folder's `contents`. The folder of the

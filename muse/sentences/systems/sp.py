@@ -1,7 +1,7 @@
 """SP: a sentence as the mean of its word pieces, trained by a margin on hard negatives.
 
-Wieting et al. (2019). All languages share the pieces and their rows, all of which are trained, so a word that
-the space lacks is read by its pieces; the order of words is not read. Their other encoder, a BiLSTM over the
+Wieting et al. (2019). All languages share the pieces and their rows, which are trained, so a word that the
+space lacks is read by its pieces; the order of words is not read. Their other encoder, a BiLSTM over the
 pieces, reads it too (Wieting and Gimpel, 2017).
 """
 
@@ -40,8 +40,8 @@ class SpConfig:
     """The number of `pieces`, the `dimension` of their rows, and how these are trained.
 
     `network`: the row of a sentence is the mean of those of its pieces, or of the states of a bilstm over
-    them, with `units` a direction. `initial`: the rows come from the space (aligned), with as many
-    dimensions as that has at most, or are random. `margin`: how much closer a translation must be than
+    them, with `units` a direction. `initial`: the rows come from the space (aligned), and then have no more
+    dimensions than it, or are random. `margin`: how much closer a translation must be than
     the hardest negative of the batch, by cosine. Sentences are cut to `longest` pieces, and read with their
     `punctuation` or without.
     """
@@ -63,7 +63,7 @@ class SpConfig:
         self.loss()
 
     def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect beside the others, each with the reason."""
+        """The settings that have no effect given the others, each with the reason."""
         return {"units": beside(self, "network")} if self.network == "mean" else {}
 
     def loss(self) -> Loss:
@@ -158,14 +158,14 @@ def _label(config: SpConfig, dimension: int) -> str:
 
 
 def make_sp(settings: Mapping[str, Any], _: AlignedSpace) -> SentenceNetwork:
-    """The network of a saved SP, with rows of nothing yet."""
+    """The network of a saved SP, before its parameters are restored."""
     config, pieces = SpConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
     rows = torch.zeros(len(pieces), config.dimension)
     return SpNetwork(config, settings["languages"], pieces, rows)
 
 
 def _within_space(config: SpConfig, space: AlignedSpace) -> SpConfig:
-    """The settings with at most the dimensions of the space, if rows begin with its: others would stay 0."""
+    """The settings with at most the dimensions of the space if it initialises the rows: others stay 0."""
     if config.initial == "random":
         return config
     return replace(config, dimension=min(config.dimension, space.vectors(space.pivot).dimension))
@@ -178,7 +178,7 @@ def _rows(config: SpConfig, pieces: Pieces, languages: Sequence[str], request: T
 
 
 def _texts(job: Job) -> dict[str, list[str]]:
-    """The sentences of each language; those of the pivot from all parallel text."""
+    """The sentences of each language; the pivot's come from all parallel text."""
     read = {name: read_pairs(files) for name, files in job.request.parallel_files.items()}
     pivots = list(chain.from_iterable(text.pivot for text in read.values()))
     return {job.languages[0]: pivots} | {name: list(text.other) for name, text in read.items()}

@@ -1,4 +1,4 @@
-"""Systems: the types of a sentence system, of a request to train it, and of the result."""
+"""Systems: the description of a sentence system, the request to train it, and the result."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from muse.space import AlignedSpace
 
 TEXTS = ("parallel", "nli", "text")  # the kinds of text that systems learn from, named as their options
 TEXT_OF_MORE = "text of more languages"
+CALLED_OTHERWISE = ("epochs", "batch", "rate", "patience")  # options of their own
 _CONVERTED = (bool, int, float, str)
 _BOOLEANS = {"true": True, "false": False}
 
@@ -49,11 +50,11 @@ class Preset:
 class System:
     """A sentence system: its presets by name, the texts it needs, and those it can use.
 
-    `several`: it takes parallel text of several languages at once; `translated_nli`: inferences with their
-    translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from saved
-    settings; a system without a network raises KeyError. `reads` returns the files of each folder that a
-    config names, by setting. `of_texts` has the settings without effect unless a kind of text is given, by
-    kind. `trainers` returns how each stage is trained.
+    With `several` it takes parallel text of several languages at once, with `translated_nli` inferences
+    with their translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from
+    saved settings; a system without a network raises KeyError. `reads` returns the files of each folder that
+    a config names, by setting. `of_texts` has, by kind of text, the settings without effect unless it is
+    given. `trainers` returns the settings of the trainer for each stage.
     """
 
     name: str
@@ -223,7 +224,7 @@ class Job:
         return make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
 
     def parallel(self, reader: Callable[[str], Reader] | None = None) -> ParallelCorpus:
-        """The parallel text of every language of the request, as `pairs` reads it."""
+        """The parallel text of every language of the request, read as in `pairs`."""
         names = self.request.parallel_files
         return ParallelCorpus(self.languages[0], {name: self.pairs(reader, name) for name in names})
 
@@ -241,8 +242,8 @@ class Fitted:
 
     An epoch's score is its `metric`: the percentage of `hits` among the `held_out` cases or, if `hits` is
     None, another figure on all of them. `counts` are printed unchanged. `loading` is the time in seconds
-    spent on reading text, if the system measures it. `scored` are the languages of the held-out cases, if
-    these are not of all that are trained.
+    spent on reading text, if the system measures it. `scored` are the languages of the held-out cases, unless
+    these are all the languages that were trained.
     """
 
     encoder: SentenceEncoder
@@ -279,9 +280,6 @@ def _check_names(default: Any, given: Mapping[str, Any]) -> None:
     for name in given:
         if name not in names:
             raise BadSetting(f"{type(default).__name__} takes one of {', '.join(names)}; got {name!r}")
-
-
-CALLED_OTHERWISE = ("epochs", "batch", "rate", "patience")  # options of their own
 
 
 def _kinds(config: Any) -> dict[str, type]:

@@ -1,23 +1,17 @@
 """The word encoders x-cbow, projection and cvm-add as systems: word vectors trained on parallel text.
 
-They differ in the trained module and in the loss; each results in a TrainedEncoder.
+Each pools one row for each word of a sentence. They differ in the trained module and in the loss, and end in
+a TrainedEncoder.
 
-Word tables: trainable encoders that pool one row for each word.
-
-CVM-add: the sum of word rows, trained in both languages (Hermann and Blunsom, 2014).
-
-It starts from the aligned space (the paper: at random) and stops early (the paper: an L2 penalty).
-
-X-CBOW: the mean of word rows, fixed for the pivot and trained for the other language.
-
-Conneau (2019), section 4.2.4: the mean of a sentence's words should match the mean of its English
-translation. The pivot stays fixed, so that models trained on its sentences work for every language.
-
-Projection: f(x) = tanh(x W + b) for each language, learned on the means of sentences, applied to words.
-
-Rueckle et al. (2018), A.1. The mean of a sentence is in the space of its words, so the learned f gives a new
-row to every word, of which power means can be taken. Because of tanh, f(mean) is only close to the mean of f;
-held-out sentences are scored by the mean of f, which is what the encoder computes.
+* X-CBOW: the mean of word rows, fixed for the pivot and trained for the other language (Conneau, 2019,
+  section 4.2.4). The mean of a sentence's words should match the mean of its English translation. The pivot
+  stays fixed, so that models trained on its sentences work for every language.
+* Projection: f(x) = tanh(x W + b) for each language, learned on the means of sentences, applied to words
+  (Rueckle et al., 2018, A.1). The mean of a sentence is in the space of its words, so the learned f gives a
+  new row to every word, and power means of these rows can be taken. Because of tanh, f(mean) is only close to
+  the mean of f; held-out sentences are scored by the mean of f, which is what the encoder computes.
+* CVM-add: the sum of word rows, trained in both languages (Hermann and Blunsom, 2014). It starts from the
+  aligned space (the paper: at random) and stops early (the paper: an L2 penalty).
 """
 
 from __future__ import annotations
@@ -59,47 +53,6 @@ class WordTables(TwoSides):
     @abstractmethod
     def other_table(self) -> Tensor:
         """The rows (m, d') of the other language's words."""
-
-
-def trainable(rows: Tensor, pooling: str) -> nn.EmbeddingBag:
-    """A trainable copy of `rows` (n, d) with sparse gradients, updated only for the words of a batch."""
-    return nn.EmbeddingBag.from_pretrained(
-        rows.clone(), freeze=False, mode=pooling, sparse=True, include_last_offset=True
-    )
-
-
-def pooled(batch: Ragged, table: Tensor, pooling: str) -> Tensor:
-    """The mean or sum (b, d) of the rows of each sentence's words in a table (n, d)."""
-    return functional.embedding_bag(batch.ids, table, batch.offsets, mode=pooling, include_last_offset=True)
-
-
-class CvmAdd(WordTables):
-    """Sums rows that are initialised from the aligned space, pivot (n, d) and other (m, d)."""
-
-    pooling = "sum"
-
-    def __init__(self, pivot: Tensor, other: Tensor) -> None:
-        super().__init__()
-        self._pivot = trainable(pivot, self.pooling)
-        self._other = trainable(other, self.pooling)
-
-    def pivot(self, batch: Ragged) -> Tensor:
-        """The summed rows (b, d) of pivot sentences."""
-        rows: Tensor = self._pivot(batch.ids, batch.offsets)
-        return rows
-
-    def other(self, batch: Ragged) -> Tensor:
-        """The summed rows (b, d) of sentences of the other language."""
-        rows: Tensor = self._other(batch.ids, batch.offsets)
-        return rows
-
-    def pivot_table(self) -> Tensor | None:
-        """The trained rows (n, d)."""
-        return self._pivot.weight.detach()
-
-    def other_table(self) -> Tensor:
-        """The trained rows (m, d)."""
-        return self._other.weight.detach()
 
 
 class XCbow(WordTables):
@@ -184,11 +137,52 @@ def _identity(words: Tensor) -> nn.Linear:
     return project
 
 
+class CvmAdd(WordTables):
+    """Sums rows that are initialised from the aligned space, pivot (n, d) and other (m, d)."""
+
+    pooling = "sum"
+
+    def __init__(self, pivot: Tensor, other: Tensor) -> None:
+        super().__init__()
+        self._pivot = trainable(pivot, self.pooling)
+        self._other = trainable(other, self.pooling)
+
+    def pivot(self, batch: Ragged) -> Tensor:
+        """The summed rows (b, d) of pivot sentences."""
+        rows: Tensor = self._pivot(batch.ids, batch.offsets)
+        return rows
+
+    def other(self, batch: Ragged) -> Tensor:
+        """The summed rows (b, d) of sentences of the other language."""
+        rows: Tensor = self._other(batch.ids, batch.offsets)
+        return rows
+
+    def pivot_table(self) -> Tensor | None:
+        """The trained rows (n, d)."""
+        return self._pivot.weight.detach()
+
+    def other_table(self) -> Tensor:
+        """The trained rows (m, d)."""
+        return self._other.weight.detach()
+
+
+def trainable(rows: Tensor, pooling: str) -> nn.EmbeddingBag:
+    """A trainable copy of `rows` (n, d) with sparse gradients, updated only for the words of a batch."""
+    return nn.EmbeddingBag.from_pretrained(
+        rows.clone(), freeze=False, mode=pooling, sparse=True, include_last_offset=True
+    )
+
+
+def pooled(batch: Ragged, table: Tensor, pooling: str) -> Tensor:
+    """The mean or sum (b, d) of the rows of each sentence's words in a table (n, d)."""
+    return functional.embedding_bag(batch.ids, table, batch.offsets, mode=pooling, include_last_offset=True)
+
+
 @dataclass(frozen=True)
 class WordEncoderConfig:
     """The `default` loss of an encoder, the `chosen` one, and the power means of the trained words.
 
-    `dropout` is the share of dimensions that the projection does without in a step.
+    `dropout` is the share of dimensions that the projection leaves out in a step.
     """
 
     default: LossChoice
@@ -240,7 +234,7 @@ def _rows(job: Job) -> list[Tensor]:
 
 
 def _own_settings(job: Job) -> dict[str, float]:
-    """The settings of the module, of which only the projection has one."""
+    """The settings of the module; only the projection has one, its dropout."""
     name, dropout = job.recipe["system"], job.config.dropout
     if name == PROJECTION.name:
         return {"dropout": dropout}

@@ -1,4 +1,4 @@
-"""Batching: batches of a number of examples, or of sequences of similar length limited by their tokens."""
+"""Batching: batches of a number of examples, or of sequences of similar lengths within a limit of tokens."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def check_fractions(settings: object, *names: str) -> None:
 def check_choices(settings: object, /, **choices: Collection[str]) -> None:
     """Raise BadSetting for the first setting with a value that is not among its choices.
 
-    An empty one, which stands for the default, is not shown.
+    An empty choice, which stands for the default, is not listed.
     """
     for name, allowed in choices.items():
         if (value := getattr(settings, name)) not in allowed:

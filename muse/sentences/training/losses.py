@@ -1,6 +1,4 @@
-"""The choice of a loss by its name and settings.
-
-Losses on pairs of sentences: rows x (b, d) and rows y (b, d) of their translations in, one number out.
+"""Losses on pairs of sentences: rows x (b, d) and rows y (b, d) of their translations in, one number out.
 
 They are interchangeable: each takes the rows of a batch and its negatives.
 
@@ -8,6 +6,8 @@ They are interchangeable: each takes the rows of a batch and its negatives.
 * Hinge      [m + D(x, y) - D(x, y_c)]_+, one way or both, with a random or the hardest negative: the
              ranking losses of Conneau (2019), Rueckle et al. (2018, A.1), Hermann and Blunsom (2014)
 * Softmax    additive-margin softmax over the batch, both ways (Yang et al., 2019)
+
+LossChoice makes one of them by its name in LOSSES and its settings.
 """
 
 from __future__ import annotations

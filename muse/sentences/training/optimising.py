@@ -1,8 +1,6 @@
-"""Optimising: the optimisers of a module's parameters, and their state as arrays.
+"""Optimisation: schedules of the learning rate, LAMB, and the optimisers of a module's parameters.
 
-Schedules: the factor of the learning rate at each step of training.
-
-LAMB: Adam with steps scaled to the norm of each weight, for batches of thousands.
+LAMB is Adam with steps scaled to the norm of each weight, for batches of thousands.
 """
 
 from __future__ import annotations
@@ -128,7 +126,7 @@ _MAKERS: Mapping[str, tuple[Any, Any]] = {  # for sparse word tables, and for al
     "sgd": (torch.optim.SGD, torch.optim.SGD),
     "lamb": (torch.optim.SparseAdam, Lamb),
 }
-NAMES = tuple(_MAKERS)
+OPTIMISER_NAMES = tuple(_MAKERS)
 
 
 def sparse_tables(module: nn.Module) -> list[Tensor]:
@@ -152,7 +150,7 @@ class Optimisers:
         self._all: Sequence[torch.optim.Optimizer] = [make(of, lr=rate, **more) for make, of in both if of]
 
     def step(self, rate: float, clip: float) -> float:
-        """Updates the parameters, clears their gradients, and returns the norm that these had.
+        """The norm of the gradients, after updating the parameters and clearing the gradients.
 
         With a `clip` above 0, gradients are clipped to that norm. The norm leaves out sparse word tables, and
         is 0 without a `clip`.

@@ -1,6 +1,6 @@
 """Pairs: parallel text as ids, on the device, split into training and held-out pairs.
 
-Hold-out: which examples of a text in one language a learner is scored on instead of trained on.
+Text in one language is read, and split, in the same way.
 """
 
 from __future__ import annotations
@@ -22,28 +22,13 @@ from muse.text.characters import unspaced_advice
 
 log = logging.getLogger(__name__)
 
-MOST_EXAMPLES, SHARE_OF_EXAMPLES = (
-    200,
-    0.05,
-)  # the most examples of a text held out, at least one
 FEWEST = 20  # the smallest number of usable pairs
-HELD_OUT, SHARE = 2_000, 0.05  # the largest number and share of pairs that are held out
+MOST_HELD_OUT_PAIRS, SHARE_HELD_OUT_PAIRS = 2_000, 0.05  # the largest number and share of pairs held out
+MOST_HELD_OUT, SHARE_HELD_OUT = 200, 0.05  # the largest number and share of a text's examples held out
 # The share of unknown tokens above which a warning is given: a space knows 70 to 95 % of the tokens of its
 # own language, punctuation included, and 30 to 55 % of those of another.
 UNKNOWN = 0.4
 _LINES = 2_000  # sentences read between two updates of the progress line
-
-
-def hold_out(examples: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """The indices of the training examples (n,) and of the held-out ones (h,), both in a random order.
-
-    >>> training, held_out = hold_out(50, torch.Generator().manual_seed(0))
-    >>> len(training), len(held_out)
-    (48, 2)
-    """
-    drawn = torch.randperm(examples, generator=generator)
-    count = min(MOST_EXAMPLES, max(1, int(examples * SHARE_OF_EXAMPLES)))
-    return drawn[count:], drawn[:count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +82,35 @@ def make_pairs(
     )
 
 
+def read_text(text: Sequence[str], reader: Reader, progress: Progress) -> Reading:
+    """The sentences of a text as ids, in order; warns if few of its tokens are known."""
+    parts = []
+    with progress.stage("reading text", len(text), "sentences") as tick:
+        for begin in range(0, len(text), _LINES):
+            parts.append(reader.read(text[begin : begin + _LINES]))
+            tick(min(begin + _LINES, len(text)))
+    found = Reading.joined(parts) if parts else reader.read([])
+    if found.unknown > UNKNOWN * found.tokens:
+        advice = "is the text in the right language? Check --lang and the order of the columns"
+        advice = unspaced_advice(text[:_LINES]) or advice
+        log.warning("%.0f %% of the tokens are unknown: %s", 100 * found.unknown / found.tokens, advice)
+    return found
+
+
+def hold_out(examples: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """The indices of the training examples (n,) and the held-out ones (h,), at least one, in random order.
+
+    >>> training, held_out = hold_out(50, torch.Generator().manual_seed(0))
+    >>> len(training), len(held_out)
+    (48, 2)
+    """
+    drawn = torch.randperm(examples, generator=generator)
+    count = min(MOST_HELD_OUT, max(1, int(examples * SHARE_HELD_OUT)))
+    return drawn[count:], drawn[:count]
+
+
 def _too_few(usable: int, texts: Sequence[Sequence[str]], read: Sequence[Reading]) -> str:
-    """That only so many pairs are usable, and what to do, which differs between words and pieces."""
+    """The error for too few usable pairs, with a remedy that depends on whether words or pieces are read."""
     token, known = "word of the space", "the space knows"
     unspaced = [advice for text in texts if (advice := unspaced_advice(text[:_LINES]))]
     if all(side.unknown <= UNKNOWN * side.tokens for side in read):
@@ -115,21 +127,6 @@ def _too_few(usable: int, texts: Sequence[Sequence[str]], read: Sequence[Reading
     )
 
 
-def read_text(text: Sequence[str], reader: Reader, progress: Progress) -> Reading:
-    """The sentences of a text as ids, in order; warns if few of its tokens are known."""
-    parts = []
-    with progress.stage("reading text", len(text), "sentences") as tick:
-        for begin in range(0, len(text), _LINES):
-            parts.append(reader.read(text[begin : begin + _LINES]))
-            tick(min(begin + _LINES, len(text)))
-    found = Reading.joined(parts) if parts else reader.read([])
-    if found.unknown > UNKNOWN * found.tokens:
-        advice = "is the text in the right language? Check --lang and the order of the columns"
-        advice = unspaced_advice(text[:_LINES]) or advice
-        log.warning("%.0f %% of the tokens are unknown: %s", 100 * found.unknown / found.tokens, advice)
-    return found
-
-
 def _keys(text: Sequence[str]) -> NDArray[np.int64]:
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(sentence, len(numbers)) for sentence in text], dtype=np.int64)
@@ -139,7 +136,7 @@ def _split(
     usable: NDArray[np.int64], keys: Sequence[NDArray[np.int64]], rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The training and the held-out rows; no sentence is in both, nor in two held-out rows."""
-    count = min(HELD_OUT, max(2, int(len(usable) * SHARE)))
+    count = min(MOST_HELD_OUT_PAIRS, max(2, int(len(usable) * SHARE_HELD_OUT_PAIRS)))
     drawn = rng.permutation(usable)
     first = np.logical_and(*(_first(side[drawn]) for side in keys))
     held_out = drawn[first][:count]

@@ -1,15 +1,11 @@
 """The trainer: optimises any learner on batches of its examples, with early stopping.
 
 It knows nothing about encoders, pairs or losses. A learner is a torch module with a number of examples, which
-returns the loss of a batch of their indices and a score on held-out examples. Several processes may share
-every batch (see sharing).
+returns the loss of a batch of their indices and a score on held-out examples.
 
-The batches of every epoch: which examples they have, and whether a learner can be trained on them.
-
-Sharing: several processes compute the loss of a batch, each for its share of the examples.
-
-Every process ends up with the gradients of the whole batch, as a single process would. Of a loss that is a
-mean over tokens, each share counts by its examples, however many tokens they have.
+Several processes may share every batch: each computes the loss of its share of the examples, and all end up
+with the gradients of the whole batch, as a single process would. If a loss is a mean over tokens, each share
+counts by its examples, however many tokens they have.
 """
 
 from __future__ import annotations
@@ -34,7 +30,7 @@ from muse.run.runtime import Runtime
 from muse.run.streams import of_batches, of_epoch, of_pass
 from muse.sentences.training.checks import beside, check_choices, check_fractions
 from muse.sentences.training.learner import Learner
-from muse.sentences.training.optimising import NAMES, Arrays, Optimisers, Schedule, sparse_tables
+from muse.sentences.training.optimising import OPTIMISER_NAMES, Arrays, Optimisers, Schedule, sparse_tables
 from muse.sentences.training.seeding import generator_for, torch_seeded
 
 log = logging.getLogger(__name__)
@@ -45,95 +41,9 @@ _LEAST = {"epochs": 0, "batch": 1, "patience": 1, "steps": 0, "clip": 0, "lowest
 _MOST = 1_000_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class EpochBatches:
-    """Batches of about `size` examples, so many `examples` an epoch, which several processes share.
-
-    All examples are used once before any is used again, unless the learner draws its batches by language.
-    """
-
-    learner: Learner
-    size: int
-    examples: int
-    seed: int
-    processes: Processes
-
-    def of(self, number: int) -> list[Tensor]:
-        """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
-        fewest = self.learner.fewest(self.processes.count)
-        generator = generator_for(self.seed, *of_batches(number))
-        batches = self.learner.batches(self._order(number), self.size, generator)
-        found = [rows for rows in batches if len(rows) >= fewest]
-        if not found:
-            raise BadSetting(
-                f"a batch must have at least {fewest} examples, got at most {max(map(len, batches))}; give "
-                f"more text, a larger {self.learner.sized_by} or fewer processes"
-            )
-        return found
-
-    def _order(self, number: int) -> Tensor:
-        """The indices (e,) of an epoch's examples, from successive passes in different random orders."""
-        n, begin = self.learner.examples, (number - 1) * self.examples
-        passes = range(begin // n, (begin + self.examples - 1) // n + 1)
-        orders = [torch.randperm(n, generator=generator_for(self.seed, *of_pass(p))) for p in passes]
-        return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
-
-
-class Shared:
-    """A learner and the processes that train it together, each on its own device."""
-
-    def __init__(self, learner: Learner, processes: Processes, device: str) -> None:
-        self._learner, self._processes, self._device = learner, processes, device
-        self._sparse = sparse_tables(learner) if processes.count > 1 else []
-        self._module = self._averaging() if processes.count > 1 else learner
-
-    def backward(self, rows: Tensor, generator: torch.Generator, *, bf16: bool) -> float:
-        """The loss of a batch (b,); adds its gradients to those of the parameters."""
-        processes = self._processes
-        share = processes.share(rows)
-        # Every process must take part in collective operations: one without a share computes the first row,
-        # which then counts with weight 0.
-        part = share if len(share) else rows[:1]
-        with torch.autocast(self._device, torch.bfloat16, enabled=bf16):
-            loss = self._module(part.to(self._device), generator)
-        # Gradients are averaged over processes, so each mean is weighted by the size of its share.
-        loss = loss * (processes.count * len(share) / len(rows))
-        loss.backward()
-        self._sum_sparse()
-        return processes.sum(float(loss.detach())) / processes.count
-
-    def _averaging(self) -> nn.Module:
-        """The learner, wrapped so that all gradients but those of sparse tables are averaged."""
-        names = {id(table): name for name, table in self._learner.named_parameters()}
-        ignored = [names[id(table)] for table in self._sparse]
-        if not any(p.requires_grad and n not in ignored for n, p in self._learner.named_parameters()):
-            return self._learner
-        # Buffers are frozen word rows, equal in all processes: broadcasting them would take longer than the
-        # step itself.
-        buffers = [name for name, _ in self._learner.named_buffers()]
-        ignore: Callable[..., None] = DistributedDataParallel._set_params_and_buffers_to_ignore_for_model
-        ignore(self._learner, [*ignored, *buffers])
-        return DistributedDataParallel(self._learner, find_unused_parameters=not self._learner.uses_all)
-
-    def _sum_sparse(self) -> None:
-        """Averages the sparse gradients of word tables over the processes.
-
-        DistributedDataParallel would use NCCL for this, which does not support sparse tensors.
-        """
-        for table in self._sparse:
-            found = torch.zeros_like(table, layout=torch.sparse_coo) if table.grad is None else table.grad
-            found = found.coalesce()
-            rows, values = self._processes.gather(found.indices()[0], found.values())
-            values = values / self._processes.count
-            # An optimiser counts steps by gradients, and alone an unused table has none.
-            table.grad = (
-                torch.sparse_coo_tensor(rows[None], values, table.shape).coalesce() if len(rows) else None
-            )
-
-
 @dataclass(frozen=True)
 class TrainerConfig:
-    """How to train: the maximum number of epochs, the batch size, the learning rate, and when to stop early.
+    """Settings of training: the maximum number of epochs, the batch size, the rate, and when to stop early.
 
     With 0 epochs the learner stays untrained. With `steps` above 0 an epoch has at most that many steps, and
     the next one continues where it ended: every example is used once before any is used again, unless the
@@ -169,10 +79,10 @@ class TrainerConfig:
             if not 0 < getattr(self, name) <= 1:
                 raise BadSetting(f"{name} must be above 0 and at most 1, got {getattr(self, name)}")
         check_fractions(self, "beta2")
-        check_choices(self, optimiser=NAMES, precision=PRECISIONS)
+        check_choices(self, optimiser=OPTIMISER_NAMES, precision=PRECISIONS)
 
     def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect beside the others, each with the reason (see checks)."""
+        """The settings that have no effect given the others, each with the reason (see checks)."""
         found = {"beta2": beside(self, "optimiser")} if self.optimiser == "sgd" else {}
         found |= {"shrink": beside(self, "patience")} if self.patience == 1 else {}  # it would end training
         if self.decay == self.shrink == 1 and self.lowest <= self.rate:
@@ -180,7 +90,7 @@ class TrainerConfig:
         return found
 
     def with_warmup(self, steps: int) -> TrainerConfig:
-        """These settings with a rate that rises over so many steps, and from then on falls by sqrt(t)."""
+        """These settings with a rate that rises for this number of steps, then falls by sqrt(t)."""
         return replace(self, schedule=Schedule("inverse-sqrt", steps))
 
     def examples_in_epoch(self, examples: int) -> int:
@@ -206,10 +116,10 @@ class EpochResult:
 
 
 def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> tuple[EpochResult, ...]:
-    """Trains `learner` in place, restores the parameters of its best epoch, and returns all epochs.
+    """The results of all epochs, after training `learner` in place and restoring its best epoch.
 
     An interrupted run resumes from `runtime.checkpoint` and gives the same result to the last bit. Raises
-    NotConverged if the loss is not finite; the checkpoint is then that of the last good epoch.
+    NotConverged if the loss is not finite; the checkpoint then holds the last good epoch.
     """
     check_batches(learner, config, seed=seed, runtime=runtime)
     optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
@@ -235,11 +145,6 @@ def check_batches(learner: Learner, config: TrainerConfig, *, seed: int, runtime
     learner.check_batch(config.batch)
     if config.epochs:
         _batches(learner, config, seed, runtime).of(1)
-
-
-def _batches(learner: Learner, config: TrainerConfig, seed: int, runtime: Runtime) -> EpochBatches:
-    examples = config.examples_in_epoch(learner.examples)
-    return EpochBatches(learner, config.batch, examples, seed, runtime.processes)
 
 
 def best_epoch(epochs: Sequence[EpochResult]) -> EpochResult:
@@ -358,7 +263,7 @@ def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
 
 
 def _save(run: _Run, epochs: Sequence[EpochResult]) -> None:
-    """Saves what the next epoch starts from: parameters, the state of the optimisers, the results so far."""
+    """Saves the state that the next epoch starts from: parameters, optimisers, results so far."""
     arrays = {f"parameter/{name}": array for name, array in _finite(run, epochs[-1]).items()}
     figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 5) float64
     _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
@@ -386,3 +291,94 @@ def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
         if not epochs:
             raise ValueError("no epochs")
     return dict(kept or {}), epochs
+
+
+def _batches(learner: Learner, config: TrainerConfig, seed: int, runtime: Runtime) -> EpochBatches:
+    examples = config.examples_in_epoch(learner.examples)
+    return EpochBatches(learner, config.batch, examples, seed, runtime.processes)
+
+
+@dataclass(frozen=True, eq=False)
+class EpochBatches:
+    """The batches of every epoch: about `size` examples in each, `examples` in an epoch.
+
+    All examples are used once before any is used again, unless the learner draws its batches by language.
+    """
+
+    learner: Learner
+    size: int
+    examples: int
+    seed: int
+    processes: Processes
+
+    def of(self, number: int) -> list[Tensor]:
+        """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
+        fewest = self.learner.fewest(self.processes.count)
+        generator = generator_for(self.seed, _BATCHES, number)
+        batches = self.learner.batches(self._order(number), self.size, generator)
+        found = [rows for rows in batches if len(rows) >= fewest]
+        if not found:
+            raise BadSetting(
+                f"a batch must have at least {fewest} examples, got at most {max(map(len, batches))}; give "
+                f"more text, a larger {self.learner.sized_by} or fewer processes"
+            )
+        return found
+
+    def _order(self, number: int) -> Tensor:
+        """The indices (e,) of an epoch's examples, from successive passes in different random orders."""
+        n, begin = self.learner.examples, (number - 1) * self.examples
+        passes = range(begin // n, (begin + self.examples - 1) // n + 1)
+        orders = [torch.randperm(n, generator=generator_for(self.seed, 2 * p + 3)) for p in passes]
+        return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
+
+
+class Shared:
+    """A learner and the processes that train it together, each on its own device."""
+
+    def __init__(self, learner: Learner, processes: Processes, device: str) -> None:
+        self._learner, self._processes, self._device = learner, processes, device
+        self._sparse = sparse_tables(learner) if processes.count > 1 else []
+        self._module = self._averaging() if processes.count > 1 else learner
+
+    def backward(self, rows: Tensor, generator: torch.Generator, *, bf16: bool) -> float:
+        """The loss of a batch (b,), after adding its gradients to the parameters'."""
+        processes = self._processes
+        share = processes.share(rows)
+        # Every process must take part in collective operations: one without a share computes the first row,
+        # which then counts with weight 0.
+        part = share if len(share) else rows[:1]
+        with torch.autocast(self._device, torch.bfloat16, enabled=bf16):
+            loss = self._module(part.to(self._device), generator)
+        # Gradients are averaged over processes, so each mean is weighted by the size of its share.
+        loss = loss * (processes.count * len(share) / len(rows))
+        loss.backward()
+        self._sum_sparse()
+        return processes.sum(float(loss.detach())) / processes.count
+
+    def _averaging(self) -> nn.Module:
+        """The learner, wrapped so that all gradients but those of sparse tables are averaged."""
+        names = {id(table): name for name, table in self._learner.named_parameters()}
+        ignored = [names[id(table)] for table in self._sparse]
+        if not any(p.requires_grad and n not in ignored for n, p in self._learner.named_parameters()):
+            return self._learner
+        # Buffers are frozen word rows, equal in all processes: broadcasting them would take longer than the
+        # step itself.
+        buffers = [name for name, _ in self._learner.named_buffers()]
+        ignore: Callable[..., None] = DistributedDataParallel._set_params_and_buffers_to_ignore_for_model
+        ignore(self._learner, [*ignored, *buffers])
+        return DistributedDataParallel(self._learner, find_unused_parameters=not self._learner.uses_all)
+
+    def _sum_sparse(self) -> None:
+        """Averages the sparse gradients of word tables over the processes.
+
+        DistributedDataParallel would use NCCL for this, which does not support sparse tensors.
+        """
+        for table in self._sparse:
+            found = torch.zeros_like(table, layout=torch.sparse_coo) if table.grad is None else table.grad
+            found = found.coalesce()
+            rows, values = self._processes.gather(found.indices()[0], found.values())
+            values = values / self._processes.count
+            # An optimiser counts steps by gradients, and alone an unused table has none.
+            table.grad = (
+                torch.sparse_coo_tensor(rows[None], values, table.shape).coalesce() if len(rows) else None
+            )

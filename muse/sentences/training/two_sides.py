@@ -90,7 +90,7 @@ class PairLearner(Learner):
             raise BadSetting(f"a batch must have at least 2 pairs, negatives of each other, got {size}")
 
     def fewest(self, processes: int) -> int:
-        """At least two pairs, which are negatives of each other, and one for each process."""
+        """The smallest batch: two pairs, which are negatives of each other, and one for each process."""
         return max(2, processes)
 
     def score(self) -> float:

@@ -13,7 +13,7 @@ import torch
 from muse.errors import BadFile, Mismatch
 from muse.sentences.encoders.reading import PIECE, Reading
 from muse.sentences.systems.core import Core, Matrices, SpaceCore
-from muse.sentences.systems.cores import HuggingFaceCore
+from muse.sentences.systems.pretrained_cores import HuggingFaceCore
 from tests.support.parallel import toy_space
 from tests.support.tiny_bert import SPECIAL, save_tiny_bert
 

@@ -11,6 +11,11 @@ embedding. A translation loss is added: each sentence is generated from the sema
 
 With Transformer layers this is the paper's system. Without layers it is a model of bags: encoders map the
 mean row of a sentence's words, and decoders predict the words without their order. A mean contains neither
-the length nor the counts of words; so the language encoders also read surface features (surface), and the
-decoders also predict the length (length).
+the length nor the counts of words; so the language encoders also read surface features, and the decoders also
+predict the length.
+
+* inputs           the settings, and the words or pieces that the model reads
+* latent_network   the encoders, the decoders, and the terms of the loss
+* bgt_system       the presets, training, and the language latents as an encoder
+* generation       sentences written from latents
 """

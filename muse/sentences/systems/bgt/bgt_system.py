@@ -1,8 +1,7 @@
-"""BGT as a sentence system: its sizes, what it is trained on, and how it is restored.
+"""BGT as a sentence system: its presets, training and restoring, and its language latents as an encoder.
 
-The learner: the evidence lower bound of pairs, with the divergence annealed, and the translation loss.
-
-Language latents: how a sentence is said in its language, as the rows of an encoder of their own.
+The learner minimises the negative evidence lower bound of pairs, with the divergence annealed, plus the
+translation loss. The language latents say how a sentence is expressed in its language.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ from muse.sentences.training.trainer import TrainerConfig, train
 from muse.sentences.training.two_sides import held_out_hits, held_out_precision
 from muse.space import AlignedSpace
 
-# Small is a bag: what costs is the softmax, of which a bag has one a sentence and a Transformer one a token;
-# and the paper found that deep decoders harm, and that a latent serves best at the scores. Pieces
+# Small is a bag, because the softmax dominates the cost: a bag needs one for each sentence, a Transformer one
+# for each token. The paper found that deep decoders harm, and that a latent serves best at the scores. Pieces
 # instead of words and the rate were chosen by the P@1 of held-out pairs of fr-en.
-# Its steps of annealing are, as the paper's 2^16, more than those that it takes, on 160,000 pairs: the
-# divergence never has its whole weight. Of words it counts the 100 signs and as many words; of pieces the
-# single characters, signs among them, and those merged first.
-# What the paper does not say is as in its authors' program: latents and feed-forward parts of 1024, 8 heads,
-# dropout 0.3, no tables shared. A batch has 25,000 tokens a side.
+# On 160,000 pairs it takes fewer steps than its annealing, as does the paper with its 2^16: the divergence
+# never has its whole weight. Counted are 100 signs and 100 words or, of pieces, the single characters, signs
+# among them, and those merged first.
+# Where the paper is silent, the settings are from its authors' program: latents and feed-forward parts of
+# 1024, 8 heads, dropout 0.3, no tables shared. A batch has 25,000 tokens a side.
 PRESETS = {
     "small": Preset(
         BgtConfig(bag="pieces", punctuation=False), TrainerConfig(epochs=10, batch=256, rate=1e-2)
@@ -70,20 +69,104 @@ PRESETS = {
 }  # fmt: skip
 
 
+def train_bgt(job: Job) -> Fitted:
+    """A BGT on parallel text."""
+    request, config, languages = job.request, job.config, job.languages
+    text = read_pairs(request.parallel)
+    tokens = _tokens(job, text)
+    device, pairs = job.runtime.device, _pairs(job, text, tokens)
+    network = BgtNetwork(config, languages, tokens, generator_for(request.seed, 1)).to(device)
+    learner = BgtLearner(network, languages, pairs, job.trainer)
+    epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
+    return Fitted(
+        encoder=job.encoder(
+            _label(config),
+            network,
+            languages,
+            {"network": asdict(config), "pair": list(languages), "tokens": dict(tokens.settings)},
+        ),
+        epochs=epochs,
+        metric=learner.metric,
+        held_out=len(pairs.held_out),
+        hits=learner.eval().hits(),
+        counts=pairs.counts,
+    )
+
+
+def _tokens(job: Job, text: ParallelText) -> Tokens:
+    space, config = job.request.space, job.config
+    texts = dict(zip(job.languages, text, strict=True))
+    if config.encoder_layers or config.bag == "pieces":
+        pieces = Pieces.learned(texts, config.vocabulary, generator_for(job.request.seed, 0))
+        if config.encoder_layers:
+            return PieceTokens(pieces, config.longest)
+        return bag_of_pieces(pieces, job.languages, space, config.longest, job.request.seed)
+    return SpaceWords(space, missing_tokens(texts, space), config.longest)
+
+
+def _pairs(job: Job, text: ParallelText, tokens: Tokens) -> Pairs:
+    """The pairs; with `shortest`, only those whose sides have a length within the limits."""
+    config, rng, runtime = job.config, np.random.default_rng(job.request.seed), job.runtime
+    count, readers = len(text.pivot), [tokens.reader(language) for language in job.languages]
+    if config.shortest:
+        uncut = restored_tokens(tokens.settings, job.request.space, config.longest + 1)
+        text = _within(text, [uncut.reader(language) for language in job.languages], config)
+    found = make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
+    return replace(found, skipped=found.skipped + count - len(text.pivot))
+
+
+def _within(text: ParallelText, readers: Sequence[Reader], config: BgtConfig) -> ParallelText:
+    """The pairs with `shortest` to `longest` tokens on both sides; the readers read one token more."""
+    kept = np.ones(len(text.pivot), bool)
+    for side, reader in zip(text, readers, strict=True):
+        places = 0
+        for block in blocks(side):
+            lengths = reader.read(block).sentences.lengths.numpy()
+            kept[places : places + len(block)] &= (config.shortest <= lengths) & (lengths <= config.longest)
+            places += len(block)
+    chosen = np.flatnonzero(kept).tolist()
+    if not chosen:
+        raise Mismatch(
+            f"both sides of a pair must have {config.shortest} to {config.longest} tokens, got none of "
+            f"{len(kept)} pairs; lower shortest or raise longest"
+        )
+    return ParallelText(*([side[place] for place in chosen] for side in text))
+
+
+def _label(config: BgtConfig) -> str:
+    layers = f"{config.encoder_layers}/{config.decoder_layers}"
+    weight = "" if config.reconstruction == 1 else f",reconstruction:{config.reconstruction:g}"
+    weight += "" if config.translation == 1 else f",translation:{config.translation:g}"
+    reads = "" if config.read_from == "both" else f",read_from:{config.read_from}"
+    translates = "" if config.translates == "mean" else f",translates:{config.translates}"
+    reads += "" if config.encoder_layers or config.bag == "words" else f",bag:{config.bag}"
+    reads += ",punctuation:no" if config.leaves_punctuation else ""
+    return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}{translates}]"
+
+
+def make_bgt(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
+    """The network of a saved BGT, or of its language latents if these were saved."""
+    config = BgtConfig(**settings["network"])
+    first, second = settings["pair"]
+    tokens = restored_tokens(settings["tokens"], space, config.longest)
+    network = BgtNetwork(config, (first, second), tokens, generator_for(0))
+    return LanguageLatents(network) if settings.get("latents") == LANGUAGE else network
+
+
 class BgtLearner(Learner):
     """Minimises the negative evidence lower bound of pairs (x_1, x_2), plus w times the translation loss.
 
         - log p(x_1 | z_sem, z_1) - log p(x_2 | z_sem, z_2) + c sum_z KL(q(z) || N(0, I)) + w translated
 
-    Where translations are from samples, the translation loss has the divergence of these, times c.
-    Over the first steps c rises linearly from 0 to the weight of the prior. The semantic posterior is
-    inferred from the first and the second sentences in alternate steps or, with `sides` by pairs, from a side
-    drawn for each pair. The bound counts as much as `reconstruction` says, without which it is left out.
+    If translations are from samples, the translation loss includes their divergence, times c. Over the first
+    steps c rises linearly from 0 to the weight of the prior. The semantic posterior is inferred from the
+    first and the second sentences in alternate steps or, with `sides` by pairs, from a side drawn for each
+    pair. The bound is multiplied by `reconstruction`, and left out if that is 0.
 
-    Held-out pairs are scored by the P@1 of their semantic means. Where only the pivot is read nothing is
-    learned of the other language, and P@1, which may be that of chance, says little of what is: the score is
-    then minus the loss, with the weight of the divergence that the training of `trainer` ends with. (Less the
-    weight of each epoch, the score would fall as that rises.)
+    Held-out pairs are scored by the P@1 of their semantic means. If only the pivot is read, nothing is
+    learned about the other language and P@1 would be close to chance: the score is then minus the loss, with
+    the weight of the divergence at the end of the training that `trainer` describes. (With the weight of each
+    epoch, the score would fall as that rises.)
     """
 
     def __init__(
@@ -166,27 +249,6 @@ class BgtLearner(Learner):
         return total / len(held_out)
 
 
-class LanguageLatents(SentenceNetwork):
-    """A sentence network whose rows are the means of the language latents."""
-
-    def __init__(self, network: BgtNetwork) -> None:
-        super().__init__()
-        self.network = network
-
-    @property
-    def dimension(self) -> int:
-        """The dimensions of a language latent."""
-        return self.network.config.own
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the network."""
-        return self.network.reader(language)
-
-    def forward(self, batch: Ragged, language: str) -> Tensor:
-        """The means (b, k) of the language posterior."""
-        return self.network.language_posterior(batch, language).mean
-
-
 def language_latents(encoder: SentenceEncoder) -> NetworkEncoder:
     """The encoder of the language latents of a BGT, which can be saved; BadSetting if there are none.
 
@@ -208,92 +270,25 @@ def language_latents(encoder: SentenceEncoder) -> NetworkEncoder:
     )
 
 
-def train_bgt(job: Job) -> Fitted:
-    """A BGT on parallel text."""
-    request, config, languages = job.request, job.config, job.languages
-    text = read_pairs(request.parallel)
-    tokens = _tokens(job, text)
-    device, pairs = job.runtime.device, _pairs(job, text, tokens)
-    network = BgtNetwork(config, languages, tokens, generator_for(request.seed, *TrainingStream.SECOND)).to(
-        device
-    )
-    learner = BgtLearner(network, languages, pairs, job.trainer)
-    epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
-    return Fitted(
-        encoder=job.encoder(
-            _label(config),
-            network,
-            languages,
-            {"network": asdict(config), "pair": list(languages), "tokens": dict(tokens.settings)},
-        ),
-        epochs=epochs,
-        metric=learner.metric,
-        held_out=len(pairs.held_out),
-        hits=learner.eval().hits(),
-        counts=pairs.counts,
-    )
+class LanguageLatents(SentenceNetwork):
+    """A sentence network whose rows are the means of the language latents."""
 
+    def __init__(self, network: BgtNetwork) -> None:
+        super().__init__()
+        self.network = network
 
-def _pairs(job: Job, text: ParallelText, tokens: Tokens) -> Pairs:
-    """The pairs, of which with `shortest` only those whose sides have a length within the limits."""
-    config, rng, runtime = job.config, np.random.default_rng(job.request.seed), job.runtime
-    count, readers = len(text.pivot), [tokens.reader(language) for language in job.languages]
-    if config.shortest:
-        uncut = restored_tokens(tokens.settings, job.request.space, config.longest + 1)
-        text = _within(text, [uncut.reader(language) for language in job.languages], config)
-    found = make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
-    return replace(found, skipped=found.skipped + count - len(text.pivot))
+    @property
+    def dimension(self) -> int:
+        """The dimensions of a language latent."""
+        return self.network.config.own
 
+    def reader(self, language: str) -> Reader:
+        """The reader of the network."""
+        return self.network.reader(language)
 
-def _within(text: ParallelText, readers: Sequence[Reader], config: BgtConfig) -> ParallelText:
-    """The pairs of which both sides have from `shortest` to `longest` tokens; the readers read one more."""
-    kept = np.ones(len(text.pivot), bool)
-    for side, reader in zip(text, readers, strict=True):
-        places = 0
-        for block in blocks(side):
-            lengths = reader.read(block).sentences.lengths.numpy()
-            kept[places : places + len(block)] &= (config.shortest <= lengths) & (lengths <= config.longest)
-            places += len(block)
-    chosen = np.flatnonzero(kept).tolist()
-    if not chosen:
-        raise Mismatch(
-            f"both sides of a pair must have {config.shortest} to {config.longest} tokens, got none of "
-            f"{len(kept)} pairs; lower shortest or raise longest"
-        )
-    return ParallelText(*([side[place] for place in chosen] for side in text))
-
-
-def make_bgt(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
-    """The network of a saved BGT, or that of its language latents if these were saved."""
-    config = BgtConfig(**settings["network"])
-    first, second = settings["pair"]
-    tokens = restored_tokens(settings["tokens"], space, config.longest)
-    network = BgtNetwork(config, (first, second), tokens, generator_for(0))
-    return LanguageLatents(network) if settings.get("latents") == LANGUAGE else network
-
-
-def _tokens(job: Job, text: ParallelText) -> Tokens:
-    space, config = job.request.space, job.config
-    texts = dict(zip(job.languages, text, strict=True))
-    if config.encoder_layers or config.bag == "pieces":
-        pieces = Pieces.learned(
-            texts, config.vocabulary, generator_for(job.request.seed, *TrainingStream.FIRST)
-        )
-        if config.encoder_layers:
-            return PieceTokens(pieces, config.longest)
-        return bag_of_pieces(pieces, job.languages, space, config.longest, job.request.seed)
-    return SpaceWords(space, missing_tokens(texts, space), config.longest)
-
-
-def _label(config: BgtConfig) -> str:
-    layers = f"{config.encoder_layers}/{config.decoder_layers}"
-    weight = "" if config.reconstruction == 1 else f",reconstruction:{config.reconstruction:g}"
-    weight += "" if config.translation == 1 else f",translation:{config.translation:g}"
-    reads = "" if config.read_from == "both" else f",read_from:{config.read_from}"
-    translates = "" if config.translates == "mean" else f",translates:{config.translates}"
-    reads += "" if config.encoder_layers or config.bag == "words" else f",bag:{config.bag}"
-    reads += ",punctuation:no" if config.leaves_punctuation else ""
-    return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}{translates}]"
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The means (b, k) of the language posterior."""
+        return self.network.language_posterior(batch, language).mean
 
 
 BGT = System("bgt", PRESETS, ("parallel",), train_bgt, make_bgt)

@@ -21,7 +21,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reading
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, restored_pieces
 from muse.sentences.systems.bgt.latent_network import BgtNetwork, Decoder
-from muse.sentences.systems.lines import Writer, check_direction
+from muse.sentences.systems.line_writer import Writer, check_direction
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.networks.decoding import best_sequences, most_pieces
 from muse.sentences.systems.pieces import Pieces
@@ -34,10 +34,11 @@ SYSTEM = "bgt"
 class Rewriting(Writer):
     """Writes sentences of the first language of `direction` in the second, which may be the same.
 
-    With a `style`, a sentence of the second, in the style of it. With a `seed`, the language latent of each
-    sentence is drawn from the prior N(0, I). The draw depends on the seed and the pieces of the sentence
-    alone, so that a sentence is written alike wherever it stands. Raises BadSetting for languages that the
-    model does not read or write, for a style or a seed if it has no language latents, and for both.
+    With a `style`, a sentence of the second language, they are written in its style. With a `seed`, the
+    language latent of each sentence is drawn from the prior N(0, I). The draw depends on the seed and the
+    pieces of the sentence alone, so that a sentence is written alike wherever it stands. Raises BadSetting
+    for languages that the model does not read or write, for a style or a seed if it has no language latents,
+    and for both.
     """
 
     network: BgtNetwork
@@ -56,14 +57,14 @@ class Rewriting(Writer):
             raise Contradiction("a style and a sample are both the language latent, got both; leave one out")
         own = self.network.config.own
         if self.style is not None and not own:
-            raise BadSetting("a style is a language latent, of which this model has none; leave it out")
+            raise BadSetting("a style is a language latent, and this model has none; leave it out")
         if self.seed is not None and not own:
-            raise BadSetting("a sample is of the language latent, of which this model has none; leave it out")
+            raise BadSetting("a sample is of the language latent, and this model has none; leave it out")
         if self.style is not None and not len(self._style.ids):
             raise BadSetting(f"a style must be a sentence with known words, got {self.style!r}")
 
     def _check_places(self) -> None:
-        """Raise BadSetting where the model reads the pivot alone, and this direction needs more."""
+        """Raise BadSetting if the model reads the pivot alone and this direction needs more."""
         config, languages = self.network.config, self.network.languages
         source, target = map(languages.index, self.direction)
         pivot, written = languages[0], {*config.reconstructed, *config.translated}

@@ -1,6 +1,6 @@
-"""Tokens: sentences as words of the space with frozen rows, or as word pieces with learned ones.
+"""Inputs of BGT: its settings, and its tokens: words of the space with frozen rows, or word pieces.
 
-BgtConfig: the sizes of the Bilingual Generative Transformer, and the terms of its loss.
+The rows of pieces are learned.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FEWEST = {
     "counted": 0, "shortest": 0, "tokens": 0, "vocabulary": len(SPECIALS) + 1,
 }  # fmt: skip
 OTHERS = 100  # frequent tokens that the space lacks, mostly punctuation, which get random rows
-SPREAD = 10.0  # the length of a row with which a bag of pieces begins
+SPREAD = 10.0  # the length of the initial rows of a bag of pieces
 _SAMPLED = 2_000  # sentences of each language in which they are counted
 
 
@@ -44,31 +44,32 @@ class BgtConfig:
     """The sizes, where 0 removes a part, and the terms of the loss.
 
     `semantic` and `language` are the dimensions of the latents. Encoder layers read word pieces; without
-    layers, a sentence is a `bag`: the mean of its words' frozen rows in the space, or that of rows of word
-    pieces, which begin as those of the space and are learned; the language encoders also read its length and
-    its counts of the first `counted` tokens. Without `punctuation` the meaning of a bag of pieces is that of
-    the others, and punctuation is left to the language encoders. Without decoder layers, each token and the
-    number of tokens are predicted from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout` are
-    those of the layers. The first `vocabulary` tokens are predicted, and all others as <unk>.
+    layers, a sentence is a `bag`: the mean of its words' frozen rows in the space, or of rows of word pieces,
+    which are initialised by the space and learned; the language encoders also read its length and its counts
+    of the first `counted` tokens. Without `punctuation` the meaning of a bag comes from its other pieces, and
+    punctuation is left to the language encoders. Without decoder layers, each token and the number of tokens
+    are predicted from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout` describe the layers.
+    The first `vocabulary` tokens are predicted, and all others as <unk>.
 
-    `prior` is the weight of the divergence after `annealing` steps, `translation` that of the translation
-    loss, `smoothing` its label smoothing. `reconstruction` is the weight of the evidence lower bound; without
-    it the translation loss alone is left, the paper's BilingualTrans, and there are no language latents.
+    `prior` is the weight of the divergence after `annealing` steps, `translation` the weight of the
+    translation loss, `smoothing` its label smoothing. `reconstruction` is the weight of the evidence lower
+    bound; without it the translation loss alone is left, the paper's BilingualTrans, and there are no
+    language latents.
 
     The semantic latent is inferred from one side of a pair: `sides` says whether it alternates between steps
-    or is drawn for every pair. With `tokens` above 0 a batch has pairs of similar length and at most so many
-    tokens a side, padding included. With `shortest` above 0, pairs with a side of fewer tokens, or of more
-    than `longest`, are left out; otherwise long sentences are cut.
+    or is drawn for every pair. With `tokens` above 0 a batch has pairs of similar length and at most that
+    many tokens a side, padding included. With `shortest` above 0, pairs with a side of fewer tokens, or of
+    more than `longest`, are left out; otherwise long sentences are cut.
 
-    The semantic latent is inferred from sentences of both languages or, where `read_from` is pivot, from the
-    pivot's alone: only they are reconstructed, and only they are translated. These are the paper's
-    monolingual baselines, which have no language latents: EnglishAE with neither translation nor prior,
-    EnglishVAE with the prior, EnglishTrans with the translation alone.
+    The semantic latent is inferred from sentences of both languages or, if `read_from` is pivot, from the
+    pivot alone: only its sentences are reconstructed and translated. These are the paper's monolingual
+    baselines, which have no language latents: EnglishAE with neither translation nor prior, EnglishVAE with
+    the prior, EnglishTrans with the translation alone.
 
-    A sentence is translated from the mean of the semantic posterior or, where `translates` is sample, from a
-    sample. The translation loss is then a bound of its own, to which the divergence of that posterior
-    belongs, weighted as in the other: without reconstruction it is the paper's BGT without language
-    variables, "similar to BilingualTrans, but it includes a prior over the embedding space".
+    A sentence is translated from the mean of the semantic posterior or, if `translates` is sample, from a
+    sample. The translation loss is then a bound of its own, and includes the divergence of that posterior,
+    with the same weight: without reconstruction it is the paper's BGT without language variables, "similar to
+    BilingualTrans, but it includes a prior over the embedding space".
     """
 
     semantic: int = 256
@@ -119,12 +120,12 @@ class BgtConfig:
             raise BadSetting("translates=sample needs a translation above 0, got 0; leave it out")
         if self.read_from == "pivot" and self.own:
             raise BadSetting(
-                "with read_from=pivot there is no second language that would tell a language latent from the "
-                f"semantic one, so language must be 0, got {self.language}"
+                "with read_from=pivot no second language separates a language latent from the semantic one, "
+                f"so language must be 0, got {self.language}"
             )
 
     def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect beside the others, each with the reason."""
+        """The settings that have no effect given the others, each with the reason."""
         found: dict[str, str] = {}
         if not (self.encoder_layers or self.decoder_layers):
             of_layers = beside(self, "encoder_layers", "decoder_layers")
@@ -193,7 +194,7 @@ class BgtConfig:
 
 
 class Tokens(Protocol):
-    """The interface of tokens: sentences to ids, the first of which are those of SPECIALS."""
+    """The interface of tokens: sentences to ids; the first ids are those of SPECIALS."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -207,7 +208,7 @@ class Tokens(Protocol):
 
     @property
     def first_rows(self) -> Tensor | None:
-        """The rows (v, d) with which a bag of ids begins, to be learned; None if there is no such bag."""
+        """The initial rows (v, d) of a bag of ids, to be learned; None if there is no such bag."""
 
 
 class SpaceWords(Tokens):
@@ -276,9 +277,9 @@ class PieceTokens(Tokens):
 def bag_of_pieces(
     pieces: Pieces, languages: Sequence[str], space: AlignedSpace, longest: int, seed: int
 ) -> PieceTokens:
-    """Pieces whose rows begin as unit-length ones of the space, times SPREAD.
+    """Pieces whose rows are initialised by unit-length rows of the space, times SPREAD.
 
-    A sentence must stand out of the noise of its posterior, whose variance begins at 1: with rows of unit
+    A sentence must stand out from the noise of its posterior, whose initial variance is 1: with rows of unit
     length the decoders ignore the latents for epochs.
     """
     dimension = space.vectors(space.pivot).dimension
@@ -294,7 +295,7 @@ def restored_tokens(settings: Mapping[str, Any], space: AlignedSpace, longest: i
 
 
 def restored_pieces(settings: Mapping[str, Any], longest: int) -> PieceTokens:
-    """The pieces restored from their settings, with rows of zeros for those of a bag."""
+    """The pieces restored from their settings; a bag has rows of zeros."""
     pieces = Pieces.from_json(settings["pieces"])
     bag = torch.zeros(len(pieces), settings["dimension"]) if "dimension" in settings else None
     return PieceTokens(pieces, longest, bag)

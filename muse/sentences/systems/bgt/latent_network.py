@@ -1,14 +1,9 @@
-"""BgtNetwork: the inference networks and the decoders together, as a sentence network.
+"""BgtNetwork: the inference networks, which give the posteriors of latents, and the decoders of sentences.
 
-Gaussian: a posterior with independent dimensions, its samples and its divergence from the prior.
-
-Surface features: what a language encoder without layers is given that a mean of rows cannot know.
-
-The inference networks: the posterior of a latent, given a sentence.
-
-Length: how probable the number of tokens of a bag is, given its latents.
-
-The decoder: how probable a sentence is, given its latents.
+* Encoder    the posterior of a latent, a Gaussian with independent dimensions, given a sentence
+* surface    features of a sentence that a mean of rows lacks, for language encoders without layers
+* Decoder    the probability of a sentence given its latents
+* Length     the probability of the number of tokens of a bag given its latents
 """
 
 from __future__ import annotations
@@ -34,215 +29,15 @@ from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, SPECIALS, UNK, Pi
 from muse.space import AlignedSpace
 
 
-class Gaussian(NamedTuple):
-    """N(mean, exp(log_variance)) for each of b sentences, both (b, k)."""
-
-    mean: Tensor
-    log_variance: Tensor
-
-    def sample(self, generator: torch.Generator) -> Tensor:
-        """A draw (b, k), mean + deviation * noise: gradients reach both (Kingma and Welling, 2013)."""
-        noise = torch.empty_like(self.mean).normal_(generator=generator)
-        return self.mean + (self.log_variance / 2).exp() * noise
-
-    def divergence(self) -> Tensor:
-        """KL(N(mean, variance) || N(0, I)), in nats (b,): 1/2 sum(mean^2 + variance - 1 - log variance)."""
-        # With the digits of bf16, variance - 1 - log variance would come out negative near a variance of 1.
-        mean, log_variance = self.mean.float(), self.log_variance.float()
-        return (mean**2 + log_variance.exp() - 1 - log_variance).sum(dim=-1) / 2
-
-
-def surface(sentences: Padded, counted: int) -> Tensor:
-    """The surface (b, 1 + counted) of b sentences: log n of their tokens, and log(1 + count) of each of some.
-
-    Counted are the first tokens after the special ones: the signs and the most frequent words, or of pieces
-    the single characters, signs among them, and those merged first. Logarithms, since a sentence of 6 words
-    differs from one of 3 as one of 12 does from it.
-
-    :param sentences: ids and mask (b, t), each of one token or more
-
-    >>> ids, mask = torch.tensor([[5, 9, 5, 6]]), torch.ones(1, 4, dtype=torch.bool)
-    >>> surface(Padded(ids, mask), 3).exp().round()
-    tensor([[4., 3., 2., 1.]])
-    """
-    first, last = len(SPECIALS), len(SPECIALS) + counted
-    ids = sentences.ids.clamp(max=last)  # (b, t), all that is not counted in one place
-    ones = torch.ones_like(ids, dtype=torch.get_default_dtype())
-    counts = ones.new_zeros(len(ids), last + 1).scatter_add_(1, ids, ones)
-    lengths = sentences.mask.sum(dim=1, keepdim=True)
-    return torch.cat([lengths.log(), counts[:, first:last].log1p()], dim=1)
-
-
-class Observed(NamedTuple):
-    """The inputs of the encoders for b sentences.
-
-    `tokens` are ids (b, t) for encoders with layers, otherwise rows (b, t, h); `mask` (b, t) is False at
-    padding; `surface` are features (b, s), used only without layers.
-    """
-
-    tokens: Tensor
-    mask: Tensor
-    surface: Tensor | None = None
-
-
-class Encoder(nn.Module):
-    """q(z | x): a map to k dimensions of the mean of the states (b, t, h) of a sentence's tokens.
-
-    Without layers the states are the tokens' own rows. With a `surface` above 0, the map is of so many
-    features too.
-    """
-
-    def __init__(
-        self,
-        width: int,
-        latent: int,
-        layers: TransformerLayers | None,
-        generator: torch.Generator,
-        *,
-        surface: int = 0,
-    ) -> None:
-        super().__init__()
-        self._layers, self._surface = layers, surface
-        # A bias would become a direction common to all means and make all cosines similar. Only surface
-        # features need one, since their mean is not 0.
-        self._out = nn.Linear(width + surface, 2 * latent, bias=surface > 0)
-        draw_(self._out, generator)
-
-    def forward(self, seen: Observed) -> Gaussian:
-        """The posterior of each of b sentences."""
-        states = seen.tokens if self._layers is None else self._layers(Inputs(seen.tokens, seen.mask))
-        known = masked_mean(states, seen.mask)  # (b, h)
-        if self._surface and seen.surface is not None:
-            known = torch.cat([known, seen.surface], dim=-1)  # (b, h + s)
-        return Gaussian(*self._out(known).chunk(2, dim=-1))
-
-
-class Length(nn.Module):
-    """p(n | z), a negative binomial distribution of a mean m that is log-linear in the latents.
-
-        log p(n | z) = log (Gamma(n + r) / (Gamma(r) n!)) + n log (m / (m + r)) + r log (r / (m + r)),
-        log m = a z + c
-
-    Tokens that come each by itself, token w at the rate p(w | z) times a rate that they have in common, of
-    a Gamma distribution of mean m and shape r, are so many in all; and given how many they are, each is w
-    with p(w | z). So with this a bag's decoder is a distribution over bags of every length. Poisson's is its
-    limit for a large r; but there a latent drawn far out costs m, and in the first steps, when nothing holds
-    the variance of the draws, that ended the training: here it costs in proportion to log m. r is learned.
-    """
-
-    def __init__(self, width: int, generator: torch.Generator) -> None:
-        super().__init__()
-        self._log_mean = nn.Linear(width, 1)
-        draw_(self._log_mean, generator)
-        nn.init.constant_(self._log_mean.bias, math.log(TYPICAL))
-        self._log_shape = nn.Parameter(torch.tensor(math.log(TYPICAL)))
-
-    def forward(self, latents: Tensor, lengths: Tensor) -> Tensor:
-        """The nats -log p(n | z) (b,) of lengths n (b,), given latents (b, k)."""
-        # At least in single precision: lgamma of a bfloat16 is off by nats, and it cannot represent every
-        # integer above 256.
-        log_mean = self._log_mean(latents)[:, 0]
-        log_odds = log_mean.to(torch.promote_types(log_mean.dtype, torch.float32)) - self._log_shape  # (b,)
-        n, r = lengths.to(log_odds.dtype), self._log_shape.exp()
-        ways = torch.lgamma(n + r) - torch.lgamma(r) - torch.lgamma(n + 1)
-        nats: Tensor = -(ways + n * functional.logsigmoid(log_odds) + r * functional.logsigmoid(-log_odds))
-        return nats
-
-
-class Scores(nn.Module):
-    """U z + b for v tokens; b starts as -log r by their numbers r, which for words is Zipf's law.
-
-    With `rows` (v, d) that are frozen, U is their product with a map of the states to d dimensions.
-    """
-
-    _rows: Tensor | None
-
-    def __init__(self, width: int, vocabulary: int, rows: Tensor | None, generator: torch.Generator) -> None:
-        super().__init__()
-        self.vocabulary = vocabulary if rows is None else min(vocabulary, len(rows))
-        self.register_buffer("_rows", None if rows is None else rows[: self.vocabulary], persistent=False)
-        self._map = nn.Linear(width, vocabulary if rows is None else rows.shape[1], bias=False)
-        self._bias = nn.Parameter(-torch.arange(1.0, self.vocabulary + 1).log())
-        draw_(self._map, generator)
-
-    def forward(self, states: Tensor) -> Tensor:
-        """The scores (..., v) of states (..., h)."""
-        mapped: Tensor = self._map(states)
-        return (mapped if self._rows is None else mapped @ self._rows.T) + self._bias
-
-
-class Decoder(nn.Module):
-    """p(x | z): each token but the first given those before it and the latents, in a vocabulary of v tokens.
-
-    The latents come in twice, where the paper found them to serve best: as the memory that every layer reads,
-    a vector each, and beside the state that the scores are made of. Without layers that is all, and the n
-    tokens are a bag, of which `length` says how many they are, where it is given:
-
-        log p(x | z) = log p(n | z) + sum_t log softmax(U z + b)[x_t]
-
-    With layers, <eos> says it. `scores` makes scores (..., v) of states.
-    """
-
-    def __init__(
-        self, scores: Scores, layers: TransformerLayers | None = None, length: Length | None = None
-    ) -> None:
-        super().__init__()
-        self._scores, self._layers, self._length = scores, layers, length
-
-    def writing(self, latents: Sequence[Tensor], beam: int) -> tuple[Incremental, Callable[[Tensor], Tensor]]:
-        """States of s sequences, each `beam` times, token by token, and what scores (b, h) of them.
-
-        :param latents: each (s, k)
-        """
-        if self._layers is None:
-            raise BadSetting(
-                f"a decoder without layers has no order of words to write; train one with {OF_WRITERS}"
-            )
-        repeated = [latent.repeat_interleave(beam, dim=0) for latent in latents]  # (b, k)
-        beside, device = torch.cat(repeated, dim=-1), latents[0].device
-        no_language = torch.zeros(1, 1, dtype=torch.long, device=device)
-        decoding = Incremental(self._layers, Memory(torch.stack(repeated, dim=1)), no_language)
-
-        def scores(states: Tensor) -> Tensor:
-            found: Tensor = self._scores(torch.cat([states, beside], dim=-1))
-            found[:, [PAD, UNK, BOS, MASK]] = -torch.inf
-            return found
-
-        return decoding, scores
-
-    def forward(self, latents: Sequence[Tensor], sentences: Padded, smoothing: float = 0.0) -> Tensor:
-        """The nats -log p(x | z) (b,) of b sentences.
-
-        :param latents: each (b, k)
-        :param sentences: ids and mask (b, t); for layers, from <bos> to <eos>
-        :param smoothing: the share of the probability that all tokens have alike (Szegedy et al., 2016)
-        """
-        ids = sentences.ids.where(sentences.ids < self._scores.vocabulary, UNK)  # (b, t)
-        answers, mask = ids, sentences.mask
-        states = torch.cat([*latents], dim=-1)[:, None]  # (b, 1, k)
-        if self._layers is not None:
-            answers, mask = ids[:, 1:], mask[:, 1:]
-            read = self._layers(Inputs(ids[:, :-1], mask), Memory(torch.stack([*latents], dim=1)))
-            states = torch.cat([read, states.expand(-1, read.shape[1], -1)], dim=-1)  # (b, t, h + k)
-        log_probabilities = functional.log_softmax(self._scores(states), dim=-1)  # (b, t or 1, v)
-        flat = log_probabilities.flatten(0, 1)
-        likely = flat.gather(1, answers.reshape(len(flat), -1)).view_as(answers)  # (b, t)
-        nats = -likely
-        if smoothing:
-            nats = (1 - smoothing) * nats - smoothing * log_probabilities.mean(dim=-1)
-        nats = (nats * mask).sum(dim=1)
-        return nats if self._length is None else nats + self._length(states[:, 0], mask.sum(dim=1))
-
-
 class Terms(NamedTuple):
     """The terms of the loss of b pairs, in nats (b,) each.
 
-    `reconstruction`: both sentences, each from the semantic latent of one of them and from its own.
-    `divergence`: of all latents from the prior. `translated`: each from the semantic mean of the other alone;
-    of a bag the words, not how many they are, which would press the length into the meaning; where it is from
-    a sample instead of the mean, `translation_divergence` is that of all semantic posteriors sampled for it,
-    otherwise 0. Where only the pivot is read, its sentence alone is reconstructed, and the other alone is
-    translated.
+    `reconstruction`: both sentences, each from one semantic latent and its own language latent. `divergence`:
+    all latents from the prior. `translated`: each from the semantic mean of the other alone; for a bag only
+    the words, since predicting their number would press the length into the meaning. If it is from a sample
+    instead of the mean, `translation_divergence` sums the divergences of the semantic posteriors sampled for
+    it; otherwise it is 0. If only the pivot is read, its sentence alone is reconstructed, and the other alone
+    is translated.
     """
 
     reconstruction: Tensor
@@ -254,7 +49,7 @@ class Terms(NamedTuple):
 class BgtNetwork(SentenceNetwork):
     """One semantic encoder for both languages; an encoder, a decoder and a translator for each of the two.
 
-    A part that the loss does not need is not made. `punctuation` (v,) is True for pieces that do not count in
+    Parts that the loss does not need are not made. `punctuation` (v,) is True for pieces that do not count in
     the meaning; None if all do.
     """
 
@@ -325,7 +120,7 @@ class BgtNetwork(SentenceNetwork):
         return found
 
     def _meaning(self, batch: Ragged, place: int, seen: Observed | None = None) -> Gaussian:
-        """The semantic posterior of sentences, as `seen` unless their punctuation is left out."""
+        """The semantic posterior of sentences; `seen` are their inputs, unless punctuation is left out."""
         if self.punctuation is not None:
             seen = self._seen(batch.keep_some(~self.punctuation[batch.ids]), place)
         found: Gaussian = self.semantic(self._seen(batch, place) if seen is None else seen)
@@ -405,3 +200,203 @@ def _of_each(meanings: Sequence[Gaussian], sides: Tensor) -> Gaussian:
     chosen = sides[:, None] == 0  # (b, 1)
     pairs = zip(first, second, strict=True)
     return Gaussian(*(torch.where(chosen, one, other) for one, other in pairs))
+
+
+class Gaussian(NamedTuple):
+    """N(mean, exp(log_variance)) for each of b sentences, both (b, k)."""
+
+    mean: Tensor
+    log_variance: Tensor
+
+    def sample(self, generator: torch.Generator) -> Tensor:
+        """A draw (b, k), mean + deviation * noise: gradients reach both (Kingma and Welling, 2013)."""
+        noise = torch.empty_like(self.mean).normal_(generator=generator)
+        return self.mean + (self.log_variance / 2).exp() * noise
+
+    def divergence(self) -> Tensor:
+        """KL(N(mean, variance) || N(0, I)), in nats (b,): 1/2 sum(mean^2 + variance - 1 - log variance)."""
+        # With the digits of bf16, variance - 1 - log variance would come out negative near a variance of 1.
+        mean, log_variance = self.mean.float(), self.log_variance.float()
+        return (mean**2 + log_variance.exp() - 1 - log_variance).sum(dim=-1) / 2
+
+
+class Observed(NamedTuple):
+    """The inputs of the encoders for b sentences.
+
+    `tokens` are ids (b, t) for encoders with layers, otherwise rows (b, t, h); `mask` (b, t) is False at
+    padding; `surface` are features (b, s), used only without layers.
+    """
+
+    tokens: Tensor
+    mask: Tensor
+    surface: Tensor | None = None
+
+
+def surface(sentences: Padded, counted: int) -> Tensor:
+    """The features (b, 1 + counted) of b sentences: log n for n tokens, and log(1 + count) for some tokens.
+
+    Counted are the first tokens after the special ones: signs and the most frequent words or, of pieces, the
+    single characters, signs among them, and those merged first. Logarithms, since a sentence of 6 words
+    differs from one of 3 as one of 12 does from it.
+
+    :param sentences: ids and mask (b, t), each of one token or more
+
+    >>> ids, mask = torch.tensor([[5, 9, 5, 6]]), torch.ones(1, 4, dtype=torch.bool)
+    >>> surface(Padded(ids, mask), 3).exp().round()
+    tensor([[4., 3., 2., 1.]])
+    """
+    first, last = len(SPECIALS), len(SPECIALS) + counted
+    ids = sentences.ids.clamp(max=last)  # (b, t), one id for all tokens that are not counted
+    ones = torch.ones_like(ids, dtype=torch.get_default_dtype())
+    counts = ones.new_zeros(len(ids), last + 1).scatter_add_(1, ids, ones)
+    lengths = sentences.mask.sum(dim=1, keepdim=True)
+    return torch.cat([lengths.log(), counts[:, first:last].log1p()], dim=1)
+
+
+class Encoder(nn.Module):
+    """q(z | x): a map to k dimensions of the mean of the states (b, t, h) of a sentence's tokens.
+
+    Without layers the states are the tokens' own rows. With a `surface` above 0, the map also reads that many
+    features.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        latent: int,
+        layers: TransformerLayers | None,
+        generator: torch.Generator,
+        *,
+        surface: int = 0,
+    ) -> None:
+        super().__init__()
+        self._layers, self._surface = layers, surface
+        # A bias would become a direction common to all means and make all cosines similar. Only surface
+        # features need one, since their mean is not 0.
+        self._out = nn.Linear(width + surface, 2 * latent, bias=surface > 0)
+        draw_(self._out, generator)
+
+    def forward(self, seen: Observed) -> Gaussian:
+        """The posterior of each of b sentences."""
+        states = seen.tokens if self._layers is None else self._layers(Inputs(seen.tokens, seen.mask))
+        known = masked_mean(states, seen.mask)  # (b, h)
+        if self._surface and seen.surface is not None:
+            known = torch.cat([known, seen.surface], dim=-1)  # (b, h + s)
+        return Gaussian(*self._out(known).chunk(2, dim=-1))
+
+
+class Decoder(nn.Module):
+    """p(x | z): each token but the first given those before it and the latents, in a vocabulary of v tokens.
+
+    The latents are read twice, where the paper found them to serve best: as the memory of every layer, a
+    vector each, and beside the state that the scores are made of. Without layers only the latter is left, and
+    the n tokens are a bag; `length`, if given, predicts n:
+
+        log p(x | z) = log p(n | z) + sum_t log softmax(U z + b)[x_t]
+
+    With layers, <eos> says it. `scores` makes scores (..., v) of states.
+    """
+
+    def __init__(
+        self, scores: Scores, layers: TransformerLayers | None = None, length: Length | None = None
+    ) -> None:
+        super().__init__()
+        self._scores, self._layers, self._length = scores, layers, length
+
+    def writing(self, latents: Sequence[Tensor], beam: int) -> tuple[Incremental, Callable[[Tensor], Tensor]]:
+        """The decoder of s sequences, each `beam` times, and the function from its states (b, h) to scores.
+
+        :param latents: each (s, k)
+        """
+        if self._layers is None:
+            raise BadSetting(
+                f"a decoder without layers has no order of words to write; train one with {OF_WRITERS}"
+            )
+        repeated = [latent.repeat_interleave(beam, dim=0) for latent in latents]  # (b, k)
+        beside, device = torch.cat(repeated, dim=-1), latents[0].device
+        no_language = torch.zeros(1, 1, dtype=torch.long, device=device)
+        decoding = Incremental(self._layers, Memory(torch.stack(repeated, dim=1)), no_language)
+
+        def scores(states: Tensor) -> Tensor:
+            found: Tensor = self._scores(torch.cat([states, beside], dim=-1))
+            found[:, [PAD, UNK, BOS, MASK]] = -torch.inf
+            return found
+
+        return decoding, scores
+
+    def forward(self, latents: Sequence[Tensor], sentences: Padded, smoothing: float = 0.0) -> Tensor:
+        """The nats -log p(x | z) (b,) of b sentences.
+
+        :param latents: each (b, k)
+        :param sentences: ids and mask (b, t); for layers, from <bos> to <eos>
+        :param smoothing: the share of the probability that all tokens have alike (Szegedy et al., 2016)
+        """
+        ids = sentences.ids.where(sentences.ids < self._scores.vocabulary, UNK)  # (b, t)
+        answers, mask = ids, sentences.mask
+        states = torch.cat([*latents], dim=-1)[:, None]  # (b, 1, k)
+        if self._layers is not None:
+            answers, mask = ids[:, 1:], mask[:, 1:]
+            read = self._layers(Inputs(ids[:, :-1], mask), Memory(torch.stack([*latents], dim=1)))
+            states = torch.cat([read, states.expand(-1, read.shape[1], -1)], dim=-1)  # (b, t, h + k)
+        log_probabilities = functional.log_softmax(self._scores(states), dim=-1)  # (b, t or 1, v)
+        flat = log_probabilities.flatten(0, 1)
+        likely = flat.gather(1, answers.reshape(len(flat), -1)).view_as(answers)  # (b, t)
+        nats = -likely
+        if smoothing:
+            nats = (1 - smoothing) * nats - smoothing * log_probabilities.mean(dim=-1)
+        nats = (nats * mask).sum(dim=1)
+        return nats if self._length is None else nats + self._length(states[:, 0], mask.sum(dim=1))
+
+
+class Scores(nn.Module):
+    """U z + b for v tokens; b starts as -log r by their numbers r, which for words is Zipf's law.
+
+    With `rows` (v, d) that are frozen, U is their product with a map of the states to d dimensions.
+    """
+
+    _rows: Tensor | None
+
+    def __init__(self, width: int, vocabulary: int, rows: Tensor | None, generator: torch.Generator) -> None:
+        super().__init__()
+        self.vocabulary = vocabulary if rows is None else min(vocabulary, len(rows))
+        self.register_buffer("_rows", None if rows is None else rows[: self.vocabulary], persistent=False)
+        self._map = nn.Linear(width, vocabulary if rows is None else rows.shape[1], bias=False)
+        self._bias = nn.Parameter(-torch.arange(1.0, self.vocabulary + 1).log())
+        draw_(self._map, generator)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """The scores (..., v) of states (..., h)."""
+        mapped: Tensor = self._map(states)
+        return (mapped if self._rows is None else mapped @ self._rows.T) + self._bias
+
+
+class Length(nn.Module):
+    """p(n | z), a negative binomial distribution of a mean m that is log-linear in the latents.
+
+        log p(n | z) = log (Gamma(n + r) / (Gamma(r) n!)) + n log (m / (m + r)) + r log (r / (m + r)),
+        log m = a z + c
+
+    n is the number of tokens if each token w arrives independently at the rate p(w | z) times a common rate
+    with a Gamma distribution of mean m and shape r; given n, each token is w with p(w | z). So a bag's
+    decoder is a distribution over bags of every length. For large r this is the Poisson distribution, but
+    there a latent drawn far out costs m, and in the first steps, when nothing limits the variance of the
+    draws, that ended the training: here the cost is proportional to log m. r is learned.
+    """
+
+    def __init__(self, width: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self._log_mean = nn.Linear(width, 1)
+        draw_(self._log_mean, generator)
+        nn.init.constant_(self._log_mean.bias, math.log(TYPICAL))
+        self._log_shape = nn.Parameter(torch.tensor(math.log(TYPICAL)))
+
+    def forward(self, latents: Tensor, lengths: Tensor) -> Tensor:
+        """The nats -log p(n | z) (b,) of lengths n (b,), given latents (b, k)."""
+        # At least in single precision: lgamma of a bfloat16 is off by nats, and it cannot represent every
+        # integer above 256.
+        log_mean = self._log_mean(latents)[:, 0]
+        log_odds = log_mean.to(torch.promote_types(log_mean.dtype, torch.float32)) - self._log_shape  # (b,)
+        n, r = lengths.to(log_odds.dtype), self._log_shape.exp()
+        ways = torch.lgamma(n + r) - torch.lgamma(r) - torch.lgamma(n + 1)
+        nats: Tensor = -(ways + n * functional.logsigmoid(log_odds) + r * functional.logsigmoid(-log_odds))
+        return nats

@@ -51,8 +51,8 @@ PRESETS = {
     # The multilingual model (sections 3 and 4.4): 1.5 million steps of each stage, scored every 5,000; the
     # paper takes a million for a second stage, and two million where there is one stage alone. Weights,
     # gradients and moments take 7.7 GB, and the scores of the 80 hidden words of a pair about 0.5 GB more, so
-    # the batch needs many devices to share it. LAMB at 1e-3 is not for fine-tuning, of which the paper says
-    # no more: 2e-5 with Adam is what BERT is fine-tuned with (Devlin et al., 2019).
+    # the batch needs many devices to share it. LAMB at 1e-3 does not suit fine-tuning, and the paper says no
+    # more: BERT is fine-tuned by Adam with 2e-5 (Devlin et al., 2019).
     "paper": Preset(
         CmlmConfig(
             pieces=501_153, asked=0, layers=12, heads=12, hidden=768, feed_forward=3_072, dropout=0.1,
@@ -63,6 +63,54 @@ PRESETS = {
 }  # fmt: skip
 _SMOOTHING = 0.3  # the exponent of language sampling for learning pieces
 _INFERENCE = "nli"
+
+
+def train_cmlm(job: Job) -> Fitted:
+    """An encoder trained on hidden words of neighbours, then on translations and inferences if given."""
+    training = prepare(job)
+    training.check()
+    words = training.model.encoder.words
+    epochs = [training.stage(name) for name in training.stages][-1]
+    metric, held_out = training.judged(training.stages[-1])
+    return Fitted(
+        encoder=job.encoder(
+            _label(training),
+            training.network,
+            tuple(words.readers),
+            {
+                "network": asdict(job.config),
+                "languages": list(words.readers),
+                "pieces": None if words.pieces is None else words.pieces.to_json(),
+                "classifies": training.inferences is not None,
+            },
+        ),
+        epochs=epochs,
+        metric=metric,
+        held_out=held_out,
+        hits=training.learners[training.stages[-1]].eval().hits(),
+        counts=_counts(training),
+        scored=tuple(job.request.parallel_files) if metric == "P@1" else (),
+    )
+
+
+def _label(training: CmlmTraining) -> str:
+    """The name: objective, other stages, and the languages with translated, not glossed, inferences."""
+    objective: str = training.job.config.objective
+    learned = [name for name in ("br", _INFERENCE) if any(name in stage for stage in training.stages)]
+    if translated := training.job.request.translated_nli:
+        learned.append(f"translated:{'/'.join(translated)}")
+    return objective + (f"[{','.join(learned)}]" if learned else "")
+
+
+def _counts(training: CmlmTraining) -> dict[str, int]:
+    counts, truncated = {"neighbours": training.learners["cmlm"].examples}, 0
+    if training.parallel is not None:
+        counts |= training.parallel.counts
+        truncated += counts["truncated"]
+    if training.inferences is not None:
+        truncated += training.inferences.truncated
+        counts["inferences"] = len(training.inferences)
+    return {**counts, "truncated": truncated}
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +149,12 @@ class CmlmTraining:
 
     @property
     def network(self) -> SentenceNetwork:
-        """What is saved: the encoder, with the classifier if there are inferences."""
+        """The network to save: the encoder, with the classifier if there are inferences."""
         learner = self.learners.get(_INFERENCE)
         return learner.network if isinstance(learner, PairClassLearner) else self.model.encoder
 
     def stage(self, name: str) -> tuple[EpochResult, ...]:
-        """Trains with one objective and leaves the networks as they were at its best epoch."""
+        """The epochs of training with one objective; the networks are left as at the best of them."""
         runtime = self.job.runtime
         runtime = replace(runtime, checkpoint=runtime.checkpoint.of(name))
         return train(self.learners[name], self._trainer(name), seed=self.job.request.seed, runtime=runtime)
@@ -131,43 +179,6 @@ class CmlmTraining:
         return "P@1", 0 if self.parallel is None else self.parallel.held_out
 
 
-def train_cmlm(job: Job) -> Fitted:
-    """An encoder trained on hidden words of neighbours, then on translations and inferences if given."""
-    training = prepare(job)
-    training.check()
-    words = training.model.encoder.words
-    epochs = [training.stage(name) for name in training.stages][-1]
-    metric, held_out = training.judged(training.stages[-1])
-    return Fitted(
-        encoder=job.encoder(
-            _label(training),
-            training.network,
-            tuple(words.readers),
-            {
-                "network": asdict(job.config),
-                "languages": list(words.readers),
-                "pieces": None if words.pieces is None else words.pieces.to_json(),
-                "classifies": training.inferences is not None,
-            },
-        ),
-        epochs=epochs,
-        metric=metric,
-        held_out=held_out,
-        hits=training.learners[training.stages[-1]].eval().hits(),
-        counts=_counts(training),
-        scored=tuple(job.request.parallel_files) if metric == "P@1" else (),
-    )
-
-
-def _label(training: CmlmTraining) -> str:
-    """The objective, what else it learned, and of which languages inferences were translated, not glossed."""
-    objective: str = training.job.config.objective
-    learned = [name for name in ("br", _INFERENCE) if any(name in stage for stage in training.stages)]
-    if translated := training.job.request.translated_nli:
-        learned.append(f"translated:{'/'.join(translated)}")
-    return objective + (f"[{','.join(learned)}]" if learned else "")
-
-
 def prepare(job: Job) -> CmlmTraining:
     """The job with its text read and checked, and with untrained networks."""
     request, config, device = job.request, job.config, job.runtime.device
@@ -187,40 +198,6 @@ def prepare(job: Job) -> CmlmTraining:
     return CmlmTraining(job, model, corpus, parallel, found)
 
 
-def tuned(trainer: TrainerConfig, config: CmlmConfig) -> TrainerConfig:
-    """The trainer of inference: with the rate and the optimiser that the config has for it, if any."""
-    return replace(
-        trainer,
-        rate=config.tuning_rate or trainer.rate,
-        optimiser=config.tuning_optimiser or trainer.optimiser,
-    )
-
-
-def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerConfig:
-    """The trainer with a rate that rises during the warm-up and then falls to 0."""
-    examples = trainer.examples_in_epoch(learner.examples)
-    steps = trainer.epochs * learner.most_batches(examples, trainer.batch)
-    return replace(trainer, schedule=Schedule("linear", warmup, max(steps, warmup) + 1))
-
-
-def vocabulary_of(
-    config: CmlmConfig, space: AlignedSpace, languages: Sequence[str], pieces: Pieces | None
-) -> Words:
-    """The pieces, or else the words of the space."""
-    if pieces is None:
-        return words_of_space(space, languages, config.asked)
-    return words_of_pieces(pieces, languages)
-
-
-def make_cmlm(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
-    """The encoder of a saved model, with its classifier if it has one, before its parameters are restored."""
-    config = CmlmConfig(**settings["network"])
-    pieces = None if settings["pieces"] is None else Pieces.from_json(settings["pieces"])
-    words = vocabulary_of(config, space, settings["languages"], pieces)
-    encoder = CmlmEncoder(config, words, torch.Generator())
-    return with_classifier(encoder) if settings["classifies"] else encoder
-
-
 def _read_inferences(job: Job) -> dict[str, Inference]:
     """The inferences of the pivot, and their translations by language; none if they are not given."""
     request = job.request
@@ -238,15 +215,38 @@ def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
     return Pieces.learned(paragraphs, job.config.pieces, generator, _SMOOTHING)
 
 
-def _counts(training: CmlmTraining) -> dict[str, int]:
-    counts, truncated = {"neighbours": training.learners["cmlm"].examples}, 0
-    if training.parallel is not None:
-        counts |= training.parallel.counts
-        truncated += counts["truncated"]
-    if training.inferences is not None:
-        truncated += training.inferences.truncated
-        counts["inferences"] = len(training.inferences)
-    return {**counts, "truncated": truncated}
+def vocabulary_of(
+    config: CmlmConfig, space: AlignedSpace, languages: Sequence[str], pieces: Pieces | None
+) -> Words:
+    """The pieces, or else the words of the space."""
+    if pieces is None:
+        return words_of_space(space, languages, config.asked)
+    return words_of_pieces(pieces, languages)
+
+
+def tuned(trainer: TrainerConfig, config: CmlmConfig) -> TrainerConfig:
+    """The trainer of inference: with the rate and the optimiser that the config has for it, if any."""
+    return replace(
+        trainer,
+        rate=config.tuning_rate or trainer.rate,
+        optimiser=config.tuning_optimiser or trainer.optimiser,
+    )
+
+
+def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerConfig:
+    """The trainer with a rate that rises during the warm-up and then falls to 0."""
+    examples = trainer.examples_in_epoch(learner.examples)
+    steps = trainer.epochs * learner.most_batches(examples, trainer.batch)
+    return replace(trainer, schedule=Schedule("linear", warmup, max(steps, warmup) + 1))
+
+
+def make_cmlm(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
+    """The encoder of a saved model, with its classifier if it has one, before its parameters are restored."""
+    config = CmlmConfig(**settings["network"])
+    pieces = None if settings["pieces"] is None else Pieces.from_json(settings["pieces"])
+    words = vocabulary_of(config, space, settings["languages"], pieces)
+    encoder = CmlmEncoder(config, words, torch.Generator())
+    return with_classifier(encoder) if settings["classifies"] else encoder
 
 
 CMLM = System(

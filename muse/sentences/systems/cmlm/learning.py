@@ -1,9 +1,8 @@
-"""Inference: fine-tuning on premises and hypotheses in different languages (section 4.3).
+"""Learning: hidden words predicted from a neighbour's vector, alone or with translations, and inference.
 
-In the paper they are translated by machine. Here translations may be given; without them, each word becomes
-its nearest one in the space.
-
-Learning: hidden words predicted from a neighbour's vector, alone or with retrieval of translations.
+Fine-tuning on inference has premises and hypotheses in different languages (section 4.3). In the paper they
+are translated by machine. Here translations may be given; without them, each word becomes its nearest one in
+the space.
 """
 
 from __future__ import annotations
@@ -47,10 +46,10 @@ from muse.sentences.training.two_sides import PairLearner
 from muse.space import AlignedSpace
 from muse.text.tokens import Tokeniser
 
-CONDITIONS = ("true", "shuffled", "none")  # which neighbour held-out words are predicted from
-HELD_OUT = 1_000  # the maximum number of pairs for each language that an epoch is scored on
-_ROWS = 64  # held-out pairs predicted at once, because their scores of all words are large
-HIDDEN = 512  # of the classifier
+CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are predicted from
+MOST_SCORED = 1_000  # pairs of each language that an epoch is scored on
+_AT_ONCE = 64  # held-out pairs predicted at once, because their scores of all words are large
+HIDDEN = 512  # the layer size of the classifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +60,7 @@ class NeighbourCorpus:
     held_out: Mapping[str, NeighbourPairs]
 
     def counts(self, words: int) -> Tensor:
-        """How often each of `words` words (v,) occurs in the training text."""
+        """The counts (v,) of each of `words` words in the training text."""
         ids = torch.cat([text.passages.ids for text in self.training.values()])
         return torch.bincount(ids, minlength=words)
 
@@ -142,12 +141,12 @@ class CmlmLearner(Learner):
         return self.predictions().first
 
     def predictions(self) -> Predicted:
-        """How well the words of the first held-out pairs are predicted from the neighbours it learns from."""
+        """The counts of correct predictions in the first held-out pairs, by neighbours as in training."""
         texts, config = self._corpus.held_out.items(), self.model.config
         condition = "none" if config.objective == "mlm" else config.neighbour
         return sum(
             (
-                predict(self.model, text, name, condition, share=self._share, most=HELD_OUT)
+                predict(self.model, text, name, condition, share=self._share, most=MOST_SCORED)
                 for name, text in texts
             ),
             start=Predicted(),
@@ -158,7 +157,7 @@ class CmlmLearner(Learner):
 
 
 class Cotrained(Learner):
-    """L_CMLM + alpha L_br, on as many translations a step as neighbours (section 4.2)."""
+    """L_CMLM + alpha L_br, with one translation for each pair of neighbours (section 4.2)."""
 
     def __init__(self, words: CmlmLearner, bitext: PairLearner | PairsInTurn, alpha: float) -> None:
         super().__init__()
@@ -179,15 +178,15 @@ class Cotrained(Learner):
         return self.words.most_batches(examples, size)
 
     def check_batch(self, size: int) -> None:
-        """Raise BadSetting if the batch is too small for translations, of which a step has equally many."""
+        """Raise BadSetting if the batch, which is also that of translations, is too small for these."""
         self.bitext.check_batch(size)
 
     def fewest(self, processes: int) -> int:
-        """The smallest batch of translations, of which a step has equally many."""
+        """The smallest batch of translations: a step has one for each pair of neighbours."""
         return self.bitext.fewest(processes)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The weighted sum () of the losses of neighbours (b,) and of equally many random translations."""
+        """The weighted sum () of the losses of neighbours (b,) and of b random translations."""
         drawn = self.bitext.drawn(len(rows), generator)
         return self.words.loss(rows, generator) + self._alpha * self.bitext.loss(drawn, generator)
 
@@ -203,9 +202,9 @@ class Cotrained(Learner):
 def predict(
     model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
 ) -> Predicted:
-    """How well hidden words in the second passages are predicted, for the first `most` pairs or for all.
+    """The counts of correct predictions in the second passages of the first `most` pairs, or of all.
 
-    The neighbour is the `true` one, that of a pair half the text away (`shuffled`), or `none`. The hidden
+    The neighbour is the `true` one, the one of a pair half the text away (`shuffled`), or `none`. The hidden
     words are the same at every call.
     """
     return sum(predict_parts(model, text, language, condition, share=share, most=most), start=Predicted())
@@ -215,7 +214,7 @@ def predict(
 def predict_parts(
     model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
 ) -> list[Predicted]:
-    """The same for parts of the pairs; each part has the same words in all conditions, for comparison."""
+    """The counts of `predict` for parts of the pairs; a part hides the same words in all conditions."""
     pairs = text.pairs[:most]
     first = pairs[:, 0].roll(len(pairs) // 2) if condition == "shuffled" else pairs[:, 0]
     order = text.passages.lengths[pairs[:, 1]].argsort(stable=True)  # similar lengths together
@@ -223,7 +222,7 @@ def predict_parts(
     generator = generator_for(0, device=pairs.device.type)
     model.eval()
     parts = []
-    for rows in torch.split(order, _ROWS):
+    for rows in torch.split(order, _AT_ONCE):
         read = text.passages.take(pairs[rows, 1]).padded()
         cloze = hide(read.ids, _masking(predictable, share), generator)
         neighbours = None if condition == "none" else text.passages.take(first[rows]).padded()
@@ -233,9 +232,9 @@ def predict_parts(
 
 
 def _of_others(pairs: Tensor, text: NeighbourPairs) -> Tensor:
-    """Another pair's first passage for each of these pairs (b, 2), or another of the text; none without one.
+    """A passage for each of these pairs (b, 2) from another pair of the batch or the text; none without one.
 
-    It is neither of the pair's own passages, of which the second has the hidden words.
+    It is neither of the pair's own passages; the second has the hidden words.
     """
     shown = pairs[:, 0].roll(1)
     for row in (shown[:, None] == pairs).any(dim=1).nonzero()[:, 0].tolist():

@@ -1,6 +1,6 @@
-"""Neighbours: the passages of documents as ids, and the pairs of adjacent passages.
+"""Passages: paragraphs of documents as ids, and the pairs of adjacent ones.
 
-Words: the tokens that a model reads, either words of the space with frozen rows, or word pieces.
+The tokens are words of the space, with frozen rows, or word pieces.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from muse.sentences.systems.pieces import SPECIALS, Pieces
 from muse.sentences.training.pairs import read_text
 from muse.space import AlignedSpace
 
-HELD_OUT = 0.1  # the share of a language's documents that is held out, at least one
+SHARE_HELD_OUT = 0.1  # of the documents of a language, at least one
 Documents = Mapping[str, Sequence[str]]
 
 
@@ -41,7 +41,7 @@ class Words:
 
 
 def words_of_space(space: AlignedSpace, languages: Sequence[str], most: int) -> Words:
-    """All words of these languages, of which the `most` most frequent (0: all) may be predicted."""
+    """All words of these languages; the `most` most frequent ones (0: all) may be predicted."""
     dimension = space.vectors(space.pivot).dimension
     readers, predictable, rows = (
         dict[str, Reader](),
@@ -132,7 +132,7 @@ def hold_out(documents: Documents, rng: np.random.Generator, where: object = "th
             f"{where}: text must have at least two documents, one of them to hold out, got {len(names)}; "
             "give more text, or split it into documents"
         )
-    chosen = set(rng.permutation(names)[: max(1, round(HELD_OUT * len(names)))].tolist())
+    chosen = set(rng.permutation(names)[: max(1, round(SHARE_HELD_OUT * len(names)))].tolist())
     return SplitDocuments(
         {name: documents[name] for name in names if name not in chosen},
         {name: documents[name] for name in names if name in chosen},

@@ -26,7 +26,7 @@ from muse.sentences.systems.networks.transformer import (
     random_rows,
 )
 from muse.sentences.training.checks import beside, check_choices
-from muse.sentences.training.optimising import NAMES as OPTIMISERS
+from muse.sentences.training.optimising import OPTIMISER_NAMES
 
 # The stages of each strategy: S3, S1 and S2 of section 4.2. Without translations, only "cmlm" is trained.
 STRATEGIES = {"staged": ("cmlm", "cmlm+br"), "joint": ("cmlm+br",), "sequential": ("cmlm", "br")}
@@ -36,7 +36,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "objective": ("cmlm", "mlm"),
     "neighbour": ("true", "shuffled"),
     "vector": ("mean", "projected"),
-    "tuning_optimiser": ("", *OPTIMISERS),
+    "tuning_optimiser": ("", *OPTIMISER_NAMES),
 }
 
 
@@ -46,15 +46,15 @@ class CmlmConfig:
 
     With `pieces` 0 it reads the words of the space with frozen rows, and predicts only the `asked` most
     frequent of each language; otherwise it learns that many word pieces. At most `longest` tokens are read at
-    once, of which a `share` is hidden. One of the `projections` is the mean state itself. With `skip` the
+    once, and a `share` of them is hidden. One of the `projections` is the mean state itself. With `skip` the
     head reads the projections too, beside the state of a hidden word (section 5.2).
 
     The `objective` mlm hides the same words without a neighbour: a masked language model of the same size
-    and text. With the `neighbour` shuffled, each passage is beside the neighbour of another. The `vector` of
+    and text. With the `neighbour` shuffled, each passage is paired with another's neighbour. The `vector` of
     a sentence is the mean of its states or, if `projected`, the mean of its projections.
 
-    Inference has a rate and an optimiser of its own: `tuning_rate` and `tuning_optimiser`; 0 and none stand
-    for those of the other stages.
+    Inference has its own `tuning_rate` and `tuning_optimiser`; 0 and none stand for the rate and optimiser of
+    the other stages.
     """
 
     pieces: int = 0
@@ -93,7 +93,7 @@ class CmlmConfig:
         self.transformer(1)
 
     def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect beside the others, each with the reason."""
+        """The settings that have no effect given the others, each with the reason."""
         found: dict[str, str] = {}
         if self.pieces:
             found["asked"] = beside(self, "pieces")
@@ -143,7 +143,7 @@ class Projections(nn.Module):
 class CmlmEncoder(SentenceNetwork):
     """v = mean_t f(s)_t, f a Transformer: the part of the model that is kept after training.
 
-    If the config asks for it, v is the mean of the projections of that, which are then kept too.
+    With vector=projected, v is the mean of the projections of that mean, which are then kept too.
     """
 
     def __init__(self, config: CmlmConfig, words: Words, generator: torch.Generator) -> None:

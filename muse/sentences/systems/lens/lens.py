@@ -1,18 +1,12 @@
-"""The network of a lens: the frozen core, and the lens on top of it.
+"""The lens: a function of every word over a frozen core, and its maximum over the words of a sentence.
 
-The settings of a lens: its form, its sizes, and how it is trained.
+* simple: one map for every word (Kiros, 2020, section 3)
+* gated: gates that depend on the context weigh each word by element (Kiros, 2020, eq. 1-4). An encoder H and
+  a controller G, each a linear map and M convolutions over the words, are combined as
 
-The simple lens: the same map for every word (Kiros, 2020, section 3).
+      F = relu(W_f (H_M * G_M + G_0) + b_f)
 
-The gated lens: gates that depend on the context weigh each word by element (Kiros, 2020, eq. 1-4).
-
-An encoder H and a controller G, each a linear map and M convolutions over the words, are combined as
-
-    F = relu(W_f (H_M * G_M + G_0) + b_f)
-
-where * is elementwise; all layers use relu except the last, which uses tanh in H and a sigmoid in G.
-
-A lens: a function of every word, and its maximum over the words of a sentence.
+  where * is elementwise; all layers use relu except the last, which uses tanh in H and a sigmoid in G.
 """
 
 from __future__ import annotations
@@ -38,12 +32,12 @@ _PART = 64  # sentences of similar lengths at once; more than half of a mixed ba
 
 @dataclass(frozen=True)
 class LensConfig:
-    """The settings of a lens with `dimension` outputs D.
+    """The settings of a lens with `dimension` outputs D, and of its training.
 
     A gated lens has `layers` convolutions over `kernel` words, of size `gate`. `mean` prepends the mean of
     the core's rows: with a static core this is better before training and no better after it. `margin` is
-    that of the ranking loss, `hidden` the layer size of the NLI classifier, `dropout` applies to the core's
-    rows, and `warmup` is the number of steps until the highest rate.
+    the margin of the ranking loss, `hidden` the layer size of the NLI classifier, `dropout` applies to the
+    core's rows, and `warmup` is the number of steps until the highest rate.
     """
 
     kind: str = "simple"
@@ -61,12 +55,12 @@ class LensConfig:
         check_choices(self, kind=KINDS)
         check_least(self, 1, "dimension", "gate", "layers", "kernel", "hidden", "warmup")
         if self.kernel % 2 == 0:
-            raise BadSetting(f"kernel must be odd, with equally many words on both sides; got {self.kernel}")
+            raise BadSetting(f"kernel must be odd, to reach equally far on both sides; got {self.kernel}")
         check_fractions(self, "dropout")
         self.ranking()
 
     def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect beside the others, each with the reason."""
+        """The settings that have no effect given the others, each with the reason."""
         of_gated = ("gate", "layers", "kernel")
         return dict.fromkeys(of_gated, beside(self, "kind")) if self.kind == "simple" else {}
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from muse.errors import Contradiction
 from muse.files.nli import LABELS
-from muse.run.streams import TrainingStream
-from muse.sentences.systems.cores import restored_core
 from muse.sentences.systems.lens.lens import LensConfig, LensNetwork
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
 from muse.sentences.systems.nli.pair_classes import (
@@ -19,6 +17,7 @@ from muse.sentences.systems.nli.pair_classes import (
     WithClassifier,
     read_inferences,
 )
+from muse.sentences.systems.pretrained_cores import restored_core
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.optimising import Schedule
@@ -82,11 +81,6 @@ class _Objective:
     counts: Mapping[str, int]
 
 
-def with_classifier(lens: LensNetwork, config: LensConfig) -> WithClassifier:
-    """The lens and a classifier of inferences."""
-    return WithClassifier(lens, PairClassifier(lens.dimension, config.hidden, len(LABELS), 0.0))
-
-
 def _translations(job: Job, network: SentenceNetwork) -> _Objective:
     """Ranking: a translation must be closer than the hardest negative of the batch."""
     pairs = job.pairs()
@@ -101,6 +95,11 @@ def _inferences(job: Job, network: PairNetwork) -> _Objective:
     pairs = read_inferences(job, job.core)
     learner = PairClassLearner(network, pairs)
     return _Objective(learner, "accuracy", len(pairs.dev), pairs.counts)
+
+
+def with_classifier(lens: LensNetwork, config: LensConfig) -> WithClassifier:
+    """The lens and a classifier of inferences."""
+    return WithClassifier(lens, PairClassifier(lens.dimension, config.hidden, len(LABELS), 0.0))
 
 
 def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:

@@ -20,7 +20,7 @@ from muse.errors import BadSetting
 
 @dataclass(frozen=True)
 class Masking:
-    """How tokens are hidden: a `share` of each row, or `number` of them, but at least one.
+    """The shares of tokens to hide: a `share` of each row, or a `number` of tokens, but at least one.
 
     Of these, a share `masked` become the token `mask`, a share `swapped` any ordinary token, the rest stay.
     """
@@ -89,7 +89,7 @@ def rarity(counts: Tensor) -> Tensor:
 
 
 def _drawn(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Tensor | None) -> Tensor:
-    """Which tokens are hidden (b, t): those of least e / w, e exponential (Efraimidis and Spirakis, 2006)."""
+    """Which tokens are hidden (b, t): with the least e / w, e exponential (Efraimidis, Spirakis, 2006)."""
     ordinary = (ids >= masking.specials) & (ids < masking.vocabulary)
     keys = torch.empty(ids.shape, device=ids.device).exponential_(generator=generator)
     if weights is not None:
@@ -156,7 +156,7 @@ class Predicted:
 
 @torch.no_grad()
 def predicted(scores: Tensor, answers: Tensor) -> Predicted:
-    """How well scores (p, v) predict the answers (p,); in a tie the answer ranks last."""
+    """The counts of answers (p,) that scores (p, v) predict; in a tie the answer ranks last."""
     right = scores.gather(1, answers[:, None])  # (p, 1)
     ranks = (scores >= right).sum(dim=1)  # (p,) 1 where the answer comes first
     nats = functional.cross_entropy(scores.float(), answers, reduction="sum")

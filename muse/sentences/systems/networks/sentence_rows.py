@@ -1,8 +1,6 @@
-"""Convolution: the row of a sentence from four layers of convolutions (Conneau, 2019, figure 3.4).
+"""Sentence rows: a sentence's row from the vectors of its tokens, by a mean, an LSTM or GRU, or convolutions.
 
-Pooling: the states of the tokens of sentences as one row for each.
-
-Recurrent: the row of a sentence from the states of LSTMs or GRUs (Conneau, 2019, section 3.2.3).
+(Conneau, 2019, section 3.2.3 and figure 3.4.)
 """
 
 from __future__ import annotations

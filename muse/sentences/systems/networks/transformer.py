@@ -4,7 +4,7 @@ Vaswani et al. (2017), with the learned positions of Devlin et al. (2019): x = n
 memory norm(x + attention(x, memory)), then norm(x + feed_forward(x)). Dropout is where Vaswani et al. have
 it, after each sublayer and after the embeddings, and in training mode alone.
 
-TokenTable: a row for every token, used as embeddings of ids and as output scores of states.
+Its TokenTable has a row for every token, used as embeddings of ids and as output scores of states.
 """
 
 from __future__ import annotations
@@ -22,54 +22,6 @@ from muse.errors import BadSetting, Mismatch
 from muse.sentences.training.checks import check_choices, check_fractions, check_least
 
 ACTIVATIONS = ("gelu", "relu")
-
-
-class TokenTable(nn.Module):
-    """The rows (v, d) of v tokens as vectors of h dimensions, projected if d is not h.
-
-    `frozen` rows are not trained, only the projection is, so that an aligned space stays unchanged. They are
-    not parameters and are not saved: they must be given again when the table is rebuilt.
-    """
-
-    def __init__(
-        self, rows: Tensor, hidden: int, *, frozen: bool = False, generator: torch.Generator | None = None
-    ) -> None:
-        super().__init__()
-        d = rows.shape[1]
-        if frozen:
-            self.register_buffer("_rows", rows, persistent=False)
-        else:
-            self._rows = nn.Parameter(rows.clone())
-        # Nearly orthogonal columns of about unit length keep similar rows similar.
-        drawn = None if d == hidden else torch.empty(d, hidden).normal_(0, d**-0.5, generator=generator)
-        self._projection = None if drawn is None else nn.Parameter(drawn)
-
-    def forward(self, ids: Tensor) -> Tensor:
-        """The vectors (..., h) of ids (...)."""
-        rows = nn.functional.embedding(ids, self._rows)
-        return rows if self._projection is None else rows @ self._projection
-
-    def scores(self, states: Tensor, among: slice = slice(None)) -> Tensor:
-        """The score of each token for each state (..., h): the inner products (..., v) with its vector.
-
-        `among` restricts this to a slice of the tokens.
-        """
-        if self._projection is not None:
-            states = states @ self._projection.T  # (..., d): cheaper than to project the whole table
-        return states @ self._rows[among].T
-
-
-def random_rows(tokens: int, hidden: int, generator: torch.Generator | None) -> Tensor:
-    """Random rows (v, h) with the standard deviation of all weights."""
-    return torch.empty(tokens, hidden).normal_(0, initial_deviation(hidden), generator=generator)
-
-
-def initial_deviation(hidden: int) -> float:
-    """The standard deviation of weights at the start, sqrt(2 / 5 h) (Nguyen and Salazar, 2019).
-
-    At BERT's sizes this is close to its 0.02; it also works for narrow networks.
-    """
-    return math.sqrt(2 / (5 * hidden))
 
 
 @dataclass(frozen=True)
@@ -154,7 +106,7 @@ class TransformerLayers(nn.Module):
         self.table = table
 
     def forward(self, inputs: Inputs, memory: Memory | None = None) -> Tensor:
-        """The states (b, t, h) of the tokens, those of a prefix left out.
+        """The states (b, t, h) of the tokens, without those of a prefix.
 
         Raises Mismatch for more tokens than positions, or if a memory is given but the config has none, or
         the other way round.
@@ -193,7 +145,7 @@ class TransformerLayers(nn.Module):
         return list(self._layers)
 
     def embedded(self, inputs: Inputs) -> Tensor:
-        """The vectors (b, n + t, h) that the first layer reads, those of a prefix first."""
+        """The vectors (b, n + t, h) that the first layer reads, beginning with a prefix."""
         tokens, positions, languages = inputs.tokens, inputs.positions, inputs.languages
         if positions is None:
             t = tokens.shape[1]
@@ -236,8 +188,56 @@ def _padding(mask: Tensor) -> Tensor:
     return ~mask & mask.any(dim=1, keepdim=True)
 
 
+class TokenTable(nn.Module):
+    """The rows (v, d) of v tokens as vectors of h dimensions, projected if d is not h.
+
+    `frozen` rows are not trained, only the projection is, so that an aligned space stays unchanged. They are
+    not parameters and are not saved: they must be given again when the table is rebuilt.
+    """
+
+    def __init__(
+        self, rows: Tensor, hidden: int, *, frozen: bool = False, generator: torch.Generator | None = None
+    ) -> None:
+        super().__init__()
+        d = rows.shape[1]
+        if frozen:
+            self.register_buffer("_rows", rows, persistent=False)
+        else:
+            self._rows = nn.Parameter(rows.clone())
+        # Nearly orthogonal columns of about unit length keep similar rows similar.
+        drawn = None if d == hidden else torch.empty(d, hidden).normal_(0, d**-0.5, generator=generator)
+        self._projection = None if drawn is None else nn.Parameter(drawn)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """The vectors (..., h) of ids (...)."""
+        rows = nn.functional.embedding(ids, self._rows)
+        return rows if self._projection is None else rows @ self._projection
+
+    def scores(self, states: Tensor, among: slice = slice(None)) -> Tensor:
+        """The score of each token for each state (..., h): the inner products (..., v) with its vector.
+
+        `among` restricts this to a slice of the tokens.
+        """
+        if self._projection is not None:
+            states = states @ self._projection.T  # (..., d): cheaper than to project the whole table
+        return states @ self._rows[among].T
+
+
+def random_rows(tokens: int, hidden: int, generator: torch.Generator | None) -> Tensor:
+    """Random rows (v, h) with the standard deviation of all weights."""
+    return torch.empty(tokens, hidden).normal_(0, initial_deviation(hidden), generator=generator)
+
+
+def initial_deviation(hidden: int) -> float:
+    """The standard deviation of initial weights, sqrt(2 / 5 h) (Nguyen and Salazar, 2019).
+
+    At BERT's sizes this is close to its 0.02; it also works for narrow networks.
+    """
+    return math.sqrt(2 / (5 * hidden))
+
+
 def draw_(module: nn.Module, generator: torch.Generator) -> None:
-    """Draws the weights of all linear maps in the module from the generator and sets their biases to 0."""
+    """Initialises all linear maps in the module: weights drawn from the generator, biases 0."""
     for part in module.modules():
         if isinstance(part, nn.Linear):
             _draw_one_(part.weight, part.bias, generator)

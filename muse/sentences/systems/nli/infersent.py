@@ -1,12 +1,10 @@
 """InferSent: a BiLSTM or another network over a frozen core, trained with a classifier of pairs of its rows.
 
-The pairs are those of NLI (Conneau, 2019, section 3.2), or sentences with translations and negatives
-(see translations). The classifier is kept with the encoder.
+The pairs are those of NLI (Conneau, 2019, section 3.2), or of translation detection: a sentence and either
+its translation or a sentence of similar length. The classifier is kept with the encoder.
 
-Translation detection: pairs of a sentence and either its translation or a sentence of similar length.
-
-Rücklé et al. (2018, section 5.1) train InferSent on it: it needs translations and no labels. Random negatives
-could be recognised by their length alone, so negatives here are about as long as the translation.
+Rücklé et al. (2018, section 5.1) train InferSent on translation detection, which needs no labels. Random
+negatives could be recognised by their length alone, so negatives here are about as long as the translation.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ from muse.run.streams import TrainingStream
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.systems.core import Core
-from muse.sentences.systems.cores import restored_core
 from muse.sentences.systems.networks.sentence_rows import (
     POOLINGS,
     RECURRENT,
@@ -40,6 +37,7 @@ from muse.sentences.systems.nli.pair_classes import (
     RowPairNetwork,
     read_inferences,
 )
+from muse.sentences.systems.pretrained_cores import restored_core
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.checks import beside, check_choices, check_fractions, check_least
 from muse.sentences.training.pairs import Pairs
@@ -48,14 +46,86 @@ from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import AlignedSpace
 
 WINDOW = 100  # sentences on either side, in the order of length, that a negative is drawn from
-_ROWS = 256  # held-out examples classified at once
+_AT_ONCE = 256  # held-out examples classified at once
 NO, YES = 0, 1  # the classes
 CONVOLUTION = "convolution"
 
 
+@dataclass(frozen=True)
+class InferSentConfig:
+    """The network, its `units`, the pooling, the objective, and the `hidden` layer size of the classifier.
+
+    `network` is bilstm, lstm, bigru, gru or convolution; the last has its own pooling.
+    """
+
+    network: str = "bilstm"
+    units: int = 128
+    pooling: str = "max"
+    objective: str = "nli"
+    hidden: int = 512
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_least(self, 1, "units", "hidden")
+        check_choices(self, network=(*RECURRENT, CONVOLUTION), pooling=POOLINGS, objective=OBJECTIVES)
+        check_fractions(self, "dropout")
+
+    def ineffective_settings(self) -> dict[str, str]:
+        """The settings that have no effect given the others, each with the reason."""
+        return {"pooling": beside(self, "network")} if self.network == CONVOLUTION else {}
+
+    @property
+    def classes(self) -> int:
+        """The number of classes."""
+        return OBJECTIVES[self.objective].classes
+
+    @property
+    def form(self) -> str:
+        """The network and the pooling in short; for the default network only the pooling."""
+        if self.network == CONVOLUTION:
+            return CONVOLUTION
+        return self.pooling if self.network == "bilstm" else f"{self.network}-{self.pooling}"
+
+
+class InferSent(RowPairNetwork):
+    """A core, which is not saved, the BiLSTM over it, and the classifier."""
+
+    def __init__(self, core: Core, config: InferSentConfig) -> None:
+        super().__init__()
+        self.core, self.config = core, config
+        self.encoder = sentence_layers(core.dimension, config)
+        self.head = PairClassifier(self.dimension, config.hidden, config.classes, config.dropout)
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d': the units of both LSTMs together."""
+        return self.encoder.dimension
+
+    @property
+    def classifier(self) -> PairClassifier:
+        """The classifier of the objective's classes."""
+        return self.head
+
+    def reader(self, language: str) -> Reader:
+        """The reader of the core."""
+        return self.core.reader(language)
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, d') of sentences."""
+        rows: Tensor = self.encoder(*self.core.matrices(batch, language))
+        return rows
+
+
+def sentence_layers(width: int, config: InferSentConfig) -> Recurrent | HierarchicalConvolution:
+    """Untrained layers that make the row of a sentence of words (b, T, width)."""
+    if config.network == CONVOLUTION:
+        return HierarchicalConvolution(width, config.units)
+    return Recurrent(config.network, width, config.units, config.pooling)
+
+
 @dataclass(frozen=True, eq=False)
 class TranslationExamples:
-    """Every pair of parallel text twice: unchanged, and with a negative drawn anew in each epoch."""
+    """Every pair of parallel text twice: unchanged, and with a negative drawn again in each epoch."""
 
     pairs: Pairs
     languages: tuple[str, str]
@@ -71,8 +141,8 @@ class TranslationExamples:
     def held_out(self) -> Iterator[LabelledPairs]:
         """The held-out pairs, true and with negatives, which are the same at every call."""
         rows = torch.arange(2 * len(self.pairs.held_out), device=self.pairs.held_out.device)
-        generator = generator_for(self.seed, *TrainingStream.HELD_OUT_NEGATIVES, device=str(rows.device))
-        return (self._examples(self._held_out, part, generator) for part in torch.split(rows, _ROWS))
+        generator = generator_for(self.seed, 0, 1, device=str(rows.device))
+        return (self._examples(self._held_out, part, generator) for part in torch.split(rows, _AT_ONCE))
 
     @cached_property
     def _training(self) -> SameLength:
@@ -124,78 +194,6 @@ class SameLength:
         return torch.where((found < 0) | (found >= len(self)), places - sign * shift, found)
 
 
-@dataclass(frozen=True)
-class InferSentConfig:
-    """The network, its `units`, the pooling, the objective, and the `hidden` layer size of the classifier.
-
-    `network` is bilstm, lstm, bigru, gru or convolution, of which the last has a pooling of its own.
-    """
-
-    network: str = "bilstm"
-    units: int = 128
-    pooling: str = "max"
-    objective: str = "nli"
-    hidden: int = 512
-    dropout: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_least(self, 1, "units", "hidden")
-        check_choices(self, network=(*RECURRENT, CONVOLUTION), pooling=POOLINGS, objective=OBJECTIVES)
-        check_fractions(self, "dropout")
-
-    def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect beside the others, each with the reason."""
-        return {"pooling": beside(self, "network")} if self.network == CONVOLUTION else {}
-
-    @property
-    def classes(self) -> int:
-        """The number of classes."""
-        return OBJECTIVES[self.objective].classes
-
-    @property
-    def form(self) -> str:
-        """The network and the pooling in short; of the default network the pooling alone."""
-        if self.network == CONVOLUTION:
-            return CONVOLUTION
-        return self.pooling if self.network == "bilstm" else f"{self.network}-{self.pooling}"
-
-
-def sentence_layers(width: int, config: InferSentConfig) -> Recurrent | HierarchicalConvolution:
-    """Untrained layers that make the row of a sentence of words (b, T, width)."""
-    if config.network == CONVOLUTION:
-        return HierarchicalConvolution(width, config.units)
-    return Recurrent(config.network, width, config.units, config.pooling)
-
-
-class InferSent(RowPairNetwork):
-    """A core, which is not saved, the BiLSTM over it, and the classifier."""
-
-    def __init__(self, core: Core, config: InferSentConfig) -> None:
-        super().__init__()
-        self.core, self.config = core, config
-        self.encoder = sentence_layers(core.dimension, config)
-        self.head = PairClassifier(self.dimension, config.hidden, config.classes, config.dropout)
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns d': the units of both LSTMs together."""
-        return self.encoder.dimension
-
-    @property
-    def classifier(self) -> PairClassifier:
-        """The classifier of the objective's classes."""
-        return self.head
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the core."""
-        return self.core.reader(language)
-
-    def forward(self, batch: Ragged, language: str) -> Tensor:
-        """The rows (b, d') of sentences."""
-        rows: Tensor = self.encoder(*self.core.matrices(batch, language))
-        return rows
-
-
 class Examples(NamedTuple):
     """Pairs to learn from, how many are held out, and their counts as reported."""
 
@@ -231,7 +229,6 @@ OBJECTIVES = {
     "nli": Objective(len(LABELS), _inferences, "parallel"),
     "td": Objective(2, _translations, "nli"),
 }
-
 PRESETS = {
     "small": Preset(InferSentConfig(), TrainerConfig(epochs=20, batch=64, rate=1e-3, steps=400)),
     # The rate starts at 0.1, is multiplied by 0.99 after every epoch and divided by 5 after one without

@@ -1,8 +1,7 @@
-"""Classification: the label that a trained network gives each pair of sentences.
+"""Pair classification: labelled pairs of sentences, a classifier of the features of two rows, its learner.
 
-Inferences: labelled pairs from a file of natural language inference, as training examples.
-
-Pair classification: the features of two rows, a classifier on them, and the learner that fits both.
+The pairs are inferences from a file, or others that implement PairExamples. `classify` gives each pair of
+sentences its label by a trained network.
 """
 
 from __future__ import annotations
@@ -29,9 +28,33 @@ from muse.sentences.systems.system import Job
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.pairs import read_text
 
-_ROWS = 256  # held-out pairs classified at once
 Classes = NDArray[np.int64]
-_BATCH = 256  # pairs classified at once
+_AT_ONCE = 256  # pairs classified at once, outside training
+
+
+class LabelledPairs(NamedTuple):
+    """The first and the second sentence of b pairs, and their classes (b,)."""
+
+    first: Ragged
+    second: Ragged
+    labels: Tensor
+
+
+class PairExamples(Protocol):
+    """Labelled pairs to train on and held-out ones."""
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """The languages of the first and of the second sentences."""
+
+    def __len__(self) -> int:
+        """The number n of examples to train on."""
+
+    def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        """The examples with these numbers (b,); random draws come from `generator`."""
+
+    def held_out(self) -> Iterator[LabelledPairs]:
+        """The held-out examples, the same at every call."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +83,7 @@ class Inferences:
 
     @property
     def languages(self) -> tuple[str, str]:
-        """The language of the premises and that of the hypotheses, which are the same."""
+        """The language of the premises and the language of the hypotheses, which are equal."""
         return self.language, self.language
 
     def __len__(self) -> int:
@@ -72,14 +95,14 @@ class Inferences:
 
     def held_out(self) -> Iterator[LabelledPairs]:
         """The pairs of the file's dev part."""
-        return map(self._pairs, torch.split(self.dev, _ROWS))
+        return map(self._pairs, torch.split(self.dev, _AT_ONCE))
 
     def _pairs(self, rows: Tensor) -> LabelledPairs:
         return LabelledPairs(self.first.take(rows), self.second.take(rows), self.labels[rows])
 
 
 class Readers(Protocol):
-    """A core or a network: all that reads sentences."""
+    """A core or a network: a source of readers."""
 
     def reader(self, language: str) -> Reader:
         """The reader of a language."""
@@ -128,9 +151,17 @@ def inferences_of(text: Inference, read: Sequence[Reading], language: str, devic
     )
 
 
-def pair_features(u: Tensor, v: Tensor) -> Tensor:
-    """[u, v, |u - v|, u * v] (b, 4 d) of the rows u (b, d) and v (b, d) (Conneau, 2019, figure 3.1)."""
-    return torch.cat([u, v, (u - v).abs(), u * v], dim=1)
+class PairNetwork(SentenceNetwork):
+    """A sentence network that also classifies pairs of sentences."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> int:
+        """The number of classes."""
+
+    @abstractmethod
+    def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
+        """The logits (b, classes) of b pairs of sentences in these languages."""
 
 
 class PairClassifier(nn.Module):
@@ -149,17 +180,9 @@ class PairClassifier(nn.Module):
         return logits
 
 
-class PairNetwork(SentenceNetwork):
-    """A sentence network that also classifies pairs of sentences."""
-
-    @property
-    @abstractmethod
-    def classes(self) -> int:
-        """The number of classes."""
-
-    @abstractmethod
-    def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
-        """The logits (b, classes) of b pairs of sentences in these languages."""
+def pair_features(u: Tensor, v: Tensor) -> Tensor:
+    """[u, v, |u - v|, u * v] (b, 4 d) of the rows u (b, d) and v (b, d) (Conneau, 2019, figure 3.1)."""
+    return torch.cat([u, v, (u - v).abs(), u * v], dim=1)
 
 
 class RowPairNetwork(PairNetwork):
@@ -207,31 +230,6 @@ class WithClassifier(RowPairNetwork):
         """The rows (b, d') of the network."""
         rows: Tensor = self.network(batch, language)
         return rows
-
-
-class LabelledPairs(NamedTuple):
-    """The first and the second sentence of b pairs, and their classes (b,)."""
-
-    first: Ragged
-    second: Ragged
-    labels: Tensor
-
-
-class PairExamples(Protocol):
-    """Labelled pairs, some of which are held out."""
-
-    @property
-    def languages(self) -> tuple[str, str]:
-        """The language of the first sentences and that of the second ones."""
-
-    def __len__(self) -> int:
-        """The number n of examples to train on."""
-
-    def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
-        """The examples with these numbers (b,); random draws come from `generator`."""
-
-    def held_out(self) -> Iterator[LabelledPairs]:
-        """The held-out examples, the same at every call."""
 
 
 class PairClassLearner(Learner):
@@ -290,7 +288,7 @@ def classify(
     device = network.device
     found = torch.full((len(premises),), -1)
     with torch.no_grad():
-        for rows in torch.split(known, _BATCH) if len(known) else ():  # of nothing, there would be one part
+        for rows in torch.split(known, _AT_ONCE) if len(known) else ():  # of nothing, there would be one part
             one, other = (side.take(rows).to(device) for side in (first, second))
             found[rows] = network.logits(one, other, (language, language)).argmax(dim=1).cpu()
     labels: Classes = found.numpy()

@@ -35,9 +35,9 @@ from muse.space import AlignedSpace
 class XBiLSTMConfig:
     """The settings: the folder of the `english` InferSent encoder, its `units` in each direction, and others.
 
-    `weight` is the lambda of L_align. With `copied` the encoder starts from the weights of the English one, a
-    good start over an aligned space; otherwise from random weights, as in the paper. `words`: the word
-    vectors of the language are trained too, as in the paper.
+    `weight` is the lambda of L_align. With `copied` the encoder is initialised by the weights of the English
+    one, which suit an aligned space; otherwise at random, as in the paper. With `words` the word vectors of
+    the language are trained too, as in the paper.
     """
 
     english: str = ""
@@ -55,7 +55,7 @@ class XBiLSTMConfig:
 
 
 class LanguageBiLSTM(nn.Module):
-    """The words (m, K) and the BiLSTM of one language, of the form of the English network's."""
+    """The words (m, K) of one language, and a BiLSTM with the sizes of the English one."""
 
     def __init__(self, english: InferSent, words: Tensor) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class LanguageBiLSTM(nn.Module):
 
 
 class XBiLSTM(RowPairNetwork):
-    """The English network, frozen, and those of other languages, made of their words (m, K)."""
+    """The English network, frozen, and a network for each other language, over its words (m, K)."""
 
     def __init__(self, english: InferSent, words: Mapping[str, Tensor]) -> None:
         super().__init__()
@@ -123,18 +123,10 @@ def _module(language: str) -> str:
     return f"{name}%" if hasattr(nn.ModuleDict, name) else name
 
 
-def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
-    """The InferSent network saved in a folder, for the words of a space."""
-    needed = f"x-bilstm needs an encoder trained with {INFERSENT.name}"
-    saved = saved_by(INFERSENT.name, folder, needed)
-    if saved.settings.get("core"):
-        raise BadSetting(f"{folder}: x-bilstm needs an encoder without --core, got {saved.name}")
-    check_space(folder, saved.spaces, space)
-
-    def made() -> InferSent:
-        return InferSent(core, InferSentConfig(**saved.settings["network"]))
-
-    return opened(folder, saved, "an InferSent network", made)
+PRESETS = {
+    "small": Preset(XBiLSTMConfig(), TrainerConfig(epochs=8, batch=128, rate=1e-3, steps=250)),
+    "paper": Preset(XBiLSTMConfig(units=512, copied=False), TrainerConfig(epochs=20, batch=64, rate=1e-3)),
+}
 
 
 def train_x_bilstm(job: Job) -> Fitted:
@@ -143,8 +135,8 @@ def train_x_bilstm(job: Job) -> Fitted:
     english = _opened(job)
     parallel = job.parallel()
     words = {name: torch.tensor(request.space.vectors(name).matrix) for name in parallel.pairs}
-    # From stream 0 the weights would be those that an InferSent of the same seed began with.
-    with torch_seeded(request.seed, *TrainingStream.SECOND):
+    # Stream 0 would repeat the initial weights of an InferSent with the same seed.
+    with torch_seeded(request.seed, 1):
         network = XBiLSTM(english, words).to(device)
     if config.copied:
         network.copy_english()
@@ -184,6 +176,20 @@ def _opened(job: Job) -> InferSent:
     return english
 
 
+def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
+    """The InferSent network saved in a folder, for the words of a space."""
+    needed = f"x-bilstm needs an encoder trained with {INFERSENT.name}"
+    saved = saved_by(INFERSENT.name, folder, needed)
+    if saved.settings.get("core"):
+        raise BadSetting(f"{folder}: x-bilstm needs an encoder without --core, got {saved.name}")
+    check_space(folder, saved.spaces, space)
+
+    def made() -> InferSent:
+        return InferSent(core, InferSentConfig(**saved.settings["network"]))
+
+    return opened(folder, saved, "an InferSent network", made)
+
+
 def make_x_bilstm(settings: Mapping[str, Any], space: AlignedSpace) -> XBiLSTM:
     """The network of a saved encoder."""
     english = InferSent(SpaceCore(space), InferSentConfig(**settings["network"]))
@@ -196,10 +202,6 @@ def _read(config: XBiLSTMConfig) -> dict[str, tuple[Path, ...]]:
     return {"english": encoder_files(Path(config.english))} if config.english else {}
 
 
-PRESETS = {
-    "small": Preset(XBiLSTMConfig(), TrainerConfig(epochs=8, batch=128, rate=1e-3, steps=250)),
-    "paper": Preset(XBiLSTMConfig(units=512, copied=False), TrainerConfig(epochs=20, batch=64, rate=1e-3)),
-}
 X_BILSTM = System(
     "x-bilstm", PRESETS, ("parallel",), train_x_bilstm, make_x_bilstm, reads=_read, several=True
 )

@@ -1,13 +1,11 @@
-"""Initialisation: how encoder and decoder begin, each at random, from the space, or from a language model.
+"""Initialisation of encoder and decoder: each at random, from the space, or from a language model.
 
-Attention in order: a model that translates word by word before it has learned anything.
-
-Which word of the source each word of a translation stands for is what a Transformer is slow to learn, and
-where both lookup tables are aligned little else is missing: the row of what it attends to is close to that of
-the translation. Here the last dimensions, as many as a head has, are those of the positions alone, and the
-others those of the pieces. In the decoder's last layer every head compares positions and copies pieces.
-The decoder's positions are the encoder's, one further: piece i is predicted where piece i - 1 is read. All
-this is where training begins; every parameter is then learned.
+With attention in order, a model translates word by word before it has learned anything. A Transformer is slow
+to learn which word of the source each word of a translation stands for, and where both lookup tables are
+aligned little else is missing: the row of what it attends to is close to the row of the translation. Here the
+last dimensions, as many as one head has, hold positions alone, and the others hold pieces. In the decoder's
+last layer every head compares positions and copies pieces. The decoder's positions are the encoder's, one
+further: piece i is predicted where piece i - 1 is read. Every parameter is then learned.
 """
 
 from __future__ import annotations
@@ -35,96 +33,12 @@ from muse.sentences.systems.xlm.tuning import open_xlm
 from muse.sentences.training.seeding import generator_for
 from muse.space import AlignedSpace
 
-POSITIONS = 2.0  # how large positions are beside pieces
+POSITIONS = 2.0  # the scale of positions relative to pieces
 SHARPNESS = 2.0  # of attention, squared in the product of queries and keys
-COPIED = 4.0  # how large what is copied is beside the decoder's own state
+COPIED = 4.0  # the scale of copied states relative to the decoder's own
 GAIN = 4.0  # of the last norm, so that rows count for more than the frequencies of pieces
 BIAS = 0.2  # of the logarithms of the counts
 SIZES = ("pieces", "layers", "heads", "hidden", "longest")  # the settings that language models decide
-
-
-@torch.no_grad()
-def attend_in_order(network: TranslatorNetwork) -> None:
-    """Sets the parameters of a network before training; encoder and decoder have rows of one space."""
-    hidden, heads = network.config.hidden, network.config.heads
-    of_pieces = torch.arange(hidden) < hidden - hidden // heads  # (h,)
-    encoder, decoder = (part.state_dict() for part in (network.encoder, network.decoder))  # not copies
-    for part in (encoder, decoder):
-        rows = part["table._rows"]  # (v, h)
-        spread = float(rows.square().mean().sqrt())
-        rows[:, ~of_pieces] = 0.0
-        rows *= spread / float(rows[:, of_pieces].square().mean().sqrt())
-        part["_positions"][:, of_pieces] = 0.0
-        part["_languages"].zero_()
-    encoder["_positions"] *= POSITIONS
-    decoder["_positions"][:-1] = encoder["_positions"][1:]
-    positions = torch.eye(hidden)[~of_pieces].repeat(heads, 1)  # (h, h), the same for every head
-    copied = torch.diag(of_pieces.float())
-    layer = network.decoder.layers[-1]
-    layer.multihead_attn.in_proj_weight.copy_(
-        torch.cat([SHARPNESS * positions, SHARPNESS * positions, copied])
-    )
-    layer.multihead_attn.out_proj.weight.copy_(COPIED * torch.eye(hidden))
-    layer.norm3.weight.fill_(GAIN)
-    network.bias.mul_(BIAS)
-
-
-@dataclass(frozen=True, eq=False)
-class Pretrained:
-    """The language models that a config names, by the part that each begins."""
-
-    models: Mapping[str, XlmNetwork]
-
-    @property
-    def pieces(self) -> Pieces | None:
-        """Their pieces, if there are any models."""
-        return next((model.pieces for model in self.models.values()), None)
-
-    def sized(self, config: TranslatorConfig) -> TranslatorConfig:
-        """The config with the sizes of the models."""
-        for model in self.models.values():
-            own = model.config
-            longest = min(config.longest, own.length - 2)
-            return replace(
-                config, pieces=own.pieces, layers=own.layers, heads=own.heads, hidden=own.hidden,
-                longest=longest,
-            )  # fmt: skip
-        return config
-
-    def check_sizes(self, config: TranslatorConfig, named: Collection[str]) -> None:
-        """Raise BadSetting if a setting that was `named` is another than that of the models."""
-        own = self.sized(config)
-        for name in SIZES:
-            given, needed = getattr(config, name), getattr(own, name)
-            if name in named and given != needed:
-                most = "at most " if name == "longest" else ""
-                raise BadSetting(
-                    f"{name} must be {most}{needed}, as in the language model of the "
-                    f"{' and '.join(self.models)}, got {given}; leave it out, or train such a language model"
-                )
-
-    def label(self, part: str, given: str) -> str:
-        """How a part begins, in a word: random, space, or the objective of its model."""
-        return self.models[part].config.objective if part in self.models else given
-
-
-def open_pretrained(config: TranslatorConfig, space: AlignedSpace) -> Pretrained:
-    """The language models of a config; BadSetting if two do not fit each other."""
-    given = {"encoder": config.encoder, "decoder": config.decoder}
-    models = {
-        part: open_xlm(Path(name), space) for part, name in given.items() if name not in (RANDOM, SPACE)
-    }
-    if len(models) == 2 and not _alike(models["encoder"], models["decoder"]):
-        raise BadSetting(
-            f"encoder and decoder must begin with models of the same pieces and sizes, got {config.encoder} "
-            f"and {config.decoder}; train both on the same text with the same --seed"
-        )
-    return Pretrained(models)
-
-
-def _alike(one: XlmNetwork, other: XlmNetwork) -> bool:
-    sizes = [(x.config.layers, x.config.heads, x.config.hidden, x.config.length) for x in (one, other)]
-    return sizes[0] == sizes[1] and one.pieces.tokens == other.pieces.tokens
 
 
 def untrained_translator(
@@ -135,9 +49,9 @@ def untrained_translator(
     pretrained: Pretrained,
     seed: int,
 ) -> TranslatorNetwork:
-    """The network before training; `counts` (v,) are those of the pieces in the text of each language.
+    """The network before training; `counts` (v,) are the counts of pieces in the text of each language.
 
-    The output bias begins with the logarithms of the counts, or is that of the decoder's model.
+    The output bias is initialised with the logarithms of the counts, or copied from the decoder's model.
     """
     generator, languages = generator_for(seed, *TrainingStream.FIRST), tuple(counts)
     rows = {RANDOM: random_rows(len(pieces), config.hidden, generator_for(seed, *TrainingStream.SECOND))}
@@ -168,6 +82,64 @@ def _number(model: XlmNetwork, language: str) -> int:
     return model.languages.index(language)
 
 
+@dataclass(frozen=True, eq=False)
+class Pretrained:
+    """The language models that a config names, by the part that each initialises."""
+
+    models: Mapping[str, XlmNetwork]
+
+    @property
+    def pieces(self) -> Pieces | None:
+        """Their pieces, if there are any models."""
+        return next((model.pieces for model in self.models.values()), None)
+
+    def sized(self, config: TranslatorConfig) -> TranslatorConfig:
+        """The config with the sizes of the models."""
+        for model in self.models.values():
+            own = model.config
+            longest = min(config.longest, own.length - 2)
+            return replace(
+                config, pieces=own.pieces, layers=own.layers, heads=own.heads, hidden=own.hidden,
+                longest=longest,
+            )  # fmt: skip
+        return config
+
+    def check_sizes(self, config: TranslatorConfig, named: Collection[str]) -> None:
+        """Raise BadSetting if a setting that was `named` differs from the models'."""
+        own = self.sized(config)
+        for name in SIZES:
+            given, needed = getattr(config, name), getattr(own, name)
+            if name in named and given != needed:
+                most = "at most " if name == "longest" else ""
+                raise BadSetting(
+                    f"{name} must be {most}{needed}, as in the language model of the "
+                    f"{' and '.join(self.models)}, got {given}; leave it out, or train such a language model"
+                )
+
+    def label(self, part: str, given: str) -> str:
+        """The initialisation of a part in a word: random, space, or the objective of its model."""
+        return self.models[part].config.objective if part in self.models else given
+
+
+def open_pretrained(config: TranslatorConfig, space: AlignedSpace) -> Pretrained:
+    """The language models of a config; BadSetting if two do not fit each other."""
+    given = {"encoder": config.encoder, "decoder": config.decoder}
+    models = {
+        part: open_xlm(Path(name), space) for part, name in given.items() if name not in (RANDOM, SPACE)
+    }
+    if len(models) == 2 and not _alike(models["encoder"], models["decoder"]):
+        raise BadSetting(
+            f"encoder and decoder must have models of the same pieces and sizes, got {config.encoder} "
+            f"and {config.decoder}; train both on the same text with the same --seed"
+        )
+    return Pretrained(models)
+
+
+def _alike(one: XlmNetwork, other: XlmNetwork) -> bool:
+    sizes = [(x.config.layers, x.config.heads, x.config.hidden, x.config.length) for x in (one, other)]
+    return sizes[0] == sizes[1] and one.pieces.tokens == other.pieces.tokens
+
+
 def copy_layers(model: TransformerLayers, part: TransformerLayers, languages: Sequence[int]) -> None:
     """Gives an encoder or a decoder the parameters of a language model; attention to a memory stays as it is.
 
@@ -185,3 +157,29 @@ def copy_layers(model: TransformerLayers, part: TransformerLayers, languages: Se
         else:
             own[name] = value
     part.load_state_dict(own)
+
+
+@torch.no_grad()
+def attend_in_order(network: TranslatorNetwork) -> None:
+    """Sets the parameters of a network before training; encoder and decoder have rows of one space."""
+    hidden, heads = network.config.hidden, network.config.heads
+    of_pieces = torch.arange(hidden) < hidden - hidden // heads  # (h,)
+    encoder, decoder = (part.state_dict() for part in (network.encoder, network.decoder))  # not copies
+    for part in (encoder, decoder):
+        rows = part["table._rows"]  # (v, h)
+        spread = float(rows.square().mean().sqrt())
+        rows[:, ~of_pieces] = 0.0
+        rows *= spread / float(rows[:, of_pieces].square().mean().sqrt())
+        part["_positions"][:, of_pieces] = 0.0
+        part["_languages"].zero_()
+    encoder["_positions"] *= POSITIONS
+    decoder["_positions"][:-1] = encoder["_positions"][1:]
+    positions = torch.eye(hidden)[~of_pieces].repeat(heads, 1)  # (h, h), the same for every head
+    copied = torch.diag(of_pieces.float())
+    layer = network.decoder.layers[-1]
+    layer.multihead_attn.in_proj_weight.copy_(
+        torch.cat([SHARPNESS * positions, SHARPNESS * positions, copied])
+    )
+    layer.multihead_attn.out_proj.weight.copy_(COPIED * torch.eye(hidden))
+    layer.norm3.weight.fill_(GAIN)
+    network.bias.mul_(BIAS)

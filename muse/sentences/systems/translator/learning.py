@@ -1,13 +1,9 @@
 """The learner: denoising, back-translation while it learns, and translation where there is parallel text.
 
 Lample et al. (2018, Phrase-Based & Neural Unsupervised Machine Translation, section 3), as Conneau (2019,
-section 4.3.4) trains a pretrained Transformer.
-
-Noise: sentences with words left out, hidden and moved, from which the model learns to restore them.
-
-Lample et al. (2018, Unsupervised Machine Translation Using Monolingual Corpora Only, section 2.3).
-
-Text: the sentences of each language as pieces, and the word-by-word translations to begin with.
+section 4.3.4) trains a pretrained Transformer. Noise leaves out, hides and moves words, and the model learns
+to restore the sentence (Lample et al., 2018, Unsupervised Machine Translation Using Monolingual Corpora Only,
+section 2.3). In the first steps text can be translated word by word in the space instead of by the model.
 """
 
 from __future__ import annotations
@@ -34,16 +30,159 @@ from muse.text.language_model import learn_language_model
 from muse.text.tokens import Tokeniser
 from muse.translate.text import Translator
 
-FEWEST = 20  # the smallest number of sentences of a language
+FEWEST_SENTENCES = 20  # in a language
 _FIRST = 100  # sentences that are translated word by word before training
 Direction = tuple[str, str]  # from, to
-_AT_ONCE = 50  # held-out sentences
+_AT_ONCE = 50  # held-out sentences in a batch
 _SORTED = 50  # batches that are sorted by length together
 
 
 @dataclass(frozen=True, eq=False)
+class TrainingText:
+    """The text of each language, pairs with the pivot by language, and translations word by word.
+
+    `by_words` has the sentences of the first language of a direction in the second.
+    """
+
+    pivot: str
+    texts: Mapping[str, Monolingual]
+    pairs: Mapping[str, Pairs] = field(default_factory=dict)
+    by_words: Mapping[Direction, WordByWord] = field(default_factory=dict)
+
+    @property
+    def directions(self) -> list[Direction]:
+        """The directions from and to the pivot."""
+        others = [language for language in self.texts if language != self.pivot]
+        return [way for other in others for way in ((self.pivot, other), (other, self.pivot))]
+
+
+class TranslatorLearner(Learner):
+    """Learns to restore a batch of each language from noise, and to translate one in each direction.
+
+    The source of a translation is the model's own translation of the target text, made with the parameters of
+    this step: back-translation. The score is the share of the pieces of held-out text that the
+    model predicts from its own translation of them or, with parallel text, from the true one, in percent.
+    """
+
+    def __init__(self, network: TranslatorNetwork, text: TrainingText, noise: Noise) -> None:
+        super().__init__()
+        self.network = network
+        self._text, self._noise = text, noise
+        self._step = 0
+
+    @property
+    def examples(self) -> int:
+        """The number of training sentences of the language with the most."""
+        return max(len(text.training) for text in self._text.texts.values())
+
+    def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
+        """Batches of similar lengths: of every 50 batches of the order (n,), sorted, in a random order."""
+        found: list[Tensor] = []
+        for some in torch.split(order, _SORTED * size):
+            batches = torch.split(some.sort().values, size)
+            found += [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]
+        return found
+
+    def begin(self, step: int) -> None:
+        """Stores the step, since the first ones translate word by word."""
+        self._step = step
+
+    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        """The weighted sum () of the losses; a language with less text repeats it, at the same lengths."""
+        config, total = self.network.config, torch.zeros((), device=rows.device)
+        chosen = {
+            name: text.training[rows * len(text.training) // self.examples]
+            for name, text in self._text.texts.items()
+        }
+        if config.denoising:
+            total = total + config.denoising * self._denoising(chosen, generator)
+        if config.back_translation:
+            total = total + config.back_translation * self._back_translation(chosen)
+        if config.translation and self._text.pairs:
+            total = total + config.translation * self._translation(rows, generator)
+        return total
+
+    def _denoising(self, chosen: Mapping[str, Tensor], generator: torch.Generator) -> Tensor:
+        losses = []
+        for language, rows in chosen.items():
+            batch = self._text.texts[language].sentences.take(rows)
+            noisy = self._noise(batch, generator)
+            losses.append(self.network.loss(_framed(noisy), _framed(batch), (language, language)))
+        return torch.stack(losses).sum()
+
+    def _back_translation(self, chosen: Mapping[str, Tensor]) -> Tensor:
+        losses = []
+        for source, target in self._text.directions:
+            rows, way = chosen[target], (target, source)
+            batch = _framed(self._text.texts[target].sentences.take(rows))
+            if self._step <= self.network.config.words and way in self._text.by_words:
+                made = _framed(self._text.by_words[way].take(rows))
+            else:
+                made = self._translated(batch, way)
+            losses.append(self.network.loss(made, batch, (source, target)))
+        return torch.stack(losses).sum()
+
+    def _translation(self, rows: Tensor, generator: torch.Generator) -> Tensor:
+        losses = []
+        for language, pairs in self._text.pairs.items():
+            places = torch.randint(len(pairs.training), rows.shape, generator=generator, device=rows.device)
+            for source, target, way in _both_ways(pairs, pairs.training[places], self._text.pivot, language):
+                losses.append(self.network.loss(source, target, way))
+        return torch.stack(losses).sum()
+
+    def _translated(self, batch: Ragged, direction: Direction) -> Ragged:
+        """The model's own translations of a batch, without dropout."""
+        training = self.network.training
+        self.network.eval()
+        made = generate(self.network, batch, direction)
+        self.network.train(training)
+        return made
+
+    def score(self) -> float:
+        """The percentage of the held-out pieces that are predicted."""
+        hits, count = self.predicted()
+        return 100 * hits / count
+
+    @torch.no_grad()
+    def predicted(self) -> tuple[int, int]:
+        """The number of held-out pieces that are predicted, and the number of all."""
+        self.network.eval()
+        hits = count = 0
+        for source, target, direction in self._held_out():
+            scores, answers = self.network.predictions(source, target, direction)
+            hits += int((scores.argmax(dim=1) == answers).sum())
+            count += len(answers)
+        return hits, count
+
+    def _held_out(self) -> Iterator[tuple[Ragged, Ragged, Direction]]:
+        for language, pairs in self._text.pairs.items():
+            for rows in torch.split(pairs.held_out, _AT_ONCE):
+                yield from _both_ways(pairs, rows, self._text.pivot, language)
+        if self._text.pairs:
+            return
+        for source, target in self._text.directions:
+            text = self._text.texts[target]
+            for rows in torch.split(text.held_out, _AT_ONCE):
+                batch = _framed(text.sentences.take(rows))
+                yield self._translated(batch, (target, source)), batch, (source, target)
+
+
+def _framed(sentences: Ragged) -> Ragged:
+    return sentences.framed(BOS, EOS)
+
+
+def _both_ways(
+    pairs: Pairs, rows: Tensor, pivot: str, language: str
+) -> Iterator[tuple[Ragged, Ragged, Direction]]:
+    """The pairs with these indices (b,) as source and target, in both directions."""
+    ours, theirs = pairs.pivot.take(rows), pairs.other.take(rows)
+    yield ours, theirs, (pivot, language)
+    yield theirs, ours, (language, pivot)
+
+
+@dataclass(frozen=True, eq=False)
 class Noise:
-    """The shares of words to leave out and to hide, how far words move, and the pieces that begin a word.
+    """The shares of words to leave out and to hide, how far words move, and the pieces that start a word.
 
     `begins` (v,) is True for such pieces.
     """
@@ -111,9 +250,9 @@ def read_texts(request: TrainingRequest, core: Core) -> dict[str, list[str]]:
     found = {}
     for language, path in request.texts.items():
         text = list(dict.fromkeys(line for line in read_sentences(path) if line.strip()))
-        if len(text) < FEWEST:
+        if len(text) < FEWEST_SENTENCES:
             raise Mismatch(
-                f"{path}: training needs at least {FEWEST} different sentences of {language}, got "
+                f"{path}: training needs at least {FEWEST_SENTENCES} different sentences of {language}, got "
                 f"{len(text)}; give more text"
             )
         found[language] = text
@@ -129,10 +268,10 @@ def monolingual(
     The training sentences are sorted by length, those of one length in a random order.
     """
     encoded = [ids for ids in pieces.encode(text) if 0 < len(ids) <= longest]
-    if len(encoded) < FEWEST:
+    if len(encoded) < FEWEST_SENTENCES:
         raise Mismatch(
-            f"training needs at least {FEWEST} sentences of {language} with at most {longest} pieces, got "
-            f"{len(encoded)} of {len(text)}; give shorter sentences, or --set longest=N"
+            f"training needs at least {FEWEST_SENTENCES} sentences of {language} with {longest} pieces or less, "
+            f"got {len(encoded)} of {len(text)}; give shorter sentences, or --set longest=N"
         )
     sentences, (training, held_out) = Ragged.of(encoded), hold_out(len(encoded), generator)
     by_length = training[sentences.lengths[training].argsort(stable=True)]
@@ -182,146 +321,3 @@ def _lines(text: Monolingual, pieces: Pieces) -> list[str]:
 def _parts(text: Monolingual) -> list[list[int]]:
     ids = text.sentences
     return [part.tolist() for part in torch.split(ids.ids, ids.lengths.tolist())]
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingText:
-    """The text of each language, pairs with the pivot by language, and translations word by word.
-
-    `by_words` has the sentences of the first language of a direction in the second.
-    """
-
-    pivot: str
-    texts: Mapping[str, Monolingual]
-    pairs: Mapping[str, Pairs] = field(default_factory=dict)
-    by_words: Mapping[Direction, WordByWord] = field(default_factory=dict)
-
-    @property
-    def directions(self) -> list[Direction]:
-        """From and to the pivot."""
-        others = [language for language in self.texts if language != self.pivot]
-        return [way for other in others for way in ((self.pivot, other), (other, self.pivot))]
-
-
-class TranslatorLearner(Learner):
-    """Every step has a batch of each language to restore from noise, and one in each direction to translate.
-
-    What is translated into a language is the model's own translation of that language's text, made with the
-    parameters of this step: back-translation. The score is the share of the pieces of held-out text that the
-    model predicts from its own translation of them or, with parallel text, from the true one, in percent.
-    """
-
-    def __init__(self, network: TranslatorNetwork, text: TrainingText, noise: Noise) -> None:
-        super().__init__()
-        self.network = network
-        self._text, self._noise = text, noise
-        self._step = 0
-
-    @property
-    def examples(self) -> int:
-        """The number of training sentences of the language with the most."""
-        return max(len(text.training) for text in self._text.texts.values())
-
-    def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
-        """Batches of similar lengths: of every 50 batches of the order (n,), sorted, in a random order."""
-        found: list[Tensor] = []
-        for some in torch.split(order, _SORTED * size):
-            batches = torch.split(some.sort().values, size)
-            found += [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]
-        return found
-
-    def begin(self, step: int) -> None:
-        """Remembers the step, since the first ones translate word by word."""
-        self._step = step
-
-    def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The weighted sum () of the losses; a language with less text repeats it, at the same lengths."""
-        config, total = self.network.config, torch.zeros((), device=rows.device)
-        chosen = {
-            name: text.training[rows * len(text.training) // self.examples]
-            for name, text in self._text.texts.items()
-        }
-        if config.denoising:
-            total = total + config.denoising * self._denoising(chosen, generator)
-        if config.back_translation:
-            total = total + config.back_translation * self._back_translation(chosen)
-        if config.translation and self._text.pairs:
-            total = total + config.translation * self._translation(rows, generator)
-        return total
-
-    def _denoising(self, chosen: Mapping[str, Tensor], generator: torch.Generator) -> Tensor:
-        losses = []
-        for language, rows in chosen.items():
-            batch = self._text.texts[language].sentences.take(rows)
-            noisy = self._noise(batch, generator)
-            losses.append(self.network.loss(_framed(noisy), _framed(batch), (language, language)))
-        return torch.stack(losses).sum()
-
-    def _back_translation(self, chosen: Mapping[str, Tensor]) -> Tensor:
-        losses = []
-        for source, target in self._text.directions:
-            rows, way = chosen[target], (target, source)
-            batch = _framed(self._text.texts[target].sentences.take(rows))
-            if self._step <= self.network.config.words and way in self._text.by_words:
-                made = _framed(self._text.by_words[way].take(rows))
-            else:
-                made = self._translated(batch, way)
-            losses.append(self.network.loss(made, batch, (source, target)))
-        return torch.stack(losses).sum()
-
-    def _translation(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        losses = []
-        for language, pairs in self._text.pairs.items():
-            places = torch.randint(len(pairs.training), rows.shape, generator=generator, device=rows.device)
-            for source, target, way in _both_ways(pairs, pairs.training[places], self._text.pivot, language):
-                losses.append(self.network.loss(source, target, way))
-        return torch.stack(losses).sum()
-
-    def _translated(self, batch: Ragged, direction: Direction) -> Ragged:
-        """The model's own translations of a batch, without dropout."""
-        training = self.network.training
-        self.network.eval()
-        made = generate(self.network, batch, direction)
-        self.network.train(training)
-        return made
-
-    def score(self) -> float:
-        """The percentage of the held-out pieces that are predicted."""
-        hits, count = self.predicted()
-        return 100 * hits / count
-
-    @torch.no_grad()
-    def predicted(self) -> tuple[int, int]:
-        """The numbers of held-out pieces that are predicted, and of all."""
-        self.network.eval()
-        hits = count = 0
-        for source, target, direction in self._held_out():
-            scores, answers = self.network.predictions(source, target, direction)
-            hits += int((scores.argmax(dim=1) == answers).sum())
-            count += len(answers)
-        return hits, count
-
-    def _held_out(self) -> Iterator[tuple[Ragged, Ragged, Direction]]:
-        for language, pairs in self._text.pairs.items():
-            for rows in torch.split(pairs.held_out, _AT_ONCE):
-                yield from _both_ways(pairs, rows, self._text.pivot, language)
-        if self._text.pairs:
-            return
-        for source, target in self._text.directions:
-            text = self._text.texts[target]
-            for rows in torch.split(text.held_out, _AT_ONCE):
-                batch = _framed(text.sentences.take(rows))
-                yield self._translated(batch, (target, source)), batch, (source, target)
-
-
-def _framed(sentences: Ragged) -> Ragged:
-    return sentences.framed(BOS, EOS)
-
-
-def _both_ways(
-    pairs: Pairs, rows: Tensor, pivot: str, language: str
-) -> Iterator[tuple[Ragged, Ragged, Direction]]:
-    """The pairs with these indices (b,) as source and target, in both directions."""
-    ours, theirs = pairs.pivot.take(rows), pairs.other.take(rows)
-    yield ours, theirs, (pivot, language)
-    yield theirs, ours, (language, pivot)

@@ -1,10 +1,6 @@
-"""Generation: the best translations of sentences by beam search, many sentences at once.
+"""The translation model: an encoder and a decoder of all languages, each with a table of pieces.
 
-The settings of a translation model: its sizes, how both its parts begin, the noise, and the losses.
-
-The network: an encoder and a decoder of all languages, each with a table of pieces.
-
-The decoder's table is tied to the output.
+The decoder's table is tied to the output. `generate` finds the best translations by beam search.
 """
 
 from __future__ import annotations
@@ -41,14 +37,14 @@ NEVER_WRITTEN = [PAD, BOS, UNK, MASK]
 class TranslatorConfig:
     """The settings of a model with `pieces` word pieces, and how it is trained.
 
-    `encoder` and `decoder` say how each begins: random, space (its lookup table has the rows of the
-    aligned space), or the folder of an xlm encoder, whose pieces and sizes the model then has. `attention` is
-    how that of the decoder to the source begins: random or, for two parts that begin with the space, ordered:
-    word by word, so that the model translates at once as the space does. `longest`:
-    the maximum number of pieces of a sentence. `drop` and `blank` are the shares of words that noise
-    leaves out and hides, `window` how far it moves a word. `denoising`, `back_translation` and
-    `translation` (of parallel text, if given) weigh the losses; in the first `words` steps what is
-    back-translated was translated word by word in the space, with a language model of the text.
+    `encoder` and `decoder` are the initialisations of the parts: random, space (its lookup table has the rows
+    of the aligned space), or the folder of an xlm encoder, whose pieces and sizes the model then has.
+    `attention` is the initialisation of the decoder's attention to the source: random or, if the space
+    initialises both parts, ordered: word by word, so that the model translates at once as the space does.
+    `longest`: the maximum number of pieces of a sentence. `drop` and `blank` are the shares of words that
+    noise leaves out and hides, `window` how far it moves a word. `denoising`, `back_translation` and
+    `translation` (of parallel text, if given) weigh the losses; in the first `words` steps text is translated
+    word by word in the space, with a language model of the text, for back-translation.
     `warmup`: steps until the highest rate.
     """
 
@@ -88,13 +84,13 @@ class TranslatorConfig:
         if self.attention == ORDERED and (self.encoder, self.decoder) != (SPACE, SPACE):
             raise BadSetting(
                 f"attention=ordered needs --encoder space and --decoder space, got {self.encoder} and "
-                f"{self.decoder}; leave it out, or begin both with the space"
+                f"{self.decoder}; leave it out, or initialise both with the space"
             )
         if self.attention == ORDERED and self.heads < 2:
             raise BadSetting(f"attention=ordered needs 2 heads or more, got {self.heads}")
 
     def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect beside the others, each with the reason."""
+        """The settings that have no effect given the others, each with the reason."""
         found: dict[str, str] = {}
         if not self.denoising:
             found |= dict.fromkeys(("drop", "blank", "window"), beside(self, "denoising"))
@@ -113,7 +109,7 @@ class TranslatorConfig:
 class TranslatorNetwork(SentenceNetwork):
     """Translates between its languages; as an encoder of sentences, the mean of the encoder's states.
 
-    `tables` are the rows (v, h) of encoder and decoder at the start, one tensor for both or two. `written`
+    `tables` are the initial rows (v, h) of encoder and decoder, one tensor for both or two. `written`
     (languages, v) says which pieces each language may be written with.
     """
 
@@ -162,7 +158,7 @@ class TranslatorNetwork(SentenceNetwork):
         return found
 
     def decoding(self, memory: Memory, language: str) -> Incremental:
-        """The same, a piece at a time; in evaluation mode alone."""
+        """The decoder that reads translations a piece at a time, in evaluation mode alone."""
         return Incremental(self.decoder, memory, self._number(language))
 
     def scores(self, states: Tensor, language: str) -> Tensor:
@@ -183,7 +179,7 @@ class TranslatorNetwork(SentenceNetwork):
         return self.scores(read, direction[1]), ids[:, 1:][mask[:, 1:]]
 
     def loss(self, source: Ragged, target: Ragged, direction: tuple[str, str]) -> Tensor:
-        """The mean cross-entropy () of the targets' pieces, without unknown ones: none is ever written."""
+        """The mean cross-entropy () of the targets' pieces, without unknown ones, which are never written."""
         scores, answers = self.predictions(source, target, direction)
         return functional.cross_entropy(scores, answers, ignore_index=UNK)
 
@@ -194,7 +190,7 @@ class TranslatorNetwork(SentenceNetwork):
         self.written.copy_(found)
 
     def also_written_with(self, language: str, ids: Tensor) -> None:
-        """Lets a language be written with these pieces (t,) too, as those of parallel text."""
+        """Lets a language be written with these pieces (t,) too, such as pieces of parallel text."""
         found = torch.zeros_like(self.written[0])
         found[ids.to(found.device)] = True
         found[NEVER_WRITTEN] = False
@@ -217,7 +213,7 @@ def generate(
 
 
 def _repeated(memory: Memory, times: int) -> Memory:
-    """The memory with every sentence so many times in turn."""
+    """The memory with every sentence repeated this number of times in a row."""
     if times == 1:
         return memory
     mask = None if memory.mask is None else memory.mask.repeat_interleave(times, dim=0)

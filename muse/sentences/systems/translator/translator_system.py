@@ -1,7 +1,4 @@
-"""Translation of text with a saved translation model.
-
-The translation model as a system: its presets, training and restoring.
-"""
+"""The translation model as a system: its presets, training and restoring, and translation of text with it."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from muse.run.streams import TrainingStream
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reading
 from muse.sentences.encoders.saving import encoder_files
-from muse.sentences.systems.lines import LineWriter, Writer, check_direction
+from muse.sentences.systems.line_writer import LineWriter, Writer, check_direction
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.pieces import BOS, EOS, UNK, Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
@@ -164,7 +161,7 @@ def _counts(network: TranslatorNetwork, text: TrainingText) -> dict[str, int]:
 
 
 def make_translator(settings: Mapping[str, Any], _: AlignedSpace | None = None) -> TranslatorNetwork:
-    """The network of a saved model, with rows of nothing yet."""
+    """The network of a saved model, before its parameters are restored."""
     config, pieces = TranslatorConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
     rows = torch.zeros(len(pieces), config.hidden)
     return TranslatorNetwork(config, pieces, settings["languages"], (rows, rows), torch.Generator())
@@ -214,9 +211,9 @@ class Translating(Writer):
 def model_translator(
     network: TranslatorNetwork, direction: tuple[str, str], *, beam: int = 4, batch: int = 32
 ) -> LineWriter:
-    """What translates lines in a direction; BadSetting if the model does not.
+    """The writer of translations of lines in a direction; BadSetting if the model lacks a language of it.
 
-    Contradiction for a language and itself.
+    Contradiction if both languages are the same.
     """
     check_direction(network.languages, direction)
     if direction[0] == direction[1]:
@@ -225,7 +222,7 @@ def model_translator(
 
 
 def load_translator(folder: Path, device: str = "cpu") -> TranslatorNetwork:
-    """The model saved in a folder; BadSetting or BadFile if it holds another thing."""
+    """The model saved in a folder; BadSetting or BadFile if the folder holds no translation model."""
     saved = saved_by(TRANSLATOR.name, folder, "expected a model of muse train-translator")
     network = opened(folder, saved, "a translation model", lambda: make_translator(saved.settings))
     return network.to(device).eval()

@@ -1,8 +1,7 @@
-"""The corpus: the text of each language and the translations that a model is trained on, as sources.
+"""The corpus of a language model: the text of each language, and translations, as sources of masked batches.
 
-Streams: the sentences of a language end to end, cut into sequences of a fixed length.
-
-Sources: training text as masked batches of streams in one language, or of translation pairs.
+A source is a text in one language, as streams, or translation pairs. In streams the sentences of a language
+stand end to end, cut into sequences of a fixed length.
 """
 
 from __future__ import annotations
@@ -39,162 +38,12 @@ from muse.sentences.training.batching import passes, token_batches
 from muse.sentences.training.pairs import Pairs, hold_out, make_pairs
 from muse.sentences.training.seeding import generator_for
 
-FEWEST = 20  # the smallest number of streams of a language
+FEWEST_STREAMS = 20  # in a language
 Documents = Sequence[Sequence[str]]
 HELD_OUT_PAIRS = 400  # pairs scored after every epoch
-_AT_ONCE = 64  # held-out streams or pairs
+_AT_ONCE = 64  # held-out streams or pairs in a batch
 Batches = Iterator[Tensor]
 Direction = tuple[str, str]  # the pivot and another language
-
-
-def cut_streams(sentences: Iterable[Sequence[int]], length: int) -> Iterator[list[int]]:
-    """The ids of the sentences, each with <eos> after it, in pieces of `length` that begin with <bos>.
-
-    >>> list(cut_streams([[7, 8, 9], [5], [6, 7]], 5))
-    [[2, 7, 8, 9, 3], [2, 5, 3, 6, 7], [2, 3]]
-    """
-    ids = list(chain.from_iterable((*sentence, EOS) for sentence in sentences))
-    for begin in range(0, len(ids), length - 1):
-        yield [BOS, *ids[begin : begin + length - 1]]
-
-
-@dataclass(frozen=True, eq=False)
-class Streams:
-    """The streams of one language, and the indices of the training (n,) and held-out ones."""
-
-    ragged: Ragged
-    training: Tensor
-    held_out: Tensor
-
-
-def make_streams(
-    language: str, texts: Documents, pieces: Pieces, length: int, generator: torch.Generator, device: str
-) -> Streams:
-    """The streams of a language, which do not cross documents; Mismatch if there are too few."""
-    cut = chain.from_iterable(cut_streams(pieces.encode(text), length) for text in texts)
-    found = [stream for stream in cut if len(stream) > 2]  # <bos> and one piece are useless
-    if len(found) < FEWEST:
-        raise Mismatch(
-            f"{language} needs text for at least {FEWEST} streams of {length} pieces, got {len(found)}; give "
-            "more text, or set a smaller length"
-        )
-    training, held_out = (part.sort().values.to(device) for part in hold_out(len(found), generator))
-    return Streams(Ragged.of(found).to(device), training, held_out)
-
-
-class TextSource(Protocol):
-    """The interface of sources."""
-
-    @property
-    def name(self) -> str:
-        """The language or languages of the source."""
-
-    @property
-    def examples(self) -> int:
-        """The number n of training examples."""
-
-    def batches(self, size: int, generator: torch.Generator) -> Batches:
-        """Endless batches of the indices (b,) of examples in random order, all equally often."""
-
-    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
-        """The training examples with these numbers (b,), masked."""
-
-    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
-        """The held-out examples, masked, batch by batch."""
-
-
-@dataclass(frozen=True, eq=False)
-class MaskingDistribution:
-    """How pieces are hidden, and the `weights` (v,) by which they are drawn."""
-
-    masking: Masking
-    weights: Tensor
-
-    def hiding(self, generator: torch.Generator) -> Hiding:
-        """The same, with the generator that draws."""
-        return Hiding(self.masking, self.weights, generator)
-
-
-@dataclass(frozen=True, eq=False)
-class StreamSource(TextSource):
-    """Streams of the language with this number, for MLM or, without a distribution, CLM."""
-
-    language: str
-    number: int
-    streams: Streams
-    distribution: MaskingDistribution | None
-
-    @property
-    def name(self) -> str:
-        """The language."""
-        return self.language
-
-    @property
-    def examples(self) -> int:
-        """The number of streams that train."""
-        return len(self.streams.training)
-
-    def batches(self, size: int, generator: torch.Generator) -> Batches:
-        """Endless batches of `size` streams; the last one of a pass may be smaller."""
-        return passes(self.examples, size, generator)
-
-    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
-        """The training examples with these numbers (b,), masked."""
-        return self._masked_batch(self.streams.training[rows], generator)
-
-    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
-        """The held-out streams, masked, batch by batch."""
-        return (self._masked_batch(rows, generator) for rows in torch.split(self.streams.held_out, _AT_ONCE))
-
-    def _masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
-        text = self.streams.ragged.take(rows).padded()
-        if self.distribution is None:
-            return side_by_side(following(text, self.number))
-        return side_by_side(masked(text, self.number, self.distribution.hiding(generator)))
-
-
-@dataclass(frozen=True, eq=False)
-class PairSource(TextSource):
-    """Sentences and their translations in two languages, in batches of `tokens` pieces: TLM."""
-
-    languages: tuple[str, str]
-    numbers: tuple[int, int]
-    pairs: Pairs
-    tokens: int
-    distribution: MaskingDistribution
-
-    @property
-    def name(self) -> str:
-        """Both languages, such as en-fr."""
-        return "-".join(self.languages)
-
-    @property
-    def examples(self) -> int:
-        """The number of pairs that train."""
-        return len(self.pairs.training)
-
-    def batches(self, size: int, generator: torch.Generator) -> Batches:
-        """Endless batches of pairs of similar lengths, limited by `tokens` instead of `size`."""
-        both = self.pairs.pivot, self.pairs.other
-        lengths = [side.lengths[self.pairs.training] for side in both]
-        longer = torch.maximum(*lengths).cpu()  # (n,)
-        while True:
-            yield from token_batches(2 * longer, self.tokens, generator)
-
-    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
-        """The training examples with these numbers (b,), masked."""
-        return side_by_side(*self.sides(self.pairs.training[rows], generator))
-
-    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
-        """The first held-out pairs, masked, batch by batch."""
-        parts = torch.split(self.pairs.held_out[:HELD_OUT_PAIRS], _AT_ONCE)
-        return (side_by_side(*self.sides(rows, generator)) for rows in parts)
-
-    def sides(self, rows: Tensor, generator: torch.Generator) -> list[MaskedSide]:
-        """Both sides of the pairs with these indices (b,) in the text, masked independently."""
-        hiding = self.distribution.hiding(generator)
-        sides = zip((self.pairs.pivot, self.pairs.other), self.numbers, strict=True)
-        return [masked(side.take(rows).padded(), number, hiding) for side, number in sides]
 
 
 @dataclass(frozen=True)
@@ -306,3 +155,153 @@ def make_sources(
 
 def _counts(streams: Streams, vocabulary: int) -> Tensor:
     return torch.bincount(streams.ragged.take(streams.training).ids, minlength=vocabulary)
+
+
+@dataclass(frozen=True, eq=False)
+class MaskingDistribution:
+    """The shares of pieces to hide, and the `weights` (v,) by which they are drawn."""
+
+    masking: Masking
+    weights: Tensor
+
+    def hiding(self, generator: torch.Generator) -> Hiding:
+        """The masking with these weights, drawn by this generator."""
+        return Hiding(self.masking, self.weights, generator)
+
+
+class TextSource(Protocol):
+    """The interface of sources: examples to train on and held-out ones, as masked batches."""
+
+    @property
+    def name(self) -> str:
+        """The language or languages of the source."""
+
+    @property
+    def examples(self) -> int:
+        """The number n of training examples."""
+
+    def batches(self, size: int, generator: torch.Generator) -> Batches:
+        """Endless batches of the indices (b,) of examples, in random order and each equally often."""
+
+    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
+        """The training examples with these numbers (b,), masked."""
+
+    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
+        """The held-out examples, masked, batch by batch."""
+
+
+@dataclass(frozen=True, eq=False)
+class StreamSource(TextSource):
+    """Streams of the language with this number, for MLM or, without a distribution, CLM."""
+
+    language: str
+    number: int
+    streams: Streams
+    distribution: MaskingDistribution | None
+
+    @property
+    def name(self) -> str:
+        """The language."""
+        return self.language
+
+    @property
+    def examples(self) -> int:
+        """The number of streams that train."""
+        return len(self.streams.training)
+
+    def batches(self, size: int, generator: torch.Generator) -> Batches:
+        """Endless batches of `size` streams; the last one of a pass may be smaller."""
+        return passes(self.examples, size, generator)
+
+    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
+        """The training examples with these numbers (b,), masked."""
+        return self._masked_batch(self.streams.training[rows], generator)
+
+    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
+        """The held-out streams, masked, batch by batch."""
+        return (self._masked_batch(rows, generator) for rows in torch.split(self.streams.held_out, _AT_ONCE))
+
+    def _masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
+        text = self.streams.ragged.take(rows).padded()
+        if self.distribution is None:
+            return side_by_side(following(text, self.number))
+        return side_by_side(masked(text, self.number, self.distribution.hiding(generator)))
+
+
+@dataclass(frozen=True, eq=False)
+class PairSource(TextSource):
+    """Sentences and their translations in two languages, in batches of `tokens` pieces: TLM."""
+
+    languages: tuple[str, str]
+    numbers: tuple[int, int]
+    pairs: Pairs
+    tokens: int
+    distribution: MaskingDistribution
+
+    @property
+    def name(self) -> str:
+        """Both languages, such as en-fr."""
+        return "-".join(self.languages)
+
+    @property
+    def examples(self) -> int:
+        """The number of pairs that train."""
+        return len(self.pairs.training)
+
+    def batches(self, size: int, generator: torch.Generator) -> Batches:
+        """Endless batches of pairs of similar lengths, limited by `tokens` instead of `size`."""
+        both = self.pairs.pivot, self.pairs.other
+        lengths = [side.lengths[self.pairs.training] for side in both]
+        longer = torch.maximum(*lengths).cpu()  # (n,)
+        while True:
+            yield from token_batches(2 * longer, self.tokens, generator)
+
+    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
+        """The training examples with these numbers (b,), masked."""
+        return side_by_side(*self.sides(self.pairs.training[rows], generator))
+
+    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
+        """The first held-out pairs, masked, batch by batch."""
+        parts = torch.split(self.pairs.held_out[:HELD_OUT_PAIRS], _AT_ONCE)
+        return (side_by_side(*self.sides(rows, generator)) for rows in parts)
+
+    def sides(self, rows: Tensor, generator: torch.Generator) -> list[MaskedSide]:
+        """Both sides of the pairs with these indices (b,) in the text, masked independently."""
+        hiding = self.distribution.hiding(generator)
+        sides = zip((self.pairs.pivot, self.pairs.other), self.numbers, strict=True)
+        return [masked(side.take(rows).padded(), number, hiding) for side, number in sides]
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """The streams of one language, and the indices of the training (n,) and held-out ones."""
+
+    ragged: Ragged
+    training: Tensor
+    held_out: Tensor
+
+
+def make_streams(
+    language: str, texts: Documents, pieces: Pieces, length: int, generator: torch.Generator, device: str
+) -> Streams:
+    """The streams of a language, which do not cross documents; Mismatch if there are too few."""
+    cut = chain.from_iterable(cut_streams(pieces.encode(text), length) for text in texts)
+    found = [stream for stream in cut if len(stream) > 2]  # <bos> and one piece are useless
+    if len(found) < FEWEST_STREAMS:
+        raise Mismatch(
+            f"{language} needs text for {FEWEST_STREAMS} streams of {length} pieces or more, got "
+            f"{len(found)}; give more text, or set a smaller length"
+        )
+    training, held_out = (part.sort().values.to(device) for part in hold_out(len(found), generator))
+    return Streams(Ragged.of(found).to(device), training, held_out)
+
+
+def cut_streams(sentences: Iterable[Sequence[int]], length: int) -> Iterator[list[int]]:
+    """The ids of the sentences, each with <eos> after it, in pieces of `length` that begin with <bos>.
+
+    >>> list(cut_streams([[7, 8, 9], [5], [6, 7]], 5))
+    [[2, 7, 8, 9, 3], [2, 5, 3, 6, 7], [2, 3]]
+    """
+    ids = list(chain.from_iterable((*sentence, EOS) for sentence in sentences))
+    for begin in range(0, len(ids), length - 1):
+        yield [BOS, *ids[begin : begin + length - 1]]

@@ -1,8 +1,7 @@
-"""The model: one Transformer over the pieces of all languages, with tied input and output embeddings.
+"""The language model: one Transformer over the pieces of all languages, its settings, and its masked batches.
 
-The settings of a cross-lingual language model: its size, what it learns, and its initialisation.
-
-Masked batches: inputs and answers from streams (CLM, MLM) and from pairs of translations (TLM).
+Input and output embeddings are tied. It learns from streams in one language (CLM, MLM) and from pairs of
+translations (TLM).
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ POOLINGS = ("mean", "first")
 
 @dataclass(frozen=True)
 class XlmConfig:
-    """The settings of a model with `pieces` word pieces, and how it is trained.
+    """The settings of a model with `pieces` word pieces, and of its training.
 
     `length`: the number of pieces in a stream, and the maximum in one side of a pair or an encoded sentence.
     `pair_tokens`: the number of pieces in a batch of pairs; a batch of streams has the trainer's batch size.
@@ -100,7 +99,7 @@ class XlmConfig:
         self.masking(self.pieces)  # checks the share
 
     def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect beside the others, each with the reason."""
+        """The settings that have no effect given the others, each with the reason."""
         found: dict[str, str] = {}
         if self.causal:
             found["share"] = beside(self, "objective")
@@ -127,7 +126,7 @@ class XlmConfig:
         )
 
     def masking(self, vocabulary: int) -> Masking:
-        """How pieces are hidden: a share of them; of these 80 % masked, 10 % swapped."""
+        """The masking of a share of the pieces; of these 80 % become <mask>, 10 % another piece."""
         return Masking(vocabulary, MASK, len(SPECIALS), share=self.share)
 
 
@@ -157,7 +156,7 @@ class MaskedBatch(NamedTuple):
 
 
 class Hiding(NamedTuple):
-    """How pieces are hidden: drawn by `generator`, more often with larger `weights` (v,)."""
+    """A masking whose pieces are drawn by `generator`, more often with larger `weights` (v,)."""
 
     masking: Masking
     weights: Tensor
@@ -212,7 +211,7 @@ class XlmModel(nn.Module):
 
     @torch.no_grad()
     def predict(self, batch: MaskedBatch) -> Predicted:
-        """How well it predicts the masked pieces of a batch."""
+        """The counts of correct predictions of the masked pieces of a batch."""
         return predicted(self(batch), batch.answers)
 
 
@@ -262,7 +261,7 @@ class XlmNetwork(SentenceNetwork):
 
 
 def network_of(settings: Mapping[str, Any]) -> XlmNetwork:
-    """The network of a saved model, with rows of nothing yet."""
+    """The network of a saved model, before its parameters are restored."""
     config, pieces = XlmConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
     languages = tuple(settings["languages"])
     rows = torch.zeros(len(pieces), config.hidden)

@@ -1,13 +1,11 @@
 """Fine-tuning of a saved cross-lingual language model on inference, as a sentence system.
 
-Alignment: a copy of a tuned model learns to give translations the rows of the original, which is fixed.
+The tuned model reads premise and hypothesis in one sequence (Lample and Conneau, 2019, section 4.1: a linear
+layer on the first state, and the whole model fine-tuned), or each apart.
 
-The loss is L_align (Conneau, 2019, 4.2.4), which trains a BiLSTM in the thesis. Where the rows of
+With parallel text, a copy of the tuned model then learns to give translations the rows of the original, which
+is fixed. The loss is L_align (Conneau, 2019, 4.2.4), which trains a BiLSTM in the thesis. Where the rows of
 translations coincide, the classifier of the original works in their language too.
-
-Inference by a cross-lingual language model: it reads premise and hypothesis in one sequence.
-
-(Lample and Conneau, 2019, section 4.1: a linear layer on the first state, and the whole model fine-tuned.)
 """
 
 from __future__ import annotations
@@ -55,92 +53,14 @@ READS = ("together", "apart")
 _OF_ALIGNMENT = ("weight", "alignment_batch", "alignment_rate", "alignment_steps")
 
 
-class AlignedCopy(RowPairNetwork):
-    """A network with a classifier, both fixed, and a copy of the network for the `learned` languages."""
-
-    def __init__(self, original: WithClassifier, learned: Sequence[str]) -> None:
-        super().__init__()
-        self.copied = deepcopy(original.network)  # before it is fixed
-        self.original = original.requires_grad_(False)
-        self._learned = frozenset(learned)
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns d'."""
-        return self.original.dimension
-
-    @property
-    def classifier(self) -> PairClassifier:
-        """The classifier of the original."""
-        return self.original.classifier
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the original."""
-        return self.original.reader(language)
-
-    def forward(self, batch: Ragged, language: str) -> Tensor:
-        """The rows (b, d') of sentences, by the copy if it learned their language."""
-        rows: Tensor = (self.copied if language in self._learned else self.original)(batch, language)
-        return rows
-
-    def train(self, mode: bool = True) -> Self:
-        """Training mode for the copy alone: dropout would blur the rows that it learns to match."""
-        super().train(mode)
-        self.original.eval()
-        return self
-
-
-class XlmInference(PairNetwork):
-    """A trained model with a linear layer on one state of a pair of sentences."""
-
-    def __init__(self, xlm: XlmNetwork, generator: torch.Generator) -> None:
-        super().__init__()
-        self.xlm = xlm
-        self.head = nn.Sequential(nn.Dropout(xlm.config.dropout), nn.Linear(xlm.dimension, len(LABELS)))
-        draw_(self.head, generator)
-
-    @property
-    def dimension(self) -> int:
-        """The width of the states."""
-        return self.xlm.dimension
-
-    @property
-    def classes(self) -> int:
-        """The number of labels."""
-        return len(LABELS)
-
-    def reader(self, language: str) -> Reader:
-        """The reader of pieces; each sentence of a pair has half of the positions."""
-        return PieceReader(self.xlm.pieces, self.xlm.config.length // 2)
-
-    def forward(self, batch: Ragged, language: str) -> Tensor:
-        """The rows (b, h) of single sentences."""
-        rows: Tensor = self.xlm(batch, language)
-        return rows
-
-    def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
-        """The logits (b, 3) of the labels of premises and hypotheses in these languages."""
-        ids, mask = first.beside(second).padded()
-        ours, theirs = (self.xlm.languages.index(name) for name in languages)
-        own = torch.arange(ids.shape[1], device=ids.device) < first.lengths[:, None]  # (b, t)
-        numbers = torch.where(own, ours, theirs)
-        states: Tensor = self.xlm.model.transformer(Inputs(ids, mask, languages=numbers))  # (b, t, h)
-        found: Tensor = self.head(states[torch.arange(len(ids)), self._place(mask)])
-        return found
-
-    def _place(self, mask: Tensor) -> Tensor:
-        """The place (b,) of the state that has read both sentences: the first, or with CLM the last."""
-        last = mask.sum(dim=1) - 1
-        return last if self.xlm.config.causal else torch.zeros_like(last)
-
-
 @dataclass(frozen=True)
 class TuningConfig:
-    """The folder of the `pretrained` model, how it `reads` a pair, and the steps until the highest rate.
+    """The folder of the `pretrained` model, how it `reads` a pair, and settings of training.
 
     It reads both sentences together, as in the paper, or each apart, and then compares their rows by a
-    classifier with a `hidden` layer, as InferSent does. With parallel text a copy of the tuned model is then
-    aligned: `weight` is the lambda of L_align, and the rest the trainer's settings for it.
+    classifier with a `hidden` layer, as InferSent does. `warmup`: steps until the highest rate. With parallel
+    text a copy of the tuned model is then aligned: `weight` is the lambda of L_align, and the settings named
+    alignment_ are the trainer's for it.
     """
 
     pretrained: str = ""
@@ -163,7 +83,7 @@ class TuningConfig:
             raise BadSetting(f"alignment_rate must be above 0, got {self.alignment_rate}")
 
     def alignment(self, trainer: TrainerConfig) -> TrainerConfig:
-        """The trainer of the alignment, which has its own settings for some of those of `trainer`."""
+        """The settings of the trainer for the alignment: `trainer` with some replaced."""
         return replace(
             trainer,
             epochs=self.alignment_epochs,
@@ -173,7 +93,7 @@ class TuningConfig:
         )
 
     def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect beside the others, each with the reason."""
+        """The settings that have no effect given the others, each with the reason."""
         found = {"hidden": beside(self, "reads")} if self.reads == READS[0] else {}
         if not self.alignment_epochs:
             found |= dict.fromkeys(_OF_ALIGNMENT, beside(self, "alignment_epochs"))
@@ -189,17 +109,6 @@ PRESETS = {
         TrainerConfig(epochs=250, batch=8, rate=5e-6, steps=2_500),
     ),
 }
-
-
-@dataclass(frozen=True, eq=False)
-class TunedNetwork:
-    """A network after a stage of training: its epochs, their metric, and the held-out cases and hits."""
-
-    network: PairNetwork
-    epochs: tuple[EpochResult, ...]
-    metric: str
-    held_out: int
-    hits: int | None
 
 
 def tune_xlm(job: Job) -> Fitted:
@@ -235,6 +144,17 @@ def tune_xlm(job: Job) -> Fitted:
         counts=counts,
         scored=tuple(request.parallel_files),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class TunedNetwork:
+    """A network after a stage of training: its epochs, their metric, and the held-out cases and hits."""
+
+    network: PairNetwork
+    epochs: tuple[EpochResult, ...]
+    metric: str
+    held_out: int
+    hits: int | None
 
 
 def _parallel(job: Job, network: PairNetwork) -> ParallelCorpus | None:
@@ -273,7 +193,7 @@ def _alignment_trainer(job: Job) -> TrainerConfig:
 
 
 def _label(job: Job, xlm: XlmNetwork) -> str:
-    """The objective of the model, and what it learned since."""
+    """The name: the objective of the model, nli, how it reads pairs, and the loss of the alignment if any."""
     config = job.config
     parts = [xlm.config.objective, "nli", *([] if config.reads == READS[0] else [config.reads])]
     if job.request.parallel_files:
@@ -338,7 +258,7 @@ def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> 
 
 
 def make_tuned(settings: Mapping[str, Any], space: AlignedSpace) -> PairNetwork:
-    """The network of a saved fine-tuned model, with rows of nothing yet."""
+    """The network of a saved fine-tuned model, before its parameters are restored."""
     config = TuningConfig(reads=settings["reads"], hidden=settings["hidden"])
     network = tuned(make_xlm(settings, space), config, torch.Generator())
     return _copied(network, settings["learned"]) if settings["learned"] else network
@@ -349,6 +269,85 @@ def _copied(network: PairNetwork, learned: Sequence[str]) -> AlignedCopy:
     if not isinstance(network, WithClassifier):
         raise TypeError(f"expected a network that reads each sentence apart, got {type(network).__name__}")
     return AlignedCopy(network, learned)
+
+
+class XlmInference(PairNetwork):
+    """A trained model with a linear layer on one state of a pair of sentences."""
+
+    def __init__(self, xlm: XlmNetwork, generator: torch.Generator) -> None:
+        super().__init__()
+        self.xlm = xlm
+        self.head = nn.Sequential(nn.Dropout(xlm.config.dropout), nn.Linear(xlm.dimension, len(LABELS)))
+        draw_(self.head, generator)
+
+    @property
+    def dimension(self) -> int:
+        """The width of the states."""
+        return self.xlm.dimension
+
+    @property
+    def classes(self) -> int:
+        """The number of labels."""
+        return len(LABELS)
+
+    def reader(self, language: str) -> Reader:
+        """The reader of pieces; each sentence of a pair has half of the positions."""
+        return PieceReader(self.xlm.pieces, self.xlm.config.length // 2)
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, h) of single sentences."""
+        rows: Tensor = self.xlm(batch, language)
+        return rows
+
+    def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
+        """The logits (b, 3) of the labels of premises and hypotheses in these languages."""
+        ids, mask = first.beside(second).padded()
+        ours, theirs = (self.xlm.languages.index(name) for name in languages)
+        own = torch.arange(ids.shape[1], device=ids.device) < first.lengths[:, None]  # (b, t)
+        numbers = torch.where(own, ours, theirs)
+        states: Tensor = self.xlm.model.transformer(Inputs(ids, mask, languages=numbers))  # (b, t, h)
+        found: Tensor = self.head(states[torch.arange(len(ids)), self._place(mask)])
+        return found
+
+    def _place(self, mask: Tensor) -> Tensor:
+        """The place (b,) of the state that has read both sentences: the first, or with CLM the last."""
+        last = mask.sum(dim=1) - 1
+        return last if self.xlm.config.causal else torch.zeros_like(last)
+
+
+class AlignedCopy(RowPairNetwork):
+    """A network with a classifier, both fixed, and a copy of the network for the `learned` languages."""
+
+    def __init__(self, original: WithClassifier, learned: Sequence[str]) -> None:
+        super().__init__()
+        self.copied = deepcopy(original.network)  # before it is fixed
+        self.original = original.requires_grad_(False)
+        self._learned = frozenset(learned)
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d' of the original."""
+        return self.original.dimension
+
+    @property
+    def classifier(self) -> PairClassifier:
+        """The classifier of the original."""
+        return self.original.classifier
+
+    def reader(self, language: str) -> Reader:
+        """The reader of the original."""
+        return self.original.reader(language)
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, d') of sentences, by the copy if it learned their language."""
+        rows: Tensor = (self.copied if language in self._learned else self.original)(batch, language)
+        return rows
+
+    def train(self, mode: bool = True) -> Self:
+        """Training mode for the copy alone: dropout would blur the rows that it learns to match."""
+        super().train(mode)
+        self.original.eval()
+        return self
 
 
 def _read(config: TuningConfig) -> dict[str, tuple[Path, ...]]:

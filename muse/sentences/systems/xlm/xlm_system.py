@@ -1,8 +1,6 @@
 """The cross-lingual language model as a sentence system: its presets, training and restoring.
 
-Initialisation: the model before training, its table from the aligned space or at random.
-
-The learner: batches of streams in a sampled language, alternating with batches of pairs.
+A batch has streams in one sampled language; batches of streams alternate with batches of translation pairs.
 """
 
 from __future__ import annotations
@@ -56,10 +54,43 @@ PRESETS = {
 }
 
 
+def train_xlm(job: Job) -> Fitted:
+    """A model trained with its objectives, with early stopping on the perplexity of held-out text."""
+    request, config = job.request, job.config
+    check_texts(config, request)
+    corpus = read_corpus(config, request)
+    sentences = corpus.sentences
+    for language, text in sentences.items():
+        warn_of_another_language(text, language, request.texts[language], job.core, request.space)
+    pieces = Pieces.learned(sentences, config.pieces, generator_for(request.seed, 2))
+    sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
+    network = untrained_network(config, pieces, sources.counts, request.space, request.seed)
+    network.to(job.runtime.device)
+    judged = [config.judged] if config.judged else ()
+    learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
+    epochs = train(learner, job.trainer.with_warmup(config.warmup), seed=request.seed, runtime=job.runtime)
+    predicted = learner.predictions()
+    perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in predicted.items()}
+    return Fitted(
+        encoder=job.encoder(
+            f"xlm[{config.objective},{config.initial},{config.pooling}]",
+            network,
+            corpus.languages,
+            {"network": asdict(config), "pieces": pieces.to_json()},
+        ),
+        epochs=epochs,
+        metric="100/perplexity",
+        held_out=sum(part.targets for part in predicted.values()),
+        hits=None,
+        counts={"pieces": len(pieces)} | sources.sizes() | perplexities,
+        scored=tuple(judged),
+    )
+
+
 def untrained_network(
     config: XlmConfig, pieces: Pieces, counts: Mapping[str, Tensor], space: AlignedSpace | None, seed: int
 ) -> XlmNetwork:
-    """The network before training, with the bias of every piece set by how often it is masked.
+    """The network before training, with the bias of every piece initialised by how often it is masked.
 
     `counts` (v,) are the counts of the pieces in the text of each language; `space` gives aligned rows.
     """
@@ -74,6 +105,11 @@ def untrained_network(
         predicted = total if config.causal else total * rarity(total)
         model.bias.copy_(predicted.clamp(min=1).log())
     return XlmNetwork(config, pieces, languages, model)
+
+
+def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:
+    """The network of a saved model, before its parameters are restored."""
+    return network_of(settings)
 
 
 class XlmLearner(Learner):
@@ -132,9 +168,9 @@ class XlmLearner(Learner):
         return 100 * len(found) / sum(part.perplexity for part in found)
 
     def predictions(self) -> dict[str, Predicted]:
-        """How well held-out pieces of each source are predicted, or of the judged ones if they were named.
+        """The counts of correct predictions of held-out pieces by source: the judged ones if named.
 
-        The mask is the same every time.
+        The mask is the same at every call.
         """
         return self._predicted(self._reported)
 
@@ -147,44 +183,6 @@ class XlmLearner(Learner):
             batches = source.held_out(generator_for(0, number, device=device))
             found[source.name] = sum(map(self.model.predict, batches), Predicted())
         return found
-
-
-def train_xlm(job: Job) -> Fitted:
-    """A model trained with its objectives, with early stopping on the perplexity of held-out text."""
-    request, config = job.request, job.config
-    check_texts(config, request)
-    corpus = read_corpus(config, request)
-    sentences = corpus.sentences
-    for language, text in sentences.items():
-        warn_of_another_language(text, language, request.texts[language], job.core, request.space)
-    pieces = Pieces.learned(sentences, config.pieces, generator_for(request.seed, *TrainingStream.PIECES))
-    sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
-    network = untrained_network(config, pieces, sources.counts, request.space, request.seed)
-    network.to(job.runtime.device)
-    judged = [config.judged] if config.judged else ()
-    learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
-    epochs = train(learner, job.trainer.with_warmup(config.warmup), seed=request.seed, runtime=job.runtime)
-    predicted = learner.predictions()
-    perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in predicted.items()}
-    return Fitted(
-        encoder=job.encoder(
-            f"xlm[{config.objective},{config.initial},{config.pooling}]",
-            network,
-            corpus.languages,
-            {"network": asdict(config), "pieces": pieces.to_json()},
-        ),
-        epochs=epochs,
-        metric="100/perplexity",
-        held_out=sum(part.targets for part in predicted.values()),
-        hits=None,
-        counts={"pieces": len(pieces)} | sources.sizes() | perplexities,
-        scored=tuple(judged),
-    )
-
-
-def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:
-    """The network of a saved model, with rows of nothing yet."""
-    return network_of(settings)
 
 
 XLM = System(

@@ -37,7 +37,7 @@ from muse.sentences.systems.bgt.latent_network import (
     Scores,
     surface,
 )
-from muse.sentences.systems.lines import LineWriter
+from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks.decoding import best_sequences
 from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers, parameter_count
@@ -579,9 +579,7 @@ def test_a_sample_needs_a_language_latent_of_its_own() -> None:
     for without in ({"language": 0}, {"reconstruction": 0.0}):
         config = BgtConfig(**{**vars(LAYERS), **without})
         network = BgtNetwork(config, ("en", "fra"), Random(dimension=None), drawn())
-        with pytest.raises(
-            BadSetting, match="a sample is of the language latent, of which this model has none"
-        ):
+        with pytest.raises(BadSetting, match="a sample is of the language latent, and this model has none"):
             Rewriting(network, ("en", "fra"), seed=0)
 
 

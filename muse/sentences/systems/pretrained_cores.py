@@ -1,10 +1,7 @@
-"""Cores by their folders: the rows of the space, of an XLM that muse trained, or of a Hugging Face model.
+"""Pretrained cores: the last layer of an encoder in a local folder, one row for each word piece.
 
-A core from a saved cross-lingual language model: its last states, one row for each word piece.
-
-A core from a Hugging Face encoder in a local folder: its last layer, one row for each word piece.
-
-Only this module uses transformers. Nothing is downloaded, no code from the folder is run, no pickle is read.
+The folder holds an xlm that muse trained, or a Hugging Face encoder. Only this module uses transformers.
+Nothing is downloaded, no code from the folder is run, no pickle is read.
 """
 
 from __future__ import annotations
@@ -31,8 +28,32 @@ from muse.sentences.systems.pieces import BOS, EOS, is_failure
 from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
 from muse.space import AlignedSpace
 
-SYSTEM = "xlm"
+_XLM = "xlm"
 _SMALLEST = 0.98  # share of a model's rows that its tokenizer must use; some models have a few spare rows
+
+
+def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:
+    """The core in a folder, an xlm of muse or a Hugging Face encoder; without one, the words of the space."""
+    if folder is None:
+        return SpaceCore(space, device)
+    return XlmCore(folder, device) if is_encoder(folder) else HuggingFaceCore(folder, device)
+
+
+def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
+    """The core of a saved encoder, from its settings; Mismatch if its weights changed, BadFile if lost."""
+    folder = Path(saved["folder"]) if saved else None
+    if folder is not None and not folder.is_dir():
+        raise BadFile(
+            f"{folder}: expected the core that the encoder was trained with, found no folder; put it back, "
+            "or link to it"
+        )
+    core = open_core(space, folder)
+    if core.settings.get("sha256") != saved.get("sha256"):
+        raise Mismatch(
+            f"{saved['folder']}: the encoder was trained with weights of checksum {saved['sha256'][:8]}, "
+            f"got {core.settings['sha256'][:8]}; restore the original weights"
+        )
+    return core
 
 
 class XlmCore(Core):
@@ -42,8 +63,8 @@ class XlmCore(Core):
     """
 
     def __init__(self, folder: Path, device: str = "cpu") -> None:
-        saved = saved_by(SYSTEM, folder, f"--core must be a model trained with {SYSTEM}")
-        network = opened(folder, saved, f"a model of {SYSTEM}", lambda: network_of(saved.settings))
+        saved = saved_by(_XLM, folder, f"--core must be a model trained with {_XLM}")
+        network = opened(folder, saved, f"a model of {_XLM}", lambda: network_of(saved.settings))
         self._folder, self._device, self._sum = folder, device, checksum(folder / ARRAYS)
         self._network: XlmNetwork = network.to(device).requires_grad_(False)
 
@@ -223,6 +244,25 @@ def _check_layers(folder: Path, config: Mapping[str, Any]) -> None:
         raise ValueError(f"config.json has more layers than the {weights} weights there are")
 
 
+def _check_weights(folder: Path, missing: Iterable[str]) -> None:
+    """Raise BadFile if the last layer would be computed with random weights; the pooler comes after it."""
+    lacking = sorted(name for name in missing if "pooler" not in name)
+    if lacking:
+        raise BadFile(
+            f"{folder}: expected the weights of the whole encoder, got none for {lacking[0]} and "
+            f"{len(lacking) - 1} more; save the model there with save_pretrained"
+        )
+
+
+def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The special pieces that the model expects before and after a sentence."""
+    text = "a"
+    alone = tokenizer(text, add_special_tokens=False).input_ids
+    whole = tokenizer(text).input_ids
+    start = next(i for i in range(len(whole)) if whole[i : i + len(alone)] == alone)
+    return whole[:start], whole[start + len(alone) :]
+
+
 @contextmanager
 def _loading(folder: Path) -> Iterator[None]:
     """A block in which BadFile is raised for whatever the libraries make of a damaged folder."""
@@ -263,46 +303,3 @@ def _silent() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-def _check_weights(folder: Path, missing: Iterable[str]) -> None:
-    """Raise BadFile if the last layer would be computed with random weights; the pooler comes after it."""
-    lacking = sorted(name for name in missing if "pooler" not in name)
-    if lacking:
-        raise BadFile(
-            f"{folder}: expected the weights of the whole encoder, got none for {lacking[0]} and "
-            f"{len(lacking) - 1} more; save the model there with save_pretrained"
-        )
-
-
-def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """The special pieces that the model expects before and after a sentence."""
-    text = "a"
-    alone = tokenizer(text, add_special_tokens=False).input_ids
-    whole = tokenizer(text).input_ids
-    start = next(i for i in range(len(whole)) if whole[i : i + len(alone)] == alone)
-    return whole[:start], whole[start + len(alone) :]
-
-
-def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:
-    """The core in a folder, of muse's xlm or Hugging Face; without a folder, that of the space."""
-    if folder is None:
-        return SpaceCore(space, device)
-    return XlmCore(folder, device) if is_encoder(folder) else HuggingFaceCore(folder, device)
-
-
-def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
-    """The core of a saved encoder, from its settings; Mismatch if its weights changed, BadFile if lost."""
-    folder = Path(saved["folder"]) if saved else None
-    if folder is not None and not folder.is_dir():
-        raise BadFile(
-            f"{folder}: expected the core that the encoder was trained with, found no folder; put it back, "
-            "or link to it"
-        )
-    core = open_core(space, folder)
-    if core.settings.get("sha256") != saved.get("sha256"):
-        raise Mismatch(
-            f"{saved['folder']}: the encoder was trained with weights of checksum {saved['sha256'][:8]}, "
-            f"got {core.settings['sha256'][:8]}; restore the original weights"
-        )
-    return core

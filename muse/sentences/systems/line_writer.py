@@ -1,4 +1,4 @@
-"""Lines: text written anew by a model, line by line, cut into sentences that the model can read."""
+"""LineWriter: lines of text translated or rewritten by a model, cut into sentences that it can read."""
 
 from __future__ import annotations
 
@@ -18,17 +18,8 @@ from muse.text.strings import all_strings
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
 
-@dataclass
-class PieceCounts:
-    """The number of pieces read so far, of those that the model does not know, and of lines cut in parts."""
-
-    pieces: int = 0
-    unknown: int = 0
-    cut: int = 0
-
-
 class Writer(Protocol):
-    """A model that writes sentences of others, in the same pieces."""
+    """A model that translates or rewrites sentences, given and written as pieces."""
 
     @property
     def pieces(self) -> Pieces:
@@ -42,7 +33,7 @@ class Writer(Protocol):
         """The sentences as it learned to read them, without <bos> and <eos>; a long one is cut."""
 
     def write(self, source: Ragged, beam: int) -> Ragged:
-        """What it writes of each of the sentences, which like these has neither <bos> nor <eos>."""
+        """The sentence written for each of the sentences; neither has <bos> or <eos>."""
 
 
 def check_direction(languages: Sequence[str], direction: Sequence[str]) -> None:
@@ -54,8 +45,17 @@ def check_direction(languages: Sequence[str], direction: Sequence[str]) -> None:
             )
 
 
+@dataclass
+class PieceCounts:
+    """The numbers of pieces read so far, of unknown ones among them, and of lines cut into parts."""
+
+    pieces: int = 0
+    unknown: int = 0
+    cut: int = 0
+
+
 class LineWriter:
-    """Writes lines of text anew with a model, a batch of sentences at a time."""
+    """Translates or rewrites lines of text with a model, a batch of sentences at a time."""
 
     def __init__(self, model: Writer, *, beam: int = 4, batch: int = 32) -> None:
         self.model, self.beam, self.batch = model, beam, batch
@@ -95,7 +95,7 @@ class LineWriter:
         return len(self.model.pieces.encode([text])[0]) <= self.model.longest
 
     def _translated(self, parts: Sequence[str]) -> Iterator[str]:
-        """The translation of each part; one of which the model reads nothing has none."""
+        """The translation of each part; empty if the model knows nothing in it."""
         reading = self.model.read(parts)
         self.counts.pieces += reading.tokens
         self.counts.unknown += reading.unknown
