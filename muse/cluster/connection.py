@@ -20,7 +20,7 @@ LOCAL = "local"
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is there: machines, and CPUs of all of them."""
+    """The numbers of machines and of their CPUs."""
 
     machines: int
     cpus: int
@@ -32,9 +32,9 @@ def connected(address: str) -> Iterator[Cluster]:
 
     local starts one on this machine, which ends with the block. Raise BadSetting if there is none.
     """
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # of a replaced worker it tells at length
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # a replaced worker would be reported at length
     ray = require_ray()
-    # Ray prints to stdout what its machines report; there, results go.
+    # Ray prints reports of its machines to stdout, where results go.
     with redirect_stdout(sys.stderr):
         _connect(ray, address)
         try:
@@ -42,7 +42,7 @@ def connected(address: str) -> Iterator[Cluster]:
             cpus = sum(int(node["Resources"]["CPU"]) for node in alive)
             if not cpus:
                 raise BadSetting(
-                    f"--ray {address}: expected machines with CPUs, got none; add one to the cluster"
+                    f"--ray {address}: there must be machines with CPUs, got none; add one to the cluster"
                 )
             yield Cluster(len(alive), cpus)
         finally:
@@ -64,7 +64,7 @@ def _connect(ray: Any, address: str) -> None:
 
 @contextmanager
 def _native_stderr_discarded() -> Iterator[None]:
-    # Ray's C++ writes there that it was told to be silent; no setting prevents that.
+    # Ray's C++ reports there that its log level was set; no setting prevents that.
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:

@@ -40,18 +40,18 @@ class SavedEncoder:
 
     @classmethod
     def of(cls, encoder: SentenceEncoder, folder: Path, spaces: tuple[Path, ...]) -> SavedEncoder:
-        """An encoder, saved now; one that a run which was cut off has saved is replaced."""
+        """The encoder, saved now, in place of one that an interrupted run has saved."""
         encoder.save(folder)
         return cls(folder.resolve(), tuple(space.resolve() for space in spaces))
 
     def load(self) -> SentenceEncoder:
-        """The encoder. The spaces were compared with their checksums when it was saved."""
+        """The encoder; its spaces are not checked again, as they were when it was saved."""
         return load_encoder(self.folder, *(load_space(space, check=False) for space in self.spaces))
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """The job of encoding the slices of a text, a part each, with the numbers of the sentences.
+    """The job of encoding the slices of a text, each to one part, with the numbers of the sentences.
 
     With `only`, a file of a bool for each sentence, the others are left out, and those without a vector too.
     """
@@ -90,7 +90,7 @@ def _encoded(encoder: SentenceEncoder, sentences: list[str], language: str) -> t
 
 
 def encode(encoder: SentenceEncoder, spaces: tuple[Path, ...], text: Text, run: Run) -> dict[str, Any]:
-    """Encode a text in parts, with the columns row, sentence and vector; returns the counts.
+    """The counts of encoding a text in parts with the columns row, sentence and vector.
 
     `spaces` are those that the encoder was made for.
     """

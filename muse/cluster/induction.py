@@ -28,7 +28,7 @@ ENTRIES = 65_536  # in a part of the dictionary
 
 
 def search_on(site: Site, approximation: Approximation) -> MakeSearch:
-    """The search of a direction on a cluster, exact unless `approximation` says when it need not be."""
+    """The maker of the search of a direction on a cluster, exact unless `approximation` applies."""
 
     def make(direction: Direction, retrieval: Retrieval, most: int) -> Search:
         if retrieval.method == "isf":
@@ -66,14 +66,14 @@ class _Spread:
     def nearest(
         self, name: str, side: int, k: int, bias: Tensor | None = None, keys: WordBlocks | None = None
     ) -> Neighbours:
-        """The k nearest (n, k) of the other side, or of its `keys`, less their `bias`, for all of a side."""
+        """The k nearest (n, k) for a whole side, on the other side or among `keys`, minus their `bias`."""
         queries, keys = self.blocks[side], self.blocks[1 - side] if keys is None else keys
         k = min(k, keys.starts[-1])
         less = None if bias is None else bias.cpu().numpy()
         return look_up(name, KeySearch(queries, keys, k, less, self.approximation), self.site)
 
     def hubs(self, k: int) -> Callable[[int], Neighbours]:
-        """What finds the k nearest, of which hubness is the mean, for all words of a side."""
+        """The function that finds the k nearest, whose mean is hubness, for all words of a side."""
         space, languages = self.direction.space, self.direction.languages
         among = self.direction.reference(self.approximation)
 
@@ -116,7 +116,7 @@ def induce(
     retrieval: Retrieval,
     approximation: Approximation,
 ) -> dict[str, Any]:
-    """Write a dictionary in parts, with the columns row, source, target, score, rank and probability."""
+    """The summary of a dictionary written in parts: row, source, target, score, rank and probability."""
     if (done := run.result()) is not None:
         return done
     with run.begun(0) as site:

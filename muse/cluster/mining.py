@@ -71,7 +71,7 @@ def mine(
     run: Run,
     config: MiningConfig,
 ) -> dict[str, Any]:
-    """Write pairs in parts, best first: row, score, source, target; returns the counts."""
+    """The counts of mining pairs into parts, best first, with the columns row, score, source and target."""
     if (done := run.result()) is not None:
         return done
     found_in = [tuple(slices(text.path, text.column)) for text in texts]
@@ -88,7 +88,7 @@ def mine(
 
 
 def _encoded(site: Site, side: str, encoding: Encoding) -> EncodedText:
-    """The text of a side encoded; of repeated sentences only the first."""
+    """The encoded text of a side, with only the first of repeated sentences."""
     lines = encoding.slices[-1].first + encoding.slices[-1].rows
     digests = site.parts.stage(f"digests-of-{side}", len(encoding.slices))
     site.make(f"lines of the {side}", digests, Digests(encoding.slices, digests))

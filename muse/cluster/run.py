@@ -1,6 +1,6 @@
-"""Stage: the parts that are still missing, made by actors.
+"""Run: one piece of work on a cluster, the folder of parts that it fills, and the actors that make them.
 
-Run: one piece of work on a cluster, and the folder of parts that it fills.
+Only the parts that are still missing are made.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Make = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Run:
-    """Where a run writes, the address of its cluster, and the settings that make it what it is.
+    """The output folder of a run, the address of its cluster, and the settings that identify it.
 
-    The same settings again resume a run that was cut off.
+    A run with the same settings resumes one that was interrupted.
     """
 
     out: Path
@@ -41,7 +41,7 @@ class Run:
     progress: Progress
 
     def result(self) -> dict[str, Any] | None:
-        """What `finish` has written, if the run is complete.
+        """The fields that `finish` wrote, if the run is complete.
 
         Raise MissingExtra without Ray or pyarrow, and BadSetting if `out` holds anything else.
         """
@@ -54,7 +54,7 @@ class Run:
 
     @contextmanager
     def begun(self, count: int) -> Iterator[Site]:
-        """The site, where `out` is to have so many parts."""
+        """The site of a run whose `out` is to have `count` parts."""
         with connected(self.address) as cluster:
             yield Site(cluster, begin_parts(self.out.resolve(), count, self._named), self.progress)
 
@@ -65,7 +65,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Site:
-    """The cluster, the parts to make, and under these what is found on the way."""
+    """The cluster, the folder of parts to make, and in it a folder for intermediate results."""
 
     cluster: Cluster
     parts: PartFolder
@@ -73,11 +73,11 @@ class Site:
 
     @property
     def encoder(self) -> Path:
-        """Where an encoder is saved for all machines while the run is not complete."""
+        """The folder of an encoder that all machines read until the run is complete."""
         return self.parts.stage("encoder", 0).folder / "encoder"
 
     def make(self, name: str, parts: PartFolder, job: Work) -> None:
-        """Make what is missing of some parts, on all CPUs."""
+        """Make the missing parts, on all CPUs."""
         make_parts(name, parts, job, self.cluster.cpus, progress=self.progress)
 
     def give_up(self) -> None:
@@ -85,62 +85,25 @@ class Site:
         shutil.rmtree(self.parts.folder, ignore_errors=True)
 
     def finish(self, **fields: Any) -> dict[str, Any]:
-        """The fields, written to the manifest; what was found on the way is removed."""
+        """The fields, written to the manifest; intermediate results are removed."""
         found = {**fields, "machines": self.cluster.machines}
         self.parts.finish({"result": found})
         return found
 
 
-def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:
-    """What tells an encoder from others: its name, and the checksum of what it saves."""
-    with tempfile.TemporaryDirectory(prefix="muse-") as folder:
-        encoder.save(Path(folder) / "encoder")
-        return [encoder.name, checksum(Path(folder) / "encoder")]
-
-
-def spaces_as_settings(*folders: Path) -> list[str]:
-    """What tells spaces from others: the checksums of their manifests."""
-    return [checksum(folder / MANIFEST) for folder in folders]
-
-
-def files_as_settings(path: Path | None) -> list[list[Any]]:
-    """What tells the state of a file, or of the files in a folder, from another: names, sizes, times."""
-    if path is None:
-        return []
-    try:
-        return [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files_of(path)]
-    except OSError as error:
-        raise BadFile(cannot_open(path, error)) from error
-
-
 class Work(Protocol):
-    """What an actor does: `begin` loads what it needs, on its machine, and returns what makes one part."""
+    """The work of an actor: `begin` loads its inputs on its machine and returns what makes a part."""
 
     def begin(self) -> Make:
-        """A function that makes the part of a number."""
-
-
-def _worker(job: Work) -> type:
-    """The class of an actor that does a job: Ray keeps the class, job included, for those that replace it."""
-
-    class Worker:
-        def __init__(self) -> None:
-            self._make = job.begin()
-
-        def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-            for number in batch["part"].tolist():
-                self._make(number)
-            return batch
-
-    return Worker
+        """A function that makes the part with a given number."""
 
 
 def make_parts(
     name: str, parts: PartFolder, job: Work, workers: int, *, cpus: float = 1, progress: Progress
 ) -> None:
-    """Make what is missing of `parts` with so many workers at most, each of so many `cpus`.
+    """Make the missing `parts` with at most this number of `workers`, each using `cpus` CPUs.
 
-    Raise what a job raised if that is an error of the user.
+    Raise the error that a job raised if it is the user's (a MuseError).
     """
     missing = parts.missing()
     if not missing:
@@ -162,7 +125,7 @@ def make_parts(
 
 
 def _made(job: Work, missing: list[int], workers: int, cpus: float) -> Iterator[object]:
-    """Yields something for each part that is made."""
+    """Yields an item for each part that is made."""
     data = require_ray().data
     _silence(data)
     rows = data.from_items([{"part": number} for number in missing], override_num_blocks=len(missing))
@@ -175,8 +138,23 @@ def _make_all(job: Work, missing: list[int], workers: int, cpus: float) -> None:
         pass
 
 
+def _worker(job: Work) -> type:
+    """The class of an actor that does a job; Ray keeps it, job included, to replace an actor that dies."""
+
+    class Worker:
+        def __init__(self) -> None:
+            self._make = job.begin()
+
+        def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+            for number in batch["part"].tolist():
+                self._make(number)
+            return batch
+
+    return Worker
+
+
 def _of_user(error: BaseException | None) -> MuseError | None:
-    """The error of the user in a chain of Ray's."""
+    """The MuseError in a chain of Ray's errors, if there is one."""
     while error is not None and not isinstance(error, MuseError):
         error = getattr(error, "cause", None) or error.__cause__
     return error
@@ -188,3 +166,25 @@ def _silence(data: Any) -> None:
     context.enable_progress_bars = False
     context.print_on_execution_start = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
+
+
+def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:
+    """The settings that identify an encoder: its name, and the checksum of its saved form."""
+    with tempfile.TemporaryDirectory(prefix="muse-") as folder:
+        encoder.save(Path(folder) / "encoder")
+        return [encoder.name, checksum(Path(folder) / "encoder")]
+
+
+def spaces_as_settings(*folders: Path) -> list[str]:
+    """The settings that identify spaces: the checksums of their manifests."""
+    return [checksum(folder / MANIFEST) for folder in folders]
+
+
+def files_as_settings(path: Path | None) -> list[list[Any]]:
+    """The settings that identify the state of a file, or of the files in a folder: names, sizes, times."""
+    if path is None:
+        return []
+    try:
+        return [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files_of(path)]
+    except OSError as error:
+        raise BadFile(cannot_open(path, error)) from error

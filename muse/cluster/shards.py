@@ -1,6 +1,6 @@
-"""Shards: the keys of a search divided among actors, each of which answers all queries from its own.
+"""Shards: the keys of a search divided among actors, each of which answers all queries from its own keys.
 
-Blocks: the rows of a large matrix on a shared disk, block by block.
+The rows of both sides are on a shared disk and are read block by block.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from muse.vectors import Matrix
 
 ROWS = 16_384  # in a block of words
 SCORE, INDEX = "score", "index"
-LITTLE = 0.01  # CPUs that Ray counts for what waits for others, or must find room when it is replaced
+FEW_CPUS = 0.01  # that Ray counts for an actor that waits for others, or must fit in when it is replaced
 
 
 class Blocks(Protocol):
@@ -59,7 +59,7 @@ class WordBlocks(Blocks):
 
 @dataclass(frozen=True)
 class SentenceBlocks(Blocks):
-    """The rows of encoded sentences, a part a block."""
+    """The rows of encoded sentences; each part is a block."""
 
     parts: PartFolder
     starts: tuple[int, ...]
@@ -80,7 +80,7 @@ def word_blocks(space: AlignedSpace, language: str, most: int | None) -> WordBlo
 
 
 def sample_of(blocks: Blocks, size: int, rng: np.random.Generator) -> Tensor:
-    """So many rows (size, d) at random, or all there are, from at most sixteen of the blocks."""
+    """Random rows (size, d), or all rows if there are fewer, from at most sixteen of the blocks."""
     drawn = np.sort(rng.permutation(len(blocks.starts) - 1)[:16])
     rows = torch.cat([blocks.read(int(block)) for block in drawn])
     return rows[torch.from_numpy(np.sort(rng.permutation(len(rows))[:size]))]
@@ -88,9 +88,9 @@ def sample_of(blocks: Blocks, size: int, rng: np.random.Generator) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class KeySearch:
-    """A search: the k nearest keys of all queries, less the `bias` (m,) of the keys.
+    """A search: the k nearest keys of all queries, after subtracting the `bias` (m,) of the keys.
 
-    It is exact, or approximate where `approximation` says so, without a bias then.
+    It is exact, or approximate if `approximation` applies, and then has no bias.
     """
 
     queries: Blocks
@@ -122,7 +122,7 @@ class Shard:
             self._prepared = Prepared.of(sample, self._keys, search.k, rng)
 
     def recall(self) -> Recall | None:
-        """The recall among these keys; None where the search is exact."""
+        """The recall among these keys; None if the search is exact."""
         return None if self._prepared is None else self._prepared.recall
 
     def nearest(self, block: int) -> Neighbours:
@@ -137,7 +137,7 @@ class Shard:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The job of asking all shards for a block, and of writing the nearest of what they found."""
+    """The job of asking all shards for the neighbours of a block, and writing the nearest of all."""
 
     shards: Sequence[Any]
     k: int
@@ -156,12 +156,12 @@ class Answers:
 
 
 def look_up(name: str, search: KeySearch, site: Site) -> Neighbours:
-    """What all queries find (q, k), kept under the name of the search until the run is complete."""
+    """The neighbours (q, k) of all queries, kept under the name of the search until the run is complete."""
     parts = site.parts.stage(name.replace(" ", "-"), len(search.queries.starts) - 1)
     if parts.missing():
         shards, waiting = _shards(search, site.cluster), 2 * site.cluster.cpus
         answers = Answers(shards, search.k, parts)
-        make_parts(name, parts, answers, waiting, cpus=LITTLE, progress=site.progress)
+        make_parts(name, parts, answers, waiting, cpus=FEW_CPUS, progress=site.progress)
         for shard in shards:
             require_ray().kill(shard)
     return Neighbours.joined([_read(parts, block) for block in range(parts.count)])
@@ -174,7 +174,7 @@ def _shards(search: KeySearch, cluster: Cluster) -> list[Any]:
         sample = sample_of(search.queries, SAMPLE, np.random.default_rng(search.approximation.seed))
     actor = ray.remote(Shard).options(
         # One a machine; where that is lost, another has room for it.
-        num_cpus=LITTLE, scheduling_strategy="SPREAD", max_restarts=-1, max_task_retries=-1,
+        num_cpus=FEW_CPUS, scheduling_strategy="SPREAD", max_restarts=-1, max_task_retries=-1,
     )  # fmt: skip
     ends = np.linspace(0, blocks, min(cluster.machines, blocks) + 1).astype(int).tolist()
     threads = max(1, cluster.cpus // cluster.machines)

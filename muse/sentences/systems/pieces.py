@@ -59,8 +59,7 @@ class Pieces(Reader):
         Languages are weighted by p^a / sum p^a, a = `exponent` (see corpora). Needs tokenizers.
         """
         library = _require()
-        if size <= len(SPECIALS):
-            raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {size}")
+        check_piece_count(size)
         tokenizer = _untrained(library)
         lines = list(balanced_text(texts, exponent, generator))
         alphabet = _alphabet(map(tokenizer.normalizer.normalize_str, lines), size - len(SPECIALS))
@@ -138,6 +137,12 @@ class Pieces(Reader):
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids without special ones: the encoded sentence in NFC, with single spaces."""
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
+
+
+def check_piece_count(pieces: int) -> None:
+    """Raise BadSetting for a number of pieces that leaves none beside the special ones."""
+    if pieces <= len(SPECIALS):
+        raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {pieces}")
 
 
 class PieceReader(Reader):

@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from muse.errors import BadSetting
 from muse.files.sentence_text import read_pairs
 from muse.run.streams import TrainingStream
 from muse.sentences.encoders.ragged import Ragged
@@ -23,7 +22,7 @@ from muse.sentences.encoders.reading import Limited, Reader
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import Recurrent
 from muse.sentences.systems.networks.transformer import random_rows
-from muse.sentences.systems.pieces import INITIAL, SPECIALS, Pieces, aligned_rows, space_of_words
+from muse.sentences.systems.pieces import INITIAL, Pieces, aligned_rows, check_piece_count, space_of_words
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.sentences.systems.word_encoders import pooled
 from muse.sentences.training.checks import beside, check_choices, check_least
@@ -58,8 +57,7 @@ class SpConfig:
     def __post_init__(self) -> None:
         check_choices(self, initial=INITIAL, network=NETWORKS)
         check_least(self, 1, "dimension", "units", "longest")
-        if self.pieces <= len(SPECIALS):
-            raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
+        check_piece_count(self.pieces)
         self.loss()
 
     def ineffective_settings(self) -> dict[str, str]:

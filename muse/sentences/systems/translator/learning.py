@@ -270,7 +270,7 @@ def monolingual(
     encoded = [ids for ids in pieces.encode(text) if 0 < len(ids) <= longest]
     if len(encoded) < FEWEST_SENTENCES:
         raise Mismatch(
-            f"training needs at least {FEWEST_SENTENCES} sentences of {language} with {longest} pieces or less, "
+            f"training needs {FEWEST_SENTENCES} sentences of {language} with at most {longest} pieces, "
             f"got {len(encoded)} of {len(text)}; give shorter sentences, or --set longest=N"
         )
     sentences, (training, held_out) = Ragged.of(encoded), hold_out(len(encoded), generator)

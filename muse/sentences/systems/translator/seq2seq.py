@@ -25,7 +25,7 @@ from muse.sentences.systems.networks.transformer import (
     TransformerConfig,
     TransformerLayers,
 )
-from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, SPECIALS, UNK, PieceReader, Pieces
+from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, UNK, PieceReader, Pieces, check_piece_count
 from muse.sentences.training.checks import beside, check_fractions, check_least
 
 RANDOM, SPACE = "random", "space"
@@ -74,8 +74,7 @@ class TranslatorConfig:
             if not 0 <= getattr(self, name) < math.inf:
                 raise BadSetting(f"{name} must be at least 0, got {getattr(self, name):g}")
         self._check_attention()
-        if self.pieces <= len(SPECIALS):
-            raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
+        check_piece_count(self.pieces)
         self.network(1, 1, memory=False)
 
     def _check_attention(self) -> None:

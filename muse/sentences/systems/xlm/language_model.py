@@ -38,6 +38,7 @@ from muse.sentences.systems.pieces import (
     SPECIALS,
     PieceReader,
     Pieces,
+    check_piece_count,
     space_of_words,
     word_rows,
 )
@@ -89,8 +90,7 @@ class XlmConfig:
             raise BadSetting(
                 f"pair_tokens must hold the longest pair, {2 * self.length} pieces; got {self.pair_tokens}"
             )
-        if self.pieces <= len(SPECIALS):
-            raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {self.pieces}")
+        check_piece_count(self.pieces)
         check_least(self, 1, "warmup")
         if self.pooling == "first" and self.causal:
             raise BadSetting("the first state of clm does not depend on the sentence; set pooling=mean")
