@@ -270,8 +270,8 @@ def monolingual(
     encoded = [ids for ids in pieces.encode(text) if 0 < len(ids) <= longest]
     if len(encoded) < FEWEST_SENTENCES:
         raise Mismatch(
-            f"training needs {FEWEST_SENTENCES} sentences of {language} with at most {longest} pieces, "
-            f"got {len(encoded)} of {len(text)}; give shorter sentences, or --set longest=N"
+            f"training needs at least {FEWEST_SENTENCES} sentences of {language} with at most "
+            f"{longest} pieces, got {len(encoded)} of {len(text)}; give shorter sentences, or --set longest=N"
         )
     sentences, (training, held_out) = Ragged.of(encoded), hold_out(len(encoded), generator)
     by_length = training[sentences.lengths[training].argsort(stable=True)]

@@ -289,7 +289,7 @@ def make_streams(
     found = [stream for stream in cut if len(stream) > 2]  # <bos> and one piece are useless
     if len(found) < FEWEST_STREAMS:
         raise Mismatch(
-            f"{language} needs text for {FEWEST_STREAMS} streams of {length} pieces or more, got "
+            f"{language} needs text for at least {FEWEST_STREAMS} streams of {length} pieces, got "
             f"{len(found)}; give more text, or set a smaller length"
         )
     training, held_out = (part.sort().values.to(device) for part in hold_out(len(found), generator))
