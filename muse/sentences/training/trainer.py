@@ -314,7 +314,7 @@ class EpochBatches:
     def of(self, number: int) -> list[Tensor]:
         """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
         fewest = self.learner.fewest(self.processes.count)
-        generator = generator_for(self.seed, _BATCHES, number)
+        generator = generator_for(self.seed, *of_batches(number))
         batches = self.learner.batches(self._order(number), self.size, generator)
         found = [rows for rows in batches if len(rows) >= fewest]
         if not found:
@@ -328,7 +328,7 @@ class EpochBatches:
         """The indices (e,) of an epoch's examples, from successive passes in different random orders."""
         n, begin = self.learner.examples, (number - 1) * self.examples
         passes = range(begin // n, (begin + self.examples - 1) // n + 1)
-        orders = [torch.randperm(n, generator=generator_for(self.seed, 2 * p + 3)) for p in passes]
+        orders = [torch.randperm(n, generator=generator_for(self.seed, *of_pass(p))) for p in passes]
         return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
 
 

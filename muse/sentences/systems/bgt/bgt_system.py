@@ -75,7 +75,8 @@ def train_bgt(job: Job) -> Fitted:
     text = read_pairs(request.parallel)
     tokens = _tokens(job, text)
     device, pairs = job.runtime.device, _pairs(job, text, tokens)
-    network = BgtNetwork(config, languages, tokens, generator_for(request.seed, 1)).to(device)
+    generator = generator_for(request.seed, *TrainingStream.SECOND)
+    network = BgtNetwork(config, languages, tokens, generator).to(device)
     learner = BgtLearner(network, languages, pairs, job.trainer)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
@@ -97,7 +98,8 @@ def _tokens(job: Job, text: ParallelText) -> Tokens:
     space, config = job.request.space, job.config
     texts = dict(zip(job.languages, text, strict=True))
     if config.encoder_layers or config.bag == "pieces":
-        pieces = Pieces.learned(texts, config.vocabulary, generator_for(job.request.seed, 0))
+        generator = generator_for(job.request.seed, *TrainingStream.FIRST)
+        pieces = Pieces.learned(texts, config.vocabulary, generator)
         if config.encoder_layers:
             return PieceTokens(pieces, config.longest)
         return bag_of_pieces(pieces, job.languages, space, config.longest, job.request.seed)

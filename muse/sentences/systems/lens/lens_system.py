@@ -8,6 +8,7 @@ from typing import Any
 
 from muse.errors import Contradiction
 from muse.files.nli import LABELS
+from muse.run.streams import TrainingStream
 from muse.sentences.systems.lens.lens import LensConfig, LensNetwork
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
 from muse.sentences.systems.nli.pair_classes import (

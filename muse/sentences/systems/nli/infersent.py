@@ -141,7 +141,7 @@ class TranslationExamples:
     def held_out(self) -> Iterator[LabelledPairs]:
         """The held-out pairs, true and with negatives, which are the same at every call."""
         rows = torch.arange(2 * len(self.pairs.held_out), device=self.pairs.held_out.device)
-        generator = generator_for(self.seed, 0, 1, device=str(rows.device))
+        generator = generator_for(self.seed, *TrainingStream.HELD_OUT_NEGATIVES, device=str(rows.device))
         return (self._examples(self._held_out, part, generator) for part in torch.split(rows, _AT_ONCE))
 
     @cached_property

@@ -135,8 +135,8 @@ def train_x_bilstm(job: Job) -> Fitted:
     english = _opened(job)
     parallel = job.parallel()
     words = {name: torch.tensor(request.space.vectors(name).matrix) for name in parallel.pairs}
-    # Stream 0 would repeat the initial weights of an InferSent with the same seed.
-    with torch_seeded(request.seed, 1):
+    # The first stream would repeat the initial weights of an InferSent with the same seed.
+    with torch_seeded(request.seed, *TrainingStream.SECOND):
         network = XBiLSTM(english, words).to(device)
     if config.copied:
         network.copy_english()
