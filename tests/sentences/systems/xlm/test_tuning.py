@@ -91,7 +91,8 @@ def pretrained(muse: Command, files: Path) -> Path:
 
 
 def test_it_learns_and_is_evaluated_in_any_language_of_the_model(muse: Command, pretrained: Path) -> None:
-    found = muse(*tuning(pretrained, "--json")).json
+    # In 6 epochs it learns with any seed; in 3 one of five seeds still guesses.
+    found = muse(*tuning(pretrained, "--json", "--epochs", 6)).json
     assert (found["metric"], found["encoder"]) == ("accuracy", "xlm[mlm+tlm,nli]")
     weights = checksum(pretrained / "out" / ARRAYS)[:4]
     assert f"| gold:en.nli@{checksum(pretrained / 'en.nli')[:4]} |" in found["signature"]
