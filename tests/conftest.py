@@ -113,7 +113,13 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def checkout(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+def without_slow(request: pytest.FixtureRequest) -> bool:
+    """Whether the slow tests are left out, and what is made for the others may be smaller."""
+    return "not slow" in request.config.option.markexpr
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory, without_slow: bool) -> Path:
     """A folder with the samples of a checkout, in which somebody has followed the tutorial.
 
     Without the slow tests that is a short cut: of the sample the first initialisation is judged failed, after
@@ -125,7 +131,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRe
     (folder / "dictionaries").mkdir()
     shutil.copy(ROOT / "dictionaries" / "fr-en.sample.txt", folder / "dictionaries")
     with pytest.MonkeyPatch.context() as patch:
-        if "not slow" in request.config.option.markexpr:
+        if without_slow:
             patch.setattr(auto, "AUTO", auto.AUTO[1:])
         Reader(folder).follow(ROOT / "docs" / "pages" / "tutorial.md")
     return folder

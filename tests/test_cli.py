@@ -577,6 +577,7 @@ def test_options_of_align_that_contradict_each_other(muse: Command, options: lis
     assert part in ended.err
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     saved(tmp_path / "space")
     words = " ".join(f"fr{row}" for row in range(11, 39))
@@ -585,6 +586,7 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_as_a_process_of_its_own(tmp_path: Path) -> None:
     write_vec(tmp_path / "few.vec", replace(raw_pair(9)[0], matrix=cloud(0, 9)))
     few = tmp_path / "few.vec"

@@ -39,15 +39,15 @@ def scratch() -> Iterator[Path]:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_good_files_are_read_and_damaged_ones_read_or_refused(
-    name: str, scratch: Path, request: pytest.FixtureRequest
+    name: str, scratch: Path, without_slow: bool
 ) -> None:
     target = TARGETS[name]
     found = {str(examined(target, files, scratch)) for files in target.good}
     # Of a server there are errors and redirects to nowhere among them.
     assert found == ({READ, REFUSED} if name == "fetch" else {READ})
 
-    usual = "not slow" in request.config.option.markexpr
-    until, defects = time.process_time() + (SECONDS if usual else SECONDS_OF_SLOW), list[Defect]()
+    seconds, defects = SECONDS if without_slow else SECONDS_OF_SLOW, list[Defect]()
+    until = time.process_time() + seconds
 
     @ALL
     @given(st.randoms(use_true_random=False))

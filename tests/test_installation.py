@@ -90,7 +90,10 @@ def test_another_installed_muse_is_not_the_one_that_runs(
     monkeypatch.syspath_prepend(install(tmp_path / "site-packages", DISTRIBUTION).parent)
     (tmp_path / "copy" / "muse").mkdir(parents=True)
     assert metadata.version(DISTRIBUTION) == "0.1.0"
-    assert install_extra("web", tmp_path / "copy" / "muse") == "pip install fastapi scikit-learn starlette uvicorn"
+    assert (
+        install_extra("web", tmp_path / "copy" / "muse")
+        == "pip install fastapi scikit-learn starlette uvicorn"
+    )
 
 
 @pytest.mark.parametrize("pip", [None, "/usr/bin/pip"])

@@ -147,6 +147,7 @@ def test_the_vectors_of_a_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert files[0][0]["sha256"] == files[1][0]["sha256"]
 
 
+@pytest.mark.slow
 def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> None:
     pytest.importorskip("spacy", reason="the vectors of pipelines need spaCy")
     from tests.support.pipelines import of_ngrams, random_rows

@@ -133,6 +133,7 @@ def test_few_pairs_of_a_dictionary(muse: Command, unlike: Path) -> None:
     assert first.startswith("Give more translations: of d.txt, 9 could be used; 50 or more would be good.")
 
 
+@pytest.mark.slow
 def test_several_languages_and_what_is_doubtful(muse: Command, unlike: Path) -> None:
     given = ["--src", "fr", "--src", "de", "--tgt", "en", "--tgt-emb", "en.vec", "--out", "o"]
     ended = muse("align", *given, "--src-emb", "fr.vec", "--src-emb", "en.vec", "--init", "identical")

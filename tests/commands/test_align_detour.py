@@ -68,6 +68,7 @@ def as_over_french(space: Path) -> float:
     return float(((own @ english.T).argmax(axis=1) == (french @ english.T).argmax(axis=1)).mean())
 
 
+@pytest.mark.slow
 def test_over_another_of_the_languages_to_map(muse: Command, files: Path) -> None:
     fields = align(muse, "--src", "xx", "--src", "fr", "--tgt", "en", "--json").json
     assert {name: own["via"] for name, own in fields["languages"].items()} == {"xx": ["fr"], "fr": []}
@@ -79,6 +80,7 @@ def test_over_another_of_the_languages_to_map(muse: Command, files: Path) -> Non
     assert as_over_french(files / "space") > 0.6
 
 
+@pytest.mark.slow
 def test_over_a_language_that_is_not_saved(muse: Command, files: Path, made: Path) -> None:
     given = made / "fr.vec"
     fields = align(muse, "--src", "xx", "--tgt", "en", "--via", "zz", "--via-emb", given, "--json").json

@@ -28,6 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_from_two_texts_to_a_space(folder: Path, muse: Command) -> None:
     pair = ["align", "--src", "fr", "--tgt", "en", "--init", "similarity", "--no-refine"]
     ended = muse(*pair, "--src-text", "fr.txt", "--tgt-text", "en.txt", "--out", "space", "--json", "-q")

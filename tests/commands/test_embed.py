@@ -39,6 +39,7 @@ def test_the_folders_of_both_files_are_made(muse: Command, text: Path) -> None:
     assert len(read_vectors(out, language="en").words) == 6 and model.stat().st_size
 
 
+@pytest.mark.slow
 def test_fewer_words_than_can_be_aligned_are_told(muse: Command, tmp_path: Path) -> None:
     assert FEWEST_WORDS == MINIMUM_WORDS
     text, out = tmp_path / "t.txt", tmp_path / "en.vec"
@@ -62,6 +63,7 @@ def test_what_is_printed_says_what_comes_next(muse: Command, text: Path) -> None
     assert "Progress" not in ended.err  # fastText's own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("between", "told"), [("", True), (" ", False)])
 def test_text_without_spaces_between_its_words_is_told(
     muse: Command, tmp_path: Path, between: str, told: bool

@@ -128,6 +128,7 @@ def test_parallel_text_for_a_model_that_begins_with_a_language_model(muse: Comma
     assert muse(*translating(files), stdin="fr1 fr2 fr3\n").out.strip().startswith("en")
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_as_one_that_was_not(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

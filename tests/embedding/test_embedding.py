@@ -146,6 +146,7 @@ def test_training_ends_with_the_process_that_asked_for_it(text: Path, tmp_path: 
         assert process.wait(30) == -signal.SIGPIPE
 
 
+@pytest.mark.slow
 def test_the_most_frequent_words_are_written(text: Path, tmp_path: Path) -> None:
     whole = embed([text], tmp_path / "a.vec", language="xx", config=SMALL)
     few = replace(SMALL, most_words=5)

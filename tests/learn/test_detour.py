@@ -117,7 +117,10 @@ def test_a_language_of_the_saved_space() -> None:
     assert right(xx, en, many.languages["xx"]) > 0.95
 
 
-@pytest.mark.parametrize("dimensions", [(20, 28, 20), (28, 20, 28), (28, 24, 20), (20, 24, 28)])
+SLOW = [pytest.param(given, marks=pytest.mark.slow) for given in ((20, 28, 20), (28, 20, 28), (20, 24, 28))]
+
+
+@pytest.mark.parametrize("dimensions", [(28, 24, 20), *SLOW])
 def test_over_vectors_of_another_dimension(dimensions: tuple[int, ...]) -> None:
     chain = ("xx", "fr", "en")
     xx, fr, en = (language(name, chain, size) for name, size in zip(chain, dimensions, strict=True))
@@ -148,6 +151,7 @@ def noisy(name: str, noise: float, seed: int) -> Vectors:
     return normalise_in_place(named, ("unit", "centre", "unit"))[0]
 
 
+@pytest.mark.slow
 def test_the_better_way_is_chosen_by_the_verdict() -> None:
     fr, en, xx = noisy("fr", 0.02, 1), noisy("en", 0.15, 4), noisy("xx", 0.25, 3)
     config = AlignConfig(Plan("similarity"), reweight=False, fixed_target=True)

@@ -113,6 +113,7 @@ def test_both_maps_may_be_weighted() -> None:
     assert right(small, large, learned.alignment) > 0.95
 
 
+@pytest.mark.slow
 def test_a_target_that_several_share_keeps_its_dimension() -> None:
     small, large = sides()
     other = replace(large, language="other")

@@ -73,6 +73,7 @@ def test_a_row_of_zeros_has_a_cosine_of_zero(sides: tuple[torch.Tensor, torch.Te
     torch.testing.assert_close(found.scores, (x[:, None] * y[found.indices]).sum(dim=2))
 
 
+@pytest.mark.slow
 def test_deeper_finds_more(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
     x, y = sides[0][:3_000], sides[1]
     index = Index(y, np.random.default_rng(0))

@@ -166,6 +166,7 @@ def test_stored_hubness_is_the_mean_cosine_to_the_ten_nearest(space: AlignedSpac
         space.hubness("fr", "de")
 
 
+@pytest.mark.slow
 def test_hubness_of_very_many_words_is_approximate_and_kept_as_such(tmp_path: Path) -> None:
     rng, steps = np.random.default_rng(0), Normalisation(("unit",), ())
     rows = rng.normal(size=(11_000, 8)).astype(np.float32)

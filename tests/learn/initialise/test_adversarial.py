@@ -358,6 +358,7 @@ def test_the_paper_selects_an_epoch_by_the_10_000_most_frequent_words() -> None:
     assert found.criterion == 0.125  # by which it is compared with other initialisations
 
 
+@pytest.mark.slow
 def test_the_settings_of_the_paper_recover_a_small_turn() -> None:
     small = torch.linalg.matrix_exp(0.15 * torch.from_numpy(TURN - TURN.T)).numpy()
     target = vectors("b", SOURCE.matrix @ small.T)

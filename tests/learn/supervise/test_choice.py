@@ -157,6 +157,7 @@ def test_a_dictionary_of_a_related_language() -> None:
     assert torch.equal(maps.source, again.source) and torch.equal(maps.target, again.target)
 
 
+@pytest.mark.slow
 def test_a_fixed_target_does_not_move() -> None:
     maps, _ = choose(evidence(200, noise=0.05), [], fixed=True, seed=[0], runtime=Runtime())
     assert torch.equal(maps.target, torch.eye(20))

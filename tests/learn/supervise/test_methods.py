@@ -256,6 +256,7 @@ def test_self_learning_without_any_pair_begins_with_its_start() -> None:
     assert right(canonical(grown, CanonicalConfig()), known) > 0.95
 
 
+@pytest.mark.slow
 def test_transport_finds_more_pairs_with_the_given_ones() -> None:
     known = evidence(8, noise=0.3)
     shuffled = torch.randperm(len(known.x), generator=torch.Generator().manual_seed(0))  # ranks tell nothing

@@ -444,8 +444,8 @@ TRANSFORMER = {
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a Transformer of short sentences, trained until it translates most of them."""
+def written(tmp_path_factory: pytest.TempPathFactory, without_slow: bool) -> Path:
+    """A folder with a Transformer of short sentences; for the slow tests it translates most of them."""
     pytest.importorskip("tokenizers")
     folder = tmp_path_factory.mktemp("written")
     space = toy_space(folder / "space")
@@ -454,7 +454,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     request = TrainingRequest(
         space, "fr", folder / "out", parallel=(folder / "text.tsv",),
         settings={name: str(value) for name, value in TRANSFORMER.items()},
-        trainer={"epochs": 25, "rate": 5e-3, "patience": 25},
+        trainer={"epochs": 6 if without_slow else 25, "rate": 5e-3, "patience": 25},
     )  # fmt: skip
     trained = train_system("bgt", request, Runtime("cpu", Progress(quiet=True)))
     assert trained.fitted.counts["skipped"] == 31  # too short, and too long
@@ -462,6 +462,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_it_writes_translations_and_paraphrases(written: Path) -> None:
     network, (source, target) = load_bgt(written / "out"), zip(*toy_text()[:60], strict=True)
     for language, expected in (("fr", target), ("en", source)):

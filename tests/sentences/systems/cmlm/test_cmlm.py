@@ -311,6 +311,7 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
     assert set(cloze.answers.tolist()) <= set(range(65, 105))
 
 
+@pytest.mark.slow
 def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
     made = learner(words, CmlmConfig(**{**vars(SMALL), "share": 0.9}))  # the rest says little
     config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
