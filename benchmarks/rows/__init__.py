@@ -1,1 +1,1 @@
-"""Whether it aligns rows without words."""
+"""Whether it aligns unlabelled vectors."""

@@ -1,4 +1,4 @@
-"""Does muse align rows without words? Two encoders of sentences and no pairs, beside other tools.
+"""Does muse align unlabelled vectors? Two encoders of sentences and no pairs, beside other tools.
 
     python -m benchmarks.rows.any_space ROWS --out FILE.csv [--pairs minilm:use,...] [--rows 10000]
         [--seeds 0-4]

@@ -79,7 +79,7 @@ def read_side(request: Request, language: str, given: Given, progress: Progress)
 
 
 def _with_directions(vectors: Vectors, given: object) -> Vectors:
-    """The words whose vectors are not all zeros, or all rows without words; warns of those that are."""
+    """The words whose vectors are not all zeros, or all unlabelled vectors; warns of those that are."""
     kept = vectors.nonzero()
     if zeros := len(vectors) - len(kept):
         action = "left out" if vectors.ranked else "no counterpart will be found for"
@@ -252,7 +252,7 @@ def _of_rows(request: Request, inputs: _Inputs) -> Request:
     if inputs.target.vectors.ranked and any(side.ranked for side in mapped):
         return request
     if request.config.reweight:
-        log.info("no re-weighting: rows without words have few pairs to weight directions by")
+        log.info("no re-weighting: unlabelled vectors have few pairs to weight directions by")
     return replace(request, config=request.config.for_unranked_rows())
 
 

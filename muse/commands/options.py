@@ -234,7 +234,7 @@ def one_machine_only(*names: str) -> None:
 
 
 def given(*names: str) -> list[str]:
-    """Those of the named parameters that the user gave, as typed on the command line: --lm-weight."""
+    """Which of the named parameters the user gave, as typed on the command line: --lm-weight."""
     context = click.get_current_context()
     return [
         parameter.opts[0]

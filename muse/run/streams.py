@@ -23,7 +23,7 @@ OF_AUTO = {
     "gromov:none": 4,
     "similarity": 5,
 }
-# An initialisation that is named by --init has the run to itself, and so have the rows without words, whose
+# An initialisation that is named by --init has the run to itself, and so have the unlabelled vectors, whose
 # auto tries one alone: they draw from the first stream. Of gromov there are three.
 NAMED = {"gromov:length": 1, "gromov:none": 2}
 
@@ -35,12 +35,12 @@ class AlignStream:
     JOINT: Stream = (1_000, 1)  # refinement of several languages, and the verdicts on them
     DETOUR: Stream = (1_000, 2)  # the refinement of a composed mapping, and the verdict on it
     DETOUR_REWEIGHTING: Stream = (1_000, 3)
-    DETOUR_SAMPLE: Stream = (1_000, 4)  # the rows without words that a detour is learned from
+    DETOUR_SAMPLE: Stream = (1_000, 4)  # the unlabelled vectors that a detour is learned from
     NULL: Stream = (2_000,)  # the vectors without counterparts that every verdict is compared with
     PAIRS: Stream = (3_000,)  # the folds of a dictionary, by which a method is chosen
     PAIRS_SELF_LEARNING: Stream = (3_000, 1)
     PAIRS_VERDICT: Stream = (3_000, 2)
-    SAMPLE: Stream = (4_000,)  # the rows without words that are learned from
+    SAMPLE: Stream = (4_000,)  # the unlabelled vectors that are learned from
 
 
 class TrainingStream:

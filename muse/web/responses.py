@@ -159,7 +159,7 @@ class Suggested(BaseModel):
 class SuggestAnswer(BaseModel):
     """The most frequent words that start with `prefix`, whatever their capitals and accents.
 
-    Of rows without words, those whose id starts with it, then those whose text has words that do.
+    Of unlabelled vectors, those whose id starts with it, then those whose text has words that do.
     """
 
     language: str

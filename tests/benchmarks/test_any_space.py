@@ -1,4 +1,4 @@
-"""The benchmark of rows without words: its data, its measures and its tables."""
+"""The benchmark of unlabelled vectors: its data, its measures and its tables."""
 
 from __future__ import annotations
 

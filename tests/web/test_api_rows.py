@@ -1,4 +1,4 @@
-"""The API of muse serve on a space of rows without words: ids, with the texts they stand for."""
+"""The API of muse serve on a space of unlabelled vectors: ids, with the texts they stand for."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ import { $, make } from "/page/dom.js";
 
 const NAMES = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
 
-const plain = new Set(); // the names of rows without words, such as "new", which is no Newari
+const plain = new Set(); // the names of unlabelled vectors, such as "new", which is no Newari
 
 // The English name of a language code, or the code itself.
 export function named(code) {
@@ -73,7 +73,7 @@ export class Languages {
     return make("span", { class: `mark ${code === this.onMap[0] ? "one" : "two"}`, "aria-hidden": "true" });
   }
 
-  // What a language has: words, or rows without words.
+  // What a language has: words, or unlabelled vectors.
   noun(code) {
     return this.of(code).ranked ? "word" : "row";
   }
