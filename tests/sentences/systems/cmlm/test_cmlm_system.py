@@ -310,7 +310,7 @@ def test_the_classifier_of_inferences_is_saved_and_evaluated(
         return trainer.train(learner, *given, **named)
 
     monkeypatch.setattr("muse.sentences.systems.cmlm.cmlm_system.train", noted)
-    found = muse(*good(files, "--json", "--nli", files / "nli.txt", "--epochs", 3)).json
+    found = muse(*good(files, "--json", "--nli", files / "nli.txt", "--epochs", 3, "--rate", 0.01)).json
     space, text = load_space(files / "space"), read_nli(files / "nli.txt")
     encoder = load_encoder(files / "out", space)
     network = cast(NetworkEncoder, encoder).network
