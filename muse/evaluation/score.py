@@ -1,4 +1,8 @@
-"""Score: a figure, its confidence interval, and a signature of how it was obtained."""
+"""Score: a figure, its confidence interval, and a signature of how it was obtained.
+
+The bootstrap is ours: scipy's resamples every query, which takes 10 ms for 1,500 hits where a binomial draw
+for each sample takes 0.1 ms, and it refuses a single query.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from muse.web.app import create_app
 from tests.fuzz.folders import toys
 from tests.fuzz.target import Target
 
-PAUSE = 0.2  # seconds without an answer after which the server waits for the rest of a request
+PAUSE = 0.2  # seconds after which the server still waits for the rest of a request
 LATE = 10.0  # seconds after which an answer is not complete
 STATUS = re.compile(rb"HTTP/1\.1 ([0-9]{3}) ")
 ASKED = (
@@ -68,15 +68,14 @@ def _answer(folder: Path) -> Iterator[Any]:
 
 def _sent(request: bytes) -> bytes:
     """All that the server answers; nothing to what is not complete."""
-    with socket.create_connection(("127.0.0.1", _port(os.getpid())), PAUSE) as connection:
+    complete = b"\n\r\n" in request or b"\n\n" in request
+    with socket.create_connection(("127.0.0.1", _port(os.getpid())), LATE) as connection:
         parts = []
         try:
             connection.sendall(request)
-            part = connection.recv(1 << 16)
-            connection.settimeout(LATE)
-            while part:
+            connection.settimeout(LATE if complete else PAUSE)
+            while part := connection.recv(1 << 16):
                 parts.append(part)
-                part = connection.recv(1 << 16)
         except ConnectionError:
             pass  # it may close before it has read all
         except TimeoutError:
