@@ -196,7 +196,7 @@ def _write(
     check_not_an_input(space.manifest, [one.out for one in wanted])
     with ExitStack() as files:
         writers = [files.enter_context(dictionary_writer(one.out, form=form)) for one in wanted]
-        left_out = _left_out(space, wanted[0], form)  # told before the search, which may take long
+        left_out = _left_out(space, wanted[0], form)  # reported before the search, which may take long
         probable = form != "muse" or options["min_probability"] is not None
         return [
             _fill(write, one, space, _found(one, space, probable, options, approximation), left_out)

@@ -1,6 +1,6 @@
-"""muse translate: words, or text, in another language.
+"""muse translate: words, ids of unlabelled vectors, or text, in another language.
 
-The words of muse translate, or the ids of rows: their answers as lines for people, or as JSON.
+The answers to words are printed as lines for people, or as JSON; text is translated in translate_text.
 """
 
 from __future__ import annotations
@@ -20,15 +20,14 @@ from muse.commands.sections import SectionedCommand
 from muse.commands.translate_text import translate_stdin
 from muse.commands.unknown_words import warn_if_unknown
 
-log = logging.getLogger(__name__)
-
-
 if TYPE_CHECKING:
     from muse.answers.translations import Answer, WordAnswer
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
     from muse.space.new_words import NewWords
     from muse.vectors import Vectors
+
+log = logging.getLogger(__name__)
 
 
 def show_words(

@@ -1,7 +1,4 @@
-"""What muse translate does with --model: text by a translation model, a batch of sentences at a time.
-
-Text on stdin translated block by block, printed as it is done, with its quality given a reference.
-"""
+"""Translating the text on stdin, by a space or by a model: printed block by block, with BLEU if asked for."""
 
 from __future__ import annotations
 
@@ -16,6 +13,9 @@ import click
 from muse.commands.options import given
 from muse.commands.standard_input import STDIN, lines_on_stdin
 from muse.commands.unknown_words import Sampled, warn_if_unreadable
+
+if TYPE_CHECKING:
+    from muse.sentences.systems.line_writer import LineWriter
 
 BEAM, BATCH = 4, 32
 _OF_WORDS = ("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "method", "backend")
@@ -86,10 +86,6 @@ def _references(path: Path) -> list[str]:
     return list(read_lines(path))
 
 
-if TYPE_CHECKING:
-    from muse.sentences.systems.line_writer import LineWriter
-
-
 def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
     """Translates the text on stdin."""
     from muse.run.runtime import pick_device
@@ -98,13 +94,13 @@ def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json
     sizes = {"beam": options["beam"] or BEAM, "batch": options["batch"] or BATCH}
     make = _rewriter if _is_bgt(options["translator"]) else _translator
     translator, direction = make(pick_device(options["device"]), sizes, options)
-    told = "" if options["style"] is None else " | style"
-    told += f" | sample:{options['seed']}" if options["sample"] else ""
+    drawn = "" if options["style"] is None else " | style"
+    drawn += f" | sample:{options['seed']}" if options["sample"] else ""
     translate_stdin(
         translator,
         lambda: asdict(translator.counts),
         language=direction[1],
-        made=f"model:{_named(options['translator'])} | {'-'.join(direction)} | beam:{sizes['beam']}{told}",
+        made=f"model:{_named(options['translator'])} | {'-'.join(direction)} | beam:{sizes['beam']}{drawn}",
         reference=options["reference"],
         as_json=as_json,
     )
