@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
     from muse.space.new_words import NewWords
+    from muse.text.language_model import LanguageModel
+    from muse.translate.text import Translator
     from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -120,14 +122,6 @@ def _shown(answer: Answer) -> str:
 
 def _percent(answer: Answer) -> str:
     return f"{100 * (answer.probability or 0):.0f} %"
-
-
-if TYPE_CHECKING:
-    from muse.search.retrieval import Retrieval
-    from muse.space import AlignedSpace
-    from muse.space.new_words import NewWords
-    from muse.text.language_model import LanguageModel
-    from muse.translate.text import Translator
 
 
 @click.command(
