@@ -55,7 +55,7 @@ def test_commands_in_the_order_of_work() -> None:
         (["evaluate", "words", "m"], ["mine"]),
         (["evaluate", "words", "mine", "--src", ""], ["en", "fr"]),
         (["evaluate", "s"], ["similarity", "sentences", "sts"]),
-        (["evaluate", "m"], ["mine"]),
+        (["evaluate", "m"], ["mining", "mine"]),
         (["evaluate", "mine", "--task", "similarity", "--p"], ["--pairs"]),
         (["doctor", "--s"], []),
         (["align", "--src-emb", "emb"], ["<file>"]),
