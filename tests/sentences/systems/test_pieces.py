@@ -86,6 +86,7 @@ def test_a_sentence_of_unknown_words_is_empty(pieces: Pieces) -> None:
     assert PieceReader(pieces, 9).read(["漢字 字"]).empty == 1
 
 
+@pytest.mark.slow
 def test_of_more_characters_than_there_is_room_for_the_same_are_pieces_in_every_process() -> None:
     code = (
         "import torch; from muse.sentences.systems.pieces import Pieces; "
