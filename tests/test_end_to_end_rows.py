@@ -197,7 +197,7 @@ def test_a_report_and_the_explorer_of_rows(space: Path, muse: Command, tmp_path:
         assert ended.code == 0, ended.err
         page = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert "By frequency rank" not in page
-    client = Client(create_app(Explorer(load_space(space), "a-b"), burst=1e6, hosts=("127.0.0.1",)))
+    client = Client(create_app(Explorer(load_space(space), "a-b"), hosts=("127.0.0.1",)))
     for path, parameters in (
         ("/api/words", {"word": "3", "source": "a", "target": "b"}),
         ("/api/suggest", {"prefix": "12", "language": "a"}),
