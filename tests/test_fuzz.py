@@ -8,13 +8,15 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.fuzz import aligned, trained
 from tests.fuzz.contract import READ, REFUSED, SCRATCH, Defect, examine
 from tests.fuzz.corpus import kept
 from tests.fuzz.mutators import MUTATORS, Files, mutated
@@ -37,7 +39,17 @@ def scratch() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+# Their good files are learned, which takes a second each.
+LEARNED = {target.name for group in (aligned, trained) for target in group.TARGETS}
+
+
+def sorted_out(cases: Iterable[tuple[Any, ...]]) -> list[Any]:
+    """Cases that begin with a target, the slow ones marked."""
+    slow = pytest.mark.slow
+    return [pytest.param(*case, marks=slow) if case[0] in LEARNED else case for case in cases]
+
+
+@pytest.mark.parametrize(("name",), sorted_out((name,) for name in TARGETS))
 def test_good_files_are_read_and_damaged_ones_read_or_refused(
     name: str, scratch: Path, without_slow: bool
 ) -> None:
@@ -63,7 +75,7 @@ def test_good_files_are_read_and_damaged_ones_read_or_refused(
     damaged()
 
 
-@pytest.mark.parametrize(("target", "name", "files"), list(kept()), ids=lambda value: str(value)[:60])
+@pytest.mark.parametrize(("target", "name", "files"), sorted_out(kept()), ids=lambda value: str(value)[:60])
 def test_inputs_that_showed_a_defect_do_so_no_more(
     target: str, name: str, files: Files, scratch: Path
 ) -> None:
