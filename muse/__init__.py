@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AlignConfig": "muse.learn.pair",
+    "AlignConfig": "muse.learn.settings",
     "align": "muse.api.run",
     "embed": "muse.embedding",
     "load_encoder": "muse.sentences.loading",

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from muse.api.settings import Request
-from muse.learn.pair import AlignConfig
+from muse.learn.settings import AlignConfig
 from muse.search.retrieval import Retrieval
 from tests.conftest import ROOT
 
@@ -89,7 +88,7 @@ def test_search_finds_a_page_from_the_disk(site: Path) -> None:
     assert said == []
 
 
-@pytest.mark.parametrize("of", [Request, AlignConfig, Retrieval])
+@pytest.mark.parametrize("of", [AlignConfig, Retrieval])
 def test_every_field_is_explained(site: Path, of: type) -> None:
     api = (site / "api.html").read_text(encoding="utf-8")
     for name in (field.name for field in fields(of)):

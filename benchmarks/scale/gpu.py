@@ -28,7 +28,7 @@ from torch import Tensor
 from benchmarks.scale.neighbours import clustered, same
 from benchmarks.support.tables import ROOT, header, heading, muse, row
 from muse.api.run import run
-from muse.api.settings import Request
+from muse.learn.settings import AlignConfig
 from muse.search.exact import nearest
 from muse.search.found import Neighbours
 from muse.search.retrieval import Retrieval, mutual_neighbours
@@ -131,10 +131,14 @@ def aligned(device: str, folder: Path) -> Aligned:
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
     began = time.perf_counter()
-    request = Request(
-        "fr", "en", source_file=SAMPLE / "fr.vec.gz", target_file=SAMPLE / "en.vec.gz", out=folder / device
+    config = AlignConfig(
+        src=("fr",),
+        tgt="en",
+        src_emb=(SAMPLE / "fr.vec.gz",),
+        tgt_emb=SAMPLE / "en.vec.gz",
+        out=folder / device,
     )
-    verdict = run(request, device=device).learned["fr"].verdict
+    verdict = run(config, device=device).learned["fr"].verdict
     seconds = time.perf_counter() - began
     peak = torch.cuda.max_memory_allocated() / 1e6 if device == "cuda" else 0.0
     score = muse("evaluate", folder / device, "--dictionary", DICTIONARY, "--device", device).fields

@@ -1,1 +1,1 @@
-"""The Python interface: `align` runs a Request, from files to a space on disk, and returns a Report."""
+"""The Python interface: settings, checked and run, from files to a space on disk."""

@@ -8,30 +8,40 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from muse.api.settings import Request
+from muse.api.settings import via_files
 from muse.evaluation.score import Signature
-from muse.learn.auto import RefinementConfig
 from muse.learn.joint import Joint
-from muse.learn.pair import AlignConfig, Learned
+from muse.learn.pair import Learned
+from muse.learn.settings import AlignConfig, RefinementConfig
 from muse.learn.transport import TransportConfig
 from muse.run.memory import peak_memory_mb
-from muse.space import Provenance
+from muse.space import AlignedSpace, Provenance
 
 
 @dataclass(frozen=True)
 class Report:
-    """The result of a run: the folder of the space, what was learned, seconds by stage, words by language.
+    """The result of a run: the space, its settings, what was learned, seconds by stage, words by language.
 
     `learned` and `signatures` have every language that was mapped, in the order requested.
     """
 
-    space: Path
-    target: str
+    aligned: AlignedSpace
+    config: AlignConfig
     learned: Mapping[str, Learned]
     seconds: Mapping[str, float]
     words: Mapping[str, int]
     signatures: Mapping[str, Signature]
     joint: Joint | None = None
+
+    @property
+    def space(self) -> Path:
+        """The folder of the space."""
+        return self.config.folder
+
+    @property
+    def target(self) -> str:
+        """The pivot."""
+        return self.config.pivot
 
     def as_json(self) -> dict[str, Any]:
         """The fields of `muse align --json`: of the least confident language, and of each if several."""
@@ -90,8 +100,8 @@ def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
     return {stage: round(value, 2) for stage, value in seconds.items()}
 
 
-def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int]) -> dict[str, Any]:
-    """The entry of one language in the manifest: how it was mapped; `words` as in `signature`."""
+def manifest_entry(config: AlignConfig, learned: Learned, signed: Signature) -> dict[str, Any]:
+    """The entry of one language in the manifest: how it was mapped, when and by which command."""
     return {
         "method": learned.alignment.method,
         "via": list(learned.via),
@@ -104,24 +114,20 @@ def of_language(learned: Learned, config: AlignConfig, words: Mapping[str, int])
         "seconds": _rounded(learned.seconds),
         "peak_memory_mb": learned.memory,
         "seed": config.seed,
-        "signature": str(signature(config, learned, words)),
+        "signature": str(signed),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": list(config.command),
     }
 
 
-def occasion(request: Request) -> dict[str, Any]:
-    """When and by which command a language is mapped, for its entry in the manifest."""
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"created": created, "command": list(request.command)}
-
-
 def provenance(
-    request: Request, learned: Mapping[str, Learned], joint: Joint | None, before: Mapping[str, Any]
+    config: AlignConfig, learned: Mapping[str, Learned], joint: Joint | None, before: Mapping[str, Any]
 ) -> Provenance:
     """How the space was made, for its manifest; criterion and verdict are of the least confident language.
 
     `before` are further entries, such as the time and memory for reading the files.
     """
-    config, least = request.config, learned[weakest(learned)]
+    least = learned[weakest(learned)]
     methods = dict.fromkeys(one.alignment.method for one in learned.values())
     more: dict[str, Any] = {"candidates": [candidate.as_json() for candidate in least.candidates], **before}
     more |= _supervision(least)
@@ -129,44 +135,29 @@ def provenance(
         more["joint"] = joint.as_json()
     return Provenance(
         method="+".join(methods),
-        settings=_settings(request),
+        settings=config.recorded(),
         seed=config.seed,
         criterion=least.alignment.criterion,
         verdict=least.verdict,
-        inputs=_inputs(request),
+        inputs=_inputs(config),
         more=more,
     )
 
 
-def _inputs(request: Request) -> tuple[Path, ...]:
+def _inputs(config: AlignConfig) -> tuple[Path, ...]:
     """The files beside those of the languages of the space; arrays have none."""
-    others = [one for one in request.via_files() if isinstance(one, Path)]
-    return tuple(others) if request.dictionary is None else (request.dictionary, *others)
-
-
-def _settings(request: Request) -> dict[str, Any]:
-    config = request.config
-    return {
-        "init": config.plan.init,
-        "normalise": config.steps,
-        "refine": config.refine,
-        "rounds": config.plan.rounds,
-        "reweight": config.reweight,
-        "joint": config.joint,
-        "max_vocab": request.max_vocab,
-        "lowercase": request.lowercase,
-        "via": request.via,
-    }
+    others = [one for one in via_files(config) if isinstance(one, Path)]
+    return tuple(others) if config.dictionary is None else (config.dictionary, *others)
 
 
 def signature(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -> Signature:
     """The signature of the mapping between two languages; `words` are their names and numbers of words."""
     source, target = words
-    more = ["refine" if config.refine is not None else "no-refine"]
+    more = ["refine" if config.refinement is not None else "no-refine"]
     return Signature(
-        _matching(config.refine),
+        _matching(config.refinement),
         f"{source}-{target}",
-        ",".join(config.steps),
+        ",".join(config.normalise),
         learned.alignment.method,
         seed=config.seed,
         vocabulary=(words[source], words[target]),

@@ -49,7 +49,7 @@ def check_texts(options: dict[str, Any]) -> dict[str, Path]:
     from muse.errors import BadFile, Contradiction
     from muse.files.writing import check_place
 
-    source, target, sources = options["src_text"], options["tgt_text"], options["sources"]
+    source, target, sources = options["src_text"], options["tgt_text"], options["src"]
     for side, given, other in (("--src", source, options["src_emb"]), ("--tgt", target, options["tgt_emb"])):
         if given and other:
             raise Contradiction(f"{side}-text replaces {side}-emb, got both; leave one of them out")
@@ -58,10 +58,10 @@ def check_texts(options: dict[str, Any]) -> dict[str, Path]:
             f"--src-text must be given once for each --src, got {len(source)} for {len(sources)}; give all "
             "of them, in the same order"
         )
-    if target and options["target"] is None:
+    if target and options["tgt"] is None:
         raise Contradiction("--tgt-text needs --tgt LANG; --into has the target's vectors in its space")
     found = dict(zip(sources, source, strict=False))
-    found |= {options["target"]: target} if target else {}
+    found |= {options["tgt"]: target} if target else {}
     for language, text in found.items():
         if not text.exists():
             raise BadFile(f"{text}: expected the text of {language!r}, found no such file; check its name")
@@ -98,8 +98,8 @@ def embed_texts(texts: dict[str, Path], *, seed: int, quiet: bool) -> None:
 
 if TYPE_CHECKING:
     from muse.api.outcome import Report
-    from muse.api.settings import Request
     from muse.learn.pair import Learned
+    from muse.learn.settings import AlignConfig
 
 
 @click.command(
@@ -124,14 +124,12 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--src",
-    "sources",
     multiple=True,
     metavar="LANG",
     help="Language to map; repeat it to map several into one space.",
 )
 @click.option(
     "--tgt",
-    "target",
     metavar="LANG",
     help="Language to map into, the pivot: its vectors are normalised and, by default, re-weighted, never "
     "rotated.",
@@ -174,12 +172,12 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--tgt-words", type=Path, metavar="FILE", help="Words of --tgt, if composed likewise.")
 @click.option(
-    "--src-captions", "--src-texts", "src_texts", cls=RenamedOption, type=Path, metavar="FILE",
+    "--src-captions", "--src-texts", "src_captions", cls=RenamedOption, type=Path, metavar="FILE",
     help="Texts to show beside the ids of --src, if these are unlabelled vectors: one a line, in their "
     "order.  [default: the column text or sentence of a .parquet]",
 )  # fmt: skip
 @click.option(
-    "--tgt-captions", "--tgt-texts", "tgt_texts", cls=RenamedOption, type=Path, metavar="FILE",
+    "--tgt-captions", "--tgt-texts", "tgt_captions", cls=RenamedOption, type=Path, metavar="FILE",
     help="Texts to show beside the ids of --tgt.",
 )  # fmt: skip
 @text_options
@@ -234,20 +232,20 @@ def align(**options: Any) -> int:
         raise click.UsageError(
             f"Languages are options, such as --src fr --tgt en; got {shlex.join(unexpected)} without one."
         )
-    if not options["sources"]:
+    if not options["src"]:
         raise click.UsageError("Missing option '--src'.")
-    if options["target"] is None and options["into"] is None:
+    if options["tgt"] is None and options["into"] is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
     from muse.api.run import run
     from muse.api.settings import Untrained
     from muse.progress import Progress, message
     from muse.run.memory import keep_freed_memory
 
-    request = _request(options)
+    config = _settings(options)
     keep_freed_memory()
     quiet, texts = options["quiet"], check_texts(options)
     untrained = Untrained(texts, partial(embed_texts, texts, seed=options["seed"], quiet=quiet))
-    report = run(request, device=options["device"], progress=Progress(quiet=quiet), untrained=untrained)
+    report = run(config, device=options["device"], progress=Progress(quiet=quiet), untrained=untrained)
     fields = report.as_json()
     shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))
     click.echo(shown)
@@ -286,8 +284,8 @@ def _row(name: str, value: object) -> str:
     return f"{name:15} {value}"
 
 
-def _request(options: dict[str, Any]) -> Request:
-    from muse.api.settings import KNOWN, request_of
+def _settings(options: dict[str, Any]) -> AlignConfig:
+    from muse.api.settings import KNOWN, settings_of
 
     given = {name: value for name, value in options.items() if name in KNOWN and value != ()}
-    return request_of(options["sources"], options["target"], given | {"command": typed()})
+    return settings_of(options["src"], options["tgt"], given | {"command": typed()})

@@ -40,9 +40,8 @@ class Remedy(NamedTuple):
 def advice(report: Report, options: dict[str, Any]) -> list[str]:
     """The lines to print: what to do next with the space, or what to try where it failed or is doubtful."""
     from muse.api.outcome import weakest
-    from muse.space import load_space
 
-    space = load_space(report.space, check=False)
+    space = report.aligned
     language = weakest(report.learned)
     learned = report.learned[language]
     if learned.verdict.label == "aligned":

@@ -50,8 +50,8 @@ _OPTIONAL = {
 _OWN_DIMENSION = {"dimension": int}  # of a language's own vectors, if that is not the dimension of the space
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write the manifest, with the versions of the software and the checksums of all files in the folder."""
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest as it was written, with the versions of the software and the checksums of all files."""
     import torch  # not above: a manifest is read, and completed on the command line, without it
 
     files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -66,8 +66,10 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
         },
         "checksums": {path.relative_to(folder).as_posix(): checksum(path) for path in files},
     }
-    text = json.dumps(plain({**manifest, **ours}), indent=2, allow_nan=False)
+    written: dict[str, Any] = plain({**manifest, **ours})
+    text = json.dumps(written, indent=2, allow_nan=False)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    return written
 
 
 def input_file(path: Path | str) -> dict[str, str | None]:

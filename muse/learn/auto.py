@@ -1,8 +1,7 @@
 """Auto: try initialisations, the cheap ones first, until one is judged aligned; else use the best.
 
-Improve: one refinement of a mapping, by pairs of words or by transport of rows, as its settings say.
-
-Plan: which initialisations are tried in turn, and how each is refined, for words and for rows.
+Which these are, and in which order, differs between words and rows in no order. Each is refined, by pairs of
+words or by transport of rows, and judged.
 """
 
 from __future__ import annotations
@@ -18,22 +17,21 @@ from typing import Any
 import numpy as np
 
 from muse.alignment import Alignment
-from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.errors import Mismatch, NotConverged
 from muse.files.json_text import parse_json
 from muse.files.space_manifest import Reason
 from muse.learn.criterion import Criterion, criterion
 from muse.learn.dimensions import Initialiser, in_common_dimensions
-from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.adversarial import PAPER, AdversarialConfig, adversarial
 from muse.learn.initialise.clusters import ClustersConfig, centroids_of, clusters
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
-from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
+from muse.learn.refine import refine
+from muse.learn.settings import AlignConfig, RefinementConfig
 from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
-from muse.lexicon import Lexicon
 from muse.run.checkpoint import Arrays
 from muse.run.history import History
 from muse.run.runtime import Runtime
@@ -42,16 +40,6 @@ from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
-RefinementConfig = RefineConfig | TransportConfig
-# A few rounds on the most frequent words are enough for most initial mappings. The others get many rounds, on
-# more words and whatever the objective: these succeed from a few percent of right pairs
-# (benchmarks/results/align/tried-alignment.md). They come in blocks: a mapping that does not get better
-# is given up after the first one.
-MANY_ROUNDS = RefineConfig(cutoffs=(5_000,), max_rounds=10, patience=10)
-ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
-# Rows that are not of words: blocks of many rounds. A right mapping may need all, and its gain rises late.
-FAR = TransportConfig(rounds=50)
-ROUNDS_OF_ROWS: tuple[RefinementConfig, ...] = (FAR,) * 6
 CENTROIDS = 1_500
 CRITERION_WORDS = 4_000
 MIN_GAIN_TO_CONTINUE = 0.1  # of the verdict's gain: a refinement that adds less is not followed by another
@@ -72,49 +60,6 @@ def improve(
     if isinstance(config, TransportConfig):
         return refine_by_transport(source, target, initial, config=config, rng=rng, runtime=runtime)
     return refine(source, target, initial, config=config, rng=rng, runtime=runtime)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Which initialisations to try, and how each is refined.
-
-    `identical` lets auto fall back on identical strings; `lexicon` are pairs to learn from as well (None:
-    there are none), and with the `init` dictionary from them alone. `rounds` are the refinements of an
-    initial mapping, in order, until it is judged aligned. `ranked` is whether it is for words, most frequent
-    first, or for rows in no order.
-    """
-
-    init: str = "auto"
-    identical: bool = True
-    lexicon: Lexicon | None = None
-    rounds: tuple[RefinementConfig, ...] = ROUNDS
-    ranked: bool = True
-
-    def __post_init__(self) -> None:
-        check_init(self.init)
-
-    def for_unranked_rows(self) -> Plan:
-        """The plan for rows in no order; BadSetting if its initialisation needs words."""
-        usable = dict.fromkeys(("auto", *(name.split(":")[0] for name in KNOWN_OF_ROWS)))
-        if self.init not in (*usable, "dictionary"):
-            raise BadSetting(
-                f"--init {self.init} needs words, most frequent first, got unlabelled vectors; choose one of "
-                f"{', '.join(usable)}"
-            )
-        return replace(self, rounds=ROUNDS_OF_ROWS if self.rounds else (), ranked=False)
-
-    def initialisations(self) -> list[tuple[str, Initialiser]]:
-        """The initialisations to try in turn, each with its name."""
-        known, auto = (KNOWN, AUTO) if self.ranked else (KNOWN_OF_ROWS, AUTO_OF_ROWS)
-        if self.init != "auto":
-            return [(name, found) for name, found in known.items() if name.split(":")[0] == self.init]
-        return [(name, known[name]) for name in auto if self.identical or name != "identical"]
-
-
-def check_init(init: str) -> None:
-    """Raise BadSetting if `init` is unknown."""
-    if init not in INITIALISATIONS:
-        raise BadSetting(f"--init must be one of {', '.join(INITIALISATIONS)}; got {init!r}")
 
 
 def _with(initialise: Callable[..., Iterator[Alignment]], config: object) -> Initialiser:
@@ -162,6 +107,14 @@ KNOWN_OF_ROWS: dict[str, Initialiser] = {
 AUTO_OF_ROWS = ("clusters",)
 
 
+def initialisations(config: AlignConfig) -> list[tuple[str, Initialiser]]:
+    """The initialisations to try in turn, each with its name."""
+    known, auto = (KNOWN, AUTO) if config.ranked else (KNOWN_OF_ROWS, AUTO_OF_ROWS)
+    if config.init != "auto":
+        return [(name, found) for name, found in known.items() if name.split(":")[0] == config.init]
+    return [(name, known[name]) for name in auto if not (config.no_identical and name == "identical")]
+
+
 @dataclass(frozen=True)
 class Candidate:
     """An initialisation that was tried: the alignment after the first rounds, the verdict, the time it took.
@@ -193,30 +146,35 @@ class Candidate:
 
 
 def candidates(
-    source: Vectors, target: Vectors, *, plan: Plan, seed: int, runtime: Runtime
+    source: Vectors,
+    target: Vectors,
+    initialisers: Sequence[tuple[str, Initialiser]],
+    *,
+    config: AlignConfig,
+    runtime: Runtime,
 ) -> Iterator[Candidate]:
-    """Yields a Candidate for each initialisation of the plan, up to and including the first judged aligned.
+    """Yields a Candidate for each initialisation, up to and including the first judged aligned.
 
     An initialisation that fails is logged and skipped; raise NotConverged only if all fail, of which a single
     one raises its own error. Each has its own random generator, independent of which others ran, so a run
     resumed from its checkpoints ends with the same result.
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
-    null = null_agreement(source, target, rng=generator(seed, AlignStream.NULL), runtime=runtime)
-    patience = 1 if plan.ranked else len(plan.rounds)
-    trial = _Trial(source, target, score, null, plan.rounds, runtime, patience=patience)
+    null = null_agreement(source, target, rng=generator(config.seed, AlignStream.NULL), runtime=runtime)
+    rounds = config.first_rounds
+    patience = 1 if config.ranked else len(rounds)
+    trial = _Trial(source, target, score, null, rounds, runtime, patience=patience)
     failures: list[str] = []
-    initialisations = plan.initialisations()
-    for name, initialise in initialisations:
-        stream = of_initialisation(name, auto=plan.init == "auto")
+    for name, initialise in initialisers:
+        stream = of_initialisation(name, auto=config.init == "auto")
         began, history = time.perf_counter(), History()
         recorded = replace(runtime, progress=runtime.progress.with_callback(history.record))
         try:
             with runtime.progress.stage(name, 0):
                 own = replace(trial, runtime=recorded, history=history)
-                alignment, verdict = own.run(name, initialise, seed, stream)
+                alignment, verdict = own.run(name, initialise, config.seed, stream)
         except (NotConverged, Mismatch) as error:
-            if len(initialisations) == 1:
+            if len(initialisers) == 1:
                 raise
             log.warning("%s: %s", name, error)
             failures.append(f"{name}: {error}")
@@ -227,7 +185,7 @@ def candidates(
         yield Candidate(alignment, verdict, time.perf_counter() - began, tuple(history.as_json()))
         if verdict.label == "aligned":
             return
-    if len(failures) == len(initialisations):
+    if len(failures) == len(initialisers):
         raise NotConverged(f"all initialisations failed: {'; '.join(failures)}")
 
 

@@ -27,7 +27,8 @@ from muse.learn.criterion import criterion
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.initialise.identical import identical_strings
 from muse.learn.joint import Joint, refine_jointly
-from muse.learn.pair import PARTS, AlignConfig, Learned, learn, sampled
+from muse.learn.pair import PARTS, Learned, learn, sampled
+from muse.learn.settings import AlignConfig
 from muse.learn.tune import tune
 from muse.learn.verdict import Verdict, judge
 from muse.procrustes import procrustes, rotation
@@ -149,8 +150,9 @@ class Paths:
         score = criterion(source, target, device=runtime.device)
         rng = generator(self.config.seed, AlignStream.DETOUR)
         found = [start]
-        if self.config.refine is not None:
-            *_, last = improve(source, target, start, config=self.config.refine, rng=rng, runtime=runtime)
+        refinement = self.config.refinement
+        if refinement is not None:
+            *_, last = improve(source, target, start, config=refinement, rng=rng, runtime=runtime)
             found.append(last)
         for alignment in found:
             verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
@@ -160,7 +162,7 @@ class Paths:
     def _finished(self, best: Learned) -> Learned:
         """The chosen path, re-weighted and in the smaller space where the target may move."""
         alignment, config = best.alignment, self.config
-        if config.reweight and config.refine is not None and best.verdict.label != "failed":
+        if config.reweights and config.refinement is not None and best.verdict.label != "failed":
             rng = generator(config.seed, AlignStream.DETOUR_REWEIGHTING)
             alignment = tune(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
         if not config.fixed_target:

@@ -19,17 +19,16 @@ import torch
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.files.space_manifest import Reason
-from muse.learn.auto import Candidate, Plan, RefinementConfig, best, candidates, improve, reason_for
+from muse.learn.auto import Candidate, best, candidates, improve, initialisations, reason_for
 from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
 from muse.learn.dimensions import in_smaller_space
-from muse.learn.refine import RefineConfig
+from muse.learn.settings import AlignConfig
 from muse.learn.supervise.choice import Start, Supervision, are_few, choose
 from muse.learn.supervise.evidence import Evidence, Maps, gather
-from muse.learn.transport import TransportConfig
 from muse.learn.tune import tune
 from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
 from muse.lexicon import Lexicon
-from muse.normalise import DEFAULT_STEPS, Normalisation, check_steps, normalise_
+from muse.normalise import Normalisation, normalise_
 from muse.run.history import History
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime
@@ -41,7 +40,6 @@ log = logging.getLogger(__name__)
 MOST = 50_000  # rows of a side that are learned from; the others are only mapped
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
-REFINE_ROWS = TransportConfig(rounds=100, averaged=25)
 
 
 def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = ()) -> Vectors:
@@ -98,49 +96,6 @@ def _alignment(maps: Maps, evidence: Evidence, method: str) -> Alignment:
     fixed = k == d and torch.equal(maps.target, torch.eye(d).to(maps.target))
     own, other = (one.cpu().numpy().copy() for one in maps)
     return Alignment(own, None if fixed else other, method=method, criterion=score)
-
-
-@dataclass(frozen=True)
-class AlignConfig:
-    """The settings of a run: initialisations, normalisation, refinement (None: none), random seed.
-
-    `joint` is for several languages: refine all mappings together once each has been learned.
-    """
-
-    plan: Plan = Plan()
-    """The initialisations to try, and the first rounds after each: `--init`, `--no-identical`."""
-    steps: tuple[str, ...] = DEFAULT_STEPS
-    """The normalisation, which must end with unit: `--normalise`."""
-    refine: RefinementConfig | None = RefineConfig()
-    """The refinement of the best candidate; None: none, `--no-refine`."""
-    reweight: bool = True
-    """Re-weight directions at the end, if that helps and the target may move: `--reweight`."""
-    joint: bool = False
-    """With several languages, refine all mappings together at the end: `--joint`."""
-    seed: int = 0
-    """The random seed: `--seed`."""
-    fixed_target: bool = False
-    """Whether the shared space is the target's whatever its dimension, as for several languages."""
-
-    def __post_init__(self) -> None:
-        check_steps(self.steps)
-        if not self.steps or self.steps[-1] != "unit":
-            raise BadSetting(f"the normalisation must end with unit, got {','.join(self.steps) or 'nothing'}")
-
-    def into_fixed(self) -> AlignConfig:
-        """The settings of a mapping into a space that does not move."""
-        return replace(self, reweight=False, fixed_target=True)
-
-    def for_unranked_rows(self) -> AlignConfig:
-        """The settings for rows in no order, which have few pairs to weight directions by."""
-        refined = None if self.refine is None else REFINE_ROWS
-        return replace(self, plan=self.plan.for_unranked_rows(), refine=refined, reweight=False)
-
-    def without_pairs(self) -> AlignConfig:
-        """The settings for two languages of which no translations are known."""
-        if self.plan.lexicon is None:
-            return self
-        return replace(self, plan=replace(self.plan, init="auto", lexicon=None))
 
 
 @dataclass(frozen=True)
@@ -204,24 +159,24 @@ def normalise_in_place(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors,
 def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Runtime) -> Learned:
     """The mapping from prepared `source` to prepared `target`: initialised, refined, judged, re-weighted.
 
-    With the pairs of a lexicon (`config.plan.lexicon`) it is chosen and judged on them instead.
+    With the pairs of a lexicon (`config.lexicon`) it is chosen and judged on them instead.
     """
-    check_pair(source, target, config.plan.lexicon)
+    check_pair(source, target, config.lexicon)
     if not (source.ranked and target.ranked):
-        config, lexicon = config.for_unranked_rows(), config.plan.lexicon
+        config, lexicon = config.for_unranked_rows(), config.lexicon
         rng = generator(config.seed, AlignStream.SAMPLE)
         named = set() if lexicon is None else {entry for pair in lexicon.pairs for entry in pair}
         source, target = (sampled(side, rng, keep=named) for side in (source, target))
-    if config.plan.lexicon is not None:
-        return _learn_with_pairs(source, target, config.plan.lexicon, config, runtime)
-    if config.plan.init == "dictionary":
-        raise BadSetting("the initialisation dictionary needs a lexicon in the plan, got none")
+    if config.lexicon is not None:
+        return _learn_with_pairs(source, target, config.lexicon, config, runtime)
+    if config.init == "dictionary":
+        raise BadSetting("the initialisation dictionary needs a lexicon, got none")
     return _learn_without_pairs(source, target, config, runtime)
 
 
 def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Learned:
     began = time.perf_counter()
-    tried = tuple(candidates(source, target, plan=config.plan, seed=config.seed, runtime=runtime))
+    tried = tuple(candidates(source, target, initialisations(config), config=config, runtime=runtime))
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     history = History()
     runtime = runtime.skip_parts()
@@ -230,7 +185,7 @@ def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, 
     chosen = best(tried)
     alignment, verdict = _refined(source, target, chosen, config, rng, runtime)
     # --no-refine asks for the initial mapping unchanged; where it failed, there are no pairs to tune it to.
-    if config.reweight and config.refine is not None and verdict.label != "failed":
+    if config.reweights and config.refinement is not None and verdict.label != "failed":
         alignment = tune(source, target, alignment, rng=rng, runtime=runtime)
     if not config.fixed_target:
         alignment = in_smaller_space(alignment)
@@ -252,10 +207,10 @@ def _refined(
 ) -> tuple[Alignment, Verdict]:
     """What refinement makes of `start`, with its verdict, or `start` itself where that has a better one."""
     found, score = start.alignment, criterion(source, target, device=runtime.device)
-    if _hopeless(start, config.plan):
+    if _hopeless(start, config):
         return replace(found, criterion=score(found.source_map)), start.verdict
-    if config.refine is not None:
-        *_, found = improve(source, target, found, config=config.refine, rng=rng, runtime=runtime)
+    if config.refinement is not None:
+        *_, found = improve(source, target, found, config=config.refinement, rng=rng, runtime=runtime)
     if not np.isfinite(found.source_map).all():
         raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
     null = start.verdict.null  # depends on the vectors alone
@@ -266,12 +221,12 @@ def _refined(
     return replace(found, criterion=score(found.source_map)), verdict
 
 
-def _hopeless(start: Candidate, plan: Plan) -> bool:
-    """Whether rows failed after all rounds of their plan: those of the refinement are no others.
+def _hopeless(start: Candidate, config: AlignConfig) -> bool:
+    """Whether rows failed after all first rounds: those of the refinement are no others.
 
     Words, which have counterparts, may still recover.
     """
-    return bool(plan.rounds) and not plan.ranked and start.verdict.label == "failed"
+    return bool(config.first_rounds) and not config.ranked and start.verdict.label == "failed"
 
 
 def _learn_with_pairs(
@@ -280,9 +235,9 @@ def _learn_with_pairs(
     """The alignment chosen on the pairs; if these are few, unsupervised ones are candidates."""
     began, alone = time.perf_counter(), None
     evidence = gather(lexicon, source, target, device=runtime.device)  # first: it may know no pair
-    asked = config.plan.init not in ("auto", "dictionary")
-    few = config.plan.init == "auto" and are_few(evidence)
-    if config.refine is not None and (asked or few):
+    asked = config.init not in ("auto", "dictionary")
+    few = config.init == "auto" and are_few(evidence)
+    if config.refinement is not None and (asked or few):
         try:
             _check_enough(source, target)
             alone = _learn_without_pairs(source, target, config, runtime)
@@ -290,8 +245,8 @@ def _learn_with_pairs(
             log.warning("without the dictionary: %s", error)
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     alignment, supervision = learn_from_pairs(
-        evidence, unsupervised=_starts(alone), fixed=config.fixed_target or not config.reweight,
-        plain=config.refine is None, seed=config.seed, runtime=runtime.skip_parts(),
+        evidence, unsupervised=_starts(alone), fixed=config.fixed_target or not config.reweights,
+        plain=config.refinement is None, seed=config.seed, runtime=runtime.skip_parts(),
     )  # fmt: skip
     supervision = replace(supervision, noun=source.noun)
     rng = generator(config.seed, AlignStream.PAIRS_VERDICT)

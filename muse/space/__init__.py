@@ -4,7 +4,7 @@ Also rows for words outside a space: new words, n-grams, the units of another sy
 Imports: the core types, files, normalise, progress, search, text. It never imports learning.
 """
 
-from muse.space.aligned import AlignedSpace, Side, load_space
+from muse.space.aligned import AlignedSpace, Side, load_space, space_of_saved
 from muse.space.saving import (
     Provenance,
     SideToSave,
@@ -26,4 +26,5 @@ __all__ = [
     "check_out",
     "load_space",
     "save_space",
+    "space_of_saved",
 ]

@@ -51,7 +51,7 @@ from muse.space.hubness import (
     read_kept,
     uses_cached_hubness,
 )
-from muse.space.saving import CHUNK, mapped
+from muse.space.saving import CHUNK, SideToSave, mapped
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
@@ -341,6 +341,35 @@ def load_space(
         sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder, mark,
         approximation or Approximation("auto", report=_log_recall),
     )  # fmt: skip
+
+
+def space_of_saved(folder: Path, manifest: Mapping[str, Any], made: Mapping[str, SideToSave]) -> AlignedSpace:
+    """The space that was just saved in `folder`, as `load_space` would have it, without its checks.
+
+    The words and mappings of the languages `made` are those in memory; their rows are memory-mapped as they
+    were written, so that they need no memory of their own. Other languages, of a space that was added to, are
+    loaded.
+    """
+    sides = {
+        language: _made_side(folder, made[language])
+        if language in made
+        else _load_side(folder, language, manifest)
+        for language in manifest["languages"]
+    }
+    return AlignedSpace(
+        sides, manifest["pivot"], manifest, folder=folder, mark=mark_of(folder),
+        approximation=Approximation("auto", report=_log_recall),
+    )  # fmt: skip
+
+
+def _made_side(folder: Path, side: SideToSave) -> Side:
+    vectors, mapping = side.vectors, side.map_or_identity()
+    home, n = folder / folder_name(vectors.language), len(vectors)
+    saved = Vectors(
+        vectors.language, vectors.words, read_array(home / VECTORS, (n, len(mapping))), ranked=vectors.ranked,
+        texts=None if vectors.texts is None else KeptTexts(home / TEXTS, n),
+    )  # fmt: skip
+    return Side(saved, mapping, side.normalisation)
 
 
 def _load_sides(folder: Path, check: bool) -> tuple[dict[str, Side], dict[str, Any], tuple[int, ...] | None]:

@@ -120,8 +120,8 @@ def save_space(
     *,
     pivot: str,
     provenance: Provenance,
-) -> None:
-    """Write the space of `sides` atomically, replacing an earlier space."""
+) -> dict[str, Any]:
+    """The manifest of the space of `sides`, which is written atomically, replacing an earlier space."""
     folder = Path(folder).resolve()
     check_out(folder)
     _check_sides(sides, pivot)
@@ -129,7 +129,7 @@ def save_space(
         with atomic_folder(folder) as partial:
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)
-            write_manifest(partial, _manifest(sides, pivot, provenance))
+            return write_manifest(partial, _manifest(sides, pivot, provenance))
 
 
 def _check_sides(sides: Mapping[str, SideToSave], pivot: str) -> None:
@@ -236,8 +236,8 @@ def add_to_space(
     sides: Mapping[str, SideToSave],
     *,
     provenance: Provenance,
-) -> None:
-    """Write the saved `space` and the languages of `sides` to `folder`, atomically.
+) -> dict[str, Any]:
+    """The manifest of the saved `space` with the languages of `sides`, written to `folder` atomically.
 
     `folder` may be that of the space, which is then replaced. All files of the existing languages are
     copied. Criterion and verdict of the space become those of `provenance` if its confidence is lower.
@@ -259,7 +259,7 @@ def add_to_space(
             verify(partial, manifest)  # what was copied: the space may have been replaced in the meantime
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)
-            write_manifest(partial, _grown(manifest, sides, provenance))
+            return write_manifest(partial, _grown(manifest, sides, provenance))
 
 
 def _grown(

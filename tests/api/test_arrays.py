@@ -11,15 +11,15 @@ import torch
 
 import muse
 from muse.api import run
-from muse.api.settings import Request, RowArray, given_vectors
+from muse.api.settings import check, given_vectors, source_files
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.learn.auto import Plan
+from muse.learn.settings import AlignConfig, RowArray
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
 from tests.support.toys import raw_pair
 
 FRENCH, ENGLISH, _ = raw_pair()
-PAIRS = muse.AlignConfig(plan=Plan(init="dictionary"), refine=None)
+PAIRS = muse.AlignConfig(init="dictionary", refine=False)
 
 
 def aligned(folder: Path, source: Any, target: Any, **options: Any) -> AlignedSpace:
@@ -53,10 +53,10 @@ def test_arrays_and_paths_may_be_mixed() -> None:
     assert isinstance(found, tuple)
     assert isinstance(found[0], RowArray)
     assert found[1:] == (Path("b.npy"), Path("c.npy"))
-    request = Request(("minilm", "e5", "bge"), "use", source_file=found)
-    request.check()
-    assert request.source_files()[0] is found[0]
-    assert request == Request(("minilm", "e5", "bge"), "use", source_file=found)
+    request = AlignConfig(src=("minilm", "e5", "bge"), tgt="use", src_emb=found)
+    check(request)
+    assert source_files(request)[0] is found[0]
+    assert request == AlignConfig(src=("minilm", "e5", "bge"), tgt="use", src_emb=found)
     assert given_vectors("target_file", None) is None
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from muse.api.run import read_side
-from muse.api.settings import Given, Request, RowArray
 from muse.files import write_vectors_text
+from muse.learn.settings import AlignConfig, Given, RowArray
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space import SideToSave
@@ -24,7 +24,7 @@ def rows_with_zeros() -> Matrix:
 
 
 def read(given: Given) -> SideToSave:
-    return read_side(Request("fr", "en"), "fr", given, Progress(quiet=True))
+    return read_side(AlignConfig(src=("fr",), tgt="en"), "fr", given, Progress(quiet=True))
 
 
 def test_words_with_vectors_of_zeros_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

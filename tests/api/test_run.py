@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,12 @@ import numpy as np
 import pytest
 
 import muse
-from muse.api.settings import Request, request_of
+from muse.api.settings import check, settings_of
+from muse.commands.align import align
 from muse.errors import BadFile, BadSetting, Contradiction
-from muse.learn.auto import Plan
-from muse.learn.pair import AlignConfig
 from muse.learn.refine import RefineConfig
+from muse.learn.settings import OPTIONS, ROUNDS, AlignConfig, Plan
+from muse.lexicon import Lexicon
 from muse.progress import Progress
 from tests.support.toys import raw_pair, write_vec
 
@@ -27,33 +29,84 @@ def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
     space = muse.align(["fr"], "en", source_file=sources, target_file=kind(tmp_path / "en.vec"), out=out)
     assert space.languages == ("fr", "en")
     assert space.manifest["verdict"]["label"] == "aligned"
-    assert muse.load_space(out).manifest == space.manifest
+    loaded = muse.load_space(out)
+    assert loaded.manifest == space.manifest
+    assert (space.home, space.mark, space.device) == (loaded.folder, loaded.mark, loaded.device)
+    for language in space.languages:
+        one, other = space.side(language), loaded.side(language)
+        assert list(one.vectors.words) == list(other.vectors.words)
+        np.testing.assert_array_equal(one.vectors.matrix, other.vectors.matrix)
+        np.testing.assert_array_equal(one.mapping, other.mapping)
+        assert one.normalisation.steps == other.normalisation.steps
+    space.translate("fr7")
+    kept = list(Path(out).glob("*/hubness.*.npy"))
+    assert len(kept) == 2  # found once, in the folder
+    assert loaded.hubness("en", "fr") is not None
+
+
+def test_what_was_made_is_not_loaded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target, _ = raw_pair()
+    files = {
+        f"{name}_emb": write_vec(tmp_path / f"{side.language}.vec", side)
+        for name, side in (("src", source), ("tgt", target))
+    }
+    monkeypatch.setattr("muse.api.run.load_space", None)
+    monkeypatch.setattr("muse.space.aligned.verify", None)
+    space = muse.align("fr", "en", init="similarity", out=tmp_path / "space", **files)
+    assert space.languages == ("fr", "en")
 
 
 def test_a_target_or_a_space_to_add_to_is_needed() -> None:
     with pytest.raises(BadSetting, match="--tgt LANG or --into SPACE is needed, got neither"):
-        Request("fr").check()
-    Request("fr", "en").check()
-    Request("fr", into=Path("space")).check()
+        check(AlignConfig(src=("fr",)))
+    check(AlignConfig(src=("fr",), tgt="en"))
+    check(AlignConfig(src=("fr",), into=Path("space")))
 
 
 def test_flat_options_are_those_of_the_command_line() -> None:
-    flat = request_of("fr", "en", {"src_emb": "fr.vec", "lower": True, "max_vocab": np.int64(600),
+    flat = settings_of("fr", "en", {"src_emb": "fr.vec", "lower": True, "max_vocab": np.int64(600),
                                    "dictionary": "d.tsv", "out": None, "via": "de"})  # fmt: skip
-    assert flat == Request("fr", "en", Path("fr.vec"), dictionary=Path("d.tsv"), max_vocab=600,
-                           lowercase=True, via=("de",))  # fmt: skip
-    assert request_of(["fr"], "en", {}) == Request(("fr",), "en")
+    assert flat == AlignConfig(src=("fr",), tgt="en", src_emb=(Path("fr.vec"),), dictionary=Path("d.tsv"),
+                               max_vocab=600, lower=True, via=("de",))  # fmt: skip
+    assert settings_of(["fr"], "en", {}) == AlignConfig(src=("fr",), tgt="en")
     learning = {"init": "gromov", "no_identical": True, "normalise": "centre, unit", "reweight": False,
                 "joint": True, "seed": 7}  # fmt: skip
-    expected = AlignConfig(Plan("gromov", identical=False), ("centre", "unit"), reweight=False, joint=True,
-                           seed=7)  # fmt: skip
-    assert request_of(["fr", "de"], "en", learning).config == expected
-    unrefined = AlignConfig(Plan(rounds=()), refine=None)
-    assert request_of("fr", "en", {"refine": False}).config == unrefined
-    assert request_of("fr", "en", {"config": unrefined, "refine": True}).config == AlignConfig()
+    expected = AlignConfig(src=("fr", "de"), tgt="en", init="gromov", no_identical=True,
+                           normalise=("centre", "unit"), reweight=False, joint=True, seed=7)  # fmt: skip
+    assert settings_of(["fr", "de"], "en", learning) == expected
+    pair = AlignConfig(src=("fr",), tgt="en")
+    unrefined = replace(pair, refine=False)
+    assert settings_of("fr", "en", {"refine": False}) == unrefined
+    assert settings_of("fr", "en", {"config": unrefined, "refine": True}) == pair
     refine = RefineConfig(max_rounds=2)
-    kept = request_of("fr", "en", {"config": AlignConfig(refine=refine), "seed": 1, "refine": True}).config
-    assert kept == AlignConfig(refine=refine, seed=1)
+    kept = settings_of("fr", "en", {"config": AlignConfig(refine=refine), "seed": 1, "refine": True})
+    assert kept == replace(pair, refine=refine, seed=1)
+
+
+def test_the_names_are_those_of_the_command_line_and_of_the_manifest() -> None:
+    options = {name for parameter in align.params for name in [parameter.name] if name in OPTIONS}
+    internal = {"command", "rounds", "lexicon", "ranked", "fixed_target"}
+    assert options == set(OPTIONS) - internal
+    assert set(AlignConfig().recorded()) - {"rounds"} <= options
+
+
+def test_former_names_still_work() -> None:
+    former: Any = muse.AlignConfig  # as code of before has it, which is not typed
+    lexicon = Lexicon((("a", "b"),))
+    assert former(Plan("gromov", identical=False), ("centre", "unit"), seed=3) == AlignConfig(
+        init="gromov", no_identical=True, normalise=("centre", "unit"), seed=3
+    )
+    assert former(plan=Plan(lexicon=lexicon, rounds=()), refine=None) == AlignConfig(
+        lexicon=lexicon, refine=False
+    )
+    assert former(refine=None).first_rounds == ROUNDS  # it left these as they were
+    assert former(steps=("unit",)).steps == AlignConfig(normalise=("unit",)).normalise == ("unit",)
+    assert AlignConfig(init="gromov", refine=False).plan == Plan("gromov", rounds=())
+    flat = {"source_file": "a", "target_file": "b", "lowercase": True, "source_texts": "c", "tgt_texts": "d"}
+    assert settings_of("fr", "en", flat) == AlignConfig(
+        src=("fr",), tgt="en", src_emb=(Path("a"),), tgt_emb=Path("b"), lower=True,
+        src_captions=Path("c"), tgt_captions=Path("d"),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -85,11 +138,11 @@ def test_wrong_options_are_told_by_name(options: dict[str, Any], message: str) -
         muse.align(**{"source": "fr", "target": "en", **options})
 
 
-@pytest.mark.parametrize("config", [None, AlignConfig(refine=None)])
+@pytest.mark.parametrize("config", [None, AlignConfig(refine=False)])
 def test_options_that_exclude_one_another_are_an_error_of_their_own(config: AlignConfig | None) -> None:
     with pytest.raises(Contradiction, match="--reweight follows refinement"):
-        request_of("fr", "en", {"config": config, "reweight": True, **({} if config else {"refine": False})})
-    assert request_of("fr", "en", {"config": config, "reweight": True, "refine": True}).config.reweight
+        settings_of("fr", "en", {"config": config, "reweight": True, **({} if config else {"refine": False})})
+    assert settings_of("fr", "en", {"config": config, "reweight": True, "refine": True}).reweight
 
 
 @pytest.mark.parametrize("init", ["adversarial", "gromov", "identical"])
@@ -98,15 +151,15 @@ def test_an_initialisation_that_would_not_be_used_is_refused(init: str) -> None:
     with pytest.raises(
         Contradiction, match=f"which needs no initialisation, got --init {init}; leave out one"
     ):
-        request_of("fr", "en", options).check()
+        check(settings_of("fr", "en", options))
     for more in ({"init": "auto"}, {"init": "dictionary"}, {"refine": True}):
-        request_of("fr", "en", options | more).check()
+        check(settings_of("fr", "en", options | more))
 
 
 def test_device_and_progress_reach_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[str, Any] = {}
 
-    def stop(request: Request, **options: Any) -> None:
+    def stop(config: AlignConfig, **options: Any) -> None:
         seen.update(options)
         raise KeyboardInterrupt
 

@@ -13,8 +13,7 @@ import pytest
 from muse.api import run as api
 from muse.files.space_folder import write_array
 from muse.files.space_manifest import read_manifest, write_manifest
-from muse.learn.auto import Plan
-from muse.learn.pair import AlignConfig
+from muse.learn.settings import AlignConfig
 from muse.normalise import normalise
 from muse.space import load_space
 from muse.vectors import Vectors
@@ -287,7 +286,7 @@ def test_resumed_per_language(
 
 
 def test_from_python(files: Path) -> None:
-    config = AlignConfig(Plan("similarity", rounds=()))
+    config = AlignConfig(init="similarity", rounds=())
     space = api.align(["fr", "de"], "en", config=config)
     assert space.languages == ("fr", "de", "en")
     assert (files / "embeddings" / "aligned" / "fr-de-en").is_dir()

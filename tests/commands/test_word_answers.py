@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import muse as library
-from muse.learn.auto import Plan
-from muse.learn.pair import AlignConfig
+from muse.learn.settings import AlignConfig
 from muse.space import load_space, save_space
 from tests.support.command import Command
 from tests.support.spaces import PROVENANCE, raw_rows, side_to_save
@@ -100,7 +99,7 @@ def test_align_keeps_the_texts(muse: Command, tmp_path: Path) -> None:
         "fr", "en", source_file=tmp_path / "fr.npy", target_file=str(tmp_path / "en.npy"),
         source_texts=str(tmp_path / "fr.txt"), target_texts=tmp_path / "en.txt",
         dictionary=tmp_path / "pairs.tsv", out=tmp_path / "space",
-        config=AlignConfig(Plan("dictionary", rounds=()), refine=None),
+        config=AlignConfig(init="dictionary", refine=False),
     )  # fmt: skip
     assert [space.vectors(language).text_of("599") for language in ("fr", "en")] == ["fr 599", "en 599"]
     entry = space.manifest["languages"]["fr"]

@@ -14,12 +14,11 @@ from typing import Any
 from unittest import mock
 
 from muse.api.run import run
-from muse.api.settings import Request
 from muse.files.space_folder import MANIFEST
-from muse.learn.auto import KNOWN, Plan
+from muse.learn.auto import KNOWN
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
-from muse.learn.pair import AlignConfig
 from muse.learn.refine import RefineConfig
+from muse.learn.settings import AlignConfig
 from muse.report import (
     Facts,
     ReportConfig,
@@ -52,13 +51,15 @@ def _inputs() -> Path:
 
 
 def _align(out: Path, init: str, **options: Any) -> None:
-    config = AlignConfig(plan=Plan(init, rounds=(ROUND,)), refine=options.pop("refine", None))
     folder = _inputs()
     # A language is added to a space whose files give its target.
     target = (None, None) if "into" in options else ("en", folder / "en.vec")
-    language = options.pop("language", "fr")
+    config = AlignConfig(
+        src=(options.pop("language", "fr"),), tgt=target[0], src_emb=(folder / "fr.vec",), tgt_emb=target[1],
+        init=init, rounds=(ROUND,), out=out, **{"refine": False, **options},
+    )  # fmt: skip
     with mock.patch.dict(KNOWN, adversarial=_tiny):
-        run(Request(language, target[0], folder / "fr.vec", target[1], out=out, config=config, **options))
+        run(config)
 
 
 def _tiny(*given: Any) -> Iterator[Any]:

@@ -14,11 +14,12 @@ from muse.alignment import Alignment
 from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files.space_manifest import Reason
 from muse.learn import auto
-from muse.learn.auto import Candidate, Plan, best, candidates, check_init, reason_for
+from muse.learn.auto import Candidate, best, candidates, initialisations, reason_for
 from muse.learn.criterion import criterion
 from muse.learn.dimensions import Initialiser
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.refine import RefineConfig
+from muse.learn.settings import AlignConfig, check_init
 from muse.learn.verdict import Verdict
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
@@ -31,20 +32,18 @@ CALLS: list[str] = []
 Step = Matrix | list[Matrix] | Exception | None
 
 
-class Scripted(Plan):
-    """A plan whose initialisations are given: a mapping or several, nothing at all, or a failure."""
-
-    script: dict[str, Step]
-
-    def initialisations(self) -> list[tuple[str, Initialiser]]:
-        return [(name, _initialise(name, what)) for name, what in self.script.items()]
+Script = tuple[AlignConfig, list[tuple[str, Initialiser]]]
 
 
-def scripted(*rounds: RefineConfig, **script: Step) -> Scripted:
+def scripted(*rounds: RefineConfig, **script: Step) -> Script:
+    """Initialisations that are given: a mapping or several, nothing at all, or a failure."""
     CALLS.clear()
-    plan = Scripted(rounds=rounds)
-    object.__setattr__(plan, "script", script)
-    return plan
+    return AlignConfig(rounds=rounds), [(name, _initialise(name, what)) for name, what in script.items()]
+
+
+def named(init: str) -> Script:
+    config = AlignConfig(init=init)
+    return config, initialisations(config)
 
 
 def _initialise(name: str, what: Step) -> Initialiser:
@@ -59,9 +58,9 @@ def _initialise(name: str, what: Step) -> Initialiser:
     return initialise
 
 
-def tried(plan: Plan, runtime: Runtime | None = None) -> list[Candidate]:
-    source, target, _ = pair()
-    return list(candidates(source, target, plan=plan, seed=0, runtime=runtime or Runtime()))
+def tried(script: Script, runtime: Runtime | None = None) -> list[Candidate]:
+    (source, target, _), (config, initialisers) = pair(), script
+    return list(candidates(source, target, initialisers, config=config, runtime=runtime or Runtime()))
 
 
 def turn() -> Matrix:
@@ -168,10 +167,10 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path, name: str, value: Any, 
 
 
 def test_identical_strings_only_where_allowed() -> None:
-    names = [name for name, _ in Plan().initialisations()]
+    names = [name for name, _ in initialisations(AlignConfig())]
     assert "identical" in names
     assert names[0].startswith("gromov")
-    assert [name for name, _ in Plan(identical=False).initialisations()] == [
+    assert [name for name, _ in initialisations(AlignConfig(no_identical=True))] == [
         name for name in names if name != "identical"
     ]
 
@@ -190,7 +189,7 @@ def test_a_mapping_that_gets_no_better_is_given_up(
 
 @pytest.mark.parametrize("init", sorted({*INITIALISATIONS} - {"auto", "dictionary"}))
 def test_one_initialisation_alone(init: str) -> None:
-    assert {name.split(":")[0] for name, _ in Plan(init).initialisations()} == {init}
+    assert {name.split(":")[0] for name, _ in initialisations(AlignConfig(init=init))} == {init}
 
 
 def test_unknown_initialisations() -> None:
@@ -228,7 +227,7 @@ def test_why_the_best_was_chosen_is_said_by_who_chose_it() -> None:
 
 
 def test_a_candidate_remembers_what_its_stages_told() -> None:
-    only = tried(Plan(init="gromov"))[0]
+    only = tried(named("gromov"))[0]
     stages = [trace["stage"] for trace in only.history]
     assert stages[:3] == ["gromov", "stabilise", "refine"]
     assert "history" not in only.as_json()

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from muse.errors import Mismatch
-from muse.learn.auto import Plan
 from muse.learn.many import Intermediate, Others, Paths, learn_many, nearest_first
-from muse.learn.pair import AlignConfig, Learned, learn, normalise_in_place
+from muse.learn.pair import Learned, learn, normalise_in_place
+from muse.learn.settings import AlignConfig
 from muse.learn.supervise.choice import Supervision
 from muse.learn.verdict import Verdict
 from muse.run.runtime import Runtime
@@ -23,7 +23,7 @@ from tests.support.spaces import rotation
 from tests.support.toys import DIMENSION, cloud
 
 COUNT, SHARED = 700, 150
-CONFIG = AlignConfig(Plan("identical"), reweight=False)
+CONFIG = AlignConfig(init="identical", reweight=False)
 # The words that are spelt alike in two languages: a chain, in which no others share any.
 CHAIN = ("xx", "fr", "de", "en")
 
@@ -154,7 +154,7 @@ def noisy(name: str, noise: float, seed: int) -> Vectors:
 @pytest.mark.slow
 def test_the_better_way_is_chosen_by_the_verdict() -> None:
     fr, en, xx = noisy("fr", 0.02, 1), noisy("en", 0.15, 4), noisy("xx", 0.25, 3)
-    config = AlignConfig(Plan("similarity"), reweight=False, fixed_target=True)
+    config = AlignConfig(init="similarity", reweight=False, fixed_target=True)
     direct = learn(xx, en, config=config, runtime=Runtime())
     assert direct.verdict.label == "failed"
     known = learn(fr, en, config=config, runtime=Runtime()).alignment.source_map
@@ -191,7 +191,7 @@ def test_the_nearest_first() -> None:
 
 def test_paths_of_rows_sees_a_sample_of_them_in_random_order() -> None:
     source, target = (replace(language(name), ranked=False) for name in ("xx", "en"))
-    config = AlignConfig(Plan("clusters"))
+    config = AlignConfig(init="clusters")
     paths = Paths.of(source, target, config, Runtime())
     assert paths.config == config.for_unranked_rows()
     for side, whole in ((paths.source, source), (paths.target, target)):

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from muse.alignment import Alignment
-from muse.learn.auto import Plan
 from muse.learn.criterion import Criterion
 from muse.learn.dimensions import in_common_dimensions, in_smaller_space
 from muse.learn.many import learn_many
-from muse.learn.pair import AlignConfig, learn, normalise_in_place
+from muse.learn.pair import learn, normalise_in_place
+from muse.learn.settings import AlignConfig
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
 from muse.space.saving import mapped
@@ -57,7 +57,7 @@ def right(source: Vectors, target: Vectors, alignment: Alignment) -> float:
 def test_the_shared_space_is_the_smaller_one(init: str, wider: str) -> None:
     small, large = sides()
     source, target = (large, small) if wider == "source" else (small, large)
-    config = AlignConfig(Plan(init), reweight=False)
+    config = AlignConfig(init=init, reweight=False)
     learned = learn(source, target, config=config, runtime=Runtime())
     alignment = learned.alignment
     assert learned.verdict.label == "aligned"
@@ -109,7 +109,7 @@ def test_an_initialisation_gets_unit_rows_of_the_components_and_the_score_of_wha
 
 def test_both_maps_may_be_weighted() -> None:
     small, large = sides()
-    learned = learn(small, large, config=AlignConfig(Plan("similarity")), runtime=Runtime())
+    learned = learn(small, large, config=AlignConfig(init="similarity"), runtime=Runtime())
     assert right(small, large, learned.alignment) > 0.95
 
 
@@ -117,7 +117,7 @@ def test_both_maps_may_be_weighted() -> None:
 def test_a_target_that_several_share_keeps_its_dimension() -> None:
     small, large = sides()
     other = replace(large, language="other")
-    config = AlignConfig(Plan("similarity"), joint=True)
+    config = AlignConfig(init="similarity", joint=True)
     for target, sources in ((large, [small, other]), (small, [large, other])):
         many = learn_many(sources, target, config=config, runtime=Runtime())
         for source in sources:
@@ -129,7 +129,7 @@ def test_a_target_that_several_share_keeps_its_dimension() -> None:
 
 def test_equal_dimensions_are_not_reduced() -> None:
     source, target, turn = pair()
-    found = learn(source, target, config=AlignConfig(Plan("similarity")), runtime=Runtime()).alignment
+    found = learn(source, target, config=AlignConfig(init="similarity"), runtime=Runtime()).alignment
     assert in_smaller_space(found) is found
     assert np.abs(found.source_map - turn).max() < 0.03
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from muse.errors import BadSetting, Mismatch
-from muse.learn.auto import Plan
 from muse.learn.many import learn_many
-from muse.learn.pair import AlignConfig, learn
+from muse.learn.pair import learn
+from muse.learn.settings import AlignConfig
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from tests.support.toys import pair, shuffled
 
-CONFIG = AlignConfig(Plan("similarity", rounds=()), reweight=False)
+CONFIG = AlignConfig(init="similarity", rounds=(), reweight=False)
 
 
 def test_each_is_learned_as_if_it_were_alone(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch
-from muse.learn.auto import Candidate, Plan
-from muse.learn.pair import MINIMUM_WORDS, AlignConfig, Learned, check_pair, learn, normalise_in_place
+from muse.learn.auto import Candidate
+from muse.learn.pair import MINIMUM_WORDS, Learned, check_pair, learn, normalise_in_place
+from muse.learn.settings import AlignConfig
 from muse.learn.supervise.choice import Supervision
 from muse.learn.supervise.evidence import Evidence
 from muse.learn.verdict import Verdict, judge, with_pairs
@@ -24,7 +25,7 @@ from muse.vectors import Vectors
 from tests.support.spaces import rotation
 from tests.support.toys import DIMENSION, mixture, pair, raw_pair, strangers
 
-CONFIG = AlignConfig(Plan("similarity"))
+CONFIG = AlignConfig(init="similarity")
 
 
 def test_a_planted_rotation_is_learned_again_by_the_same_seed() -> None:
@@ -63,7 +64,7 @@ def test_refinement_that_loses_a_right_mapping_is_not_taken(monkeypatch: pytest.
 
 def test_rows_that_failed_after_all_rounds_are_not_refined_further() -> None:
     source, target = (replace(side, ranked=False) for side in strangers())
-    learned = learn(source, target, config=AlignConfig(Plan("gromov")), runtime=Runtime())
+    learned = learn(source, target, config=AlignConfig(init="gromov"), runtime=Runtime())
     assert learned.verdict.label == "failed"
     assert learned.verdict == learned.candidates[0].verdict
     assert np.array_equal(learned.alignment.source_map, learned.candidates[0].alignment.source_map)
@@ -124,7 +125,7 @@ def test_the_verdict_with_pairs_is_that_of_their_chance_and_of_all_methods(
 ) -> None:
     source, target, _ = pair()
     monkeypatch.setattr("muse.learn.pair.learn_from_pairs", FromPairs())
-    config = AlignConfig(Plan("dictionary", lexicon=lexicon(30)), seed=3)
+    config = AlignConfig(init="dictionary", lexicon=lexicon(30), seed=3)
     learned = learn(source, target, config=config, runtime=Runtime())
     rng = generator(3, AlignStream.PAIRS_VERDICT)
     alone = judge(source, target, FromPairs.alignment, rng=rng, runtime=Runtime())
@@ -136,7 +137,7 @@ def test_the_verdict_with_pairs_is_that_of_their_chance_and_of_all_methods(
 def test_rows_that_were_held_out_are_not_called_words(monkeypatch: pytest.MonkeyPatch) -> None:
     source, target = (replace(side, ranked=False) for side in pair()[:2])
     monkeypatch.setattr("muse.learn.pair.learn_from_pairs", FromPairs())
-    config = AlignConfig(Plan("dictionary", lexicon=lexicon(30)))
+    config = AlignConfig(init="dictionary", lexicon=lexicon(30))
     learned = learn(source, target, config=config, runtime=Runtime())
     assert "on 30 rows of 30 pairs" in str(learned.supervision)
 
@@ -159,7 +160,7 @@ def test_what_needs_no_pairs_is_tried_too_if_they_are_few_or_it_is_named(
     monkeypatch.setattr("muse.learn.auto.AUTO", ("similarity",))
     monkeypatch.setattr("muse.learn.supervise.choice.FEW", most)
     source, target, _ = pair()
-    config = AlignConfig(Plan(init, lexicon=lexicon(30)))
+    config = AlignConfig(init=init, lexicon=lexicon(30))
     learned = learn(source, target, config=config, runtime=Runtime())
     assert [one.alignment.init for one in learned.candidates] == [*others, "dictionary"]
     assert learner.given == others
@@ -169,7 +170,7 @@ def test_what_needs_no_pairs_is_tried_too_if_they_are_few_or_it_is_named(
 def test_few_words_are_aligned_by_pairs_alone(init: str, caplog: pytest.LogCaptureFixture) -> None:
     source, target, turn = pair()
     few = [side.most_frequent(60) for side in (source, target)]
-    config = AlignConfig(Plan(init, lexicon=lexicon(50)), reweight=False)
+    config = AlignConfig(init=init, lexicon=lexicon(50), reweight=False)
     learned = learn(few[0], few[1], config=config, runtime=Runtime())
     assert [one.alignment.init for one in learned.candidates] == ["dictionary"]
     assert learned.supervision is not None and (learned.supervision.p_at_1 or 0) > 50
@@ -180,7 +181,7 @@ def test_few_words_are_aligned_by_pairs_alone(init: str, caplog: pytest.LogCaptu
 @pytest.mark.parametrize("steps", [(), ("centre",), ("unit", "centre")])
 def test_the_normalisation_ends_with_unit(steps: tuple[str, ...]) -> None:
     with pytest.raises(BadSetting, match="must end with unit"):
-        AlignConfig(steps=steps)
+        AlignConfig(normalise=steps)
 
 
 def test_prepared_where_the_rows_are() -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting
-from muse.learn.auto import AUTO, AUTO_OF_ROWS, KNOWN_OF_ROWS, ROUNDS_OF_ROWS, Plan
+from muse.learn.auto import AUTO, AUTO_OF_ROWS, KNOWN_OF_ROWS, initialisations
 from muse.learn.criterion import criterion
 from muse.learn.initialise import INITIALISATIONS
-from muse.learn.pair import AlignConfig
+from muse.learn.settings import ROUNDS_OF_ROWS, AlignConfig
 from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.learn.verdict import OF_ROWS, OF_WORDS, judge, scale_of
 from muse.run.runtime import Runtime
@@ -21,16 +21,16 @@ from tests.support.toys import mixture, pair
 
 
 def test_words_are_tried_as_before() -> None:
-    assert Plan().ranked
-    assert [name for name, _ in Plan().initialisations()] == list(AUTO)
+    assert AlignConfig().ranked
+    assert [name for name, _ in initialisations(AlignConfig())] == list(AUTO)
 
 
 def test_rows_are_tried_without_ranks_and_refined_by_transport() -> None:
-    plan = Plan().for_unranked_rows()
-    assert [name for name, _ in plan.initialisations()] == list(AUTO_OF_ROWS)
-    assert plan.rounds == ROUNDS_OF_ROWS
-    assert {type(config) for config in plan.rounds} == {TransportConfig}
-    assert Plan(rounds=()).for_unranked_rows().rounds == ()  # --no-refine
+    plan = AlignConfig().for_unranked_rows()
+    assert [name for name, _ in initialisations(plan)] == list(AUTO_OF_ROWS)
+    assert plan.first_rounds == ROUNDS_OF_ROWS
+    assert {type(config) for config in plan.first_rounds} == {TransportConfig}
+    assert AlignConfig(refine=False).for_unranked_rows().first_rounds == ()  # --no-refine
     assert plan.for_unranked_rows() == plan
 
 
@@ -40,17 +40,17 @@ def test_an_initialisation_is_used_or_refused(init: str) -> None:
     if init not in usable:
         match = f"--init {init} needs words, most frequent first, got unlabelled"
         with pytest.raises(BadSetting, match=match):
-            Plan(init).for_unranked_rows()
+            AlignConfig(init=init).for_unranked_rows()
         return
-    names = [name for name, _ in Plan(init).for_unranked_rows().initialisations()]
+    names = [name for name, _ in initialisations(AlignConfig(init=init).for_unranked_rows())]
     assert init in ("auto", "dictionary") or [name.split(":")[0] for name in names] == [init]
 
 
 def test_the_settings_of_rows() -> None:
     config = AlignConfig().for_unranked_rows()
-    assert (config.reweight, config.plan.ranked) == (False, False)
-    assert config.refine is not None
-    assert AlignConfig(refine=None).for_unranked_rows().refine is None
+    assert (config.reweights, config.ranked) == (False, False)
+    assert config.refinement is not None
+    assert AlignConfig(refine=False).for_unranked_rows().refinement is None
     assert config.for_unranked_rows() == config
 
 
@@ -69,7 +69,7 @@ def test_rows_are_judged_on_a_scale_of_their_own_and_the_right_mapping_stands_ou
 
 def test_gromov_of_rows_matches_their_centroids() -> None:
     source, target, turn = mixture(seed=1)
-    ((name, initialise),) = Plan("gromov").for_unranked_rows().initialisations()
+    ((name, initialise),) = initialisations(AlignConfig(init="gromov").for_unranked_rows())
     score, rng = criterion(source, target), np.random.default_rng(0)
     (found,) = initialise(source, target, score, rng, Runtime())
     assert found.method == name == "gromov:clusters"

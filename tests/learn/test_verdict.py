@@ -10,9 +10,9 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from muse.alignment import Alignment
-from muse.learn.auto import ROUNDS
 from muse.learn.pair import normalise_in_place
 from muse.learn.refine import RefineConfig, refine
+from muse.learn.settings import ROUNDS
 from muse.learn.verdict import (
     DRAWS,
     FLOOR,

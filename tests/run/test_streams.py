@@ -7,7 +7,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from muse.learn.auto import AUTO, AUTO_OF_ROWS, KNOWN, KNOWN_OF_ROWS, Plan
+from muse.learn.auto import AUTO, AUTO_OF_ROWS, KNOWN, KNOWN_OF_ROWS, initialisations
+from muse.learn.settings import AlignConfig
 from muse.run.streams import (
     OF_AUTO,
     AlignStream,
@@ -47,12 +48,12 @@ def test_zeros_at_the_end_do_not_count() -> None:
 @pytest.mark.parametrize("init", ["auto", *dict.fromkeys(name.split(":")[0] for name in KNOWN)])
 def test_all_streams_of_align_are_distinct(init: str) -> None:
     plans = [
-        Plan(init),
-        *([Plan(init).for_unranked_rows()] if init in ("auto", "gromov", "clusters") else []),
+        AlignConfig(init=init),
+        *([AlignConfig(init=init).for_unranked_rows()] if init in ("auto", "gromov", "clusters") else []),
     ]
     for plan in plans:
         streams = named(AlignStream)
-        for name, _ in plan.initialisations():
+        for name, _ in initialisations(plan):
             own = of_initialisation(name, auto=init == "auto")
             assert own[0] < 1_000
             streams |= {name: own, f"the verdict on {name}": of_verdict(own)}
@@ -71,8 +72,8 @@ def test_all_streams_of_training_are_distinct() -> None:
 def test_an_initialisation_draws_the_same_whatever_others_are_left_out() -> None:
     assert [of_initialisation(name, auto=True) for name in AUTO] == [(place,) for place in range(len(AUTO))]
     assert set(OF_AUTO) == set(AUTO)
-    for plan in (Plan(), Plan(identical=False)):
-        found = {name: of_initialisation(name, auto=True) for name, _ in plan.initialisations()}
+    for plan in (AlignConfig(), AlignConfig(no_identical=True)):
+        found = {name: of_initialisation(name, auto=True) for name, _ in initialisations(plan)}
         assert found["gromov:none"] == (4,)
         assert found["similarity"] == (5,)
 
