@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.align_advice import advice
 from muse.commands.options import common, typed
 from muse.commands.sections import RenamedOption, SectionedCommand
 from muse.learn.initialise import INITIALISATIONS
@@ -250,6 +249,8 @@ def align(**options: Any) -> int:
     shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))
     click.echo(shown)
     if not (options["as_json"] or quiet):
+        from muse.commands.align_advice import advice  # reports are slow to load
+
         click.echo(message("\n".join(advice(report, options))), err=True)
     return FAILED if fields["verdict"] == "failed" else 0
 

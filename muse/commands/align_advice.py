@@ -13,19 +13,18 @@ import click
 from click.core import ParameterSource
 
 from muse.commands.options import as_typed
+from muse.report import remedies
+from muse.report.remedies import FEW_PAIRS, FEW_WORDS, PAIRS
 
 if TYPE_CHECKING:
     from muse.api.outcome import Report
     from muse.learn.pair import Learned
     from muse.space import AlignedSpace
 
-FEW_WORDS = 5_000  # with fewer, even a right mapping may be called failed
 MORE_WORDS = 20_000
 COMPARED = 5_000  # of the most frequent words, when spellings are compared
 FEW_SHARED = 0.05  # of them spelt alike: identical strings are of no help
-FEW_PAIRS = 50
-PAIRS = "pairs.txt"  # a name for a file that there is not yet
-ROWS = "more.npy"  # likewise
+ROWS = "more.npy"  # a name for a file that there is not yet
 SHOWN = 3  # words to look up
 PASSED_OVER = 200  # the most frequent words, which are grammar
 
@@ -107,10 +106,7 @@ class _Unaligned:
         yield from self._with_pairs()
         yield from self._with_more_words()
         if init == "auto" and self.learned.supervision is None:
-            yield Remedy(
-                "Train a mapping against a discriminator: slow, and its result depends on --seed.",
-                (_again(init="adversarial"),),
-            )
+            yield Remedy(remedies.ADVERSARIAL.terminal, (_again(init="adversarial"),))
         if not options["via"]:
             yield Remedy(
                 "Go over a third language that resembles both, and has good vectors.", (_again(via=["LANG"]),)
@@ -119,14 +115,15 @@ class _Unaligned:
             f"{', '.join(self.space.vectors(name).words[:SHOWN])} ({name})"
             for name in (self.language, self.report.target)
         )
-        yield Remedy(f"Check the vectors, whose first words are {' and '.join(first)}.", ())
+        yield Remedy(remedies.CHECK.terminal.format(first=" and ".join(first)), ())
 
     def _of_rows(self) -> Iterator[Remedy]:
         """Yields what may help unlabelled vectors."""
         if self.learned.supervision is None and len(self.report.learned) == 1:
             yield Remedy(
-                f"Say which rows belong together: {FEW_PAIRS} lines of an id ({self.language}), a tab and an "
-                f"id ({self.report.target}), in {PAIRS}; row numbers, from 0, where a file has no ids.",
+                remedies.IDS.terminal.format(
+                    enough=FEW_PAIRS, source=self.language, target=self.report.target, pairs=PAIRS
+                ),
                 (_again(dictionary=PAIRS),),
             )
             yield Remedy(
@@ -143,22 +140,24 @@ class _Unaligned:
         if supervision is not None:
             if supervision.pairs < FEW_PAIRS:
                 yield Remedy(
-                    f"Give more translations: of {self.options['dictionary']}, {supervision.pairs} could be "
-                    f"used; {FEW_PAIRS} or more would be good.",
+                    remedies.MORE_TRANSLATIONS.terminal.format(
+                        dictionary=self.options["dictionary"], known=supervision.pairs, enough=FEW_PAIRS
+                    ),
                     (),
                 )
             return
         if len(self.report.learned) > 1:  # a dictionary is of one pair of languages
             return
         alike = "" if self.shared_spellings >= FEW_SHARED else "; these languages share few spellings"
+        give = remedies.TRANSLATIONS.terminal.format(alike=alike)
         known = self._dictionaries(for_learning=True)
         if known:
-            yield Remedy(f"Give translations{alike}.", (_again(dictionary=known[0]),))
+            yield Remedy(f"{give}.", (_again(dictionary=known[0]),))
             return
         fetched = _published(self.language, self.report.target)
         if fetched is not None:
             yield Remedy(
-                f"Give translations{alike}. Some are published, for non-commercial use:",
+                f"{give}. Some are published, for non-commercial use:",
                 (
                     f"muse fetch dictionary {pairs} --part train --accept-non-commercial",
                     _again(dictionary=fetched),
@@ -166,7 +165,7 @@ class _Unaligned:
             )
             return
         yield Remedy(
-            f"Give translations{alike}: {FEW_PAIRS} lines of a word, a tab and its translation, in {PAIRS}.",
+            f"{give}: {FEW_PAIRS} lines of a word, a tab and its translation, in {PAIRS}.",
             (_again(dictionary=PAIRS),),
         )
 
@@ -174,7 +173,7 @@ class _Unaligned:
         fewest, count = self.fewest
         if count < FEW_WORDS and not self.cut:
             yield Remedy(
-                f"Use vectors of more words: {count:,} are few ({fewest}).",
+                remedies.MORE_WORDS.terminal.format(count=count, language=fewest),
                 (f"muse fetch vectors {fewest}",) if _has_vectors(fewest) else (),
             )
 

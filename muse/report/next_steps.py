@@ -12,11 +12,11 @@ from pathlib import Path, PurePath
 
 from muse.answers.translations import TRUSTED
 from muse.files.space_manifest import LanguageRecord
+from muse.report import remedies
+from muse.report.remedies import FEW_WORDS, PAIRS
 
-FEW = 5_000  # words: with fewer, more words help
 OF_ONE_RUN = ("--json", "--quiet", "-q", "--resume", "--verbose", "-v")
 ROWS = "more.parquet"  # stands for vectors that the reader has
-PAIRS = "pairs.txt"  # stands for a list of translations that the reader has
 
 
 def base_of(space: Path, current: Path) -> Path:
@@ -134,18 +134,12 @@ def _repairs(record: LanguageRecord | None, about: Surroundings) -> list[NextSte
     if not about.ranked:
         return found
     found += [
-        NextStep(
-            "Check the files. Are they the languages you meant, the most frequent words first, trained on "
-            "texts of the same kind? The words they begin with are below."
-        ),
-        NextStep(
-            "Try the initialisation that auto leaves out because it is slow; its result depends on the seed.",
-            command_line(adversarial, about.base),
-        ),
+        NextStep(remedies.CHECK.page),
+        NextStep(remedies.ADVERSARIAL.page, command_line(adversarial, about.base)),
     ]
-    if about.words >= FEW:
+    if about.words >= FEW_WORDS:
         return found
-    few = f"Use more words: {about.words:,} are few."
+    few = remedies.MORE_WORDS.page.format(count=about.words)
     if "--max-vocab" in again:
         return [NextStep(few, command_line(_without(again, "--max-vocab"), about.base)), *found]
     return [*found, NextStep(few)]
@@ -153,12 +147,12 @@ def _repairs(record: LanguageRecord | None, about: Surroundings) -> list[NextSte
 
 def _learning(record: LanguageRecord | None, again: Sequence[str], about: Surroundings) -> NextStep:
     if record is not None and record.supervision is not None:
-        text = "Give more translations to learn from."
+        remedy = remedies.MORE_TRANSLATIONS
     elif not about.ranked:
-        text = "Give pairs of ids that belong together, to learn from."
+        remedy = remedies.IDS
     else:
-        text = "Give translations to learn from. A few dozen often turn a failure into a good alignment."
-    return NextStep(text, command_line([*again, "--dictionary", PAIRS], about.base))
+        remedy = remedies.TRANSLATIONS
+    return NextStep(remedy.page, command_line([*again, "--dictionary", PAIRS], about.base))
 
 
 def _again(record: LanguageRecord | None, about: Surroundings) -> list[str]:

@@ -17,8 +17,9 @@ from muse.evaluation.score import Interval
 from muse.files.space_manifest import InputFile, Stage
 from muse.report.facts import Accuracy, Facts
 from muse.report.measured import Measured
-from muse.report.next_steps import PAIRS, command_line
+from muse.report.next_steps import command_line
 from muse.report.record import why_chosen
+from muse.report.remedies import PAIRS
 
 Mark = tuple[float | None, Interval | None, str]  # a figure in percent, its interval, its style
 Groups = Sequence[GroupScore]
