@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
@@ -71,6 +72,12 @@ def _refuse_skips(report: pytest.TestReport | pytest.CollectReport) -> None:
         if not any(part in reason for part in MAY_LACK):
             report.outcome = "failed"
             report.longrepr = f'{reason}\nWhere CI is "true" nothing may be skipped: install what is missing.'
+
+
+def pytest_collection_finish() -> None:
+    """The collector of garbage leaves out what is there by now: libraries, and thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -260,7 +260,9 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.parametrize("name", STAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "choice" else name for name in STAGES]
+)
 def test_a_stage_finds_on_the_gpu_what_it_finds_on_the_cpu(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,10 +76,11 @@ def test_an_installation_cut_short_is_named(name: str) -> None:
     assert line.startswith("error: a file of the installation is cut short") and "install muse anew" in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("encoding", "printed"),
     [
-        pytest.param("utf-8", b"\xe6\xbc\xa2\xff.html", marks=pytest.mark.slow),
+        ("utf-8", b"\xe6\xbc\xa2\xff.html"),
         ("latin-1", b"\\u6f22\\udcff.html"),
     ],
 )

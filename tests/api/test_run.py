@@ -179,6 +179,7 @@ def test_one_language_for_detours_may_be_a_string(tmp_path: Path) -> None:
                    target_file=tmp_path / "en.vec", out=tmp_path / "space")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_vectors_of_a_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("spacy", reason="the vectors of pipelines need spaCy")
     from tests.support.pipelines import of_words, packaged

@@ -146,6 +146,7 @@ def test_no_direction_to_guess_or_a_language_that_is_not_there(muse: Command) ->
     refused(muse("translate", "space", "x", "--src", "it", "--tgt", "en"), "are fr, de, en; got 'it'")
 
 
+@pytest.mark.slow
 def test_joint(muse: Command, files: Path) -> None:
     fields = several(muse, "--joint", "--json").json
     assert fields["joint"]["pairs"].keys() == {"fr-de", "fr-en", "de-en"}
@@ -251,6 +252,7 @@ def test_neither_target_nor_space_is_wrong_usage(muse: Command, files: Path) -> 
     assert "--into SPACE" in ended.err
 
 
+@pytest.mark.slow
 def test_one_that_failed_is_the_verdict_on_all(muse: Command, files: Path) -> None:
     rows = np.random.default_rng(5).normal(size=(COUNT, DIMENSION)).astype(np.float32)
     write_vec(files / "noise.vec", Vectors("noise", [f"x{i}" for i in range(COUNT)], rows))

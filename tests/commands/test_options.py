@@ -24,6 +24,7 @@ def test_waiting_threads_sleep_soon_unless_told_otherwise(given: dict[str, str],
     assert f"GOMP_SPINCOUNT = '{turns}'" in shown
 
 
+@pytest.mark.slow
 def test_a_policy_of_the_user_is_kept() -> None:
     shown = _openmp({"OMP_WAIT_POLICY": "active"})
     assert "OMP_WAIT_POLICY = 'ACTIVE'" in shown

@@ -83,6 +83,7 @@ def test_it_is_trained_and_translates(muse: Command, files: Path) -> None:
     assert encoder.encode(["fr1 fr2"], "fr").matrix.shape == (1, 16)
 
 
+@pytest.mark.slow
 def test_it_begins_with_a_language_model(muse: Command, files: Path) -> None:
     assert muse(*pretraining(files, "--out", files / "mlm")).code == 0
     found = muse(*training(files, "--json", "--encoder", files / "mlm", "--decoder", "random")).json

@@ -66,6 +66,7 @@ def test_text_with_everything(muse: Command, space: Path) -> None:
     assert {"value", "ci95", "signature"} <= set(found["bleu"])
 
 
+@pytest.mark.slow
 def test_a_line_comes_out_before_the_next_goes_in(space: Path) -> None:
     command = [sys.executable, "-m", "muse", "translate", str(space), "--retrieval", "nn"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:

@@ -106,6 +106,7 @@ def test_the_sample_is_at_even_distances_and_bounded(tmp_path: Path) -> None:
     assert set(np.diff([int(line[1:]) for line in sample])) == {8}
 
 
+@pytest.mark.slow
 def test_words_of_a_topic_are_alike(text: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.vec"
     made = embed([text], out, language="xx", config=SMALL, model=tmp_path / "x.bin")

@@ -96,6 +96,7 @@ def test_what_pairs_taught_is_kept_with_the_direct_mapping_alone(label: str) -> 
     assert found.seconds["detour"] > 2.0  # of earlier detours too
 
 
+@pytest.mark.slow
 def test_a_language_for_detours_only() -> None:
     chain = ("xx", "fr", "en")
     xx, fr, en = (language(name, chain) for name in chain)
@@ -105,6 +106,7 @@ def test_a_language_for_detours_only() -> None:
     assert right(xx, en, many.languages["xx"]) > 0.95
 
 
+@pytest.mark.slow
 def test_a_language_of_the_saved_space() -> None:
     chain = ("xx", "fr", "en")
     xx, fr, en = (language(name, chain) for name in chain)

@@ -105,6 +105,7 @@ def test_strangers_of_steep_spectra_fail_however_well_they_agree_with_themselves
     assert found.label == "failed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [ROUNDS[0], replace(ROUNDS[1], max_rounds=30)], ids=("first", "many"))
 def test_strangers_fail_however_often_refinement_has_confirmed_them(rounds: RefineConfig) -> None:
     """Of 100 even directions a wrong mapping finds a tenth of its pairs again, a refined one a third."""

@@ -105,6 +105,7 @@ def test_one_query_both_chooses_and_measures(sides: tuple[torch.Tensor, torch.Te
     torch.testing.assert_close(found.scores[:, :1], nearest(sides[0][:1], sides[1], 1).scores)
 
 
+@pytest.mark.slow
 def test_what_misses_too_much_is_not_trusted(
     sides: tuple[torch.Tensor, torch.Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:

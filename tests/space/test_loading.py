@@ -40,6 +40,7 @@ def test_a_space_that_is_replaced_while_it_is_read(tmp_path: Path, monkeypatch: 
         np.testing.assert_array_equal(space.vectors("fr").matrix, space.vectors("en").matrix)
 
 
+@pytest.mark.slow
 def test_every_load_during_replacements_is_one_version(tmp_path: Path) -> None:
     save(tmp_path / "space", 0)
     ended = threading.Event()

@@ -164,6 +164,7 @@ def test_numbers_that_are_not_finite(without_ngrams: Path, tmp_path: Path) -> No
     assert "expected finite numbers" in _refused(tmp_path / "x.bin", bytes(content))
 
 
+@pytest.mark.slow
 def test_random_damage_never_crashes(without_ngrams: Path, tmp_path: Path) -> None:
     rng, content = random.Random(1), without_ngrams.read_bytes()
     path = tmp_path / "x.bin"

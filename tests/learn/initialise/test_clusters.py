@@ -34,7 +34,8 @@ def _cosine(source: Vectors, mapping: Matrix, turn: Matrix) -> float:
     return float((source.matrix @ mapping.T * (source.matrix @ turn.T)).sum(axis=1).mean())
 
 
-@pytest.mark.parametrize("turned", [24, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("turned", [24, 30])
 def test_a_planted_rotation_is_found_whatever_the_order_of_rows(turned: int) -> None:
     source, target, turn = mixture(turned=turned)
     found = _found(source, shuffled(target)[0])

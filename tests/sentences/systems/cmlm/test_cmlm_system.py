@@ -141,6 +141,7 @@ def test_each_stage_has_its_own_trainer_and_loss(
     assert cotrained.bitext._loss == Softmax(0.1, 7)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_in_its_second_stage(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

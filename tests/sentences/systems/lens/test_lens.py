@@ -205,6 +205,7 @@ def test_the_classifier_trains_a_lens_for_every_language_of_the_space(muse: Comm
 PIECES = [*SPECIAL, *(f"{name}{i}" for name in ("en", "fr") for i in range(WORDS))]
 
 
+@pytest.mark.slow
 def test_a_lens_over_a_hugging_face_core(muse: Command, tmp_path: Path) -> None:
     core = save_tiny_bert(tmp_path / "tiny", PIECES, longest=16)
     space = toy_space(tmp_path / "space")

@@ -365,6 +365,7 @@ def test_the_paper_presets_have_their_sizes() -> None:
         assert count == PUBLISHED[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
     space, preset = load_space(files / "space"), SYSTEMS[name].presets["paper"]

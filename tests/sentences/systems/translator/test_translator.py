@@ -215,6 +215,7 @@ def test_a_translation_may_be_as_long_as_the_longest(pieces: Pieces, tmp_path: P
     assert made.lengths.tolist() == [6 + 2, 6 + 2]  # beside <bos> and <eos>
 
 
+@pytest.mark.slow
 def test_first_words_of_the_space_then_its_own(pieces: Pieces, tmp_path: Path) -> None:
     network = network_of(pieces, tmp_path, replace(TINY, words=1, denoising=0.0))
     space = load_space(tmp_path / "space")

@@ -94,6 +94,7 @@ def test_translations_carry_inference_into_another_language(muse: Command, pretr
         assert np.array_equal(arrays[own], alone[name]), name
 
 
+@pytest.mark.slow
 def test_a_run_killed_while_it_aligns_ends_as_one_that_was_not(
     muse: Command, pretrained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
