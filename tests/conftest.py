@@ -17,7 +17,6 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from muse.learn import auto  # noqa: E402
 from tests.support.browser import browser, home  # noqa: E402, F401 - fixtures
 from tests.support.command import Command  # noqa: E402
 from tests.support.pages import Reader  # noqa: E402
@@ -80,8 +79,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)  # before slow ones are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts these first: where several processes share the tests, the longest part must not come last."""
+    """Marks what follows the tutorial as slow, and puts groups first: the longest part must not come last."""
+    for item in items:
+        if "checkout" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
     items.sort(
         key=lambda item: (GROUPS.get(_file(item.nodeid)) != "sample", _file(item.nodeid) not in GROUPS)
     )
@@ -126,21 +129,17 @@ def without_slow(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(scope="session")
-def checkout(tmp_path_factory: pytest.TempPathFactory, without_slow: bool) -> Path:
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the samples of a checkout, in which somebody has followed the tutorial.
 
-    Without the slow tests that is a short cut: of the sample the first initialisation is judged failed, after
-    as long as all else takes, and is left out.
+    That takes half a minute: whatever uses it is slow.
     """
     folder = tmp_path_factory.mktemp("checkout")
     (folder / "embeddings").mkdir()
     (folder / "embeddings" / "sample").symlink_to(ROOT / "embeddings" / "sample")
     (folder / "dictionaries").mkdir()
     shutil.copy(ROOT / "dictionaries" / "fr-en.sample.txt", folder / "dictionaries")
-    with pytest.MonkeyPatch.context() as patch:
-        if without_slow:
-            patch.setattr(auto, "AUTO", auto.AUTO[1:])
-        Reader(folder).follow(ROOT / "docs" / "pages" / "tutorial.md")
+    Reader(folder).follow(ROOT / "docs" / "pages" / "tutorial.md")
     return folder
 
 

@@ -30,12 +30,6 @@ PAGES = ROOT / "docs" / "pages"
 TUTORIAL = PAGES / "tutorial.md"
 OTHERS = sorted(path for path in PAGES.rglob("*.md") if path != TUTORIAL and blocks(path))
 TEXTS = [README, ROOT / "CONTRIBUTING.md", *sorted(PAGES.rglob("*.md"))]
-SLOW = {
-    *("from-text", "learn-from-dictionary", "look", "low-resource", "many-languages", "many-machines"),
-    *("measure", "new-words", "python", "sentence-systems", "train-encoder", "train-translator"),
-    *("vector-store", "which-file"),
-}
-MARKED = [pytest.param(page, marks=pytest.mark.slow) if page.stem in SLOW else page for page in OTHERS]
 FEW = 1_500
 SEARCHES = ("look", "sentence-systems", "which-file")  # pages that a small space will do for
 NEEDS = {  # the packages of extras that the blocks of a page need
@@ -118,7 +112,7 @@ def test_the_readme_is_short() -> None:
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
 
 
-@pytest.mark.parametrize("page", MARKED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("page", OTHERS, ids=lambda path: path.stem)
 def test_every_block_of_a_page_runs(
     page: Path, checkout: Path, of_few_words: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,7 @@ def own_pip(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def clone(tmp_path: Path) -> Path:
     """A folder like a checkout, with a blank in its name."""
     folder = tmp_path / "my muse"
     (folder / "muse").mkdir(parents=True)
@@ -45,23 +45,23 @@ def install(folder: Path, name: str) -> Path:
 
 
 @pytest.mark.usefixtures("own_pip")
-def test_in_a_checkout_the_checkout_is_installed(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(checkout)
-    assert install_extra("eval", checkout / "muse") == "pip install -c constraints.txt -e '.[eval]'"
-    packages = install_packages("fasttext-community", package=checkout / "muse")
+def test_in_a_checkout_the_checkout_is_installed(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(clone)
+    assert install_extra("eval", clone / "muse") == "pip install -c constraints.txt -e '.[eval]'"
+    packages = install_packages("fasttext-community", package=clone / "muse")
     assert packages == "pip install -c constraints.txt fasttext-community"
 
 
 @pytest.mark.usefixtures("own_pip")
 def test_from_elsewhere_the_checkout_is_named(
-    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = shlex.split(install_extra("eval", checkout / "muse"))
-    assert asked == ["pip", "install", "-c", f"{checkout}/constraints.txt", "-e", f"{checkout}[eval]"]
-    (checkout / "constraints.txt").unlink()
-    asked = shlex.split(install_extra("eval", checkout / "muse"))
-    assert asked == ["pip", "install", "-e", f"{checkout}[eval]"]
+    asked = shlex.split(install_extra("eval", clone / "muse"))
+    assert asked == ["pip", "install", "-c", f"{clone}/constraints.txt", "-e", f"{clone}[eval]"]
+    (clone / "constraints.txt").unlink()
+    asked = shlex.split(install_extra("eval", clone / "muse"))
+    assert asked == ["pip", "install", "-e", f"{clone}[eval]"]
 
 
 @pytest.mark.usefixtures("own_pip")
