@@ -37,10 +37,10 @@ class AlignStream:
     DETOUR_REWEIGHTING: Stream = (1_000, 3)
     DETOUR_SAMPLE: Stream = (1_000, 4)  # the unlabelled vectors that a detour is learned from
     NULL: Stream = (2_000,)  # the vectors without counterparts that every verdict is compared with
-    PAIRS: Stream = (3_000,)  # the folds of a dictionary, by which a method is chosen
-    PAIRS_SELF_LEARNING: Stream = (3_000, 1)
-    PAIRS_VERDICT: Stream = (3_000, 2)
-    SAMPLE: Stream = (4_000,)  # the unlabelled vectors that are learned from
+    PAIRS: Stream = (4_000,)  # the folds of a dictionary, by which a method is chosen
+    PAIRS_SELF_LEARNING: Stream = (4_000, 1)
+    PAIRS_VERDICT: Stream = (4_000, 2)
+    SAMPLE: Stream = (3_000,)  # the unlabelled vectors that are learned from
 
 
 class TrainingStream:
