@@ -153,6 +153,7 @@ def test_one_seed_one_result(muse: Command, files: Path) -> None:
     assert sorted(path.name for path in files.iterdir()) == ["a", "b", "en.vec", "fr.vec"]
 
 
+@pytest.mark.slow
 def test_files_whose_names_are_not_utf_8(muse: Command, files: Path, tmp_path: Path) -> None:
     odd = (files / "fr.vec").rename(files / "fr\udcff.vec")
     assert muse(*align_arguments(odd, files / "en.vec", files / "s", "--init", "gromov", "-q")).code == 0
@@ -188,6 +189,7 @@ cli.main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no kill -9 here")
 def test_killed_and_resumed(muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def arguments(out: str, *more: str) -> list[object]:

@@ -60,6 +60,7 @@ def test_directly_it_fails() -> None:
         learn(language("xx"), language("en"), config=CONFIG, runtime=Runtime())
 
 
+@pytest.mark.slow
 def test_over_several_others() -> None:
     languages = {name: language(name) for name in CHAIN}
     en = languages["en"]

@@ -37,8 +37,9 @@ def searched(queries: torch.Tensor, keys: torch.Tensor, k: int) -> tuple[Neighbo
     return found, recalls[0]
 
 
+@pytest.mark.slow
 # `common` is the length of what all rows have in common.
-@pytest.mark.parametrize("common", [pytest.param(0, marks=pytest.mark.slow), 1])
+@pytest.mark.parametrize("common", [0, 1])
 def test_scores_are_exact_and_recall_is_true(sides: tuple[torch.Tensor, torch.Tensor], common: int) -> None:
     x, y = (normalize(rows + common * torch.eye(D)[1]) for rows in sides)
     assert (float(y.mean(dim=0).square().sum()) > ONE_WAY) == bool(common)
