@@ -38,8 +38,7 @@ def searched(queries: torch.Tensor, keys: torch.Tensor, k: int) -> tuple[Neighbo
 
 
 @pytest.mark.slow
-# `common` is the length of what all rows have in common.
-@pytest.mark.parametrize("common", [0, 1])
+@pytest.mark.parametrize("common", [0, 1])  # the length of what all rows have in common
 def test_scores_are_exact_and_recall_is_true(sides: tuple[torch.Tensor, torch.Tensor], common: int) -> None:
     x, y = (normalize(rows + common * torch.eye(D)[1]) for rows in sides)
     assert (float(y.mean(dim=0).square().sum()) > ONE_WAY) == bool(common)
