@@ -1,8 +1,7 @@
 """The run of `muse align`, from files to a space on disk, in one call.
 
-Reading: the vectors of one language of a run of `muse align`, from a file or an array, normalised.
-
-The dictionary to learn from: its pairs, and how its third column counts.
+The settings are checked before any work. Then the vectors of every language are read, from files or arrays,
+and normalised, and the dictionary if there is one; the mappings are learned; the space is saved.
 """
 
 from __future__ import annotations
@@ -169,8 +168,7 @@ def run(
     Vectors of `untrained` are trained after all is checked that does not need them. Checkpoints are kept
     beside the space until it is saved, so that a killed run can be resumed with `config.resume`.
     """
-    began = time.perf_counter()
-    device = pick_device(device)
+    began, device, progress = time.perf_counter(), pick_device(device), progress or Progress(quiet=True)
     check(config)
     if config.into is not None:
         read_manifest(config.into)  # first: what is no space is not a wrong --out
@@ -182,35 +180,28 @@ def run(
             checked = time.perf_counter()
             untrained.train()
             began += time.perf_counter() - checked  # the report has the seconds of the alignment alone
-        return _run(config, device, progress, began)
-
-
-def _run(config: AlignConfig, device: str, progress: Progress | None, began: float) -> Report:
-    progress = progress or Progress(quiet=True)
-    parts = 2 + PARTS * len(config.src)  # reading and saving, and those of each language
-    inputs = _load(config, progress.part(1, parts))
-    config = _of_rows(config, inputs)
-    loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
-    checkpoint = _checkpoint(config, inputs)
-    runtime = Runtime(device, progress.part(2, parts), checkpoint)
-    try:
-        vectors = [side.vectors for side in inputs.sources.values()]
-        learned = learn_many(
-            vectors, inputs.target.vectors, config=config, runtime=runtime,
-            others=_others(config, inputs),
-        )  # fmt: skip
-    except MuseError:
-        checkpoint.abandon()
-        raise
-    except KeyboardInterrupt as error:
-        raise KeyboardInterrupt(checkpoint.interrupted()) from error
-    saving = time.perf_counter()
-    before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
-    signatures = _signatures(config, learned, inputs.words())
-    with progress.part(parts, parts).stage("saving", 0):
-        aligned = _save(config, inputs, learned, signatures, before)
-    checkpoint.clear()
-    end = time.perf_counter()
+        parts = 2 + PARTS * len(config.src)  # reading and saving, and those of each language
+        inputs = _load(config, progress.part(1, parts))
+        config = _of_rows(config, inputs)
+        loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
+        checkpoint = _checkpoint(config, inputs)
+        try:
+            learned = learn_many(
+                [side.vectors for side in inputs.sources.values()], inputs.target.vectors, config=config,
+                runtime=Runtime(device, progress.part(2, parts), checkpoint), others=_others(config, inputs),
+            )  # fmt: skip
+        except MuseError:
+            checkpoint.abandon()
+            raise
+        except KeyboardInterrupt as error:
+            raise KeyboardInterrupt(checkpoint.interrupted()) from error
+        saving = time.perf_counter()
+        before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
+        signatures = _signatures(config, learned, inputs.words())
+        with progress.part(parts, parts).stage("saving", 0):
+            aligned = _save(config, inputs, learned, signatures, before)
+        checkpoint.clear()
+        end = time.perf_counter()
     seconds = {"load": loaded - began, **learned.seconds, "save": end - saving, "total": end - began}
     return Report(aligned, config, learned.languages, seconds, inputs.words(), signatures, learned.joint)
 

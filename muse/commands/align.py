@@ -130,8 +130,7 @@ if TYPE_CHECKING:
 @click.option(
     "--tgt",
     metavar="LANG",
-    help="Language to map into, the pivot: its vectors are normalised and, by default, re-weighted, never "
-    "rotated.",
+    help="Language to map into (the pivot). Its vectors are never rotated.",
 )
 @click.option(
     "--into",
@@ -151,8 +150,7 @@ if TYPE_CHECKING:
     "--via",
     multiple=True,
     metavar="LANG",
-    help="Language for detours only: a --src that fails into --tgt directly is tried over it, as it is over "
-    "the other languages of --src and --into. Repeatable.",
+    help="If mapping --src directly fails, try going through this language too. Repeatable.",
 )
 @click.option(
     "--via-emb",
@@ -205,8 +203,8 @@ if TYPE_CHECKING:
 @click.option(
     "--reweight/--no-reweight",
     default=None,
-    help="Finally weight directions by canonical correlation if it helps; this changes the target "
-    "too, so not with several --src or --into.  [default: reweight if possible]",
+    help="Weight dimensions by canonical correlation at the end, if that helps (one --src only and no "
+    "--into: it changes the target).  [default: reweight if possible]",
 )
 @click.option(
     "--joint",

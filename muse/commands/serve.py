@@ -57,7 +57,7 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     explorer = Explorer(loaded, space.resolve().name, seed)
     app = create_app(explorer, hosts=known_hosts(address.host))
     with bind(address) as listening:
-        explorer.warm()
+        explorer.fill_caches()
         where = url(listening)
         click.echo(json.dumps({"url": where, "space": str(space)}) if as_json else f"{space}: {where}")
         with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped

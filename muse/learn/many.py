@@ -224,9 +224,23 @@ def learn_many(
     """
     if config.joint and not all(side.ranked for side in (*sources, target)):
         raise BadSetting("--joint fits mappings to pairs of words, got unlabelled vectors; leave it out")
-    many = _Many(sources, target, config, runtime)
-    learned, failures = many.directly()
-    learned = many.over_others(learned, others or Others())
+    several = len(sources) > 1
+    own_config = config.into_fixed() if several else config  # several share a target that does not move
+    learned: dict[str, Learned] = {}
+    failures: dict[str, MuseError] = {}
+    for place, source in enumerate(sources, 1):
+        if several:
+            log.info("%s into %s, %d of %d", source.language, target.language, place, len(sources))
+        own = _runtime_of(source.language, runtime) if several else runtime
+        own = own.skip_parts(PARTS * (place - 1))
+        try:
+            learned[source.language] = learn(source, target, config=own_config, runtime=own)
+        except MuseError as error:
+            named = type(error)(f"{source.language} into {target.language}: {error}")
+            failures[source.language] = named if several else error
+            if not isinstance(error, (NotConverged, Mismatch)):  # these a detour may mend
+                raise failures[source.language] from error
+    learned = _Detours(sources, target, own_config, runtime).improved(learned, others or Others())
     for language, error in failures.items():
         if language not in learned:
             raise error
@@ -234,44 +248,21 @@ def learn_many(
     return _jointly(sources, target, ordered, config, runtime) if config.joint else LearnedMany(ordered)
 
 
+def _runtime_of(language: str, runtime: Runtime) -> Runtime:
+    """The runtime with the checkpoint of one of several languages."""
+    return replace(runtime, checkpoint=runtime.checkpoint.of(language))
+
+
 @dataclass(frozen=True, eq=False)
-class _Many:
-    """The languages to align, and how."""
+class _Detours:
+    """The detours of the languages to align; `config` has the settings of each."""
 
     sources: Sequence[Vectors]
     target: Vectors
     config: AlignConfig
     runtime: Runtime
 
-    @property
-    def own_config(self) -> AlignConfig:
-        """The settings of each language: several share a target that does not move."""
-        if len(self.sources) == 1:
-            return self.config
-        return self.config.into_fixed()
-
-    def directly(self) -> tuple[dict[str, Learned], dict[str, MuseError]]:
-        """What was learned for each language directly, and why others failed, which a detour may mend."""
-        learned: dict[str, Learned] = {}
-        failures: dict[str, MuseError] = {}
-        for place, source in enumerate(self.sources, 1):
-            several = len(self.sources) > 1
-            if several:
-                log.info(
-                    "%s into %s, %d of %d", source.language, self.target.language, place, len(self.sources)
-                )
-            own = self._runtime_of(source.language) if several else self.runtime
-            own = own.skip_parts(PARTS * (place - 1))
-            try:
-                learned[source.language] = learn(source, self.target, config=self.own_config, runtime=own)
-            except MuseError as error:
-                named = type(error)(f"{source.language} into {self.target.language}: {error}")
-                failures[source.language] = named if several else error
-                if not isinstance(error, (NotConverged, Mismatch)):
-                    raise failures[source.language] from error
-        return learned, failures
-
-    def over_others(self, learned: dict[str, Learned], others: Others) -> dict[str, Learned]:
+    def improved(self, learned: dict[str, Learned], others: Others) -> dict[str, Learned]:
         """`learned` with those languages that a detour improves; what succeeds may help the next."""
         found = dict(learned)
         pending = [source for source in self.sources if _needs_detour(found.get(source.language))]
@@ -282,8 +273,8 @@ class _Many:
         fresh = intermediates
         while pending and fresh:
             for source in pending:
-                own = self._runtime_of(source.language).skip_parts(PARTS * (len(self.sources) - 1))
-                paths = Paths.of(source, self.target, self.own_config, own)
+                own = _runtime_of(source.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
+                paths = Paths.of(source, self.target, self.config, own)
                 usable = [over for over in fresh if over.language != source.language]
                 better = paths.best_path(found.get(source.language), usable)
                 if better is not None:
@@ -309,7 +300,7 @@ class _Many:
         intermediates = []
         for language in via:
             log.info("%s into %s, for detours", language.language, self.target.language)
-            own = self._runtime_of(language.language).skip_parts(PARTS * (len(self.sources) - 1))
+            own = _runtime_of(language.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
             try:
                 learned = learn(language, self.target, config=config, runtime=own)
             except MuseError as error:
@@ -318,9 +309,6 @@ class _Many:
             if learned.verdict.label != "failed":
                 intermediates.append(Intermediate.of(language, learned))
         return intermediates
-
-    def _runtime_of(self, language: str) -> Runtime:
-        return replace(self.runtime, checkpoint=self.runtime.checkpoint.of(language))
 
 
 def _needs_detour(learned: Learned | None) -> bool:

@@ -29,7 +29,7 @@ from muse.report.measured import (
     measure,
     reliability_of,
 )
-from muse.report.next_steps import NextStep, Surroundings, next_steps
+from muse.report.next_steps import Context, NextStep, next_steps
 from muse.report.record import least_certain
 from muse.report.word_map import Picture, draw_picture, grouped_pairs
 from muse.search.approximate import Approximation
@@ -193,11 +193,11 @@ class Facts:
         """What to do next."""
         words = min(len(self.space.vectors(name)) for name in (self.source, self.target))
         only = len(self.space.languages) == 2 and self.target == self.space.pivot
-        about = Surroundings(
+        context = Context(
             self.folder, self.config.base, self.source, self.target, self.space.pivot,
             only, self.accuracy is not None, words, self.ranked,
         )  # fmt: skip
-        return next_steps(self.label, least_certain(self.records), about)
+        return next_steps(self.label, least_certain(self.records), context)
 
 
 def direction_of(space: AlignedSpace, source: str | None, target: str | None) -> tuple[str, str]:

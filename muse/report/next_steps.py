@@ -58,7 +58,7 @@ class NextStep:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class Context:
     """What the commands depend on: the space and the folder they are run in, the direction, what is known.
 
     `only` is whether the space has no other direction, which then need not be named; `words` the size of the
@@ -85,82 +85,82 @@ class Surroundings:
         return () if self.only else ("--src", self.source, "--tgt", self.target)
 
 
-def next_steps(label: str, record: LanguageRecord | None, about: Surroundings) -> tuple[NextStep, ...]:
+def next_steps(label: str, record: LanguageRecord | None, context: Context) -> tuple[NextStep, ...]:
     """The steps after a run with this verdict; `record` is of the least certain mapping."""
     if label == "failed":
-        return tuple(_repairs(record, about))
-    pairs = "a list of translations" if about.ranked else "ids that belong together"
+        return tuple(_repairs(record, context))
+    pairs = "a list of translations" if context.ranked else "ids that belong together"
     measuring = NextStep(
         f"Measure it: give {pairs}, a pair on each line, and read this page again.",
-        about.muse("report", str(about.space), *about.direction, "--dictionary", PAIRS),
+        context.muse("report", str(context.space), *context.direction, "--dictionary", PAIRS),
     )
-    unmeasured = [] if about.measured else [measuring]
+    unmeasured = [] if context.measured else [measuring]
     if label == "aligned":
-        return (*_uses(about), *unmeasured)
-    return (*unmeasured, _learning(record, _again(record, about), about), _uses(about)[0])
+        return (*_uses(context), *unmeasured)
+    return (*unmeasured, _learning(record, _again(record, context), context), _uses(context)[0])
 
 
-def _uses(about: Surroundings) -> list[NextStep]:
-    space, way = str(about.space), about.direction
-    name = f"{about.source}-{about.target}.tsv"
-    if not about.ranked:
-        found = f"{about.source}.mapped.parquet"
-        mapped = about.muse("map", space, "--lang", about.source, "--vectors", ROWS, "--out", found)
+def _uses(context: Context) -> list[NextStep]:
+    space, way = str(context.space), context.direction
+    name = f"{context.source}-{context.target}.tsv"
+    if not context.ranked:
+        found = f"{context.source}.mapped.parquet"
+        mapped = context.muse("map", space, "--lang", context.source, "--vectors", ROWS, "--out", found)
         return [
-            NextStep("Look rows up in a browser, by their ids and texts.", about.muse("serve", space)),
-            NextStep(f"Map further rows of {about.source} into the space.", mapped),
+            NextStep("Look rows up in a browser, by their ids and texts.", context.muse("serve", space)),
+            NextStep(f"Map further rows of {context.source} into the space.", mapped),
         ]
     return [
-        NextStep("Look words up in a browser, and see the map.", about.muse("serve", space)),
+        NextStep("Look words up in a browser, and see the map.", context.muse("serve", space)),
         NextStep(
             "Write a dictionary of the answers that muse trusts.",
-            about.muse(
+            context.muse(
                 "induce", space, *way, "--mutual", "--min-probability", f"{TRUSTED:g}",
                 "--format", "tsv", "--out", name,
             ),
         ),
         NextStep(
             "Translate a text word by word.",
-            f"{about.muse('translate', space, *way)} < text.{about.source} > text.{about.target}",
+            f"{context.muse('translate', space, *way)} < text.{context.source} > text.{context.target}",
         ),
     ]  # fmt: skip
 
 
-def _repairs(record: LanguageRecord | None, about: Surroundings) -> list[NextStep]:
+def _repairs(record: LanguageRecord | None, context: Context) -> list[NextStep]:
     """What may help after a failure, the surest and cheapest first."""
-    again = _again(record, about)
+    again = _again(record, context)
     adversarial = [*_without(again, "--init", "--seed"), "--init", "adversarial", "--seed", "1"]
-    found = [_learning(record, again, about)]
-    if not about.ranked:
+    found = [_learning(record, again, context)]
+    if not context.ranked:
         return found
     found += [
         NextStep(remedies.CHECK.page),
-        NextStep(remedies.ADVERSARIAL.page, command_line(adversarial, about.base)),
+        NextStep(remedies.ADVERSARIAL.page, command_line(adversarial, context.base)),
     ]
-    if about.words >= FEW_WORDS:
+    if context.words >= FEW_WORDS:
         return found
-    few = remedies.MORE_WORDS.page.format(count=about.words)
+    few = remedies.MORE_WORDS.page.format(count=context.words)
     if "--max-vocab" in again:
-        return [NextStep(few, command_line(_without(again, "--max-vocab"), about.base)), *found]
+        return [NextStep(few, command_line(_without(again, "--max-vocab"), context.base)), *found]
     return [*found, NextStep(few)]
 
 
-def _learning(record: LanguageRecord | None, again: Sequence[str], about: Surroundings) -> NextStep:
+def _learning(record: LanguageRecord | None, again: Sequence[str], context: Context) -> NextStep:
     if record is not None and record.supervision is not None:
         remedy = remedies.MORE_TRANSLATIONS
-    elif not about.ranked:
+    elif not context.ranked:
         remedy = remedies.IDS
     else:
         remedy = remedies.TRANSLATIONS
-    return NextStep(remedy.page, command_line([*again, "--dictionary", PAIRS], about.base))
+    return NextStep(remedy.page, command_line([*again, "--dictionary", PAIRS], context.base))
 
 
-def _again(record: LanguageRecord | None, about: Surroundings) -> list[str]:
+def _again(record: LanguageRecord | None, context: Context) -> list[str]:
     """The command that made the mapping, or a plain one if none was recorded or it made several."""
     command = () if record is None else record.command
     if not command or command.count("--src") > 1 or "--into" in command:
-        source = about.source if record is None else record.language
-        return ["muse", "align", "--src", source, "--tgt", about.pivot]
+        source = context.source if record is None else record.language
+        return ["muse", "align", "--src", source, "--tgt", context.pivot]
     return _without(command, "--dictionary", "--src-text", "--tgt-text")  # whose vectors are made by now
 
 

@@ -27,7 +27,7 @@ from muse.space import AlignedSpace
 from muse.space.forms import find_form
 from muse.text.characters import casefolded
 from muse.translate.text import Choice, TextConfig, Translator
-from muse.web.pictures import Background, Direction, Drawn, Pictures, step_back
+from muse.web.pictures import Background, Direction, Drawn, Pictures, lower_thread_priority
 
 LONGEST = 300  # characters of a text that are indexed
 WORDS = 500_000  # the most frequent, which are indexed; a word takes about 150 bytes
@@ -159,7 +159,7 @@ class Explorer:
     def __post_init__(self) -> None:
         self.pictures = Pictures(self.space, self.seed, self._background)
 
-    def warm(self) -> None:
+    def fill_caches(self) -> None:
         """Fill the caches with a first query; BadSetting if the space has a single language."""
         direction = self.direction(None, None)
         self.translations(direction, self.space.vectors(direction[0]).words[0], 1)
@@ -254,7 +254,7 @@ class Explorer:
         return self._background.once(("figures", *direction), lambda: self._find_figures(direction))
 
     def _find_figures(self, direction: Direction) -> None:
-        step_back()
+        lower_thread_priority()
         self.space.bias(*direction, Retrieval())
         find_calibration(self.space, *direction)
 

@@ -47,7 +47,7 @@ class Background:
         return future
 
 
-def step_back() -> None:
+def lower_thread_priority() -> None:
     """Lower the priority of this thread, and of those it starts, where the system has one for each thread."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
@@ -124,7 +124,7 @@ class Pictures:
         return first, second
 
     def _draw(self, pair: Direction) -> Drawn:
-        step_back()
+        lower_thread_priority()
         try:
             chosen = frequent_pairs(self.space, *pair)[:PAIRS]
             picture = draw_picture(self.space, *pair, chosen, self.seed)

@@ -11,18 +11,16 @@ import pytest
 
 from muse.cli import main
 from muse.files.space_manifest import SpaceRecord
-from muse.report.next_steps import Surroundings, base_of, command_line, next_steps, shown
+from muse.report.next_steps import Context, base_of, command_line, next_steps, shown
 
-HERE = Surroundings(
-    Path("/work/fr-en"), Path("/work"), "fr", "en", "en", only=True, measured=True, words=14_000
-)
+HERE = Context(Path("/work/fr-en"), Path("/work"), "fr", "en", "en", only=True, measured=True, words=14_000)
 COMMAND = ["muse", "align", "--src", "fr", "--tgt", "en", "--tgt-emb", "/data/en.vec", "--max-vocab", "900",
            "--out", "/work/fr-en", "--quiet", "--dictionary", "few.txt"]  # fmt: skip
 
 
-def commands(label: str, about: Surroundings = HERE, **entry: Any) -> list[str]:
+def commands(label: str, context: Context = HERE, **entry: Any) -> list[str]:
     (record,) = SpaceRecord.of({"pivot": "en", "languages": {"fr": entry}}).mapped
-    return [step.command for step in next_steps(label, record, about) if step.command]
+    return [step.command for step in next_steps(label, record, context) if step.command]
 
 
 def test_an_aligned_space_is_used() -> None:

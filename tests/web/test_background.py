@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from muse.web.pictures import Background, step_back
+from muse.web.pictures import Background, lower_thread_priority
 
 PATIENCE = 60  # seconds
 
@@ -58,12 +58,12 @@ def test_a_thread_that_steps_back_leaves_the_priority_of_others(monkeypatch: pyt
     before, inside = os.getpriority(os.PRIO_PROCESS, 0), list[int]()
 
     def work() -> None:
-        step_back()
+        lower_thread_priority()
         inside.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
 
     Background().once("key", work).result(PATIENCE)
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
     assert inside[0] >= before
     monkeypatch.setattr("sys.platform", "other")  # where a priority belongs to a process
-    step_back()
+    lower_thread_priority()
     assert os.getpriority(os.PRIO_PROCESS, 0) == before

@@ -57,7 +57,7 @@ export class WordMap {
     const one = place.near.length === 1 ? "word" : "words";
     this.say(place.exact
       ? `${place.form} with its ${place.near.length} nearest ${one}`
-      : `${place.form} is too rare for the map: it would be about here`);
+      : `${place.form} is not among the pairs shown: it would be about here`);
     this.flyTo(this.view.around([place, ...this.closest(place)], CLOSEST));
   }
 
