@@ -68,7 +68,7 @@ class Calibration:
 
 
 def with_none(scores: Tensor, none: float) -> Tensor:
-    """The `scores` (q, k) of candidates, and beside them that of one more, "none of them": (q, k + 1)."""
+    """The `scores` (q, k) of candidates, and of one more, "none of them", beside them: (q, k + 1)."""
     return torch.cat([scores, scores.new_full((len(scores), 1), none)], dim=1)
 
 

@@ -1,7 +1,4 @@
-"""Run: one piece of work on a cluster, the folder of parts that it fills, and the actors that make them.
-
-Only the parts that are still missing are made.
-"""
+"""A run on a cluster: the folder of parts that it fills, and the actors that make those still missing."""
 
 from __future__ import annotations
 

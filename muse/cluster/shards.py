@@ -1,4 +1,4 @@
-"""Shards: the keys of a search divided among actors, each of which answers all queries from its own keys.
+"""Shards: the keys of a search divided among actors; each answers all queries from its own keys.
 
 The rows of both sides are on a shared disk and are read block by block.
 """

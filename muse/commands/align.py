@@ -1,6 +1,6 @@
 """muse align: learn an aligned space, save it, print the verdict.
 
-Helpers of muse align: vectors trained on the texts of --src-text and --tgt-text.
+For languages that have only text (--src-text, --tgt-text), vectors are trained first.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def _in_space(space: Path) -> list[str]:
 
 
 def published(context: click.Context, incomplete: str) -> Found:
-    """The languages, or pairs of them, of which muse fetch finds vectors or dictionaries."""
+    """The languages, or pairs of them, for which muse fetch finds vectors or dictionaries."""
     from muse.fetch.table import LANGUAGES, dictionary_pairs
 
     found = dictionary_pairs() if context.params.get("kind") == "dictionary" else LANGUAGES

@@ -49,7 +49,7 @@ IMPORTED = {"scikit-learn": "sklearn"}  # packages that are imported under anoth
 
 @dataclass(frozen=True)
 class Extra:
-    """An extra: what it is for, and which of its packages are missing."""
+    """An extra: what it is for, and those of its packages that are missing."""
 
     name: str
     purpose: str

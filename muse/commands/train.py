@@ -1,6 +1,6 @@
 """muse train: train a sentence encoder, save it, and report its held-out score.
 
-`report` prints the score of any training, as a line or with --json; train-translator uses it too.
+`muse train-translator` reports its score in the same way (`report`).
 """
 
 from __future__ import annotations

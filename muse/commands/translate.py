@@ -1,6 +1,6 @@
 """muse translate: words, ids of unlabelled vectors, or text, in another language.
 
-The answers to words are printed as lines for people, or as JSON; text is translated in translate_text.
+Answers to words are printed as lines for people, or as JSON; for text see `muse.commands.translate_text`.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _answer(answer: Answer, target: Vectors) -> dict[str, Any]:
 
 
 def _lines(found: WordAnswer, source: Vectors, target: Vectors) -> str:
-    """A line with all answers or, if there are texts, a line with that of the row and one for each answer."""
+    """A line with all answers or, if texts are known, a line for the row's text and one for each answer."""
     if source.texts is None and target.texts is None:
         return f"{found.word}\t" + "  ".join(map(_shown, found.answers))
     lines = [f"{found.word}\t{source.text_of(found.form or '') or ''}"]

@@ -11,7 +11,7 @@ SAMPLE = 1_000  # lines that tell whether words stand without spaces
 
 
 class Sampled:
-    """Blocks of lines as they come, the first of which are kept as a `sample`."""
+    """Blocks of lines as they come; the first lines are kept as a `sample`."""
 
     def __init__(self, blocks: Iterable[list[str]]) -> None:
         self._blocks = blocks

@@ -1,6 +1,6 @@
 """SpaCy folders: the words of each language as the vectors of a blank pipeline, for spacy.load.
 
-The tokenizer is that of the language if spaCy knows its ISO code, else that of `xx`, for any language.
+spaCy's tokenizer of the language is used if spaCy knows its ISO code, else `xx`, for any language.
 """
 
 from __future__ import annotations

@@ -418,7 +418,7 @@ class SpaceRecord:
         )
 
     def language(self, name: str) -> LanguageRecord:
-        """The record of a language, of which little is known if it has no entry."""
+        """The record of a language; almost empty if it has no entry."""
         return self.languages.get(name) or replace(self.other, language=name)
 
     @property

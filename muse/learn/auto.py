@@ -155,8 +155,8 @@ def candidates(
 ) -> Iterator[Candidate]:
     """Yields a Candidate for each initialisation, up to and including the first judged aligned.
 
-    An initialisation that fails is logged and skipped; raise NotConverged only if all fail, of which a single
-    one raises its own error. Each has its own random generator, independent of which others ran, so a run
+    An initialisation that fails is logged and skipped; raise NotConverged only if all fail; if there was
+    just one, its own error is raised. Each has its own random generator, whichever others ran, so a run
     resumed from its checkpoints ends with the same result.
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)

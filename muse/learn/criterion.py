@@ -1,6 +1,6 @@
 """The unsupervised criterion: the mean cosine of the CSLS translations of the most frequent words.
 
-Also whether one alignment gets significantly more cases right than another (`standard_errors`).
+`standard_errors` tells whether one alignment gets significantly more cases right than another.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class Change:
 
     @classmethod
     def between(cls, languages: tuple[str, str], before: Tensor, after: Tensor) -> Change:
-        """The change from `before` to `after`, (p,) bool: which of the held-out pairs are recovered."""
+        """The change from `before` to `after`, (p,) bool: whether each held-out pair is recovered."""
         found = int(before.sum()), int(after.sum())
         return cls(*languages, len(before), *found, standard_errors(before, after))
 

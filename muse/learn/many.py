@@ -1,11 +1,10 @@
-"""AlignStream many: several languages into one space, each on its own, over another if it fails, or jointly.
-
-Detours: a language that fails into the pivot directly is mapped over another language that succeeded.
+"""Alignment of several languages into one space: each directly, over another if it fails, or jointly.
 
 A distant pair often fails where each of two shorter steps succeeds: xx resembles fr, and fr is aligned with
-the pivot. The mappings of the steps are composed, refined against the pivot and judged there like any other.
-Every language that did not fail is tried, the nearest first, until a path is judged aligned; the direct
-mapping stays unless a path is judged better. A language that succeeds over another can be one to go over too.
+the pivot. On such a detour the mappings of the steps are composed, refined against the pivot and judged there
+like any other. Every language that did not fail is tried, the nearest first, until a path is judged aligned;
+the direct mapping stays unless a path is judged better. A language that succeeds by a detour can serve others
+as one.
 """
 
 from __future__ import annotations
@@ -241,9 +240,9 @@ def learn_many(
             if not isinstance(error, (NotConverged, Mismatch)):  # these a detour may mend
                 raise failures[source.language] from error
     learned = _Detours(sources, target, own_config, runtime).improved(learned, others or Others())
-    for language, error in failures.items():
+    for language, failure in failures.items():
         if language not in learned:
-            raise error
+            raise failure
     ordered = {source.language: learned[source.language] for source in sources}
     return _jointly(sources, target, ordered, config, runtime) if config.joint else LearnedMany(ordered)
 

@@ -1,8 +1,8 @@
-"""AlignStream a pair: from two sets of vectors to a mapping and a verdict on it.
+"""Alignment of a pair: from the vectors of two languages to a mapping and a verdict on it.
 
-Sample: rows in no order are learned from in a random one, so that the first k of them are a sample.
-
-Learning from pairs: the alignment that translates held-out pairs best.
+Without translations the best of several initialisations is refined, judged and re-weighted. With a lexicon
+the mapping is the one that translates held-out pairs best, and is judged on them. Unlabelled vectors have no
+order: they are learned from in a random one, so that the first k of them are a sample.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def normalise_in_place(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors,
     """The vectors with the original lengths of their rows, and the fitted normalisation.
 
     The rows are normalised in place: for 200,000 words a second matrix would take 240 MB. Mismatch if all
-    are alike, of which centring would leave rounding errors.
+    are alike: centring would leave only rounding errors.
     """
     if (vectors.matrix[-1] == vectors.matrix[0]).all() and (vectors.matrix == vectors.matrix[0]).all():
         raise Mismatch(
@@ -207,7 +207,7 @@ def _refined(
 ) -> tuple[Alignment, Verdict]:
     """What refinement makes of `start`, with its verdict, or `start` itself where that has a better one."""
     found, score = start.alignment, criterion(source, target, device=runtime.device)
-    if _hopeless(start, config):
+    if _rows_failed(start, config):
         return replace(found, criterion=score(found.source_map)), start.verdict
     if config.refinement is not None:
         *_, found = improve(source, target, found, config=config.refinement, rng=rng, runtime=runtime)
@@ -221,8 +221,8 @@ def _refined(
     return replace(found, criterion=score(found.source_map)), verdict
 
 
-def _hopeless(start: Candidate, config: AlignConfig) -> bool:
-    """Whether rows failed after all first rounds: those of the refinement are no others.
+def _rows_failed(start: Candidate, config: AlignConfig) -> bool:
+    """Whether unlabelled vectors failed after all first rounds: refinement would only repeat them.
 
     Words, which have counterparts, may still recover.
     """

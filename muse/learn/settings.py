@@ -1,4 +1,4 @@
-"""Settings: those of a run of `muse align`, in one type from the command line and Python to the last stage.
+"""The settings of a run of `muse align`, in one type from the command line and Python to the last stage.
 
 A field has the name of its option on the command line, with underscores, and in the manifest. Learning reads
 what concerns it; where vectors come from and the space goes to is read by `muse.api.run`.
@@ -196,7 +196,7 @@ class AlignConfig:
         return replace(self, ranked=False)
 
     def without_pairs(self) -> AlignConfig:
-        """The settings for two languages of which no translations are known."""
+        """The settings for two languages without known translations."""
         return self if self.lexicon is None else replace(self, init="auto", lexicon=None)
 
     @property

@@ -1,10 +1,8 @@
-"""Drawings: all charts of a report.
+"""Charts: all drawings of a report, as data for SVG.
 
-Curves: what each stage of the run reported, step by step, and why a curve falls where it does.
-
-Charts: the panels of the run, and the reliability of probabilities, as drawings.
-
-Map: the words of both languages on a plane as a drawing, labelled where there is space.
+* panels       what each stage of the run reported, step by step, and why a curve falls where it does
+* reliability  whether probabilities are as high as they should be
+* map          the words of both languages on a plane, labelled where there is space
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Facts: the content of a report, gathered from a space, its manifest and evaluations.
 
-Survey: the best translations of the frequent words, without a gold list: with probabilities.
+Without a gold list, a survey of the best translations of the frequent words, with their probabilities, stands
+for accuracy.
 """
 
 from __future__ import annotations
@@ -201,7 +202,7 @@ class Facts:
 
 
 def direction_of(space: AlignedSpace, source: str | None, target: str | None) -> tuple[str, str]:
-    """The given direction of a report, or where several are possible that of the least certain mapping."""
+    """The given direction of a report or, if several are possible, the one with the least certain mapping."""
     if source is None and target is None and len(space.languages) > 2:
         least = least_certain(space.made.mapped)
         source = None if least is None else least.language

@@ -1,8 +1,7 @@
-"""Reliability: whether answers given a probability of p are right in a share p of all cases.
+"""Accuracy on a gold list in both directions: the score, baselines, and each answer beside the list.
 
-Baselines: simple methods on the same gold list: identical strings, and Procrustes on the list itself.
-
-Measured: the accuracy of a space on a gold list in both directions, and each answer beside the list.
+The baselines are two simple methods on the same list: identical strings, and Procrustes on the list itself.
+Reliability is whether answers with a probability of p are right in a share p of all cases.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ class Gold:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The accuracy from `source` to `target` on a gold list, and that of simple methods."""
+    """The accuracy from `source` to `target` on a gold list, and the accuracy of simple methods."""
 
     source: str
     target: str

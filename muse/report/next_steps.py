@@ -1,6 +1,6 @@
 """Next steps: what to do after a run, depending on its verdict, as commands.
 
-Places: paths as a page shows them, which never says where on a machine something lies.
+Paths are shown relative to the folder the commands are run in: a page never says where on a machine it lies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROWS = "more.parquet"  # stands for vectors that the reader has
 
 
 def base_of(space: Path, current: Path) -> Path:
-    """The folder that the commands of a report are run in: the current one, or else that of the space."""
+    """The folder in which the commands of a report are run: the current one, or the parent of the space."""
     return current if space.resolve().is_relative_to(current.resolve()) else space.resolve().parent
 
 

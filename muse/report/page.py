@@ -105,7 +105,7 @@ def count(value: object) -> str:
 
 
 def fixed(value: object, decimals: int) -> str:
-    """A number with so many decimals; a dash for what is no number."""
+    """The number with this many decimals; a dash if it is not a number."""
     return f"{value:.{decimals}f}" if is_figure(value) else "–"
 
 
@@ -138,7 +138,7 @@ def _styles(*names: str) -> str:
 
 
 def _alone(environment: Environment, drawing: Drawing) -> str:
-    """A figure for other programs, few of which know the variables of a style sheet: with light colours."""
+    """A figure in light colours for other programs: few know the variables of a style sheet."""
     styles = _styles("drawing.css")
     colours: dict[str, str] = {}
     for name, colour in re.findall(r"(--[a-z-]+):\s*(#[0-9a-f]+)", styles):

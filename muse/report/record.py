@@ -36,7 +36,7 @@ def supervision_json(found: Sequence[LanguageRecord]) -> dict[str, Any]:
 
 
 def least_certain(found: Sequence[LanguageRecord]) -> LanguageRecord | None:
-    """The record with the worst verdict, of equals that of the lowest confidence; None if there are none."""
+    """The record with the worst verdict and, among equals, the lowest confidence; None if there are none."""
     return min(found, key=_certainty, default=None)
 
 

@@ -1,9 +1,4 @@
-"""View: the facts of a report as its templates show them: rows of tables, paths, what is to be explained.
-
-The table of accuracy: all words, frequency bands, kinds of words and baselines, in both directions.
-
-Settings: those of a run as text, as far as the manifest records them.
-"""
+"""View: the facts of a report as its templates show them: tables, settings, files, remarks."""
 
 from __future__ import annotations
 
@@ -54,7 +49,7 @@ class TablePart:
 def accuracy_table(
     accuracy: Accuracy, styles: Mapping[str, str], *, ranked: bool = True
 ) -> tuple[TablePart, ...]:
-    """The parts of the table; `styles` has that of the marks for each language that is asked.
+    """The parts of the table; `styles` has the style of the marks for each source language.
 
     Rows that are not `ranked` have neither a frequency nor a kind.
     """

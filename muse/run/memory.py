@@ -1,9 +1,8 @@
-"""Memory: the peak of this process, as the operating system counts it, and how freed memory is kept.
+"""Memory: the peak of this process, how freed memory is kept, and whether the address space is large enough.
 
-Address space: whether a limit of it leaves enough for the libraries, and for how many threads.
-
-Below that, numerical libraries hang, abort or say something unintelligible, each in its own way, so that it
-has to be found out before the first of them is loaded.
+Where the address space is limited (ulimit -v) to less than they need, numerical libraries hang, abort or say
+something unintelligible, each in its own way. So the limit is compared with the need of the libraries and of
+their threads before the first of them is loaded.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Processes:
         return rows[self.rank :: self.count]
 
     def alike(self, generator: torch.Generator) -> torch.Generator:
-        """A generator that draws the same in all processes, seeded by that of the first."""
+        """A generator that draws the same in all processes, seeded by the generator of the first."""
         if self.count == 1:
             return generator
         seed = torch.randint(2**62, (1,), generator=generator, device=generator.device)

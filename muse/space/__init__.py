@@ -1,6 +1,6 @@
 """The aligned space: an Alignment is saved as a folder on disk, and loaded as an AlignedSpace.
 
-Also rows for words outside a space: new words, n-grams, the units of another system's vocabulary.
+Also here are rows for words outside a space: new words, n-grams, the units of another system's vocabulary.
 Imports: the core types, files, normalise, progress, search, text. It never imports learning.
 """
 

@@ -303,7 +303,7 @@ class AlignedSpace:
         return self._biases[key]
 
     def _find_hubness(self, source: str, target: str) -> Tensor:
-        """The hubness (m,) of the targets; that of the sources, found with it, is kept too."""
+        """The hubness (m,) of the targets; the hubness of the sources, found with it, is kept too."""
         languages, rows = (source, target), (self.tensor(source), self.tensor(target))
         approximate = self.is_approximate(source, target)
         if approximate:

@@ -1,6 +1,6 @@
-"""Adding languages to a saved space: they are mapped to its pivot, the others do not change by a byte.
+"""Saving a space: from the rows and mappings of each language to a folder on disk, atomically.
 
-Saving a space: from the rows and mappings of each language to a folder on disk, atomically.
+Languages may be added to a saved space: they are mapped to its pivot, and no file of the others changes.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def add_to_space(
 ) -> dict[str, Any]:
     """The manifest of the saved `space` with the languages of `sides`, written to `folder` atomically.
 
-    `folder` may be that of the space, which is then replaced. All files of the existing languages are
+    `folder` may be the folder of the space, which is then replaced. All files of the existing languages are
     copied. Criterion and verdict of the space become those of `provenance` if its confidence is lower.
     """
     folder, space = Path(folder).resolve(), Path(space).resolve()
@@ -259,10 +259,10 @@ def add_to_space(
             verify(partial, manifest)  # what was copied: the space may have been replaced in the meantime
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)
-            return write_manifest(partial, _grown(manifest, sides, provenance))
+            return write_manifest(partial, _with_languages(manifest, sides, provenance))
 
 
-def _grown(
+def _with_languages(
     manifest: Mapping[str, Any], sides: Mapping[str, SideToSave], provenance: Provenance
 ) -> dict[str, Any]:
     """The manifest of the space with the languages of `sides` added."""

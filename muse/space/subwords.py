@@ -22,7 +22,7 @@ from muse.progress import Progress
 from muse.vectors import Matrix
 
 LENGTHS = range(3, 7)
-SEEN = 2  # words that an n-gram must occur in: that of a single word does not generalise
+SEEN = 2  # words that an n-gram must occur in: an n-gram of a single word does not generalise
 KNOWN = 0.3  # the share of a word's n-grams that must be known
 RIDGE = 1.0
 ROUNDS = 20  # of conjugate gradients; the residual is then about 10 %, and held-out words improve no more

@@ -1,6 +1,7 @@
-"""Explorer: queries to a space, answered one at a time.
+"""Explorer: queries to a space, answered one at a time: words, sentences, the map, and suggestions.
 
-Suggestions: the most frequent words of a language that start with some letters, as one types; or rows.
+Suggestions are the most frequent words of a language that start with some letters, as one types, or the rows
+whose texts contain some words.
 """
 
 from __future__ import annotations

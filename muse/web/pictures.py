@@ -1,6 +1,6 @@
-"""Pictures: a map of each pair of languages, drawn in the background, the same in both directions.
+"""Pictures: a map of each pair of languages, the same in both directions.
 
-Background: work that is done once, in a thread of its own, while the server answers.
+Each is drawn once, in a background thread of low priority, while the server answers other queries.
 """
 
 from __future__ import annotations

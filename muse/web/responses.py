@@ -29,7 +29,7 @@ class Option(Scored):
 class TranslationsAnswer(BaseModel):
     """The best translations of a word, looked up as `form`, a spelling of the vocabulary.
 
-    `text` is that of a row without words, if it is known.
+    `text` is what an unlabelled vector stands for, if it is known.
     `retrieval` names the scores: csls:10, or nn for cosines. `grade` is that of the best translation; if that
     is weak, `languages` are those where the word is more frequent.
     """
@@ -143,7 +143,7 @@ class Space(BaseModel):
 
 
 class SpacesAnswer(BaseModel):
-    """The spaces of this server, of which there is one."""
+    """The spaces of this server: always one."""
 
     spaces: list[Space]
 

@@ -79,7 +79,7 @@ def bind(address: Address) -> socket.socket:
         raise BadSetting(
             f"{host}:{address.port} must be free to listen on, got {reason}; choose another --port or --host"
         ) from error
-    # Its connections inherit this. Else an answer is sent in two parts, of which the second waits for the
+    # Its connections inherit this. Else an answer is sent in two parts, and the second waits for the
     # client to confirm the first, which takes it 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listening

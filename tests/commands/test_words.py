@@ -123,6 +123,19 @@ RETIRED_NAMES = {
     "holds": "can_store",
     "silent": "without_targets",
     "idle": "ineffective_settings",
+    "whitened": "whiten, fit_whitened",
+    "_Field": "_Candidates",
+    "better": "best_path",
+    "_over": "_path_through",
+    "grown": "with_induced_pairs",
+    "less": "minus_bias",
+    "room": "max_rows",
+    "told": "warnings",
+    "step_back": "lower_thread_priority",
+    "warm": "fill_caches",
+    "occasion": "when_and_how",
+    "of_language": "manifest_entry",
+    "Surroundings": "Context",
 }
 
 

@@ -105,7 +105,7 @@ def refined(evidence: Evidence, start: Maps, config: RefineConfig, rng: np.rando
 
 @dataclass(frozen=True)
 class GuidedTransportConfig:
-    """The mass of the given pairs in that of the plan, the weight of an induced pair, the transport."""
+    """The share of the given pairs in the mass of the plan, the weight of an induced pair, the transport."""
 
     mass: float = 0.2
     induced: float = 0.3

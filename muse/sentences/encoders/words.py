@@ -272,7 +272,7 @@ class _NewRows:
 
 
 def weights_from_text(weighting: str, text: Iterable[Ragged], n: int) -> Weights:
-    """The weights (n + 1,) of n words from the sentences of a text; the last one is that of an unknown word.
+    """The weights (n + 1,) of n words from the sentences of a text; the last one is for unknown words.
 
     idf: log((s + 1) / (f + 1/2)) for a word in f of s sentences. sif: a / (a + p), where p is its share of
     all words (Arora et al., 2017). Raises Mismatch if the text has none of the words.
@@ -294,7 +294,7 @@ def weights_from_text(weighting: str, text: Iterable[Ragged], n: int) -> Weights
 
 
 def weights_from_rank(weighting: str, n: int) -> Weights:
-    """The weights (n + 1,) of n words by rank alone; the last one is that of an unknown word.
+    """The weights (n + 1,) of n words by rank alone; the last one is for unknown words.
 
     idf: -log of the probability that a sentence of ten words contains the word. sif: a / (a + p).
     """

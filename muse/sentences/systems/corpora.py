@@ -135,7 +135,7 @@ class PairsInTurn(Learner):
         return self._begins[-1]
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
-        """Batches of one language each, as many as the order (n,) fills; the language is drawn."""
+        """Batches of one language each, which is drawn, until the order (n,) is used up."""
         names = draw_languages(self._shares, max(1, len(order) // size), generator)
         endless = {
             name: passes(learner.examples, size, generator)

@@ -1,7 +1,4 @@
-"""Inputs of BGT: its settings, and its tokens: words of the space with frozen rows, or word pieces.
-
-The rows of pieces are learned.
-"""
+"""Inputs of BGT: its settings and its tokens, words of the space (rows frozen) or pieces (rows learned)."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class Cotrained(Learner):
         return self.words.most_batches(examples, size)
 
     def check_batch(self, size: int) -> None:
-        """Raise BadSetting if the batch, which is also that of translations, is too small for these."""
+        """Raise BadSetting if the batch is too small for translations, which share its size."""
         self.bitext.check_batch(size)
 
     def fewest(self, processes: int) -> int:

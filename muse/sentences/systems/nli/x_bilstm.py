@@ -130,7 +130,7 @@ PRESETS = {
 
 
 def train_x_bilstm(job: Job) -> Fitted:
-    """Encoders of the languages, trained by L_align on parallel text to match that of the pivot."""
+    """Encoders of the languages, trained by L_align on parallel text to match the encoder of the pivot."""
     request, config, device = job.request, job.config, job.runtime.device
     english = _opened(job)
     parallel = job.parallel()
