@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from muse.answers.induction import Limits, entries
+from muse.files.space_manifest import SpaceRecord
 from muse.report.facts import SHOWN, survey
 from muse.report.view import as_text, settings
 from tests.report.test_measured import WORDS, space
@@ -47,8 +48,11 @@ def test_a_space_without_probabilities_still_has_a_survey(monkeypatch: pytest.Mo
 
 
 def test_settings_that_were_not_recorded_are_none() -> None:
-    assert settings({}) == settings({"settings": 7}) == []
-    assert settings({"settings": {"max_vocab": None, "refine": {"folds": 5}}}) == [
+    def shown(manifest: dict[str, object]) -> list[tuple[str, str]]:
+        return settings(SpaceRecord.of(manifest).settings)
+
+    assert shown({}) == shown({"settings": 7}) == []
+    assert shown({"settings": {"max_vocab": None, "refine": {"folds": 5}}}) == [
         ("max vocab", "none"),
         ("refine", "folds 5"),
     ]
