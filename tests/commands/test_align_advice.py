@@ -105,6 +105,7 @@ def test_a_cut_vocabulary_and_spellings_that_were_not_used(muse: Command, unlike
     assert "--no-identical" not in second.splitlines()[1]
 
 
+@pytest.mark.slow
 def test_translations_that_are_published_that_lie_there_and_that_one_must_write(
     muse: Command, unlike: Path
 ) -> None:

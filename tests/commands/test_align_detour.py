@@ -94,6 +94,7 @@ def test_over_a_language_that_is_not_saved(muse: Command, files: Path, made: Pat
     assert "via fr: identical + identical (uses identical strings)" in shown
 
 
+@pytest.mark.slow
 def test_over_a_language_of_the_space(muse: Command, files: Path) -> None:
     align(muse, "--src", "fr", "--tgt", "en", "--no-reweight")
     fields = muse("align", "--init", "identical", "--src", "xx", "--into", "space", "--json", "--quiet").json

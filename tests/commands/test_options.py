@@ -16,9 +16,8 @@ from tests.support.spaces import saved
 SHOW = [sys.executable, "-m", "muse", "translate", "no-space", "word"]
 
 
-@pytest.mark.parametrize(
-    ("given", "turns"), [({}, 1_000), pytest.param({"GOMP_SPINCOUNT": "7"}, 7, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("given", "turns"), [({}, 1_000), ({"GOMP_SPINCOUNT": "7"}, 7)])
 def test_waiting_threads_sleep_soon_unless_told_otherwise(given: dict[str, str], turns: int) -> None:
     shown = _openmp(given)
     assert f"GOMP_SPINCOUNT = '{turns}'" in shown

@@ -30,6 +30,7 @@ def space() -> AlignedSpace:
     return plain_space(rows, rows[:4] + np.float32(0.01), FRENCH, ENGLISH)
 
 
+@pytest.mark.slow
 def test_every_word_goes_there_and_back(space: AlignedSpace, tmp_path: Path) -> None:
     written = export_spacy(space, tmp_path / "out")
     assert [(one.language, one.pipeline, one.words, one.left_out) for one in written] == [

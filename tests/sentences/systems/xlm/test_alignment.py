@@ -74,6 +74,7 @@ def accuracy(muse: Command, folder: Path, language: str) -> float:
     return float(muse("evaluate", folder / "space", "--task", "nli", *asked).json["accuracy"])
 
 
+@pytest.mark.slow
 def test_translations_carry_inference_into_another_language(muse: Command, pretrained: Path) -> None:
     assert muse(*tuning(pretrained, *APART)).code == 0
     english, french = (accuracy(muse, pretrained, language) for language in ("en", "fr"))
