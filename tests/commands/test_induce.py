@@ -194,7 +194,7 @@ def test_usage(muse: Command, space: Path, more: list[object]) -> None:
 def test_pairs_without_probabilities_cost_no_calibration(
     muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("muse.answers.induction.calibrated", None)
+    monkeypatch.setattr("muse.answers.induction.calibrate_space", None)
     assert muse("induce", space, "--out", space.parent / "d.txt").code == 0
 
 
