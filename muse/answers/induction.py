@@ -158,7 +158,7 @@ class Counts:
     words: int = 0
 
     def counted(self, found: Iterable[Entry]) -> Iterator[Entry]:
-        """The entries, counted as they pass; those of a source word must stand together."""
+        """The entries, counted as they pass; all entries of a source word must stand together."""
         before = None
         for entry in found:
             self.pairs += 1

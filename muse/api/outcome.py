@@ -145,7 +145,7 @@ def provenance(
 
 
 def _inputs(config: AlignConfig) -> tuple[Path, ...]:
-    """The files beside those of the languages of the space; arrays have none."""
+    """The files of detours and the dictionary, which the space has no language for; arrays have none."""
     others = [one for one in via_files(config) if isinstance(one, Path)]
     return tuple(others) if config.dictionary is None else (config.dictionary, *others)
 

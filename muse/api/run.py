@@ -62,75 +62,6 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 
-def read_side(config: AlignConfig, language: str, given: Given, progress: Progress) -> SideToSave:
-    """The vectors of a language, normalised, with the files that they were read from.
-
-    Words whose vectors are all zeros are left out, with a warning: nothing can be learned of them. Rows
-    without words keep their numbers, and those of zeros are found by no search.
-    """
-    listed, texts = word_list(config, language), captions(config, language)
-    if isinstance(given, RowArray):
-        if listed is not None:
-            raise no_ngrams_error(Path(language))
-        table = with_texts(given.table(language), texts)
-        vectors = gather(table, ReadOptions(language, config.max_vocab, config.lower))
-        vectors = _with_directions(vectors, "the array")
-        # No files: the digest stands for them.
-        return SideToSave(*normalise_in_place(vectors, config.normalise))
-    vectors = read_vectors(
-        given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
-        words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
-        progress=progress,
-    )  # fmt: skip
-    check_language(language, vectors.words)
-    if vectors.repeated:
-        log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
-    vectors = _with_directions(vectors, given)
-    files = tuple(file for file in (given, listed, texts) if file is not None)
-    return SideToSave(*normalise_in_place(vectors, config.normalise), files=files)
-
-
-def _with_directions(vectors: Vectors, given: object) -> Vectors:
-    """The words whose vectors are not all zeros, or all unlabelled vectors; warns of those that are."""
-    kept = vectors.nonzero()
-    if zeros := len(vectors) - len(kept):
-        action = "left out" if vectors.ranked else "no counterpart will be found for"
-        log.warning(
-            "%s: %s %d of %d %s (%s), with vectors of zeros",
-            given, action, zeros, len(vectors), vectors.noun, vectors.language,
-        )  # fmt: skip
-    return kept if vectors.ranked else vectors
-
-
-def read_dictionary(path: Path) -> Lexicon:
-    """The pairs of a dictionary; says on the log how a third column of numbers is read."""
-    lexicon = read_lexicon(path)
-    # Whether scores are weights depends on their range, which their author may not have had in mind.
-    if lexicon.scores is None or lexicon.probabilities is not None:
-        return lexicon
-    if lexicon.weights is None:
-        log.info(
-            "%s: the third column is no weight, since it is not from 0 to 1: all pairs count alike", path
-        )
-    else:
-        log.info("%s: the third column, from 0 to 1, is read as the weights of the pairs", path)
-    return lexicon
-
-
-@dataclass(frozen=True, eq=False)
-class _Inputs:
-    """The vectors read: the languages to map, the target, and languages for detours only."""
-
-    sources: dict[str, SideToSave]
-    target: SideToSave
-    via: dict[str, SideToSave]
-
-    def words(self) -> dict[str, int]:
-        """The number of words of each language."""
-        sides = [*self.sources.values(), self.target]
-        return {side.vectors.language: len(side.vectors) for side in sides}
-
-
 def align(
     src: str | Sequence[str] | None = None,
     tgt: str | None = None,
@@ -227,6 +158,35 @@ def _resolved(config: AlignConfig) -> AlignConfig:
     return replace(config, tgt=pivot)
 
 
+def read_dictionary(path: Path) -> Lexicon:
+    """The pairs of a dictionary; says on the log how a third column of numbers is read."""
+    lexicon = read_lexicon(path)
+    # Whether scores are weights depends on their range, which their author may not have had in mind.
+    if lexicon.scores is None or lexicon.probabilities is not None:
+        return lexicon
+    if lexicon.weights is None:
+        log.info(
+            "%s: the third column is no weight, since it is not from 0 to 1: all pairs count alike", path
+        )
+    else:
+        log.info("%s: the third column, from 0 to 1, is read as the weights of the pairs", path)
+    return lexicon
+
+
+@dataclass(frozen=True, eq=False)
+class _Inputs:
+    """The vectors read: the languages to map, the target, and languages for detours only."""
+
+    sources: dict[str, SideToSave]
+    target: SideToSave
+    via: dict[str, SideToSave]
+
+    def words(self) -> dict[str, int]:
+        """The number of words of each language."""
+        sides = [*self.sources.values(), self.target]
+        return {side.vectors.language: len(side.vectors) for side in sides}
+
+
 def _load(config: AlignConfig, progress: Progress) -> _Inputs:
     """Every language, read and checked; the target first."""
     files = dict(zip(config.src, source_files(config), strict=True))
@@ -247,6 +207,55 @@ def _load(config: AlignConfig, progress: Progress) -> _Inputs:
     )
 
 
+def _pivot(folder: Path) -> SideToSave:
+    """The rows of the pivot of the saved space, as they are in the space."""
+    space = load_space(folder)
+    side = space.side(space.pivot)
+    # A copy: the folder with the memory-mapped rows may be replaced while they are in use.
+    vectors = replace(side.vectors, matrix=np.array(side.vectors.matrix))
+    return SideToSave(vectors, side.normalisation)
+
+
+def read_side(config: AlignConfig, language: str, given: Given, progress: Progress) -> SideToSave:
+    """The vectors of a language, normalised, with the files that they were read from.
+
+    Words whose vectors are all zeros are left out, with a warning: nothing can be learned of them. Rows
+    without words keep their numbers, and those of zeros are found by no search.
+    """
+    listed, texts = word_list(config, language), captions(config, language)
+    if isinstance(given, RowArray):
+        if listed is not None:
+            raise no_ngrams_error(Path(language))
+        table = with_texts(given.table(language), texts)
+        vectors = gather(table, ReadOptions(language, config.max_vocab, config.lower))
+        vectors = _with_directions(vectors, "the array")
+        # No files: the digest stands for them.
+        return SideToSave(*normalise_in_place(vectors, config.normalise))
+    vectors = read_vectors(
+        given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
+        words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
+        progress=progress,
+    )  # fmt: skip
+    check_language(language, vectors.words)
+    if vectors.repeated:
+        log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
+    vectors = _with_directions(vectors, given)
+    files = tuple(file for file in (given, listed, texts) if file is not None)
+    return SideToSave(*normalise_in_place(vectors, config.normalise), files=files)
+
+
+def _with_directions(vectors: Vectors, given: object) -> Vectors:
+    """The words whose vectors are not all zeros, or all unlabelled vectors; warns of those that are."""
+    kept = vectors.nonzero()
+    if zeros := len(vectors) - len(kept):
+        action = "left out" if vectors.ranked else "no counterpart will be found for"
+        log.warning(
+            "%s: %s %d of %d %s (%s), with vectors of zeros",
+            given, action, zeros, len(vectors), vectors.noun, vectors.language,
+        )  # fmt: skip
+    return kept if vectors.ranked else vectors
+
+
 def _of_rows(config: AlignConfig, inputs: _Inputs) -> AlignConfig:
     """The config with the settings for rows, which the space records, if no two languages have words."""
     mapped = [side.vectors for side in (*inputs.sources.values(), *inputs.via.values())]
@@ -258,7 +267,7 @@ def _of_rows(config: AlignConfig, inputs: _Inputs) -> AlignConfig:
 
 
 def _others(config: AlignConfig, inputs: _Inputs) -> Others:
-    """The languages for detours only: those of `--via`, and those of the saved space that did not fail."""
+    """The languages for detours only: `--via`, and the languages of the saved space that did not fail."""
     saved = []
     if config.into is not None:
         space = load_space(config.into, check=False)  # checked when its pivot was read
@@ -269,15 +278,6 @@ def _others(config: AlignConfig, inputs: _Inputs) -> Others:
                 identity = np.eye(vectors.dimension, dtype=np.float32)
                 saved.append(Intermediate(vectors, identity, made.method, made.via, label == "aligned"))
     return Others([side.vectors for side in inputs.via.values()], saved)
-
-
-def _pivot(folder: Path) -> SideToSave:
-    """The rows of the pivot of the saved space, as they are in the space."""
-    space = load_space(folder)
-    side = space.side(space.pivot)
-    # A copy: the folder with the memory-mapped rows may be replaced while they are in use.
-    vectors = replace(side.vectors, matrix=np.array(side.vectors.matrix))
-    return SideToSave(vectors, side.normalisation)
 
 
 def _checkpoint(config: AlignConfig, inputs: _Inputs) -> Checkpoint:

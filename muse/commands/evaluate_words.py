@@ -233,7 +233,7 @@ def rows(space: Path, options: dict[str, Any]) -> Report:
 
 
 def _side(space: AlignedSpace, language: str, file: Path | None) -> Vectors:
-    """The rows of a file in the space, or, without one, those of the space."""
+    """The rows of a file, mapped into the space; without a file, the rows of the space."""
     if file is None:
         return space.vectors(language)
     from dataclasses import replace

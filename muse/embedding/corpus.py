@@ -91,7 +91,7 @@ def check_text(text: Path) -> None:
 
 
 def _check_letters(lines: Sequence[str], texts: Sequence[Path]) -> None:
-    """Raise BadFile for what is no text, such as a file of vectors."""
+    """Raise BadFile if the file is not text, such as a file of vectors."""
     text = "".join("".join(lines).split())
     if sum(map(str.isalpha, text)) < LETTERS * len(text):
         named = ", ".join(map(str, texts))
@@ -111,7 +111,7 @@ def _files(texts: Sequence[Path]) -> list[Path]:
 
 
 def _letters(files: Sequence[Path]) -> int:
-    """The most letters that the files may have; 0 where that is unknown, as of packed ones and pipes."""
+    """The most letters that the files may have; 0 if unknown, as for compressed files and pipes."""
     if any(is_stream(file) or is_parquet(file) or is_packed(file) for file in files):
         return 0
     return sum(file.stat().st_size for file in files)

@@ -72,7 +72,7 @@ def evaluate_rows(
     rng: np.random.Generator,
     gold: str = "",
 ) -> RowsScore:
-    """The score of looking up the rows of the first side among all those of the second.
+    """The score of looking up the rows of the first side among all rows of the second.
 
     `sides` are in the shared space, rows of unit length, with ids as words; `pairs` of ids say which belong
     together, and without them row i belongs to row i. Raise Mismatch if there is no pair.

@@ -112,7 +112,7 @@ def check_parts(folder: Path, settings: Mapping[str, Any]) -> None:
 
 
 def begin_parts(folder: Path, count: int, settings: Mapping[str, Any]) -> PartFolder:
-    """The parts of a run with these settings: new ones, or those of a run of the same that was cut off."""
+    """The parts of a run with these settings: new ones, or what an interrupted run of the same has left."""
     check_parts(folder, settings)
     if not (folder / MANIFEST).exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -128,7 +128,7 @@ class Candidate:
     history: tuple[dict[str, Any], ...] = ()
 
     def as_record(self) -> dict[str, object]:
-        """The fields of the manifest: those of `--json`, the orthogonality defect and the history."""
+        """The fields of the manifest: the ones of `--json`, the orthogonality defect and the history."""
         defect = float(f"{self.alignment.orthogonality_defect:.3g}")
         return {**self.as_json(), "orthogonality_defect": defect, "history": self.history}
 

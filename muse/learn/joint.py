@@ -248,7 +248,7 @@ class Fit:
         }
 
     def _halves(self, pairs: Pairs, rng: np.random.Generator) -> dict[str, Tensor]:
-        """The half, 0 or 1, of every word: that of its translation in the pivot, if it has one.
+        """The half, 0 or 1, of every word: the half of its translation in the pivot, if it has one.
 
         Otherwise test pairs could leak into training by way of a third language.
         """

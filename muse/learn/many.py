@@ -42,6 +42,166 @@ COMPARED = 10_000  # the most frequent words whose spellings tell which language
 FITTED = 5_000  # the most frequent words, if the path has too few dimensions to be composed
 
 
+@dataclass(frozen=True)
+class LearnedMany:
+    """What was learned for each language, and the result of joint refinement if requested."""
+
+    languages: dict[str, Learned]
+    joint: Joint | None = None
+    joint_seconds: float | None = None
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """The seconds of each stage, summed over the languages."""
+        stages = dict.fromkeys(stage for one in self.languages.values() for stage in one.seconds)
+        total = {
+            stage: sum(one.seconds.get(stage, 0.0) for one in self.languages.values()) for stage in stages
+        }
+        return total if self.joint_seconds is None else {**total, "joint": self.joint_seconds}
+
+
+@dataclass(frozen=True, eq=False)
+class Others:
+    """Languages for detours only: `via` are aligned into the pivot when needed, `saved` are in its space."""
+
+    via: Sequence[Vectors] = ()
+    saved: Sequence[Intermediate] = ()
+
+
+def learn_many(
+    sources: Sequence[Vectors],
+    target: Vectors,
+    *,
+    config: AlignConfig,
+    runtime: Runtime,
+    others: Others | None = None,
+) -> LearnedMany:
+    """The mappings from prepared `sources` to prepared `target`, which moves only for a single source.
+
+    A language that fails, or is doubtful, is tried over the others (`muse.learn.many`). Raise BadSetting if
+    unlabelled vectors are to be refined jointly.
+    """
+    if config.joint and not all(side.ranked for side in (*sources, target)):
+        raise BadSetting("--joint fits mappings to pairs of words, got unlabelled vectors; leave it out")
+    several = len(sources) > 1
+    own_config = config.into_fixed() if several else config  # several share a target that does not move
+    learned: dict[str, Learned] = {}
+    failures: dict[str, MuseError] = {}
+    for place, source in enumerate(sources, 1):
+        if several:
+            log.info("%s into %s, %d of %d", source.language, target.language, place, len(sources))
+        own = _runtime_of(source.language, runtime) if several else runtime
+        own = own.skip_parts(PARTS * (place - 1))
+        try:
+            learned[source.language] = learn(source, target, config=own_config, runtime=own)
+        except MuseError as error:
+            named = type(error)(f"{source.language} into {target.language}: {error}")
+            failures[source.language] = named if several else error
+            if not isinstance(error, (NotConverged, Mismatch)):  # these a detour may mend
+                raise failures[source.language] from error
+    learned = _Detours(sources, target, own_config, runtime).improved(learned, others or Others())
+    for language, failure in failures.items():
+        if language not in learned:
+            raise failure
+    ordered = {source.language: learned[source.language] for source in sources}
+    return _jointly(sources, target, ordered, config, runtime) if config.joint else LearnedMany(ordered)
+
+
+def _jointly(
+    sources: Sequence[Vectors],
+    target: Vectors,
+    learned: dict[str, Learned],
+    config: AlignConfig,
+    runtime: Runtime,
+) -> LearnedMany:
+    """The languages with the mappings of joint refinement, judged again if these are kept."""
+    rng = generator(config.seed, AlignStream.JOINT)
+    start = {language: one.alignment.source_map for language, one in learned.items()}
+    began = time.perf_counter()
+    last = runtime.skip_parts(PARTS * len(sources) - 1)
+    joint = refine_jointly([*sources, target], start, rng=rng, runtime=last)
+    if joint.weight:
+        for source in sources:
+            one = learned[source.language]
+            score = criterion(source, target, device=runtime.device)
+            mapping = joint.mappings[source.language]
+            alignment = replace(one.alignment, source_map=mapping, criterion=score(mapping))
+            null = one.verdict.null
+            verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
+            learned[source.language] = replace(one, alignment=alignment, verdict=verdict)
+    return LearnedMany(learned, joint, time.perf_counter() - began)
+
+
+def _runtime_of(language: str, runtime: Runtime) -> Runtime:
+    """The runtime with the checkpoint of one of several languages."""
+    return replace(runtime, checkpoint=runtime.checkpoint.of(language))
+
+
+@dataclass(frozen=True, eq=False)
+class _Detours:
+    """The detours of the languages to align; `config` has the settings of each."""
+
+    sources: Sequence[Vectors]
+    target: Vectors
+    config: AlignConfig
+    runtime: Runtime
+
+    def improved(self, learned: dict[str, Learned], others: Others) -> dict[str, Learned]:
+        """`learned` with those languages that a detour improves; what succeeds may help the next."""
+        found = dict(learned)
+        pending = [source for source in self.sources if _needs_detour(found.get(source.language))]
+        if not pending:
+            return found
+        intermediates = [*self._intermediates(found), *others.saved, *self._aligned(others.via)]
+        known = {over.language for over in intermediates}
+        fresh = intermediates
+        while pending and fresh:
+            for source in pending:
+                own = _runtime_of(source.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
+                paths = Paths.of(source, self.target, self.config, own)
+                usable = [over for over in fresh if over.language != source.language]
+                better = paths.best_path(found.get(source.language), usable)
+                if better is not None:
+                    found[source.language] = better
+            pending = [source for source in pending if _needs_detour(found.get(source.language))]
+            fresh = [over for over in self._intermediates(found) if over.language not in known]
+            known |= {over.language for over in fresh}
+        return found
+
+    def _intermediates(self, learned: dict[str, Learned]) -> list[Intermediate]:
+        """The languages to align that others may go over: those that did not fail."""
+        if len(self.sources) == 1:
+            return []
+        return [
+            Intermediate.of(source, learned[source.language])
+            for source in self.sources
+            if source.language in learned and learned[source.language].verdict.label != "failed"
+        ]
+
+    def _aligned(self, via: Sequence[Vectors]) -> list[Intermediate]:
+        """The languages for detours only that do not fail into the pivot."""
+        config = self.config.into_fixed().without_pairs()
+        intermediates = []
+        for language in via:
+            log.info("%s into %s, for detours", language.language, self.target.language)
+            own = _runtime_of(language.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
+            try:
+                learned = learn(language, self.target, config=config, runtime=own)
+            except MuseError as error:
+                log.warning("%s into %s: %s", language.language, self.target.language, error)
+                continue
+            if learned.verdict.label != "failed":
+                intermediates.append(Intermediate.of(language, learned))
+        return intermediates
+
+
+def _needs_detour(learned: Learned | None) -> bool:
+    """Whether a mapping is missing or not judged aligned; judged on pairs, whether it failed."""
+    if learned is None:
+        return True
+    return learned.verdict.label in (("failed",) if learned.supervision else ("failed", "doubtful"))
+
+
 @dataclass(frozen=True, eq=False)
 class Intermediate:
     """A language to go over: its vectors and its map (k, d) into the pivot's space.
@@ -180,163 +340,3 @@ def nearest_first(source: Vectors, intermediates: Sequence[Intermediate]) -> lis
         return not over.aligned, -len(identical_strings(over.vectors.most_frequent(COMPARED), own))
 
     return sorted(intermediates, key=rank)
-
-
-@dataclass(frozen=True, eq=False)
-class Others:
-    """Languages for detours only: `via` are aligned into the pivot when needed, `saved` are in its space."""
-
-    via: Sequence[Vectors] = ()
-    saved: Sequence[Intermediate] = ()
-
-
-@dataclass(frozen=True)
-class LearnedMany:
-    """What was learned for each language, and the result of joint refinement if requested."""
-
-    languages: dict[str, Learned]
-    joint: Joint | None = None
-    joint_seconds: float | None = None
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """The seconds of each stage, summed over the languages."""
-        stages = dict.fromkeys(stage for one in self.languages.values() for stage in one.seconds)
-        total = {
-            stage: sum(one.seconds.get(stage, 0.0) for one in self.languages.values()) for stage in stages
-        }
-        return total if self.joint_seconds is None else {**total, "joint": self.joint_seconds}
-
-
-def learn_many(
-    sources: Sequence[Vectors],
-    target: Vectors,
-    *,
-    config: AlignConfig,
-    runtime: Runtime,
-    others: Others | None = None,
-) -> LearnedMany:
-    """The mappings from prepared `sources` to prepared `target`, which moves only for a single source.
-
-    A language that fails, or is doubtful, is tried over the others (`muse.learn.many`). Raise BadSetting if
-    unlabelled vectors are to be refined jointly.
-    """
-    if config.joint and not all(side.ranked for side in (*sources, target)):
-        raise BadSetting("--joint fits mappings to pairs of words, got unlabelled vectors; leave it out")
-    several = len(sources) > 1
-    own_config = config.into_fixed() if several else config  # several share a target that does not move
-    learned: dict[str, Learned] = {}
-    failures: dict[str, MuseError] = {}
-    for place, source in enumerate(sources, 1):
-        if several:
-            log.info("%s into %s, %d of %d", source.language, target.language, place, len(sources))
-        own = _runtime_of(source.language, runtime) if several else runtime
-        own = own.skip_parts(PARTS * (place - 1))
-        try:
-            learned[source.language] = learn(source, target, config=own_config, runtime=own)
-        except MuseError as error:
-            named = type(error)(f"{source.language} into {target.language}: {error}")
-            failures[source.language] = named if several else error
-            if not isinstance(error, (NotConverged, Mismatch)):  # these a detour may mend
-                raise failures[source.language] from error
-    learned = _Detours(sources, target, own_config, runtime).improved(learned, others or Others())
-    for language, failure in failures.items():
-        if language not in learned:
-            raise failure
-    ordered = {source.language: learned[source.language] for source in sources}
-    return _jointly(sources, target, ordered, config, runtime) if config.joint else LearnedMany(ordered)
-
-
-def _runtime_of(language: str, runtime: Runtime) -> Runtime:
-    """The runtime with the checkpoint of one of several languages."""
-    return replace(runtime, checkpoint=runtime.checkpoint.of(language))
-
-
-@dataclass(frozen=True, eq=False)
-class _Detours:
-    """The detours of the languages to align; `config` has the settings of each."""
-
-    sources: Sequence[Vectors]
-    target: Vectors
-    config: AlignConfig
-    runtime: Runtime
-
-    def improved(self, learned: dict[str, Learned], others: Others) -> dict[str, Learned]:
-        """`learned` with those languages that a detour improves; what succeeds may help the next."""
-        found = dict(learned)
-        pending = [source for source in self.sources if _needs_detour(found.get(source.language))]
-        if not pending:
-            return found
-        intermediates = [*self._intermediates(found), *others.saved, *self._aligned(others.via)]
-        known = {over.language for over in intermediates}
-        fresh = intermediates
-        while pending and fresh:
-            for source in pending:
-                own = _runtime_of(source.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
-                paths = Paths.of(source, self.target, self.config, own)
-                usable = [over for over in fresh if over.language != source.language]
-                better = paths.best_path(found.get(source.language), usable)
-                if better is not None:
-                    found[source.language] = better
-            pending = [source for source in pending if _needs_detour(found.get(source.language))]
-            fresh = [over for over in self._intermediates(found) if over.language not in known]
-            known |= {over.language for over in fresh}
-        return found
-
-    def _intermediates(self, learned: dict[str, Learned]) -> list[Intermediate]:
-        """The languages to align that others may go over: those that did not fail."""
-        if len(self.sources) == 1:
-            return []
-        return [
-            Intermediate.of(source, learned[source.language])
-            for source in self.sources
-            if source.language in learned and learned[source.language].verdict.label != "failed"
-        ]
-
-    def _aligned(self, via: Sequence[Vectors]) -> list[Intermediate]:
-        """The languages for detours only that do not fail into the pivot."""
-        config = self.config.into_fixed().without_pairs()
-        intermediates = []
-        for language in via:
-            log.info("%s into %s, for detours", language.language, self.target.language)
-            own = _runtime_of(language.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
-            try:
-                learned = learn(language, self.target, config=config, runtime=own)
-            except MuseError as error:
-                log.warning("%s into %s: %s", language.language, self.target.language, error)
-                continue
-            if learned.verdict.label != "failed":
-                intermediates.append(Intermediate.of(language, learned))
-        return intermediates
-
-
-def _needs_detour(learned: Learned | None) -> bool:
-    """Whether a mapping is missing or not judged aligned; judged on pairs, whether it failed."""
-    if learned is None:
-        return True
-    return learned.verdict.label in (("failed",) if learned.supervision else ("failed", "doubtful"))
-
-
-def _jointly(
-    sources: Sequence[Vectors],
-    target: Vectors,
-    learned: dict[str, Learned],
-    config: AlignConfig,
-    runtime: Runtime,
-) -> LearnedMany:
-    """The languages with the mappings of joint refinement, judged again if these are kept."""
-    rng = generator(config.seed, AlignStream.JOINT)
-    start = {language: one.alignment.source_map for language, one in learned.items()}
-    began = time.perf_counter()
-    last = runtime.skip_parts(PARTS * len(sources) - 1)
-    joint = refine_jointly([*sources, target], start, rng=rng, runtime=last)
-    if joint.weight:
-        for source in sources:
-            one = learned[source.language]
-            score = criterion(source, target, device=runtime.device)
-            mapping = joint.mappings[source.language]
-            alignment = replace(one.alignment, source_map=mapping, criterion=score(mapping))
-            null = one.verdict.null
-            verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
-            learned[source.language] = replace(one, alignment=alignment, verdict=verdict)
-    return LearnedMany(learned, joint, time.perf_counter() - began)

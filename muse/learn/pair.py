@@ -42,69 +42,13 @@ MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervis
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
 
 
-def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = ()) -> Vectors:
-    """At most MOST rows in random order, those with the ids `keep` among them; ranked words as they are."""
-    if side.ranked:
-        return side
-    order = rng.permutation(len(side))
-    if keep and len(side) > MOST:
-        kept = WordIndex(tuple(keep))
-        wanted = np.array([side.words[row] in kept for row in order.tolist()])
-        order = np.concatenate([order[wanted], order[~wanted]])
-    return side.chosen(rng.permutation(order[:MOST]) if keep else order[:MOST])
-
-
-def learn_from_pairs(
-    evidence: Evidence,
-    *,
-    unsupervised: Sequence[Candidate],
-    fixed: bool,
-    plain: bool,
-    seed: int,
-    runtime: Runtime,
-) -> tuple[Alignment, Supervision]:
-    """The alignment chosen by cross-validation on the pairs of `evidence`, and how it was chosen.
-
-    `unsupervised` were learned without the pairs: candidates, and starts of self-learning. `fixed` and
-    `plain` as in `choose`.
-    """
-    starts = [
-        Start(one.alignment.method, _maps(one.alignment, evidence), one.verdict.label == "failed")
-        for one in unsupervised
-    ]
-    maps, supervision = choose(
-        evidence, starts, fixed=fixed, plain=plain, seed=[seed, *AlignStream.PAIRS], runtime=runtime
-    )
-    return _alignment(maps, evidence, f"dictionary:{supervision.chosen}"), supervision
-
-
-def _maps(alignment: Alignment, evidence: Evidence) -> Maps:
-    """The maps of an alignment; a semi-orthogonal one into more dimensions goes into the smaller space."""
-    source = torch.from_numpy(alignment.source_map).to(evidence.x)  # (k, ds)
-    if alignment.target_map is None:
-        return Maps.of_mapping(source)
-    return Maps(source, torch.from_numpy(alignment.target_map).to(evidence.y))
-
-
-def _alignment(maps: Maps, evidence: Evidence, method: str) -> Alignment:
-    """The maps as an alignment with its criterion; NotConverged if they are not finite."""
-    if not all(torch.isfinite(one).all() for one in maps):
-        raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
-    x, y = (rows[:MOST_FREQUENT] for rows in evidence.vocabulary)
-    score = mean_cosine(maps.of_source(x), maps.of_target(y))
-    k, d = maps.target.shape
-    fixed = k == d and torch.equal(maps.target, torch.eye(d).to(maps.target))
-    own, other = (one.cpu().numpy().copy() for one in maps)
-    return Alignment(own, None if fixed else other, method=method, criterion=score)
-
-
 @dataclass(frozen=True)
 class Learned:
     """The result of a run: the alignment, the verdict, every candidate tried, seconds by stage.
 
     `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage,
     `via` the languages of a detour, empty for a direct mapping; `supervision` is what was learned from pairs.
-    `chosen` is the candidate that the alignment came of, and `reason` why it was chosen.
+    `chosen` is the candidate that the alignment was made from, and `reason` why it was chosen.
     """
 
     alignment: Alignment
@@ -174,6 +118,18 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     return _learn_without_pairs(source, target, config, runtime)
 
 
+def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = ()) -> Vectors:
+    """At most MOST rows in random order, those with the ids `keep` among them; ranked words as they are."""
+    if side.ranked:
+        return side
+    order = rng.permutation(len(side))
+    if keep and len(side) > MOST:
+        kept = WordIndex(tuple(keep))
+        wanted = np.array([side.words[row] in kept for row in order.tolist()])
+        order = np.concatenate([order[wanted], order[~wanted]])
+    return side.chosen(rng.permutation(order[:MOST]) if keep else order[:MOST])
+
+
 def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Learned:
     began = time.perf_counter()
     tried = tuple(candidates(source, target, initialisations(config), config=config, runtime=runtime))
@@ -205,7 +161,7 @@ def _refined(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> tuple[Alignment, Verdict]:
-    """What refinement makes of `start`, with its verdict, or `start` itself where that has a better one."""
+    """The refined `start` with its verdict, or `start` itself if its own verdict is better."""
     found, score = start.alignment, criterion(source, target, device=runtime.device)
     if _rows_failed(start, config):
         return replace(found, criterion=score(found.source_map)), start.verdict
@@ -265,9 +221,53 @@ def _learn_with_pairs(
 
 
 def _starts(alone: Learned | None) -> list[Candidate]:
-    """What was learned without pairs, and identical strings if they are another."""
+    """The alignment learned without pairs, and the one of identical strings if that is another."""
     if alone is None:
         return []
     found = Candidate(alone.alignment, alone.verdict, sum(alone.seconds.values()))
     others = [one for one in alone.candidates if one.alignment.init == "identical"]
     return [found, *(one for one in others if one.alignment.method != found.alignment.method)]
+
+
+def learn_from_pairs(
+    evidence: Evidence,
+    *,
+    unsupervised: Sequence[Candidate],
+    fixed: bool,
+    plain: bool,
+    seed: int,
+    runtime: Runtime,
+) -> tuple[Alignment, Supervision]:
+    """The alignment chosen by cross-validation on the pairs of `evidence`, and how it was chosen.
+
+    `unsupervised` were learned without the pairs: candidates, and starts of self-learning. `fixed` and
+    `plain` as in `choose`.
+    """
+    starts = [
+        Start(one.alignment.method, _maps(one.alignment, evidence), one.verdict.label == "failed")
+        for one in unsupervised
+    ]
+    maps, supervision = choose(
+        evidence, starts, fixed=fixed, plain=plain, seed=[seed, *AlignStream.PAIRS], runtime=runtime
+    )
+    return _alignment(maps, evidence, f"dictionary:{supervision.chosen}"), supervision
+
+
+def _maps(alignment: Alignment, evidence: Evidence) -> Maps:
+    """The maps of an alignment; a semi-orthogonal one into more dimensions goes into the smaller space."""
+    source = torch.from_numpy(alignment.source_map).to(evidence.x)  # (k, ds)
+    if alignment.target_map is None:
+        return Maps.of_mapping(source)
+    return Maps(source, torch.from_numpy(alignment.target_map).to(evidence.y))
+
+
+def _alignment(maps: Maps, evidence: Evidence, method: str) -> Alignment:
+    """The maps as an alignment with its criterion; NotConverged if they are not finite."""
+    if not all(torch.isfinite(one).all() for one in maps):
+        raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
+    x, y = (rows[:MOST_FREQUENT] for rows in evidence.vocabulary)
+    score = mean_cosine(maps.of_source(x), maps.of_target(y))
+    k, d = maps.target.shape
+    fixed = k == d and torch.equal(maps.target, torch.eye(d).to(maps.target))
+    own, other = (one.cpu().numpy().copy() for one in maps)
+    return Alignment(own, None if fixed else other, method=method, criterion=score)

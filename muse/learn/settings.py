@@ -44,7 +44,7 @@ class RowArray:
     rows: NDArray[Any]
 
     def table(self, language: str) -> Table:
-        """The rows as a file yields them, so that they are checked and copied as those of a file are."""
+        """The rows as a file yields them, so that they are checked and copied like rows of a file."""
         return table_of_rows(Path(language), self.rows)
 
 

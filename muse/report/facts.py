@@ -43,51 +43,6 @@ LONGEST_TEXT = 200  # characters shown
 
 
 @dataclass(frozen=True)
-class Survey:
-    """The best translations of the `searched` most frequent words.
-
-    `expected` is their mean probability, and `trusted` the share that is shown as trusted, both in
-    percent, None if the space is too small for probabilities.
-    """
-
-    searched: int
-    expected: float | None
-    trusted: float | None
-    surest: tuple[Entry, ...]
-    unsure: tuple[Entry, ...]
-    drawn: tuple[Entry, ...]
-
-
-def survey(space: AlignedSpace, source: str, target: str, *, most: int, rng: np.random.Generator) -> Survey:
-    """The survey of the `most` frequent words of both languages; `rng` draws the words to show."""
-    found = list(_best(space, source, target, most))
-    order = sorted(range(len(found)), key=lambda row: -_worth(found[row]))
-    drawn = np.sort(rng.choice(len(found), min(SHOWN, len(found)), replace=False)).tolist()
-    surest, unsure = order[:SHOWN], order[: -SHOWN - 1 : -1]
-    known = np.array([entry.probability for entry in found if entry.probability is not None])
-    shares = (
-        (100 * float(known.mean()), 100 * float((known >= TRUSTED).mean())) if len(known) else (None, None)
-    )
-    return Survey(
-        len(found), *shares,
-        *(tuple(found[row] for row in rows) for rows in (surest, unsure, drawn)),
-    )  # fmt: skip
-
-
-def _worth(entry: Entry) -> float:
-    return (entry.score or 0.0) if entry.probability is None else entry.probability
-
-
-def _best(space: AlignedSpace, source: str, target: str, most: int) -> Iterator[Entry]:
-    calibration = find_calibration(space, source, target)
-    direction = Direction(space, (source, target), (most, most))
-    search = search_with(Approximation())(direction, Retrieval(), CANDIDATES)
-    for begin in range(0, len(direction.rows[0]), BATCH):
-        best = search.best(slice(begin, begin + BATCH), CANDIDATES)  # (b, k)
-        yield from entries_of(direction, best, begin, limits=Limits(top=1), calibration=calibration)
-
-
-@dataclass(frozen=True)
 class ReportConfig:
     """The settings of a report: the direction, the gold list, the words searched.
 
@@ -237,6 +192,51 @@ def _accuracy(space: AlignedSpace, gold: Gold, config: ReportConfig, rng: np.ran
     backward = measure(space, gold.backward(space, *way), way[::-1], max_vocab=config.max_vocab, rng=rng)
     answers = gold_answers(space, gold, way, forward.score.ranks)
     return Accuracy(forward, backward, answers, reliability_of(answers, rng))
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The best translations of the `searched` most frequent words.
+
+    `expected` is their mean probability, and `trusted` the share that is shown as trusted, both in
+    percent, None if the space is too small for probabilities.
+    """
+
+    searched: int
+    expected: float | None
+    trusted: float | None
+    surest: tuple[Entry, ...]
+    unsure: tuple[Entry, ...]
+    drawn: tuple[Entry, ...]
+
+
+def survey(space: AlignedSpace, source: str, target: str, *, most: int, rng: np.random.Generator) -> Survey:
+    """The survey of the `most` frequent words of both languages; `rng` draws the words to show."""
+    found = list(_best(space, source, target, most))
+    order = sorted(range(len(found)), key=lambda row: -_worth(found[row]))
+    drawn = np.sort(rng.choice(len(found), min(SHOWN, len(found)), replace=False)).tolist()
+    surest, unsure = order[:SHOWN], order[: -SHOWN - 1 : -1]
+    known = np.array([entry.probability for entry in found if entry.probability is not None])
+    shares = (
+        (100 * float(known.mean()), 100 * float((known >= TRUSTED).mean())) if len(known) else (None, None)
+    )
+    return Survey(
+        len(found), *shares,
+        *(tuple(found[row] for row in rows) for rows in (surest, unsure, drawn)),
+    )  # fmt: skip
+
+
+def _worth(entry: Entry) -> float:
+    return (entry.score or 0.0) if entry.probability is None else entry.probability
+
+
+def _best(space: AlignedSpace, source: str, target: str, most: int) -> Iterator[Entry]:
+    calibration = find_calibration(space, source, target)
+    direction = Direction(space, (source, target), (most, most))
+    search = search_with(Approximation())(direction, Retrieval(), CANDIDATES)
+    for begin in range(0, len(direction.rows[0]), BATCH):
+        best = search.best(slice(begin, begin + BATCH), CANDIDATES)  # (b, k)
+        yield from entries_of(direction, best, begin, limits=Limits(top=1), calibration=calibration)
 
 
 def most_frequent(space: AlignedSpace, count: int) -> AlignedSpace:

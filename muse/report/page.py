@@ -69,7 +69,7 @@ def check_page(page: Path) -> None:
 
 
 def write_report(facts: Facts, page: Path) -> WrittenReport:
-    """The paths of the page and its figures, which are written, replacing those of an earlier report."""
+    """The paths of the page and its figures, which are written, replacing an earlier report."""
     check_page(page)
     environment, drawn = _environment(), drawings(facts)
     text = environment.get_template("page.html").render(
@@ -100,7 +100,7 @@ def _environment() -> Environment:
 
 
 def count(value: object) -> str:
-    """A number of things, with commas; a dash for what is no number."""
+    """The count with commas; a dash if it is not a number."""
     return f"{value:,.0f}" if is_figure(value) else "–"
 
 

@@ -29,6 +29,64 @@ WRONG = 15  # answers shown of a direction
 GOOD = 20.0  # the P@1 in percent above which no alignment has failed, and below which none is good
 
 
+def view(facts: Facts) -> dict[str, Any]:
+    """What the templates show, beside the drawings."""
+    base, folder = facts.config.base, facts.folder
+    marks = {facts.source: "one", facts.target: "two"}
+    report = ["muse", "report", str(folder)]
+    return {
+        "facts": facts,
+        "marks": marks,
+        "table": () if facts.accuracy is None else accuracy_table(facts.accuracy, marks, ranked=facts.ranked),
+        "disagreement": disagreement(facts),
+        "settings": settings(facts.made.settings),
+        "files": {name: _names(facts.made.language(name).files) for name in (facts.source, facts.target)},
+        "inputs": _names(facts.made.inputs),
+        "reasons": {record.language: why_chosen(record) for record in facts.records},
+        "stages": stage_rows(facts),
+        "shown": WRONG,
+        "pairs": PAIRS,
+        "beside": folder.parent == base.resolve(),
+        "created": next((record.created for record in facts.records if record.created), ""),
+        "commands": {record.language: command_line(record.command, base) for record in facts.records},
+        "other_direction": command_line([*report, "--src", "LANG", "--tgt", "LANG"], base),
+        "other_list": command_line(
+            [*report, "--src", facts.target, "--tgt", facts.source, "--dictionary", PAIRS], base
+        ),
+    }
+
+
+def disagreement(facts: Facts) -> str:
+    """What to believe where the verdict and the gold list contradict one another; empty if they do not."""
+    if facts.accuracy is None:
+        return ""
+    found = facts.accuracy.forward.score.p_at_1
+    if facts.label == "aligned" and found < GOOD:
+        return (
+            "The verdict and the list disagree: an alignment that is right usually does better. Believe the "
+            "list, if it is of these languages; it is direct evidence."
+        )
+    if facts.label == "failed" and found > GOOD:
+        return (
+            "The verdict and the list disagree: an alignment that failed does not do so well. Believe the "
+            "list; it is direct evidence."
+        )
+    return ""
+
+
+def _names(files: Sequence[InputFile]) -> list[tuple[str, str]]:
+    return [(file.name, file.sha256 or "") for file in files]
+
+
+def stage_rows(facts: Facts) -> Sequence[Stage]:
+    """The stages of the run: first those shared by all languages, then each language's own."""
+    rows = list(facts.made.stages)
+    for record in facts.records:
+        prefix = f"{record.language}: " if len(facts.records) > 1 else ""
+        rows += [(prefix + stage, seconds, memory) for stage, seconds, memory in record.stages]
+    return rows
+
+
 @dataclass(frozen=True)
 class TableRow:
     """What is measured, a remark on it, and a mark for each direction."""
@@ -79,7 +137,7 @@ def accuracy_table(
 
 
 def _kinds(measured: Measured) -> Groups:
-    """The scores by kind of word, without "plain" where that is all words."""
+    """The scores by kind of word, without "plain" if all words are."""
     covered = measured.score.covered
     return [part for part in measured.score.parts if part.name != "plain" or part.queries < covered]
 
@@ -141,61 +199,3 @@ def as_text(value: Any) -> str:
 
 def _inner(value: Any) -> str:
     return f"({as_text(value)})" if isinstance(value, Mapping) else as_text(value)
-
-
-def view(facts: Facts) -> dict[str, Any]:
-    """What the templates show, beside the drawings."""
-    base, folder = facts.config.base, facts.folder
-    marks = {facts.source: "one", facts.target: "two"}
-    report = ["muse", "report", str(folder)]
-    return {
-        "facts": facts,
-        "marks": marks,
-        "table": () if facts.accuracy is None else accuracy_table(facts.accuracy, marks, ranked=facts.ranked),
-        "disagreement": disagreement(facts),
-        "settings": settings(facts.made.settings),
-        "files": {name: _names(facts.made.language(name).files) for name in (facts.source, facts.target)},
-        "inputs": _names(facts.made.inputs),
-        "reasons": {record.language: why_chosen(record) for record in facts.records},
-        "stages": stage_rows(facts),
-        "shown": WRONG,
-        "pairs": PAIRS,
-        "beside": folder.parent == base.resolve(),
-        "created": next((record.created for record in facts.records if record.created), ""),
-        "commands": {record.language: command_line(record.command, base) for record in facts.records},
-        "other_direction": command_line([*report, "--src", "LANG", "--tgt", "LANG"], base),
-        "other_list": command_line(
-            [*report, "--src", facts.target, "--tgt", facts.source, "--dictionary", PAIRS], base
-        ),
-    }
-
-
-def disagreement(facts: Facts) -> str:
-    """What to believe where the verdict and the gold list contradict one another; empty if they do not."""
-    if facts.accuracy is None:
-        return ""
-    found = facts.accuracy.forward.score.p_at_1
-    if facts.label == "aligned" and found < GOOD:
-        return (
-            "The verdict and the list disagree: an alignment that is right usually does better. Believe the "
-            "list, if it is of these languages; it is direct evidence."
-        )
-    if facts.label == "failed" and found > GOOD:
-        return (
-            "The verdict and the list disagree: an alignment that failed does not do so well. Believe the "
-            "list; it is direct evidence."
-        )
-    return ""
-
-
-def _names(files: Sequence[InputFile]) -> list[tuple[str, str]]:
-    return [(file.name, file.sha256 or "") for file in files]
-
-
-def stage_rows(facts: Facts) -> Sequence[Stage]:
-    """The stages of the run: those for all languages, then those of each language."""
-    rows = list(facts.made.stages)
-    for record in facts.records:
-        prefix = f"{record.language}: " if len(facts.records) > 1 else ""
-        rows += [(prefix + stage, seconds, memory) for stage, seconds, memory in record.stages]
-    return rows

@@ -150,7 +150,7 @@ class Direction:
         return source, target
 
     def _cut(self, of_all: Tensor | None, side: int) -> Tensor | None:
-        """What is known of all words of a side, of those of this direction: a hub is one of all words."""
+        """What is known of all words of a side, for the words of this direction."""
         return None if of_all is None else of_all[: self.most[side]]
 
     def _approximate(self, retrieval: Retrieval, prepared: tuple[Prepared, Prepared]) -> Approximate:

@@ -156,7 +156,7 @@ def lookup_table(
     languages: Sequence[Vectors], names: Sequence[str], *, specials: Sequence[str], fallback: str,
     rng: np.random.Generator, show: Show = lambda _: None,
 ) -> LookupTable:  # fmt: skip
-    """The table of the units `names`, in order, after those of `specials` that are not among them.
+    """The table of the units `names`, in order, after the `specials` that are not among them.
 
     The row of a unit is the first of these that is available:
 

@@ -254,7 +254,7 @@ class Translator:
                 self._doubtful.add(entry)
 
     def _missing(self, entries: Iterable[str]) -> dict[str, Tensor]:
-        """The rows (d,) of the entries still to be looked up; those of zeros are copied instead."""
+        """The rows (d,) of the entries still to be looked up; words with rows of zeros are copied instead."""
         missing = sorted({entry for entry in entries if entry not in self._options})
         rows = rows_of(self._space, self.source, missing, self._new_words)
         self._options |= {entry: Options([entry], _COPIED) for entry in missing if not rows[entry].any()}

@@ -187,7 +187,7 @@ def shared_weight(pairs: Tensor) -> Tensor:
 
 
 class _Entries:
-    """The rows of one language, and those of the phrases found so far."""
+    """The rows of one language, and rows of the phrases found so far."""
 
     def __init__(self, vectors: Vectors, device: str) -> None:
         self.vectors, self.rows = vectors, vectors.tensor(device)

@@ -65,7 +65,7 @@ def of_moments(moments: CrossMoments, config: CanonicalConfig) -> Maps:
 
 
 def in_basis_of(maps: Maps, other: Maps) -> Maps:
-    """`maps` rotated so that their target map is as close as possible to that of `other`.
+    """`maps` rotated so that their target map is as close as possible to the target map of `other`.
 
     The directions of two fits have other signs and mix where correlations are alike: cosines between the
     two need a common basis.

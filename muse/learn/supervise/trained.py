@@ -121,7 +121,7 @@ def _loss(u: Tensor, v: Tensor, pairs: tuple[Tensor, Tensor], batch: Tensor, sca
 
 
 def _known(own: Tensor, other: Tensor, batch: Tensor, count: int) -> Tensor:
-    """Which of `count` words of the other side are known translations of those of a batch, (c, count)."""
+    """Whether each of `count` words of the other side translates each word of a batch, (c, count)."""
     found = torch.zeros(len(batch), count, dtype=torch.bool, device=own.device)
     place, pair = (own[batch][:, None] == own).nonzero().unbind(1)
     found[place, other[pair]] = True

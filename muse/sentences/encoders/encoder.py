@@ -1,6 +1,6 @@
 """The interface of sentence encoders: sentences of a language in, one row for each out.
 
-With what every encoder can be used for: as a scikit-learn transformer, and on a stream, block by block.
+Every encoder can also be used as a scikit-learn transformer, and on a stream, block by block.
 """
 
 from __future__ import annotations

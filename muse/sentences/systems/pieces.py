@@ -39,7 +39,7 @@ Embed = Callable[[Tensor], Tensor]  # from ids (t,) to their rows (t, h)
 
 
 class Pieces(Reader):
-    """A vocabulary of word pieces and its tokenizer; the first ids are those of SPECIALS."""
+    """A vocabulary of word pieces and its tokenizer; SPECIALS have the first ids."""
 
     def __init__(self, tokenizer: Any) -> None:
         # A literal <mask> in a sentence is text, not a special token.

@@ -40,7 +40,7 @@ class SystemConfig(Protocol):
 
 @dataclass(frozen=True)
 class Preset:
-    """The settings of a system at one size (a SystemConfig), and those of its trainer."""
+    """The settings of a system at one size (a SystemConfig), and the settings of its trainer."""
 
     config: Any
     trainer: TrainerConfig

@@ -48,7 +48,7 @@ class WordTables(TwoSides):
 
     @abstractmethod
     def pivot_table(self) -> Tensor | None:
-        """The rows (n, d') of the pivot's words; None if they are those of the space."""
+        """The rows (n, d') of the pivot's words; None if the space's own are used."""
 
     @abstractmethod
     def other_table(self) -> Tensor:
@@ -75,7 +75,7 @@ class XCbow(WordTables):
         return rows
 
     def pivot_table(self) -> Tensor | None:
-        """None: the pivot's rows are those of the space."""
+        """None: the pivot keeps its rows of the space."""
         return None
 
     def other_table(self) -> Tensor:

@@ -191,7 +191,7 @@ class BgtConfig:
 
 
 class Tokens(Protocol):
-    """The interface of tokens: sentences to ids; the first ids are those of SPECIALS."""
+    """The interface of tokens: sentences to ids; SPECIALS have the first ids."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -232,7 +232,7 @@ class SpaceWords(Tokens):
         return self._readers[language]
 
     def rows(self, language: str) -> Tensor:
-        """The rows (v, d); those of special and other tokens are random but always the same."""
+        """The rows (v, d); special and other tokens have random ones, which are always the same."""
         matrix = self._space.vectors(language).matrix
         n, d = matrix.shape
         weights = weights_from_rank("idf", n)[:n, None]  # (n, 1)

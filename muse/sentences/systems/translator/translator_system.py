@@ -89,7 +89,7 @@ def train_translator(job: Job) -> Fitted:
 
 
 def check_languages(request: TrainingRequest) -> None:
-    """Raise BadSetting if the texts are not those of the pivot and another language or more."""
+    """Raise BadSetting unless there are texts of the pivot and of at least one other language."""
     pivot = request.space.pivot
     if pivot not in request.texts or len(request.texts) < 2:
         raise BadSetting(

@@ -112,7 +112,7 @@ PRESETS = {
 
 
 def tune_xlm(job: Job) -> Fitted:
-    """A saved model fine-tuned on inferences in one language; it classifies those of all its languages.
+    """A saved model fine-tuned on inferences in one language; it classifies inferences in all its languages.
 
     With parallel text, a copy of it learns the other languages from the translations.
     """
