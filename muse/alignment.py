@@ -15,9 +15,9 @@ class Alignment:
 
     `source_map` (k, d_source) and `target_map` (k, d_target) are float32 and act on rows: x W^T. k is the
     dimension of the shared space: that of the target if it does not change, `target_map` None.
-    `method` names the initialisation and, after a colon, its variant; over another language it names it and
-    those of both steps: via fr: gromov:rank + identical. `criterion` is the unsupervised criterion, NaN if
-    unknown.
+    `method` names the initialisation and, after a colon, its variant; for a detour, the language it goes over
+    and the methods of both steps: via fr: gromov:rank + identical. `criterion` is the unsupervised criterion,
+    NaN if unknown.
     """
 
     source_map: Matrix

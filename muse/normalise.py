@@ -20,7 +20,7 @@ SMALL = 1e-15  # of a length: the squares of smaller numbers have lost digits
 class Normalisation:
     """A sequence of steps and, in `means`, one (d,) mean for each "centre" among them, in order.
 
-    The means are those of the words it was fitted on, so that new words are normalised alike.
+    The means come from the words it was fitted on, so that new words are normalised in the same way.
     """
 
     steps: tuple[str, ...]

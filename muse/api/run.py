@@ -72,7 +72,7 @@ def align(
 ) -> AlignedSpace:
     """The aligned space of the languages, learned from their vectors and saved.
 
-    `options` are those of the command `muse align` by their names, with underscores, each with the same
+    `options` are the options of the command `muse align` by their names, with underscores, each with the same
     default: `init`, `seed`, `dictionary`, `max_vocab`, `lower`, `no_identical`, `normalise`, `refine`,
     `reweight`, `joint`, `out`, `resume`, `src_emb`, `tgt_emb`, `via`, `via_emb`, `into`, `src_words`,
     `tgt_words`, `src_captions`, `tgt_captions`. `config` has settings as one value, `muse.AlignConfig`, and
@@ -219,8 +219,8 @@ def _pivot(folder: Path) -> SideToSave:
 def read_side(config: AlignConfig, language: str, given: Given, progress: Progress) -> SideToSave:
     """The vectors of a language, normalised, with the files that they were read from.
 
-    Words whose vectors are all zeros are left out, with a warning: nothing can be learned of them. Rows
-    without words keep their numbers, and those of zeros are found by no search.
+    Words whose vectors are all zeros are left out, with a warning: nothing can be learned of them. Unlabelled
+    vectors keep their numbers, and no search finds those that are all zeros.
     """
     listed, texts = word_list(config, language), captions(config, language)
     if isinstance(given, RowArray):

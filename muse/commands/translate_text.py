@@ -40,7 +40,7 @@ def translate_stdin(
     """The first lines on stdin, after the translations of all are printed, or as JSON with the counts.
 
     Given the reference translations, it also prints BLEU and chrF, with `made` in their signature; `language`
-    is that of the translations.
+    is the language of the translations.
     """
     from muse.errors import BadFile
     from muse.evaluation.translation import quality

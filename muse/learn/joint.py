@@ -75,7 +75,7 @@ class Change:
 class Joint:
     """The mappings (k, d) of every language but the pivot, and the changes on held-out pairs.
 
-    `weight` is that of pairs without the pivot, 0 if the mappings did not change.
+    `weight` is the weight of pairs without the pivot, 0 if the mappings did not change.
     """
 
     mappings: Mapping[str, Matrix]
@@ -119,7 +119,7 @@ def refine_jointly(
     runtime: Runtime,
     config: JointConfig | None = None,
 ) -> Joint:
-    """The mappings (e, d) of `languages`, refitted from those of `start`; the last is the fixed pivot."""
+    """The mappings (e, d) of `languages`, refitted from `start`; the last is the fixed pivot."""
     config = config or JointConfig()
     words = min(config.words, max(1, int(config.share * min(map(len, languages)))))
     rows = {side.language: side.most_frequent(words).tensor(runtime.device) for side in languages}

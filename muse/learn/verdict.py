@@ -100,7 +100,8 @@ def judge(
 ) -> Verdict:
     """The verdict on `alignment` between normalised `source` and `target`; it uses no dictionary.
 
-    `null` is that of `null_agreement`, measured here if it is not given: it depends on the vectors alone.
+    `null` comes from `null_agreement`, and is measured here if it is not given: it depends on the vectors
+    alone.
     """
     scale = scale_of(source, target)
     x, y = (side.most_frequent(scale.rows).tensor(runtime.device) for side in (source, target))
@@ -138,8 +139,8 @@ def with_pairs(verdict: Verdict, right: int, tested: int, chance: float, methods
     """The verdict where `right` of `tested` held-out words were translated correctly; `chance` is a rate.
 
     The odds of `verdict`, which alone cannot convince, times the Bayes factor of a right mapping, whose
-    P@1 may be anything (Beta(1, 3)), against one that translates as often as chance. It is that of the best
-    of several `methods`, which by chance is that many times as likely to be so large: a factor above 1 is
+    P@1 may be anything (Beta(1, 3)), against one that translates as often as chance. The factor belongs
+    to the best of several `methods`, whose number multiplies the chance of a large one: a factor above 1 is
     divided by their number, down to 1.
     """
     if not tested:

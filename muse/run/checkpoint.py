@@ -59,7 +59,7 @@ class Checkpoint:
 
     @classmethod
     def open(cls, folder: Path, fingerprint: Sequence[str], *, resume: bool) -> Checkpoint:
-        """The checkpoints in `folder`: those of the killed run with the same `fingerprint`, or none yet.
+        """The checkpoints in `folder`, left by a killed run with the same `fingerprint`, or none yet.
 
         Without `resume` the checkpoints of an earlier run are removed. Raise BadSetting if there is
         nothing to resume, or if the checkpoints are of other inputs or settings.

@@ -3,8 +3,8 @@
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
 `vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
 `hubness.<other>.<digest>.npy` or `hubness.<other>.<digest>.approximate.npy` (n,), all float32, and
-`calibration.<other>.<digest>.json`, whose digest is that of the vectors of both; k is the dimension of the
-space, d that of the language's own vectors, which may differ. Unlabelled vectors whose texts are known also
+`calibration.<other>.<digest>.json`, whose digest is of the vectors of both; k is the dimension of the space,
+d the dimension of the language's own vectors, which may differ. Unlabelled vectors whose texts are known also
 have `texts.txt` (a text a line). Nothing in it is a pickle. `load_space` reads the folder, even while another
 process replaces it.
 """

@@ -240,7 +240,7 @@ def add_to_space(
     """The manifest of the saved `space` with the languages of `sides`, written to `folder` atomically.
 
     `folder` may be the folder of the space, which is then replaced. All files of the existing languages are
-    copied. Criterion and verdict of the space become those of `provenance` if its confidence is lower.
+    copied. Criterion and verdict of `provenance` replace the space's own if its confidence is lower.
     """
     folder, space = Path(folder).resolve(), Path(space).resolve()
     check_out(folder)

@@ -41,7 +41,7 @@ _BY_FIRST = {language: _by_first_token(expressions) for language, expressions in
 
 
 def grouped(tokens: Sequence[str], language: str) -> Iterator[Sequence[str]]:
-    """The tokens in order: those of an expression together, every other by itself.
+    """The tokens in order: all of an expression together, every other by itself.
 
     >>> list(grouped(["Quelqu'", "un", "vient"], "fr"))
     [["Quelqu'", 'un'], ['vient']]

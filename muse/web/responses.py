@@ -30,8 +30,8 @@ class TranslationsAnswer(BaseModel):
     """The best translations of a word, looked up as `form`, a spelling of the vocabulary.
 
     `text` is what an unlabelled vector stands for, if it is known.
-    `retrieval` names the scores: csls:10, or nn for cosines. `grade` is that of the best translation; if that
-    is weak, `languages` are those where the word is more frequent.
+    `retrieval` names the scores: csls:10, or nn for cosines. `grade` belongs to the best translation; if that
+    is weak, `languages` are the ones in which the word is more frequent.
     """
 
     source: str

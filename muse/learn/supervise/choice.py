@@ -260,8 +260,8 @@ def _is_led_by_a_start(tested: Sequence[MethodScore], starts: Sequence[Start]) -
 def simplest(tested: Sequence[MethodScore], errors: float = 1.0) -> MethodScore:
     """The first within `errors` standard errors of the best (Breiman et al., 1984, 3.4.3: one).
 
-    Compared are the reciprocal ranks of the words that all were tested on; the standard error is that of
-    the difference, word by word.
+    The reciprocal ranks of the words that all were tested on are compared; the standard error is of their
+    differences, word by word.
     """
     common = set.intersection(*(set(one.ranks.words.tolist()) for one in tested))
     scores = [_on(one.ranks, common) for one in tested]

@@ -99,8 +99,8 @@ def restored_rotated(saved: Saved, inner: SentenceEncoder) -> Rotated:
 class Corrected(Wrapped):
     """An encoder whose rows are corrected by the moments of each language's text, in `seen`.
 
-    With `sif` it is SIF: its name is that of the encoder, and without text in any language the rows are left
-    uncorrected instead of being an error.
+    With `sif` it is SIF: it has the name of the encoder, and without text in any language the rows are left
+    uncorrected, which is no error.
     """
 
     correction: Correction

@@ -111,7 +111,7 @@ class ParallelCorpus:
 class PairsInTurn(Learner):
     """Learners of several languages: every batch is of one, drawn by its share of the pairs.
 
-    Its examples are those of the learners, one after the other.
+    Its examples are the learners' examples, one after the other.
     """
 
     uses_all = False  # a batch uses the parameters of its language
@@ -167,7 +167,7 @@ class PairsInTurn(Learner):
         return 100 * self.hits() / sum(learner.held_out for learner in self._all)
 
     def hits(self) -> int:
-        """The number of held-out pairs found at rank 1 among those of their language."""
+        """The number of held-out pairs found at rank 1 among the pairs of their language."""
         return sum(learner.hits() for learner in self._all)
 
 

@@ -48,7 +48,7 @@ SAVED: Mapping[str, System] = {system.name: system for system in (*_ALL, TRANSLA
 class TrainedSystem:
     """The result of a request: what its system reports, and the seconds of every stage.
 
-    `inputs` are the files it was trained on, with their sha256: first those of the request, then those in
+    `inputs` are the files it was trained on, with their sha256: first the files of the request, then those in
     folders that its config names. `contents` has, by setting, the sha256 of the files in each such folder, of
     the weights last.
     """

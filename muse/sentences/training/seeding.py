@@ -1,6 +1,6 @@
 """Seeding: generators by the seed and a stream, so that a resumed run draws what it would have drawn.
 
-The streams are those of `muse.run.streams`: in training, the epoch and what of it.
+`muse.run.streams` numbers the streams: in training, by the epoch and what is drawn for it.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:
 class XlmLearner(Learner):
     """Trains a model with CLM, with MLM, or with MLM and TLM in turn.
 
-    Its examples are those of the stream sources, followed by those of the pair sources. It is scored on the
+    Its examples come from the stream sources, followed by the pair sources. It is scored on the
     `judged` sources, by default the streams of all languages.
     """
 
