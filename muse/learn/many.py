@@ -239,7 +239,7 @@ class Paths:
 
     @classmethod
     def of(cls, source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Paths:
-        """Paths as `learn` would begin them: of rows that are not of words, a sample in random order."""
+        """Paths as `learn` would begin them: for unlabelled vectors, with a sample in random order."""
         if not (source.ranked and target.ranked):
             config, rng = config.for_unranked_rows(), generator(config.seed, AlignStream.DETOUR_SAMPLE)
             source, target = (sampled(side, rng) for side in (source, target))

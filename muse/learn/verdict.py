@@ -11,7 +11,7 @@ baseline ("null") is therefore measured for each pair of languages, by the same 
 vectors of the same spectra and marginals in which no word has a counterpart. The verdict rests on the log
 of the odds ratio of the two rates; benchmarks/align/verdict.py calibrates it.
 
-Rows that are not of words (`Vectors.ranked`) have no counterparts even if the mapping is right, only
+Unlabelled vectors (`Vectors.ranked` is False) have no counterparts even if the mapping is right, only
 neighbours of similar texts. There the mapping and the baseline, a random mapping, first go through the same
 rounds of transport, after which only a right one predicts itself better.
 """
@@ -173,7 +173,7 @@ def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator
 
     Both are rotated to their principal axes, which a wrong mapping matches at best, and every coordinate
     of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence.
-    Of rows that are not of words, it is the agreement of a random mapping after refinement.
+    For unlabelled vectors it is the agreement of a random mapping after refinement.
     """
     scale = scale_of(source, target)
     x, y = (side.most_frequent(scale.rows).tensor(runtime.device) for side in (source, target))

@@ -129,7 +129,7 @@ class Facts:
         return f"{count} most frequent words" if self.ranked else f"first {count} rows"
 
     def text(self, language: str, word: str) -> str:
-        """The text of a row without words, or its beginning; empty if it is not known, as of every word."""
+        """The text of an unlabelled vector, or its beginning; empty if not known, and for every word."""
         text = self.space.vectors(language).text_of(word) or ""
         return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
 

@@ -8,7 +8,7 @@ from muse.answers.translations import Grade
 
 
 class Scored(BaseModel):
-    """A word and its score; higher is better. Of a row without words, its id, and its text if it is known."""
+    """A word and its score; higher is better. For unlabelled vectors, the id, and the text if known."""
 
     word: str
     score: float

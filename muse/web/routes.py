@@ -218,7 +218,7 @@ def _scored(explorer: Explorer, language: str, found: Iterable[tuple[str, float]
 
 
 def _text(explorer: Explorer, language: str, word: str) -> dict[str, str]:
-    """The field with the text of a row, or its beginning; none where that is not known, as of every word."""
+    """The field with the text of a row, or its beginning; none if that is not known, and for every word."""
     text = explorer.space.vectors(language).text_of(word)
     if text is None:
         return {}

@@ -8,7 +8,7 @@ Alignments, each with its criterion. The caller chooses among them, and may stop
     features      features of single words, sharpened by expectation maximisation
     adversarial   a mapping against a discriminator; adversarial-paper with the paper's settings, for a GPU
     similarity    matched similarity distributions
-    clusters      matched centroids: for rows that are not of words
+    clusters      matched centroids: for unlabelled vectors
     identical     identical strings: not strictly unsupervised
     dictionary    a list of translations: supervised
 """

@@ -39,7 +39,7 @@ function asked({ word, form, source, target }, page) {
   );
 }
 
-// The text that a row without words stands for, if it is known.
+// The text that an unlabelled vector stands for, if it is known.
 export function meant({ text }, language) {
   return text === undefined ? null : make("span", { class: "meant", lang: language, dir: "auto" }, text);
 }
