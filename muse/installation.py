@@ -18,25 +18,26 @@ REQUIRED = {
     "fasttext": "fasttext-community",
     "filelock": "filelock",
     "numpy": "numpy",
+    "rapidfuzz": "rapidfuzz",
     "sacremoses": "sacremoses",
+    "sklearn": "scikit-learn",
     "scipy": "scipy",
     "torch": "torch",
 }
 # What each extra of setup.cfg installs beside muse.
 EXTRAS: dict[str, tuple[str, ...]] = {
     "embed": ("py3langid", "pyarrow"),
-    "eval": ("sacrebleu", "scikit-learn"),
+    "eval": ("sacrebleu",),
     "exchange": ("gensim", "pandas", "safetensors", "tokenizers"),
     "fetch": ("requests",),
     "gpu": ("faiss-gpu-cu12",),
     "networks": ("tokenizers",),
     "parquet": ("pyarrow",),
     "ray": ("pyarrow", "ray"),
-    "report": ("jinja2", "scikit-learn"),
-    "sklearn": ("scikit-learn",),
+    "report": ("jinja2",),
     "spacy": ("spacy",),
     "transformers": ("transformers",),
-    "web": ("fastapi", "scikit-learn", "starlette", "uvicorn"),
+    "web": ("fastapi", "starlette", "uvicorn"),
 }
 
 

@@ -21,10 +21,12 @@ from muse.version import __version__
 PACKAGES = (
     "numpy",
     "scipy",
+    "scikit-learn",
     "torch",
     "faiss-cpu",
     "faiss-gpu-cu12",
     "fasttext-community",
+    "rapidfuzz",
     "sacremoses",
     "click",
 )
@@ -39,12 +41,10 @@ PURPOSES = {
     "parquet": "Parquet: muse export, muse encode, and vectors to read",
     "ray": "more than one machine: muse encode, muse mine and muse induce with --ray",
     "report": "muse report: one page about a space",
-    "sklearn": "sentence encoders and spaces as scikit-learn's estimators",
     "spacy": "vectors of spaCy pipelines, to read and as muse export writes them",
     "transformers": "a Hugging Face encoder as the core: muse train --core",
     "web": "muse serve: the explorer in the browser",
 }
-IMPORTED = {"scikit-learn": "sklearn"}  # packages that are imported under another name
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _installed(package: str) -> bool:
     if package == "faiss-gpu-cu12":
         return installed_faiss().gpu  # any build of faiss will do that searches on a GPU
     try:
-        return importlib.util.find_spec(IMPORTED.get(package, package)) is not None
+        return importlib.util.find_spec(package) is not None
     except (ImportError, ValueError):  # ValueError: a module without a spec stands in for it
         return False
 

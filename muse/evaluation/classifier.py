@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch, MissingExtra
-from muse.installation import install_extra
+from muse.installation import install_packages
 from muse.vectors import Matrix
 
 Labels = NDArray[np.int64]
@@ -170,7 +170,8 @@ def require_sklearn() -> tuple[Any, Any]:
         from sklearn.neural_network import MLPClassifier
     except ImportError as error:
         raise MissingExtra(
-            f"classifiers of sentences need scikit-learn, which is missing; run {install_extra('eval')}"
+            "classifiers of sentences need scikit-learn, which is missing; run "
+            f"{install_packages('scikit-learn')}"
         ) from error
     return LogisticRegression, MLPClassifier
 

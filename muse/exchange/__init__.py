@@ -8,7 +8,7 @@ __all__ = ["SpaceTransformer", "dictionary_frame", "keyed_vectors", "lexicon_of"
 
 
 def __getattr__(name: str) -> Any:
-    # On first use, not on import: its class derives from those of scikit-learn, which an extra brings.
+    # On first use, not on import: its class derives from those of scikit-learn, which is slow to import.
     if name != "SpaceTransformer":
         raise AttributeError(f"module 'muse.exchange' has no attribute {name!r}")
     from importlib import import_module

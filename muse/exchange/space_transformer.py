@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from muse.errors import BadSetting, Mismatch, MissingExtra
-from muse.installation import install_extra
+from muse.installation import install_packages
 from muse.normalise import Normalisation
 from muse.space import load_space
 from muse.space.saving import mapped
@@ -18,7 +18,9 @@ try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
     from sklearn.utils.validation import check_array, check_is_fitted
 except ImportError as error:
-    raise MissingExtra(f"a SpaceTransformer needs scikit-learn; run {install_extra('sklearn')}") from error
+    raise MissingExtra(
+        f"a SpaceTransformer needs scikit-learn; run {install_packages('scikit-learn')}"
+    ) from error
 
 
 class SpaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.errors import MissingExtra
-from muse.installation import install_extra
+from muse.installation import install_packages
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.space import AlignedSpace
 
@@ -167,5 +167,5 @@ def require_picture() -> None:
         import sklearn  # noqa: F401
     except ImportError:
         raise MissingExtra(
-            f"a picture of a space needs scikit-learn; run {install_extra('report')}"
+            f"a picture of a space needs scikit-learn; run {install_packages('scikit-learn')}"
         ) from None

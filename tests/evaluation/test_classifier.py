@@ -19,7 +19,7 @@ from muse.evaluation.classifier import (
     parts,
     require_sklearn,
 )
-from muse.installation import install_extra
+from muse.installation import install_packages
 
 
 def blobs(seed: int, count: int = 200, gap: float = 4.0) -> Labelled:
@@ -99,7 +99,7 @@ def test_without_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
     with pytest.raises(MissingExtra, match="need scikit-learn, which is missing; run ") as caught:
         require_sklearn()
-    assert install_extra("eval") in str(caught.value)
+    assert install_packages("scikit-learn") in str(caught.value)
 
 
 def test_a_classifier_nobody_knows() -> None:

@@ -1,0 +1,127 @@
+"""Learns the trees that choose where no pairs are known, from word pairs of other languages.
+
+    python -m benchmarks.words.elsewhere --spaces FOLDER [--pairs en-fr,en-de] [--out FILE.npz]
+        [--shared ../shared]
+
+FOLDER has the space of each pair, aligned without pairs, as PAIR.none. The labels are the words that choose
+each other by Dice's coefficient in Tatoeba's training sentences, as in benchmarks/align/unseen.py; candidates
+that often stand in the same sentences without being chosen are left out: they may be right or wrong. Columns
+that depend on the number of words or on the dimension are blanked, so that no tree uses them; and all rows
+are used twice, the second time as though the scripts had no letter in common.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.align.unseen import WORD, Sentences, sentences
+from benchmarks.support.pairs import SHARED, find_pair
+from muse.answers.candidates import NeighbourLists
+from muse.answers.choice import KnownPairs, candidates_of, known_spellings
+from muse.answers.elsewhere import PATH, write_elsewhere
+from muse.answers.evidence import NAMES, Views, gather
+from muse.answers.spelling import Spellings
+from muse.answers.trees import Trees, fit_trees
+from muse.space import load_space
+
+BLANKED = (
+    "named first", "named", "hubness", "hubness back", "cosine", "commonness", "commonness back",
+)  # fmt: skip
+LETTERS = (
+    "edit", "edit lead", "prefix", "prefix share", "suffix", "same string", "in both", "in both back",
+)  # fmt: skip
+LEAST_TOGETHER, LEAST_DICE = 3, 0.3
+DOUBTFUL_DICE, DOUBTFUL_SHARE = 0.05, 0.3  # at least, and of the best of either word
+UNLIKE = 0.5  # the weight of a row without common letters
+
+Numbers = NDArray[np.int64]
+Words = tuple[str, str]
+
+
+def chosen_and_doubtful(text: Sentences) -> tuple[list[Words], list[Words]]:
+    """The pairs of words that choose each other by Dice's coefficient, and other pairs that may be right."""
+    sources, targets, together = Counter[str](), Counter[str](), Counter[Words]()
+    for sentence, translated in text:
+        left, right = ({*WORD.findall(side)} for side in (sentence, translated))
+        sources.update(left)
+        targets.update(right)
+        together.update(product(left, right))
+    dice = {
+        (x, y): 2 * count / (sources[x] + targets[y])
+        for (x, y), count in together.items()
+        if count >= LEAST_TOGETHER
+    }
+    of_source, of_target = dict[str, tuple[float, str]](), dict[str, tuple[float, str]]()
+    for (x, y), value in dice.items():
+        of_source[x] = max(of_source.get(x, (0.0, "")), (value, y))
+        of_target[y] = max(of_target.get(y, (0.0, "")), (value, x))
+    chosen, doubtful = [], []
+    for (x, y), value in dice.items():
+        if of_source[x][1] == y and of_target[y][1] == x and value >= LEAST_DICE:
+            chosen.append((x, y))
+        elif value >= max(DOUBTFUL_DICE, DOUBTFUL_SHARE * min(of_source[x][0], of_target[y][0])):
+            doubtful.append((x, y))
+    return chosen, doubtful
+
+
+def labelled(name: str, folder: Path, shared: Path) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """The evidence (c, f) and the labels (c,) of the candidates of labelled words, in both directions."""
+    pair = find_pair(name, shared)
+    space = load_space(folder / f"{name}.none")
+    source, target = space.vectors(pair.source), space.vectors(pair.target)
+    chosen, doubtful = (
+        np.array(
+            [(source.index[x], target.index[y]) for x, y in some if x in source.index and y in target.index]
+        )
+        for some in chosen_and_doubtful(sentences(pair, shared))
+    )
+    given = KnownPairs(chosen, np.ones(len(chosen)))
+    lists = NeighbourLists.of(source.matrix, target.matrix)
+    written = Spellings.of(source.words, target.words, np.random.default_rng(0))
+    known = known_spellings(lists, given, np.ones(len(chosen), bool))
+    views = Views(source.matrix, target.matrix, lists, written, *written.correspondences(*known))
+    parts = []
+    for side, right, unsure in (
+        (views, chosen, doubtful),
+        (views.reversed(), chosen[:, ::-1], doubtful[:, ::-1]),
+    ):
+        candidates = candidates_of(side, np.unique(right[:, 0]))
+        labels = candidates.are(right, len(side.target))
+        kept = labels | ~candidates.are(unsure, len(side.target))
+        parts.append((gather(side, candidates)[kept], labels[kept]))
+    return np.concatenate([one for one, _ in parts]), np.concatenate([one for _, one in parts])
+
+
+def learn(evidence: NDArray[np.float32], labels: NDArray[np.bool_]) -> Trees:
+    """Trees that do not use what depends on the number of the vectors or their dimension."""
+    rows = evidence.copy()
+    rows[:, [NAMES.index(name) for name in BLANKED]] = 0
+    unlike = rows.copy()
+    unlike[:, [NAMES.index(name) for name in LETTERS]] = 0
+    weights = np.repeat([1.0, UNLIKE], len(rows))
+    both = np.concatenate([rows, unlike]), np.concatenate([labels, labels])
+    return fit_trees(*both, weights, rng=np.random.default_rng(0))
+
+
+def main() -> None:
+    """Learns and writes the trees."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--spaces", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--pairs", default="en-fr,en-de")
+    parser.add_argument("--out", type=Path, default=PATH)
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    asked = parser.parse_args()
+    found = [labelled(name, asked.spaces, asked.shared) for name in asked.pairs.split(",")]
+    evidence, labels = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    write_elsewhere(learn(evidence, labels), asked.out)
+    print(f"{len(labels)} candidates, {int(labels.sum())} right: {asked.out}")
+
+
+if __name__ == "__main__":
+    main()

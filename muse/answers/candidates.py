@@ -1,0 +1,149 @@
+"""Candidates: the target words among which the translations of each word are chosen.
+
+They come from CSLS in both directions, from the spelling, and from words that both languages share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from muse.search.both_ways import Products
+from muse.vectors import Matrix
+
+NEIGHBOURS = 20  # of a word, by CSLS
+BACK = 2  # the best sources of a target have it as a candidate
+SPELLED = 5  # targets with the most similar spelling
+NEAREST = 40  # by cosine: the best by CSLS are hardly ever beyond them
+HUBNESS_K = 10
+BLOCK = 2_048
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourLists:
+    """The k best words of the other language by CSLS, best first, for every source and every target.
+
+    Sources have the targets `columns` (n, k) with scores `csls` (n, k), targets the sources `rows` (m, k)
+    with `csls_back` (m, k); `hubness` (n,) and `hubness_back` (m,) are the mean cosines to the 10 nearest.
+    """
+
+    columns: Numbers
+    csls: Floats
+    rows: Numbers
+    csls_back: Floats
+    hubness: Floats
+    hubness_back: Floats
+
+    @classmethod
+    def of(cls, source: Matrix, target: Matrix) -> NeighbourLists:
+        """The neighbours among unit rows (n, d) and (m, d) of two languages in one space."""
+        found = Products(torch.from_numpy(source), torch.from_numpy(target)).nearest(NEAREST)
+        cosines = [side.scores.numpy() for side in found]
+        names = [side.indices.numpy() for side in found]
+        own, other = (side[:, :HUBNESS_K].mean(axis=1) for side in cosines)
+        return cls(
+            *_by_csls(cosines[0], names[0], own, other),
+            *_by_csls(cosines[1], names[1], other, own),
+            own,
+            other,
+        )
+
+    def reversed(self) -> NeighbourLists:
+        """The neighbours from target to source."""
+        back = self.rows, self.csls_back, self.columns, self.csls, self.hubness_back, self.hubness
+        return NeighbourLists(*back)
+
+    def mutual(self) -> Numbers:
+        """The pairs (p, 2) of words that are each other's first."""
+        sources = np.arange(len(self.columns))
+        chosen = sources[self.rows[self.columns[:, 0], 0] == sources]
+        return np.stack([chosen, self.columns[chosen, 0]], axis=1)
+
+
+def _by_csls(cosines: Floats, names: Numbers, own: Floats, other: Floats) -> tuple[Numbers, Floats]:
+    csls = 2 * cosines - own[:, None] - other[names]
+    order = np.argsort(-csls, axis=1, kind="stable")[:, :NEIGHBOURS]
+    return np.take_along_axis(names, order, 1), np.take_along_axis(csls, order, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The candidates of each of w words: word i has `columns[pointers[i]:pointers[i + 1]]`.
+
+    `words` (w,) are row numbers of the sources, ascending, and `columns` (c,) row numbers of the targets,
+    ascending for each word; `pointers` is (w + 1,). A word may have no candidate.
+    """
+
+    words: Numbers
+    pointers: Numbers
+    columns: Numbers
+
+    @classmethod
+    def of(cls, words: Numbers, found: Sequence[tuple[Numbers, Numbers]], targets: int) -> Candidates:
+        """The union of pairs found in several ways, each (rows, columns) (f,); other words are left out."""
+        rows, columns = (
+            np.concatenate([np.zeros(0, np.int64), *sides]) for sides in zip(*found, strict=True)
+        )
+        known = np.isin(rows, words)
+        numbers = np.unique(rows[known].astype(np.int64) * targets + columns[known])
+        rows, columns = numbers // targets, numbers % targets
+        return cls(words, np.append(np.searchsorted(rows, words), len(rows)), columns)
+
+    @property
+    def places(self) -> Numbers:
+        """The place (c,) of each candidate's word among `words`."""
+        return np.repeat(np.arange(len(self.words)), np.diff(self.pointers))
+
+    @property
+    def rows(self) -> Numbers:
+        """The row (c,) of each candidate's word."""
+        return self.words[self.places]
+
+    def most(self, values: NDArray[np.float64] | NDArray[np.float32]) -> NDArray[np.float64]:
+        """The largest of the `values` (c,) of each word's candidates, (w,); -inf for a word without any."""
+        found = np.full(len(self.words), -np.inf)
+        some = np.diff(self.pointers) > 0
+        if some.any():
+            found[some] = np.maximum.reduceat(values, self.pointers[:-1][some])
+        return found
+
+    def order(self, values: NDArray[np.float64] | Floats) -> Numbers:
+        """The places (c,) of the candidates, word by word, by descending value for each."""
+        return np.lexsort((self.columns, np.negative(values), self.places))
+
+    def are(self, pairs: Numbers, targets: int) -> NDArray[np.bool_]:
+        """Whether each candidate and its word are among pairs (p, 2): (c,)."""
+        return np.isin(self.rows * targets + self.columns, pairs[:, 0] * targets + pairs[:, 1])
+
+
+def by_neighbours(lists: NeighbourLists, words: Numbers) -> list[tuple[Numbers, Numbers]]:
+    """The best of some words by CSLS, and the targets of whose best each is one."""
+    forward = np.repeat(words, lists.columns.shape[1]), lists.columns[words].ravel()
+    named = lists.rows[:, :BACK]
+    back = named.ravel(), np.repeat(np.arange(len(named)), named.shape[1])
+    return [forward, back]
+
+
+def by_spelling(source: Matrix, target: Matrix, words: Numbers) -> tuple[Numbers, Numbers]:
+    """The targets (m, k) that are nearest to some of the sources (n, k) in coordinates of their spelling."""
+    count, other = min(SPELLED, len(target)), torch.from_numpy(target)
+    known = words[source[words].any(axis=1)]
+    found = [
+        (torch.from_numpy(source[known[begin : begin + BLOCK]]) @ other.T).topk(count, dim=1).indices
+        for begin in range(0, len(known), BLOCK)
+    ]
+    columns = torch.cat(found).numpy().ravel() if found else np.zeros(0, np.int64)
+    return np.repeat(known, count), columns
+
+
+def same_strings(source: Sequence[str], target: Sequence[str]) -> Numbers:
+    """The target (n,) that is the same string as each source, or -1."""
+    index = {word: number for number, word in enumerate(target)}
+    return np.array([index.get(word, -1) for word in source], np.int64)

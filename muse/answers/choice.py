@@ -1,0 +1,329 @@
+"""Choice: the answers to every word, ranked by all the evidence, each with its probability.
+
+Trees learn from pairs of words which of a word's candidates translate it. The mapping was learned from the
+same pairs, so CSLS is better on them than on other words; and spelling is better on the pairs that the
+correspondences were learned from. The evidence of each fold of the pairs therefore comes from maps and
+correspondences learned without it.
+
+The evidence is comparable between languages, so trees learned on other languages (`elsewhere`) choose where
+there are no pairs. With pairs, the log odds of both are mixed; the weight is the one that translates held-out
+words best.
+
+Where held-out words show no gain over CSLS, CSLS is kept; without pairs, where fewer words than by CSLS are
+each other's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.answers.candidates import Candidates, NeighbourLists, by_neighbours, by_spelling, same_strings
+from muse.answers.evidence import NAMES, Views, gather
+from muse.answers.model import (
+    AnswerModel,
+    ChoiceReport,
+    ChosenAnswers,
+    ProbabilityCurve,
+    best_answers,
+    csls_answers,
+    decisive,
+    mutual_share,
+)
+from muse.answers.spelling import Spellings
+from muse.answers.trees import Trees, TreesConfig, fit_trees
+from muse.vectors import Matrix
+
+FOLDS = 5  # of pairs that the mapping was not learned from
+LEAST = 50  # labelled words to learn trees from
+MIXES = (0.0, 0.25, 0.5, 0.75, 1.0)
+SURE = 2.0  # standard errors by which neighbours must be spelled more alike than other candidates
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutRows:
+    """Rows of both languages, (n, k) and (m, k), by maps learned without the pairs `without` (p,)."""
+
+    source: Matrix
+    target: Matrix
+    without: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class KnownPairs:
+    """The pairs (p, 2) of row numbers that answers are learned from, and their weights (p,).
+
+    `held_out` are rows by maps that were learned without some of them; empty if the mapping used no pairs.
+    """
+
+    pairs: Numbers
+    weights: Floats
+    held_out: tuple[HeldOutRows, ...] = ()
+
+    @classmethod
+    def none(cls) -> KnownPairs:
+        """No pairs."""
+        return cls(np.zeros((0, 2), np.int64), np.zeros(0))
+
+    def reversed(self) -> KnownPairs:
+        """The pairs from target to source."""
+        views = tuple(HeldOutRows(one.target, one.source, one.without) for one in self.held_out)
+        return KnownPairs(self.pairs[:, ::-1], self.weights, views)
+
+
+@dataclass(frozen=True, eq=False)
+class _Labelled:
+    """Words with known translations: candidates' evidence (c, f), labels (c,), weights (c,), words (c,)."""
+
+    evidence: NDArray[np.float32]
+    right: NDArray[np.bool_]
+    weights: Floats
+    word: Numbers
+
+    def only(self, kept: NDArray[np.bool_]) -> _Labelled:
+        return _Labelled(self.evidence[kept], self.right[kept], self.weights[kept], self.word[kept])
+
+    def best(self, values: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """The highest value of each word's candidates (w,), and whether that candidate is right (w,)."""
+        order = np.lexsort((-values, self.word))
+        firsts = order[np.unique(self.word[order], return_index=True)[1]]
+        return values[firsts], self.right[firsts]
+
+
+@dataclass(frozen=True, eq=False)
+class _Grower:
+    """The random numbers and the settings that trees are grown with."""
+
+    rng: np.random.Generator
+    config: TreesConfig
+
+    def trees(self, of: _Labelled) -> Trees:
+        return fit_trees(of.evidence, of.right, of.weights, rng=self.rng, config=self.config)
+
+
+def learn_answers(
+    words: tuple[Sequence[str], Sequence[str]],
+    rows: tuple[Matrix, Matrix],
+    given: KnownPairs | None = None,
+    *,
+    rng: np.random.Generator,
+    elsewhere: Trees | None = None,
+    both: bool = True,
+    config: TreesConfig | None = None,
+) -> tuple[ChosenAnswers, ...]:
+    """The answers from source to target, and with `both` those from target to source.
+
+    `words` and their unit `rows` (n, k) and (m, k) in the shared space are most frequent first.
+    """
+    given = given or KnownPairs.none()
+    written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
+    views = Views(*rows, lists, written, *written.correspondences(*known_spellings(lists, given)))
+    held_out = [_held_out_views(one, views) for one in given.held_out]
+    sides = [(views, given, _labelled(views, held_out, given, rng))]
+    if both:
+        back, exchanged = views.reversed(), given.reversed()
+        views_back = [one.reversed() for one in held_out]
+        sides.append((back, exchanged, _labelled(back, views_back, exchanged, rng)))
+    grow = _Grower(rng, config or TreesConfig())
+    found = tuple(_learn(*side, elsewhere, grow) for side in sides)
+    return _more_mutual(found, lists) if both else found
+
+
+def _more_mutual(found: tuple[ChosenAnswers, ...], lists: NeighbourLists) -> tuple[ChosenAnswers, ...]:
+    """The directions, or those by CSLS if it gives more words that are each other's answer.
+
+    It replaces a test where there are no pairs: each direction is chosen without the other.
+    """
+    there, back = (one.answers.first() for one in found)
+    mutual, by_csls = mutual_share(there, back), mutual_share(lists.columns[:, 0], lists.rows[:, 0])
+    shown = [replace(one.report, mutual=mutual, mutual_csls=by_csls) for one in found]
+    lost = mutual < by_csls and not any(report.labelled for report in shown)
+    return tuple(
+        ChosenAnswers(csls_answers(of), AnswerModel.csls(), replace(report, by="csls"))
+        if lost
+        else replace(one, report=report)
+        for one, report, of in zip(found, shown, (lists, lists.reversed()), strict=True)
+    )
+
+
+def known_spellings(
+    lists: NeighbourLists,
+    given: KnownPairs,
+    without: NDArray[np.bool_] | None = None,
+    apart: Numbers | None = None,
+) -> tuple[Numbers, Floats]:
+    """The pairs (p, 2) to learn correspondences from, and their weights: those given, and mutual neighbours.
+
+    Mutual neighbours of words with a pair are left out, and so are the pairs in `without` (g,) and the
+    mutual neighbours of the source words `apart` (a,).
+    """
+    mutual = lists.mutual()
+    barred = np.isin(mutual[:, 0], given.pairs[:, 0]) | np.isin(mutual[:, 1], given.pairs[:, 1])
+    if apart is not None:
+        barred |= np.isin(mutual[:, 0], apart)
+    kept = np.ones(len(given.pairs), bool) if without is None else ~without
+    pairs = np.concatenate([mutual[~barred], given.pairs[kept]])
+    return pairs, np.concatenate([np.ones(len(pairs) - int(kept.sum())), given.weights[kept]])
+
+
+def evidence_of_all(views: Views, given: KnownPairs) -> tuple[Candidates, NDArray[np.float32]]:
+    """The candidates of all source words and their evidence (c, f).
+
+    The correspondences of each half of the words are learned without its own mutual neighbours, which, right
+    or wrong, would seem to be spelled alike.
+    """
+    rows, columns, evidence = [], [], []
+    for half in (0, 1):
+        words = np.arange(half, len(views.source), 2)
+        whole, ends = views.written.correspondences(*known_spellings(views.lists, given, apart=words))
+        view = replace(views, whole=whole, ends=ends)
+        candidates = candidates_of(view, words)
+        rows.append(candidates.rows)
+        columns.append(candidates.columns)
+        evidence.append(gather(view, candidates))
+    found = np.concatenate(rows), np.concatenate(columns)
+    every = Candidates.of(np.arange(len(views.source)), [found], len(views.target))
+    return every, np.concatenate(evidence)[np.lexsort(found[::-1])]
+
+
+def candidates_of(views: Views, words: Numbers) -> Candidates:
+    """The candidates of some words (w,), ascending."""
+    same = same_strings(*views.written.words)
+    own = np.flatnonzero(same >= 0)
+    spelled = by_spelling(views.whole.source, views.whole.target, words)
+    found = [*by_neighbours(views.lists, words), spelled, (own, same[own])]
+    return Candidates.of(words, found, len(views.target))
+
+
+def _labelled(
+    views: Views, held_out: Sequence[Views], given: KnownPairs, rng: np.random.Generator
+) -> _Labelled | None:
+    """The words of the pairs, each with evidence learned without its own pairs; None for too few.
+
+    `held_out` are the views of `given.held_out`.
+    """
+    if len(np.unique(given.pairs[:, 0])) < LEAST:
+        return None
+    parts = []
+    for view, without in _folds(views, held_out, given, rng):
+        known = known_spellings(view.lists, given, without)
+        whole, ends = view.written.correspondences(*known)
+        view = replace(view, whole=whole, ends=ends)
+        own = given.pairs[without]
+        candidates = candidates_of(view, np.unique(own[:, 0]))
+        weight = dict(zip(own[:, 0].tolist(), given.weights[without].tolist(), strict=True))
+        rows = candidates.rows
+        parts.append(
+            _Labelled(
+                gather(view, candidates), candidates.are(given.pairs, len(views.target)),
+                np.array([weight[row] for row in rows.tolist()]), rows,
+            )
+        )  # fmt: skip
+    columns = zip(*((one.evidence, one.right, one.weights, one.word) for one in parts), strict=True)
+    return _Labelled(*map(np.concatenate, columns))
+
+
+def _folds(
+    views: Views, held_out: Sequence[Views], given: KnownPairs, rng: np.random.Generator
+) -> Sequence[tuple[Views, NDArray[np.bool_]]]:
+    """Views by maps learned without some pairs, and which (p,); a source word is in one at most."""
+    if given.held_out:
+        return [(view, one.without) for view, one in zip(held_out, given.held_out, strict=True)]
+    sources, place = np.unique(given.pairs[:, 0], return_inverse=True)
+    fold = (rng.permutation(len(sources)) % FOLDS)[place]
+    return [(views, fold == number) for number in range(FOLDS)]
+
+
+def _held_out_views(view: HeldOutRows, views: Views) -> Views:
+    lists = NeighbourLists.of(view.source, view.target)
+    return replace(views, source=view.source, target=view.target, lists=lists)
+
+
+def _learn(
+    views: Views, given: KnownPairs, labelled: _Labelled | None, elsewhere: Trees | None, grow: _Grower
+) -> ChosenAnswers:
+    """The answers of one direction."""
+    model, report = _model(labelled, elsewhere, grow)
+    every, evidence = evidence_of_all(views, given)
+    report = replace(report, spelling_informs=spelling_informs(views, every, evidence))
+    if labelled is None and not report.spelling_informs:
+        model = None  # the trees from elsewhere learned from languages with related spellings
+    if model is None:
+        return ChosenAnswers(
+            csls_answers(views.lists), AnswerModel.csls(), replace(report, by="csls", mix=0.0)
+        )
+    report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, grow.rng))
+    return ChosenAnswers(best_answers(every, model.log_odds(evidence), model), model, report)
+
+
+def _model(
+    labelled: _Labelled | None, elsewhere: Trees | None, grow: _Grower
+) -> tuple[AnswerModel | None, ChoiceReport]:
+    """The model of highest accuracy on held-out words, and a report; no model where CSLS is as good."""
+    if labelled is None:
+        known = None if elsewhere is None else AnswerModel(None, elsewhere, 0.0, ProbabilityCurve.identity())
+        return known, ChoiceReport("csls" if known is None else "all evidence", 0, 0.0)
+    words = np.unique(labelled.word)
+    fold = (grow.rng.permutation(len(words)) % FOLDS)[np.searchsorted(words, labelled.word)]
+    here = np.zeros(len(labelled.word))
+    for number in range(FOLDS):
+        rest = labelled.only(fold != number)
+        here[fold == number] = grow.trees(rest).log_odds(labelled.evidence[fold == number])
+    other = here if elsewhere is None else elsewhere.log_odds(labelled.evidence)
+    mixes = MIXES if elsewhere is not None else (1.0,)
+    mix = max(mixes, key=lambda one: _gain(labelled, one * here + (1 - one) * other))
+    values, right = labelled.best(mix * here + (1 - mix) * other)
+    _, by_csls = labelled.best(labelled.evidence[:, NAMES.index("csls")].astype(np.float64))
+    shares = float(by_csls.mean()), float(right.mean())
+    gains = right.astype(float) - by_csls
+    error = float(gains.std()) / np.sqrt(len(gains))
+    helps = gains.mean() > error
+    report = ChoiceReport("all evidence" if helps else "csls", len(words), mix, len(words), *shares)
+    if not helps:
+        return None, report
+    trees = grow.trees(labelled) if mix else None
+    kept = elsewhere if mix < 1 else None
+    return AnswerModel(trees, kept, mix, ProbabilityCurve.fitted(values, right)), report
+
+
+def _gain(labelled: _Labelled, values: Floats) -> float:
+    """The mean log probability of the right candidates among all of their word, as a softmax of log odds.
+
+    It is smoother than the share of words answered correctly, which needs more words to differ.
+    """
+    order = np.argsort(labelled.word, kind="stable")
+    word, right, values = labelled.word[order], labelled.right[order], np.exp(np.clip(values[order], -20, 20))
+    starts = np.unique(word, return_index=True)[1]
+    total, good = (np.add.reduceat(one, starts) for one in (values, values * right))
+    known = good > 0
+    return float(np.log(good[known] / total[known]).mean()) if known.any() else 0.0
+
+
+def spelling_informs(views: Views, candidates: Candidates, evidence: NDArray[np.float32]) -> bool:
+    """Whether mutual neighbours are spelled more alike than other candidates of the same words.
+
+    Half of them are tested with correspondences learned from the other half. Otherwise spelling says nothing
+    about translations: the words are ids, or no letters correspond.
+    """
+    mutual = views.lists.mutual()
+    if len(mutual) < 2 * LEAST:
+        return False
+    learned, tested = mutual[::2], mutual[1::2]
+    whole, _ = views.written.correspondences(learned)
+    chosen = candidates.are(tested, len(views.target))
+    similar = whole.similarity(candidates.rows, candidates.columns)
+    ranks = []
+    for values in (similar, evidence[:, NAMES.index("edit")]):
+        mean = np.bincount(candidates.places, values, len(candidates.words)) / np.maximum(
+            np.bincount(candidates.places, minlength=len(candidates.words)), 1
+        )
+        ahead = values[chosen] - mean[candidates.places[chosen]]
+        error = float(ahead.std()) / np.sqrt(max(1, len(ahead)))
+        ranks.append(len(ahead) > 1 and float(ahead.mean()) > SURE * error > 0)
+    return any(ranks)

@@ -1,0 +1,153 @@
+"""Evidence: what is known of each candidate of a word, as numbers comparable between pairs of languages.
+
+vectors    CSLS and cosine, how far each is ahead of the other candidates of either word, ranks, hubness
+frequency  the logarithms of both ranks, and their difference
+spelling   learned correspondences, edit distance, common prefix and suffix, same string, lengths
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.answers.candidates import Candidates, NeighbourLists, same_strings
+from muse.answers.spelling import Correspondences, LetterSimilarity, Spellings, dots
+from muse.vectors import Matrix
+
+KINDS = {
+    "vectors": (
+        "csls", "cosine", "lead", "lead back", "rank", "rank back", "hubness", "hubness back", "margin",
+        "named first", "named",
+    ),
+    "frequency": ("commonness", "commonness back", "rarer"),
+    "spelling": (
+        "correspondence", "correspondence lead", "correspondence rank", "ending", "edit", "edit lead",
+        "prefix", "prefix share", "suffix", "same string", "length", "length back", "longer", "in both",
+        "in both back",
+    ),
+}  # fmt: skip
+NAMES = tuple(name for names in KINDS.values() for name in names)
+NAMED = 5  # best targets of each source that count for "named"
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+def places_of(*names: str) -> list[int]:
+    """The columns of the evidence with these names, or of these kinds.
+
+    >>> places_of("frequency", "csls")
+    [11, 12, 13, 0]
+    """
+    single = {name: [place] for place, name in enumerate(NAMES)}
+    kinds = {kind: [place for name in own for place in single[name]] for kind, own in KINDS.items()}
+    return [place for name in names for place in {**single, **kinds}[name]]
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The views of two languages that evidence is gathered from, source to target.
+
+    `source` (n, d) and `target` (m, d) are unit rows in one space, `lists` their neighbours; `whole` and
+    `ends` are the correspondences of words and of their endings.
+    """
+
+    source: Matrix
+    target: Matrix
+    lists: NeighbourLists
+    written: Spellings
+    whole: Correspondences
+    ends: Correspondences
+
+    def reversed(self) -> Views:
+        """The views from target to source."""
+        lists, written = self.lists.reversed(), self.written.reversed()
+        return Views(self.target, self.source, lists, written, self.whole.reversed(), self.ends.reversed())
+
+
+def gather(views: Views, candidates: Candidates) -> Floats:
+    """The evidence (c, f) for each candidate, columns as in NAMES."""
+    rows, columns, places = candidates.rows, candidates.columns, candidates.places
+    found = {
+        **_of_vectors(views, rows, columns),
+        **_of_frequency(rows, columns),
+        **_of_spelling(views, candidates, rows, columns, places),
+    }
+    table = np.empty((len(rows), len(NAMES)), np.float32)
+    for place, name in enumerate(NAMES):
+        table[:, place] = found[name]
+    return table
+
+
+def _of_vectors(views: Views, rows: Numbers, columns: Numbers) -> dict[str, Floats]:
+    lists = views.lists
+    cosine = dots(views.source, views.target, rows, columns)
+    csls = 2 * cosine - lists.hubness[rows] - lists.hubness_back[columns]
+    first, back = lists.columns[:, :NAMED], lists.reversed()
+    named = np.bincount(first.ravel(), minlength=len(views.target))
+    named_first = np.bincount(first[:, 0], minlength=len(views.target))
+    return {
+        "csls": csls,
+        "cosine": cosine,
+        "lead": csls - _best_other(lists, rows, columns),
+        "lead back": csls - _best_other(back, columns, rows),
+        "rank": _rank(lists, rows, columns),
+        "rank back": _rank(back, columns, rows),
+        "hubness": lists.hubness[rows],
+        "hubness back": lists.hubness_back[columns],
+        "margin": (lists.csls[:, 0] - lists.csls[:, min(1, lists.csls.shape[1] - 1)])[rows],
+        "named first": named_first[columns].astype(np.float32),
+        "named": named[columns].astype(np.float32),
+    }
+
+
+def _best_other(lists: NeighbourLists, rows: Numbers, columns: Numbers) -> Floats:
+    """The highest CSLS (c,) of each word of `rows` with another target than that of `columns`."""
+    second = lists.csls[:, min(1, lists.csls.shape[1] - 1)]
+    return np.where(lists.columns[rows, 0] == columns, second[rows], lists.csls[rows, 0])
+
+
+def _rank(lists: NeighbourLists, rows: Numbers, columns: Numbers) -> Floats:
+    """The rank (c,) of each target among the best of its word, from 0; k if it is not among them."""
+    count = lists.columns.shape[1]
+    found = np.full(len(rows), count, np.float32)
+    for rank in reversed(range(count)):
+        found[lists.columns[rows, rank] == columns] = rank
+    return found
+
+
+def _of_frequency(rows: Numbers, columns: Numbers) -> dict[str, Floats]:
+    own, other = (np.log1p(side).astype(np.float32) for side in (rows, columns))
+    return {"commonness": own, "commonness back": other, "rarer": other - own}
+
+
+def _of_spelling(
+    views: Views, candidates: Candidates, rows: Numbers, columns: Numbers, places: Numbers
+) -> dict[str, Floats]:
+    written = views.written
+    whole, ends = (one.similarity(rows, columns) for one in (views.whole, views.ends))
+    alike = LetterSimilarity.of(written.plain[0][rows], written.plain[1][columns])
+    lengths = [np.array([*map(len, side.tolist())], np.float32) for side in written.plain]
+    own, other = lengths[0][rows], lengths[1][columns]
+    same, back = (same_strings(*sides) for sides in (written.words, written.words[::-1]))
+    order, rank = candidates.order(whole), np.empty(len(rows), np.float32)
+    rank[order] = np.arange(len(rows)) - candidates.pointers[:-1][places]
+    return {
+        "correspondence": whole,
+        "correspondence lead": whole - candidates.most(whole)[places].astype(np.float32),
+        "correspondence rank": rank,
+        "ending": ends,
+        "edit": alike.edit,
+        "edit lead": alike.edit - candidates.most(alike.edit)[places].astype(np.float32),
+        "prefix": alike.prefix,
+        "prefix share": alike.prefix / np.maximum(np.maximum(own, other), 1),
+        "suffix": alike.suffix,
+        "same string": (same[rows] == columns).astype(np.float32),
+        "length": own,
+        "length back": other,
+        "longer": other - own,
+        "in both": (same >= 0)[rows].astype(np.float32),
+        "in both back": (back >= 0)[columns].astype(np.float32),
+    }

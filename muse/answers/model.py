@@ -1,0 +1,230 @@
+"""Model: how candidates become answers with probabilities, and a report of how they were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.answers.candidates import Candidates, NeighbourLists
+from muse.answers.evidence import KINDS, NAMES, places_of
+from muse.answers.trees import Trees
+
+_ARRAYS = ("pointers", "columns", "probability")
+SHOWN = 10  # candidates of a word that are kept
+PROBED = 2_000  # words on which the influence of each kind of evidence is measured
+BINS = 20  # of the calibration, at most
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerTable:
+    """The answers to n words, best first: word i has `columns[pointers[i]:pointers[i + 1]]`.
+
+    `columns` (c,) are rows of the target, `probability` (c,) that each is a translation; several may be. A
+    word without candidates has no answer.
+    """
+
+    pointers: Numbers
+    columns: Numbers
+    probability: NDArray[np.float32]
+
+    def first(self) -> Numbers:
+        """The best answer of each word (n,), -1 for a word without one."""
+        found = np.full(len(self.pointers) - 1, -1)
+        some = np.diff(self.pointers) > 0
+        found[some] = self.columns[self.pointers[:-1][some]]
+        return found
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The answers as named arrays, for an .npz."""
+        narrow: dict[str, NDArray[Any]] = {
+            "pointers": self.pointers,
+            "columns": self.columns.astype(np.int32),
+        }
+        return {**narrow, "probability": self.probability}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AnswerTable:
+        """The answers from named arrays."""
+        return cls(arrays["pointers"], arrays["columns"].astype(np.int64), arrays["probability"])
+
+
+def csls_answers(lists: NeighbourLists) -> AnswerTable:
+    """The answers by CSLS; their probabilities are unknown: nan."""
+    columns = lists.columns[:, :SHOWN]
+    pointers = np.arange(len(columns) + 1) * columns.shape[1]
+    return AnswerTable(pointers, columns.ravel(), np.full(columns.size, np.nan, np.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityCurve:
+    """Probabilities of log odds, monotonic: between the `knots` (b,), ascending, `values` (b,) are linear."""
+
+    knots: Floats
+    values: Floats
+
+    @classmethod
+    def identity(cls) -> ProbabilityCurve:
+        """The logistic function: the log odds are taken as calibrated."""
+        knots = np.linspace(-8, 8, 33)
+        return cls(knots, 1 / (1 + np.exp(-knots)))
+
+    @classmethod
+    def fitted(cls, log_odds: Floats, right: NDArray[np.bool_]) -> ProbabilityCurve:
+        """The curve of the log odds (q,) of answers to held-out words, and whether they are right (q,).
+
+        Shares in bins of equal size, at least 25 answers each, made monotonic by isotonic regression.
+        """
+        count = min(BINS, len(right) // 25)
+        if count < 2:
+            return cls.identity()
+        from sklearn.isotonic import isotonic_regression
+
+        bins = np.array_split(np.argsort(log_odds, kind="stable"), count)
+        means = np.array([log_odds[one].mean() for one in bins])
+        # One more right and one more wrong answer in each: no share is 0 or 1.
+        shares = np.array([(right[one].sum() + 1) / (len(one) + 2) for one in bins])
+        knots, firsts = np.unique(means, return_index=True)
+        return cls(knots, np.asarray(isotonic_regression(shares, y_min=0, y_max=1))[firsts])
+
+    def __call__(self, log_odds: Floats) -> NDArray[np.float32]:
+        """The probabilities (c,)."""
+        below = log_odds < self.knots[0]
+        found = np.interp(log_odds, self.knots, self.values)
+        # Lower than any answer of a held-out word: the probability decreases towards 0.
+        found[below] *= np.exp(log_odds[below] - self.knots[0])
+        return found.astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerModel:
+    """How the answers of one direction are chosen: by a mixture of trees learned here and elsewhere.
+
+    The log odds are mix times those of `here` plus 1 - mix times those of `elsewhere`.
+    """
+
+    here: Trees | None
+    elsewhere: Trees | None
+    mix: float
+    curve: ProbabilityCurve
+
+    @classmethod
+    def csls(cls) -> AnswerModel:
+        """The model of CSLS alone."""
+        return cls(None, None, 0.0, ProbabilityCurve.identity())
+
+    def log_odds(self, evidence: NDArray[np.float32]) -> Floats:
+        """The log odds (c,) of candidates by their evidence (c, f); CSLS itself if nothing was learned."""
+        if self.here is None and self.elsewhere is None:
+            return evidence[:, NAMES.index("csls")].astype(np.float64)
+        found = np.zeros(len(evidence))
+        for trees, share in ((self.here, self.mix), (self.elsewhere, 1 - self.mix)):
+            if trees is not None and share:
+                found += share * trees.log_odds(evidence)
+        return found
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The model as named arrays, for an .npz."""
+        own = {"mix": np.array([self.mix]), "knots": self.curve.knots, "values": self.curve.values}
+        for name, trees in (("here", self.here), ("elsewhere", self.elsewhere)):
+            own |= {} if trees is None else trees.arrays(f"{name}.")
+        return own
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AnswerModel:
+        """The model from named arrays."""
+        here, elsewhere = (
+            Trees.of_arrays(arrays, f"{name}.") if f"{name}.feature" in arrays else None
+            for name in ("here", "elsewhere")
+        )
+        calibrated = ProbabilityCurve(arrays["knots"], arrays["values"])
+        return cls(here, elsewhere, float(arrays["mix"][0]), calibrated)
+
+
+def best_answers(candidates: Candidates, values: Floats, model: AnswerModel) -> AnswerTable:
+    """The SHOWN best candidates of each word with their probabilities."""
+    order = candidates.order(values)
+    rank = np.arange(len(order)) - candidates.pointers[:-1][candidates.places]
+    kept = order[rank < SHOWN]
+    counts = np.minimum(np.diff(candidates.pointers), SHOWN)
+    probability = model.curve(values[kept])
+    return AnswerTable(np.concatenate([[0], np.cumsum(counts)]), candidates.columns[kept], probability)
+
+
+@dataclass(frozen=True)
+class ChoiceReport:
+    """How the answers of one direction were chosen.
+
+    `by` is "all evidence" or "csls". Of `tested` held-out words the shares right by `csls` and by
+    `evidence`, None without pairs; `mutual_csls` and `mutual` are the shares of words that are their answer's
+    answer. `spelling_informs`: whether spelling distinguishes translations. `decided` has for each kind of
+    evidence the share of words that have another answer without it.
+    """
+
+    by: str
+    labelled: int
+    mix: float
+    tested: int = 0
+    csls: float | None = None
+    evidence: float | None = None
+    mutual_csls: float | None = None
+    mutual: float | None = None
+    spelling_informs: bool = True
+    decided: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenAnswers:
+    """The answers from one language to another, how to answer further words, and how they were chosen."""
+
+    answers: AnswerTable
+    model: AnswerModel
+    report: ChoiceReport
+
+
+def mutual_share(there: Numbers, back: Numbers) -> float:
+    """The share of n words whose answers of `there` (n,), -1 for none, have them as answers of `back` (m,).
+
+    >>> mutual_share(np.array([1, 1, -1]), np.array([2, 1]))
+    0.3333333333333333
+    """
+    return float(((there >= 0) & (back[there] == np.arange(len(there)))).mean())
+
+
+def decisive(
+    candidates: Candidates, evidence: NDArray[np.float32], model: AnswerModel, rng: np.random.Generator
+) -> dict[str, float]:
+    """For each kind of evidence, the share of words that have another answer without it.
+
+    All candidates of a word get the values of its first by CSLS. At most PROBED words are measured.
+    """
+    places = candidates.places
+    drawn = np.zeros(len(candidates.words), bool)
+    drawn[rng.permutation(len(drawn))[:PROBED]] = True
+    drawn &= np.diff(candidates.pointers) > 0
+    kept = drawn[places]
+    some, place = evidence[kept], places[kept]
+    if not len(some):
+        return {}
+    starts = np.unique(place, return_index=True)[1]
+    group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(place)]))
+    first = _firsts(group, some[:, NAMES.index("csls")])
+    best = _firsts(group, model.log_odds(some))
+    shares = {}
+    for kind in KINDS:
+        levelled, columns = some.copy(), places_of(kind)
+        levelled[:, columns] = some[first[group]][:, columns]
+        shares[kind] = float((_firsts(group, model.log_odds(levelled)) != best).mean())
+    return shares
+
+
+def _firsts(group: Numbers, values: NDArray[Any]) -> Numbers:
+    """The place of the highest value of each group (g,); `group` (c,) is ascending."""
+    order = np.lexsort((-values, group))
+    return order[np.unique(group, return_index=True)[1]]

@@ -1,0 +1,227 @@
+"""Spelling: how alike two words of two languages are written, whatever their scripts.
+
+Correspondences are learned from pairs of words that translate each other, mostly. A word is a row of TF-IDF
+weights of its character 1-4-grams, reduced to its first principal components; canonical correlation analysis
+(Hotelling, 1936), regularised, finds the directions in which the words of the pairs correspond, such as
+-tion and -zione, or k and к. The similarity of two words is the cosine of their canonical coordinates, each
+weighted by its correlation. Correspondences of endings alone distinguish inflected forms: -ly and -mente.
+
+Edit distance and common prefix and suffix, without accents, complement it where the script is the same.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from muse.vectors import Matrix
+
+COMPONENTS = 200  # of the n-grams' weights
+CANONICAL = 100  # coordinates that are compared
+OVERSAMPLED, POWERS = 20, 3  # of the randomised singular value decomposition
+REGULARISED = 1e-2  # of the mean variance of a component
+RARE = 3  # an n-gram of fewer words corresponds to nothing that could be learned
+LONGEST = 4
+LEAST = 10  # pairs: with fewer, nothing is learned
+
+Numbers = NDArray[np.int64]
+_ACCENTS = re.compile("[\u0300-\u036f]")  # marks of other scripts are vowels: they stay
+
+
+def plain(word: str) -> str:
+    """The word in lower case without accents.
+
+    >>> plain("Été"), plain("ёлка")
+    ('ete', 'елка')
+    """
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", word.casefold())))
+
+
+def all_grams(word: str) -> Iterator[str]:
+    """The 1- to 4-grams of a word between spaces, which mark its beginning and end."""
+    marked = f" {word} "
+    for length in range(1, LONGEST + 1):
+        for start in range(max(0, len(marked) - length) + 1):
+            if (gram := marked[start : start + length]) != " ":
+                yield gram
+
+
+def endings(word: str) -> Iterator[str]:
+    """The last 1 to 4 letters of a longer word."""
+    yield from (word[-length:] for length in range(1, LONGEST + 1) if len(word) > length)
+
+
+def gram_rows(words: Sequence[str], *, ends: bool, rng: np.random.Generator) -> Matrix:
+    """The words as principal components (n, c) of the weights of their n-grams, or with `ends` of endings.
+
+    Words without n-grams that others have too are zeros.
+    """
+    table = _table(words, ends=ends)
+    return _components(table, COMPONENTS, rng)
+
+
+def _table(words: Sequence[str], *, ends: bool) -> csr_matrix:
+    """The TF-IDF weights (n, g) of n-grams that at least RARE words contain, rows of unit length."""
+    numbers: dict[str, int] = {}
+    pointers, columns = [0], list[int]()
+    for word in words:
+        found = endings(word) if ends else all_grams(word)
+        columns.extend(numbers.setdefault(gram, len(numbers)) for gram in found)
+        pointers.append(len(columns))
+    counts = csr_matrix(
+        (np.ones(len(columns), np.float32), np.array(columns, np.int32), pointers), (len(words), len(numbers))
+    )
+    counts.sum_duplicates()
+    frequency = np.bincount(counts.indices, minlength=len(numbers))
+    counts = counts[:, frequency >= RARE]
+    inverse = np.log((1 + len(words)) / (1 + frequency[frequency >= RARE])) + 1
+    counts.data = (1 + np.log(counts.data)) * inverse[counts.indices].astype(np.float32)
+    lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
+    counts.data /= np.repeat(np.maximum(lengths, 1e-9), np.diff(counts.indptr)).astype(np.float32)
+    return counts
+
+
+def _components(table: csr_matrix, count: int, rng: np.random.Generator) -> Matrix:
+    """U S (n, c) of the largest singular values, by randomised subspace iteration (Halko et al., 2011)."""
+    count = min(count, *table.shape)
+    if not count:
+        return np.zeros((table.shape[0], 1), np.float32)
+    drawn = rng.standard_normal((table.shape[1], count + OVERSAMPLED)).astype(np.float32)
+    found = table @ drawn
+    for _ in range(POWERS):
+        found = table @ _orthonormal(table.T @ _orthonormal(found))
+    values, vectors = np.linalg.eigh(found.T.astype(np.float64) @ found)
+    kept = np.flatnonzero(values > 1e-9 * values[-1])[::-1][:count]
+    return np.asarray(found @ vectors[:, kept], np.float32)
+
+
+def _orthonormal(rows: Matrix) -> Matrix:
+    """An orthonormal basis (n, b) of the columns; of those that depend on others, zeros."""
+    values, vectors = np.linalg.eigh(rows.T.astype(np.float64) @ rows)
+    scale = np.where(values > 1e-9 * values[-1], 1 / np.sqrt(np.maximum(values, 1e-30)), 0)
+    return np.asarray(rows @ (vectors * scale), np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class Correspondences:
+    """The canonical coordinates of all words of both languages, (n, k) and (m, k), of unit length.
+
+    A word without known correspondences is zeros. `correlations` (k,) are those of the pairs learned from.
+    """
+
+    source: Matrix
+    target: Matrix
+    correlations: NDArray[np.float64]
+
+    @classmethod
+    def none(cls, sources: int, targets: int) -> Correspondences:
+        """Zeros: nothing is known to correspond."""
+        return cls(np.zeros((sources, 1), np.float32), np.zeros((targets, 1), np.float32), np.zeros(1))
+
+    @classmethod
+    def learned(
+        cls, source: Matrix, target: Matrix, pairs: Numbers, weights: NDArray[np.float64] | None = None
+    ) -> Correspondences:
+        """The coordinates learned from weighted pairs (p, 2) of rows of components (n, c) and (m, e)."""
+        if len(pairs) < LEAST:
+            return cls.none(len(source), len(target))
+        weights = np.ones(len(pairs)) if weights is None else weights
+        share = weights / weights.sum()
+        rows = source[pairs[:, 0]].astype(np.float64), target[pairs[:, 1]].astype(np.float64)
+        means = [share @ side for side in rows]
+        x, y = (side - mean for side, mean in zip(rows, means, strict=True))
+        whiten_x, whiten_y = (_whitening(side.T @ (side * share[:, None])) for side in (x, y))
+        left, correlations, right = np.linalg.svd(whiten_x @ (x.T @ (y * share[:, None])) @ whiten_y)
+        count = min(CANONICAL, len(correlations))
+        correlations = correlations[:count]
+        maps = whiten_x @ left[:, :count] * correlations, whiten_y @ right[:count].T * correlations
+        return cls(_unit((source - means[0]) @ maps[0]), _unit((target - means[1]) @ maps[1]), correlations)
+
+    def reversed(self) -> Correspondences:
+        """The coordinates from target to source."""
+        return Correspondences(self.target, self.source, self.correlations)
+
+    def similarity(self, rows: Numbers, columns: Numbers) -> NDArray[np.float32]:
+        """The cosine (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
+        return dots(self.source, self.target, rows, columns)
+
+
+def _whitening(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    values, vectors = np.linalg.eigh(covariance)
+    floor = REGULARISED * max(float(values.mean()), 1e-12)
+    return np.asarray(vectors / np.sqrt(np.maximum(values, 0) + floor) @ vectors.T)
+
+
+def _unit(rows: NDArray[np.float64]) -> Matrix:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-9), np.float32)
+
+
+def dots(left: Matrix, right: Matrix, rows: Numbers, columns: Numbers) -> NDArray[np.float32]:
+    """The inner products (c,) of some rows of two matrices, in bounded memory."""
+    found = np.empty(len(rows), np.float32)
+    for begin in range(0, len(rows), 65_536):
+        block = slice(begin, begin + 65_536)
+        found[block] = np.einsum("cd,cd->c", left[rows[block]], right[columns[block]])
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Spellings:
+    """How the words of both languages are written: themselves, plain, and as components of their n-grams.
+
+    `grams` and `ends` are the components of each side, (n, c) and (m, e).
+    """
+
+    words: tuple[Sequence[str], Sequence[str]]
+    plain: tuple[NDArray[np.object_], NDArray[np.object_]]
+    grams: tuple[Matrix, Matrix]
+    ends: tuple[Matrix, Matrix]
+
+    @classmethod
+    def of(cls, source: Sequence[str], target: Sequence[str], rng: np.random.Generator) -> Spellings:
+        """The spellings of the words of two languages."""
+        bare = np.array([*map(plain, source)], object), np.array([*map(plain, target)], object)
+        grams, ends = (
+            (gram_rows(bare[0].tolist(), ends=only, rng=rng), gram_rows(bare[1].tolist(), ends=only, rng=rng))
+            for only in (False, True)
+        )
+        return cls((source, target), bare, grams, ends)
+
+    def correspondences(
+        self, pairs: Numbers, weights: NDArray[np.float64] | None = None
+    ) -> tuple[Correspondences, Correspondences]:
+        """The correspondences of whole words, and of endings, learned from pairs (p, 2)."""
+        whole, ends = (Correspondences.learned(*side, pairs, weights) for side in (self.grams, self.ends))
+        return whole, ends
+
+    def reversed(self) -> Spellings:
+        """The spellings with the languages exchanged."""
+        sides = self.words[::-1], self.plain[::-1], self.grams[::-1], self.ends[::-1]
+        return Spellings(*sides)
+
+
+@dataclass(frozen=True, eq=False)
+class LetterSimilarity:
+    """The similarity of the words of pairs, letter by letter, each (c,)."""
+
+    edit: NDArray[np.float32]
+    """1 - insertions and deletions / letters of both."""
+    prefix: NDArray[np.float32]
+    suffix: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, left: NDArray[np.object_], right: NDArray[np.object_]) -> LetterSimilarity:
+        """The similarities of words (c,) and words (c,); an empty word has none."""
+        from rapidfuzz.distance import Indel, Postfix, Prefix
+        from rapidfuzz.process import cpdist
+
+        scorers = Indel.normalized_similarity, Prefix.similarity, Postfix.similarity
+        sides = left.tolist(), right.tolist()
+        return cls(*(cpdist(*sides, scorer=scorer, dtype=np.float32, workers=1) for scorer in scorers))

@@ -1,0 +1,201 @@
+"""The choice by all evidence gains where spelling or pairs inform, and loses nothing elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from muse.answers.candidates import Candidates, NeighbourLists
+from muse.answers.choice import HeldOutRows, KnownPairs, learn_answers
+from muse.answers.elsewhere import read_elsewhere, write_elsewhere
+from muse.answers.evidence import NAMES
+from muse.answers.model import (
+    AnswerModel,
+    AnswerTable,
+    ChosenAnswers,
+    ProbabilityCurve,
+    csls_answers,
+    mutual_share,
+)
+from muse.answers.trees import TreesConfig, fit_trees
+from muse.errors import BadFile
+from tests.support.made_up_pair import Made, made_up
+
+FEW = TreesConfig(trees=25, rate=0.2, leaf=10)
+
+
+def pairs(made: Made, every: int = 2) -> np.ndarray:
+    known = np.arange(0, len(made.gold), every)
+    return np.stack([known, made.gold[known]], axis=1)
+
+
+def right(answers: AnswerTable, made: Made, *, but: np.ndarray) -> float:
+    """The share of words, without those of the pairs `but`, that are answered rightly."""
+    others = np.setdiff1d(np.arange(len(made.gold)), but[:, 0])
+    return float((answers.first()[others] == made.gold[others]).mean())
+
+
+@pytest.fixture(scope="module")
+def cipher() -> tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]:
+    made = made_up(500)
+    known = pairs(made)
+    given = KnownPairs(known, np.ones(len(known)))
+    return made, known, learn_answers(made.words, made.rows, given, rng=np.random.default_rng(0), config=FEW)
+
+
+def test_a_cipher_is_read(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+    made, known, (there, _) = cipher
+    by_csls = right(csls_answers(NeighbourLists.of(*made.rows)), made, but=known)
+    assert by_csls < 0.75
+    assert right(there.answers, made, but=known) > by_csls + 0.15
+    assert there.report.by == "all evidence"
+    assert there.report.decided["spelling"] > 0.05
+
+
+def test_back_as_well(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+    made, known, (there, back) = cipher
+    share = mutual_share(there.answers.first(), back.answers.first())
+    assert there.report.mutual == pytest.approx(share)
+    assert share > (there.report.mutual_csls or 0)
+
+
+def test_probabilities_are_near_the_share_that_is_right(
+    cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]],
+) -> None:
+    made, known, (there, _) = cipher
+    others = np.setdiff1d(np.arange(len(made.gold)), known[:, 0])
+    said = there.answers.probability[there.answers.pointers[others]]
+    assert abs(float(said.mean()) - right(there.answers, made, but=known)) < 0.06
+
+
+def test_order_and_ranges(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+    answers = cipher[2][0].answers
+    inner = np.setdiff1d(np.arange(1, len(answers.columns)), answers.pointers)
+    assert (np.diff(answers.probability)[inner - 1] <= 1e-6).all()
+    assert ((answers.probability >= 0) & (answers.probability <= 1)).all()
+
+
+def test_ids_keep_csls() -> None:
+    made = made_up(400, spelled="ids")
+    known = pairs(made)
+    there, back = learn_answers(
+        made.words, made.rows, rng=np.random.default_rng(0), elsewhere=read_elsewhere(), config=FEW
+    )
+    assert there.report.by == back.report.by == "csls"
+    np.testing.assert_array_equal(there.answers.first(), NeighbourLists.of(*made.rows).columns[:, 0])
+    learned, _ = learn_answers(
+        made.words,
+        made.rows,
+        KnownPairs(known, np.ones(len(known))),
+        rng=np.random.default_rng(0),
+        config=FEW,
+    )
+    by_csls = right(csls_answers(NeighbourLists.of(*made.rows)), made, but=known)
+    assert right(learned.answers, made, but=known) > by_csls - 0.03
+
+
+def test_nothing_known_keeps_csls() -> None:
+    made = made_up(300)
+    there, _ = learn_answers(made.words, made.rows, rng=np.random.default_rng(0))
+    assert there.report.by == "csls"
+    assert np.isnan(there.answers.probability).all()
+
+
+def test_maps_that_saw_the_pairs_are_not_believed() -> None:
+    # The pairs' own rows are exact in the space, as of a mapping that learned them by heart.
+    made = made_up(500, noise=1.8)
+    known = pairs(made)
+    exact = made.rows[0].copy()
+    exact[known[:, 0]] = made.rows[1][known[:, 1]]
+    without = np.ones(len(known), bool)
+    naive = KnownPairs(known, np.ones(len(known)))
+    fair = replace(naive, held_out=(HeldOutRows(*made.rows, without),))
+    learned = [
+        learn_answers(
+            made.words, (exact, made.rows[1]), given, rng=np.random.default_rng(0), both=False, config=FEW
+        )[0]
+        for given in (naive, fair)
+    ]
+    naively, fairly = (right(one.answers, made, but=known) for one in learned)
+    assert fairly > naively
+    assert (learned[0].report.csls or 0) > 0.95 > (learned[1].report.csls or 0)
+
+
+def test_saved_without_pickle(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+    there = cipher[2][0]
+    file = BytesIO()
+    arrays: dict[str, Any] = {**there.model.arrays(), **there.answers.arrays()}
+    np.savez(file, **arrays)
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as read:
+        model, answers = AnswerModel.of_arrays(read), AnswerTable.of_arrays(read)
+    evidence = np.random.default_rng(0).standard_normal((50, len(NAMES))).astype(np.float32)
+    np.testing.assert_array_equal(model.log_odds(evidence), there.model.log_odds(evidence))
+    np.testing.assert_array_equal(answers.first(), there.answers.first())
+
+
+def test_deterministic() -> None:
+    made = made_up(300)
+    known = pairs(made)
+    one, two = (
+        learn_answers(
+            made.words,
+            made.rows,
+            KnownPairs(known, np.ones(len(known))),
+            rng=np.random.default_rng(1),
+            both=False,
+            config=FEW,
+        )
+        for _ in "ab"
+    )
+    np.testing.assert_array_equal(one[0].answers.columns, two[0].answers.columns)
+    np.testing.assert_array_equal(one[0].answers.probability, two[0].answers.probability)
+
+
+def test_calibration_recovers_shares() -> None:
+    rng = np.random.default_rng(0)
+    odds = rng.normal(0, 2, 20_000)
+    truth = 1 / (1 + np.exp(-(0.5 * odds - 1)))
+    calibrated = ProbabilityCurve.fitted(odds, rng.random(len(odds)) < truth)
+    assert abs(calibrated(odds) - truth).mean() < 0.02
+    assert (np.diff(calibrated(np.sort(odds))) >= 0).all()
+
+
+def test_mixed_log_odds() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((400, len(NAMES))).astype(np.float32)
+    here, elsewhere = (fit_trees(rows, rows[:, column] > 0, rng=rng) for column in (0, 1))
+    mixed = AnswerModel(here, elsewhere, 0.25, ProbabilityCurve.identity())
+    np.testing.assert_allclose(
+        mixed.log_odds(rows), 0.25 * here.log_odds(rows) + 0.75 * elsewhere.log_odds(rows)
+    )
+
+
+def test_candidates_without_order() -> None:
+    found = [(np.array([3, 1, 3]), np.array([0, 5, 2])), (np.array([1, 0]), np.array([5, 1]))]
+    one, two = (Candidates.of(np.array([1, 2, 3]), parts, 6) for parts in (found, found[::-1]))
+    for of in (one, two):
+        assert of.pointers.tolist() == [0, 1, 1, 3]
+        assert of.columns.tolist() == [5, 0, 2]
+    assert one.most(np.array([1.0, 4.0, 2.0])).tolist() == [1.0, -np.inf, 4.0]
+    assert one.are(np.array([[3, 2], [1, 0]]), 6).tolist() == [False, False, True]
+
+
+def test_trees_from_elsewhere_fit_the_evidence(tmp_path: Path) -> None:
+    trees = read_elsewhere()
+    assert trees.feature.max() < len(NAMES)
+    write_elsewhere(trees, tmp_path / "same.npz")
+    rows = np.random.default_rng(0).standard_normal((9, len(NAMES))).astype(np.float32)
+    np.testing.assert_array_equal(read_elsewhere(tmp_path / "same.npz").log_odds(rows), trees.log_odds(rows))
+
+
+def test_trees_over_other_evidence_are_refused(tmp_path: Path) -> None:
+    arrays: dict[str, Any] = {"names": np.array(["csls"]), **read_elsewhere().arrays()}
+    np.savez(tmp_path / "old.npz", **arrays)
+    with pytest.raises(BadFile, match="learn them anew"):
+        read_elsewhere(tmp_path / "old.npz")
