@@ -61,7 +61,7 @@ svg { --paper: #fff; --ink: #1f2937; --faint: #4b5563; --grid: #d1d5db; font: 12
 NOTES = (
     "P@1 in percent on a test list, with 95 % intervals, by",
     "the help given: none, the strings that both languages",
-    "share, or so many pairs of a dictionary (5,000: all of",
+    "share, or this number of dictionary pairs (5,000: all of",
     "them); the mean of three draws of the pairs.",
     "VecMap: its supervised mode, which like Procrustes",
     "cannot begin without help.",

@@ -6,8 +6,8 @@
 Every row is one `muse train` with all defaults but those it names, in a process of its own. P@1 is of
 sentences held out of the training text, by cosine, at the best epoch; `before` is the untrained twin, the
 mean of the space's rows (the sum for cvm-add, tanh of them for the projection), on the same sentences.
-Settings were chosen on these held-out sentences; the test sets stay closed. --pairs takes so many pairs at
-random, for a quick look.
+Settings were chosen on these held-out sentences; the test sets stay closed. --pairs
+draws a sample of the pairs, for a quick look.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 
 ENCODER is one of muse's names, or the folder of a trained one, in which {seed} stands for the seed. A seed
 draws the pairs that choose a regression's strength, and a perceptron's weights; the tasks are the same for
-all seeds. The table has means over the seeds, with the least and the most.
+all seeds. The table has means over the seeds, with minimum and maximum.
 
 Relatedness is Pearson's correlation of a regression on |u - v| and u * v (`muse evaluate --task
 relatedness`): of SICK's train part on its test part, and of STS-B's dev part, since its train part is not at
@@ -97,7 +97,7 @@ def measured(task: str, encoder: str, seed: int, asked: argparse.Namespace) -> R
 
 
 def show(rows: Sequence[dict[str, str]]) -> None:
-    """Prints a line an encoder, a column a task: means over the seeds, with the least and the most."""
+    """Prints a line an encoder, a column a task: means over the seeds, with minimum and maximum."""
     cells: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in rows:
         cells[one["encoder"]][one["task"]].append(float(one["value"]))

@@ -241,7 +241,7 @@ SYSTEMS: dict[str, Callable[[Bench], Iterator[Row]]] = {
 
 
 def show(rows: Sequence[dict[str, str]]) -> None:
-    """Prints the accuracy by system and language, means over seeds with the least and the most."""
+    """Prints the accuracy by system and language, means over seeds with minimum and maximum."""
     cells: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in rows:
         cells[one["system"]][one["lang"]].append(float(one["accuracy"]))

@@ -64,7 +64,7 @@ class Bench(NamedTuple):
         return Aligned(str(count), self.text.other[:count], self.text.english[:count])
 
     def lens(self, kind: str, count: int, seed: int, **more: int) -> SentenceEncoder:
-        """The small preset's lens of that kind, trained on so many pairs."""
+        """The small preset's lens of that kind, trained on this number of pairs."""
         request = TrainingRequest(
             self.space, self.other, self._out(kind, count, seed), parallel=(self._file(count),),
             settings={"kind": kind}, seed=seed, trainer=more,
@@ -82,7 +82,7 @@ class Bench(NamedTuple):
         return train_system(system, request, Runtime()).encoder
 
     def weighted(self, name: str, count: int) -> SentenceEncoder:
-        """An encoder whose weights, if any, are learned from both sides of so many pairs."""
+        """An encoder whose weights, if any, are learned from both sides of this number of pairs."""
         encoder, taught = load_encoder(name, self.space), self.taught(count)
         return encoder.fit(taught.other, self.other).fit(taught.english, PIVOT)
 

@@ -29,7 +29,7 @@ class Bench(SpaceOf):
         return Path(self.asked.shared) / "data"
 
     def parallel(self, part: str) -> Path:
-        """The part of Tatoeba: test, or so many pairs of train as were asked for, drawn at random."""
+        """The part of Tatoeba: test, or the requested number of pairs of train, drawn at random."""
         path = self.data / "parallel" / f"tatoeba.en-{self.other}.{part}.tsv.gz"
         return sample(path, self.asked.pairs, self.asked.work) if part == "train" else path
 

@@ -169,7 +169,7 @@ def translated(
 
 
 def show(rows: Sequence[dict[str, str]]) -> None:
-    """Prints BLEU by system, means over seeds with the least and the most."""
+    """Prints BLEU by system, means over seeds with minimum and maximum."""
     cells: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in rows:
         column = f"{one['set']} {one['direction']}"
