@@ -46,6 +46,7 @@ def test_every_word_goes_there_and_back(space: AlignedSpace, tmp_path: Path) -> 
         np.testing.assert_array_equal(again.matrix, vectors.matrix)
 
 
+@pytest.mark.slow
 def test_a_text_has_a_vector_and_a_similarity_across_languages(space: AlignedSpace, tmp_path: Path) -> None:
     export_spacy(space, tmp_path / "out")
     french, english = load(tmp_path / "out" / "fr"), load(tmp_path / "out" / "en")

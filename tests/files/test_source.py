@@ -140,7 +140,10 @@ PACKED = {
 @pytest.mark.parametrize(
     "read", [partial(read_vectors, language="en"), read_lexicon, read_sentences, read_arpa]
 )
-@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=pytest.mark.slow) if kind in ("lines", "pairs") else kind for kind in PACKED],
+)
 def test_a_small_file_that_becomes_large_is_refused(
     tmp_path: Path, read: Callable[[Path], object], kind: str
 ) -> None:

@@ -53,7 +53,7 @@ def right(source: Vectors, target: Vectors, alignment: Alignment) -> float:
 
 
 @pytest.mark.parametrize("init", ["gromov", "similarity"])
-@pytest.mark.parametrize("wider", ["source", "target"])
+@pytest.mark.parametrize("wider", ["source", pytest.param("target", marks=pytest.mark.slow)])
 def test_the_shared_space_is_the_smaller_one(init: str, wider: str) -> None:
     small, large = sides()
     source, target = (large, small) if wider == "source" else (small, large)

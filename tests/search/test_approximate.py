@@ -64,6 +64,7 @@ def test_a_query_whose_lists_have_too_few_keys_is_searched_exactly(
     torch.testing.assert_close(found.scores, nearest(x, y, 1_000).scores)
 
 
+@pytest.mark.slow
 def test_a_row_of_zeros_has_a_cosine_of_zero(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
     x, y = sides[0][:2_000].clone(), sides[1].clone()
     x[7], y[:20] = 0, 0

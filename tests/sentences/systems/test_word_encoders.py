@@ -90,6 +90,7 @@ def rows(folder: Path) -> dict[str, Any]:
         return dict(arrays)
 
 
+@pytest.mark.slow
 def test_processes_share_every_batch_and_the_first_one_writes(files: Path, encoder: str) -> None:
     seen = [json.loads((files / f"{encoder}.seen.{rank}.json").read_text()) for rank in range(COUNT)]
     assert [one["rows"] for one in seen] == [EPOCHS * TRAINING // COUNT] * COUNT
@@ -99,6 +100,7 @@ def test_processes_share_every_batch_and_the_first_one_writes(files: Path, encod
     assert not list(files.glob(".*"))  # no checkpoint stays
 
 
+@pytest.mark.slow
 def test_processes_make_the_encoder_that_one_makes(files: Path, tmp_path: Path, encoder: str) -> None:
     request = TrainingRequest(
         toy_space(tmp_path / "space"), "fr", tmp_path / "alone", parallel=(files / "text.tsv",),
