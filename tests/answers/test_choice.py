@@ -80,6 +80,7 @@ def test_order_and_ranges(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, .
     assert ((answers.probability >= 0) & (answers.probability <= 1)).all()
 
 
+@pytest.mark.slow
 def test_ids_keep_csls() -> None:
     made = made_up(400, spelled="ids")
     known = pairs(made)
@@ -106,6 +107,7 @@ def test_nothing_known_keeps_csls() -> None:
     assert np.isnan(there.answers.probability).all()
 
 
+@pytest.mark.slow
 def test_maps_that_saw_the_pairs_are_not_believed() -> None:
     # The pairs' own rows are exact in the space, as of a mapping that learned them by heart.
     made = made_up(500, noise=1.8)
@@ -139,6 +141,7 @@ def test_saved_without_pickle(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswer
     np.testing.assert_array_equal(answers.first(), there.answers.first())
 
 
+@pytest.mark.slow
 def test_deterministic() -> None:
     made = made_up(300)
     known = pairs(made)

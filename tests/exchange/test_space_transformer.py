@@ -143,11 +143,11 @@ def test_the_space_is_read_whole_before_anything_is_set(tmp_path: Path) -> None:
     assert vars(transformer).keys() == {"space", "language"}
 
 
-def test_without_scikit_learn_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_scikit_learn_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     monkeypatch.delitem(sys.modules, "muse.exchange.space_transformer")
     monkeypatch.delattr(exchange, "space_transformer")
-    with pytest.raises(MissingExtra, match=r"a SpaceTransformer needs scikit-learn; run .*sklearn"):
+    with pytest.raises(MissingExtra, match=r"a SpaceTransformer needs scikit-learn; run .*scikit-learn"):
         _ = exchange.SpaceTransformer
     with pytest.raises(AttributeError, match="module 'muse.exchange' has no attribute 'nosuch'"):
         _ = exchange.nosuch

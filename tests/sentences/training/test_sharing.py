@@ -92,6 +92,7 @@ def alone(learner: Learner, config: TrainerConfig) -> NDArray[np.float32]:
     return learned(learner)
 
 
+@pytest.mark.slow
 def test_a_mean_is_shared_and_a_killed_run_goes_on(out: Path) -> None:
     line = Line()
     expected = alone(line, CLIPPED)
@@ -100,11 +101,13 @@ def test_a_mean_is_shared_and_a_killed_run_goes_on(out: Path) -> None:
     assert sorted(np.concatenate(shares)) == sorted(torch.cat(line.seen[4:]).tolist())
 
 
+@pytest.mark.slow
 def test_batches_of_fewer_examples_than_processes_are_learned_from(out: Path) -> None:
     expected = alone(Line(), replace(CLIPPED, batch=2))
     np.testing.assert_allclose(together(out, "small"), expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_what_concerns_the_whole_batch_is_drawn_alike(out: Path) -> None:
     drawn = together(out, "alike")
     assert len(set(drawn.tolist())) == len(drawn)
@@ -112,6 +115,7 @@ def test_what_concerns_the_whole_batch_is_drawn_alike(out: Path) -> None:
     assert ALONE.alike(generator) is generator
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_wrong_translations_come_from_the_whole_batch(out: Path, name: str) -> None:
     learner = pair_learner(name)
