@@ -85,9 +85,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "checkout" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
-    items.sort(
-        key=lambda item: (GROUPS.get(_file(item.nodeid)) != "sample", _file(item.nodeid) not in GROUPS)
-    )
+    items.sort(key=lambda item: _place(_file(item.nodeid)))
+
+
+def _place(file: str) -> tuple[bool, bool, bool]:
+    # A cluster is waited for: other tests must be left to run meanwhile.
+    return GROUPS.get(file) != "sample", not file.startswith("tests/cluster"), file not in GROUPS
 
 
 def _file(nodeid: str) -> str:

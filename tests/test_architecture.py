@@ -77,7 +77,7 @@ ONLY_USERS = {
     "srsly": {"files.vectors.spacy"},
     "tokenizers": {"export.static_embedding", "sentences.systems.pieces"},
     "transformers": {"sentences.systems.pretrained_cores"},
-    "uvicorn": {"web.server"},
+    "uvicorn": {"web.connections", "web.server"},
 }
 GLOBAL_RANDOMNESS = ("np.random.seed", "np.random.rand(", "torch.manual_seed", "random.seed")
 

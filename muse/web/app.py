@@ -3,7 +3,7 @@
 The explorer is for this machine. What it guards against is a page of another site, open in the same browser:
 it may reach the server under a name that leads to this machine (DNS rebinding: unknown hosts are refused, by
 Starlette), send requests whose answers it cannot read, only to keep the processor busy (refused, below), or
-show the explorer as a part of itself (see HEADERS in muse.web.server). Limits of the connections and the
+show the explorer as a part of itself (see HEADERS in muse.web.connections). Limits of the connections and the
 requests at once are uvicorn's.
 """
 

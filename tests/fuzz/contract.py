@@ -45,7 +45,7 @@ def examine(target: Target, files: Files, folder: Path) -> str | Defect:
     """READ or REFUSED, as the contract has it, or what is wrong; `folder` is new and empty."""
     put(files, folder)
     unpacked = unpacked_size(files)
-    peak, before = _peak(), _resident()
+    peak, before = peak_memory(), resident_memory()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
@@ -79,15 +79,15 @@ def put(files: Files, folder: Path) -> None:
 
 def _memory(peak: int, before: int, most: int) -> Defect | None:
     # Where the peak of the process has not risen, this input took no more than an earlier one.
-    taken = _peak() - before if _peak() > peak else 0
+    taken = peak_memory() - before if peak_memory() > peak else 0
     return Defect("too much memory", f"{taken} bytes, where {most} are allowed\n") if taken > most else None
 
 
-def _peak() -> int:
+def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def _resident() -> int:
+def resident_memory() -> int:
     return int(Path("/proc/self/statm").read_bytes().split()[1]) * resource.getpagesize()
 
 

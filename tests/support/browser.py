@@ -51,7 +51,7 @@ def serving(space: AlignedSpace) -> Iterator[str]:
     """The address of a server with this space fr, en."""
     from muse.web import Address, Explorer, bind, url
     from muse.web.app import create_app
-    from muse.web.server import make_server
+    from muse.web.connections import make_server
 
     explorer = Explorer(space, "fr-en")
     explorer.picture(("fr", "en"))
