@@ -15,6 +15,8 @@ from muse.sentences.systems.system import TrainingRequest
 from tests.support.devices import pretended_gpu
 from tests.support.parallel import toy_space, toy_text, write_text
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("tokenizers")
 
 LABELS = ("entailment", "neutral", "contradiction")

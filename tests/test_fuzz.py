@@ -24,6 +24,8 @@ from tests.fuzz.target import Target
 from tests.fuzz.targets import GROUPS, TARGETS
 from tests.fuzz.workers import Task, Worker, examined
 
+pytestmark = pytest.mark.slow
+
 INPUTS = 100  # of each target, in so much time of the processor at most
 SECONDS, SECONDS_OF_SLOW = 0.05, 0.4  # with the slow tests all targets take some twenty seconds
 ALL = settings(

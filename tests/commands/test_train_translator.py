@@ -16,6 +16,8 @@ from tests.support.command import Command, refused, refused_leaving
 from tests.support.killed import killed_at
 from tests.support.parallel import toy_space, toy_text, write_text
 
+pytestmark = pytest.mark.slow
+
 SIZES = ("pieces=200", "layers=1", "heads=2", "hidden=16", "longest=24", "warmup=5", "steps=6")
 
 

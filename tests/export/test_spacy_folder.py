@@ -20,6 +20,8 @@ from tests.support.command import Command, tree
 from tests.support.pipelines import load
 from tests.support.spaces import plain_space, saved
 
+pytestmark = pytest.mark.slow
+
 FRENCH = ["le", "chat", "Noir", "aujourd'hui", "deux mots", "NOUN"]
 ENGLISH = ["the", "cat", "Black", "today"]
 
