@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.tables import header, heading, muse, numbers, row
@@ -54,28 +55,48 @@ def _tatoeba(language: str, shared: Path) -> Iterator[tuple[str, str]]:
             yield english.lower(), translated.lower()
 
 
-def mutual_by_dice(text: Sentences, known: set[str]) -> list[tuple[str, str]]:
-    """The pairs of words that choose each other by Dice's coefficient; no source word of `known`."""
+class Dice(NamedTuple):
+    """Dice's coefficient of words that often stand in the same sentences, and the best of either word.
+
+    `of_source` and `of_target` have the highest value of each word, and the word of the other language.
+    """
+
+    values: dict[tuple[str, str], float]
+    of_source: dict[str, tuple[float, str]]
+    of_target: dict[str, tuple[float, str]]
+
+    def chosen(self) -> list[tuple[str, str]]:
+        """The pairs of words that choose each other."""
+        return [
+            (x, y)
+            for x, (value, y) in self.of_source.items()
+            if value >= LEAST_DICE and self.of_target[y][1] == x
+        ]
+
+
+def dice(text: Sentences, *, together_at_least: int) -> Dice:
+    """Dice's coefficient of words of a text and its translation that share that many pairs of sentences."""
     sources, targets, together = Counter[str](), Counter[str](), Counter[tuple[str, str]]()
     for sentence, translated in text:
         left, right = ({*WORD.findall(side)} for side in (sentence, translated))
         sources.update(left)
         targets.update(right)
         together.update(product(left, right))
-    dice = {
+    values = {
         (x, y): 2 * count / (sources[x] + targets[y])
         for (x, y), count in together.items()
-        if count >= LEAST_TOGETHER
+        if count >= together_at_least
     }
     of_source, of_target = dict[str, tuple[float, str]](), dict[str, tuple[float, str]]()
-    for (x, y), value in dice.items():
+    for (x, y), value in values.items():
         of_source[x] = max(of_source.get(x, (0.0, "")), (value, y))
         of_target[y] = max(of_target.get(y, (0.0, "")), (value, x))
-    return [
-        (x, y)
-        for x, (value, y) in of_source.items()
-        if value >= LEAST_DICE and of_target[y][1] == x and x not in known
-    ]
+    return Dice(values, of_source, of_target)
+
+
+def mutual_by_dice(text: Sentences, known: set[str]) -> list[tuple[str, str]]:
+    """The pairs of words that choose each other by Dice's coefficient; no source word of `known`."""
+    return [(x, y) for x, y in dice(text, together_at_least=LEAST_TOGETHER).chosen() if x not in known]
 
 
 def unseen_list(pair: Pair, shared: Path, folder: Path) -> Path:

@@ -13,14 +13,12 @@ are used twice, the second time as though the scripts had no letter in common.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.align.unseen import WORD, Sentences, sentences
+from benchmarks.align.unseen import Sentences, dice, sentences
 from benchmarks.support.pairs import SHARED, find_pair
 from muse.answers.candidates import NeighbourLists
 from muse.answers.choice import KnownPairs, candidates_of, known_spellings
@@ -36,7 +34,7 @@ BLANKED = (
 LETTERS = (
     "edit", "edit lead", "prefix", "prefix share", "suffix", "same string", "in both", "in both back",
 )  # fmt: skip
-LEAST_TOGETHER, LEAST_DICE = 3, 0.3
+LEAST_TOGETHER = 3
 DOUBTFUL_DICE, DOUBTFUL_SHARE = 0.05, 0.3  # at least, and of the best of either word
 UNLIKE = 0.5  # the weight of a row without common letters
 
@@ -46,28 +44,15 @@ Words = tuple[str, str]
 
 def chosen_and_doubtful(text: Sentences) -> tuple[list[Words], list[Words]]:
     """The pairs of words that choose each other by Dice's coefficient, and other pairs that may be right."""
-    sources, targets, together = Counter[str](), Counter[str](), Counter[Words]()
-    for sentence, translated in text:
-        left, right = ({*WORD.findall(side)} for side in (sentence, translated))
-        sources.update(left)
-        targets.update(right)
-        together.update(product(left, right))
-    dice = {
-        (x, y): 2 * count / (sources[x] + targets[y])
-        for (x, y), count in together.items()
-        if count >= LEAST_TOGETHER
-    }
-    of_source, of_target = dict[str, tuple[float, str]](), dict[str, tuple[float, str]]()
-    for (x, y), value in dice.items():
-        of_source[x] = max(of_source.get(x, (0.0, "")), (value, y))
-        of_target[y] = max(of_target.get(y, (0.0, "")), (value, x))
-    chosen, doubtful = [], []
-    for (x, y), value in dice.items():
-        if of_source[x][1] == y and of_target[y][1] == x and value >= LEAST_DICE:
-            chosen.append((x, y))
-        elif value >= max(DOUBTFUL_DICE, DOUBTFUL_SHARE * min(of_source[x][0], of_target[y][0])):
-            doubtful.append((x, y))
-    return chosen, doubtful
+    found = dice(text, together_at_least=LEAST_TOGETHER)
+    chosen = set(found.chosen())
+    doubtful = [
+        (x, y)
+        for (x, y), value in found.values.items()
+        if (x, y) not in chosen
+        and value >= max(DOUBTFUL_DICE, DOUBTFUL_SHARE * min(found.of_source[x][0], found.of_target[y][0]))
+    ]
+    return [pair for pair in found.values if pair in chosen], doubtful
 
 
 def labelled(name: str, folder: Path, shared: Path) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:

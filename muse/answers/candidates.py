@@ -141,9 +141,3 @@ def by_spelling(source: Matrix, target: Matrix, words: Numbers) -> tuple[Numbers
     ]
     columns = torch.cat(found).numpy().ravel() if found else np.zeros(0, np.int64)
     return np.repeat(known, count), columns
-
-
-def same_strings(source: Sequence[str], target: Sequence[str]) -> Numbers:
-    """The target (n,) that is the same string as each source, or -1."""
-    index = {word: number for number, word in enumerate(target)}
-    return np.array([index.get(word, -1) for word in source], np.int64)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.answers.candidates import Candidates, NeighbourLists, by_neighbours, by_spelling, same_strings
+from muse.answers.candidates import Candidates, NeighbourLists, by_neighbours, by_spelling
 from muse.answers.evidence import NAMES, Views, gather
 from muse.answers.model import (
     AnswerModel,
@@ -194,7 +194,7 @@ def evidence_of_all(views: Views, given: KnownPairs) -> tuple[Candidates, NDArra
 
 def candidates_of(views: Views, words: Numbers) -> Candidates:
     """The candidates of some words (w,), ascending."""
-    same = same_strings(*views.written.words)
+    same = views.written.same[0]
     own = np.flatnonzero(same >= 0)
     spelled = by_spelling(views.whole.source, views.whole.target, words)
     found = [*by_neighbours(views.lists, words), spelled, (own, same[own])]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.answers.candidates import Candidates, NeighbourLists, same_strings
+from muse.answers.candidates import Candidates, NeighbourLists
 from muse.answers.spelling import Correspondences, LetterSimilarity, Spellings, dots
 from muse.vectors import Matrix
 
@@ -129,9 +129,8 @@ def _of_spelling(
     written = views.written
     whole, ends = (one.similarity(rows, columns) for one in (views.whole, views.ends))
     alike = LetterSimilarity.of(written.plain[0][rows], written.plain[1][columns])
-    lengths = [np.array([*map(len, side.tolist())], np.float32) for side in written.plain]
-    own, other = lengths[0][rows], lengths[1][columns]
-    same, back = (same_strings(*sides) for sides in (written.words, written.words[::-1]))
+    own, other = written.lengths[0][rows], written.lengths[1][columns]
+    same, back = written.same
     order, rank = candidates.order(whole), np.empty(len(rows), np.float32)
     rank[order] = np.arange(len(rows)) - candidates.pointers[:-1][places]
     return {

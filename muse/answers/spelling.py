@@ -176,13 +176,16 @@ def dots(left: Matrix, right: Matrix, rows: Numbers, columns: Numbers) -> NDArra
 class Spellings:
     """How the words of both languages are written: themselves, plain, and as components of their n-grams.
 
-    `grams` and `ends` are the components of each side, (n, c) and (m, e).
+    `grams` and `ends` are the components of each side, (n, c) and (m, e); `lengths` (n,) and (m,) the letters
+    of plain words; `same` (n,) and (m,) the word of the other side that is the same string, or -1.
     """
 
     words: tuple[Sequence[str], Sequence[str]]
     plain: tuple[NDArray[np.object_], NDArray[np.object_]]
     grams: tuple[Matrix, Matrix]
     ends: tuple[Matrix, Matrix]
+    lengths: tuple[NDArray[np.float32], NDArray[np.float32]]
+    same: tuple[Numbers, Numbers]
 
     @classmethod
     def of(cls, source: Sequence[str], target: Sequence[str], rng: np.random.Generator) -> Spellings:
@@ -192,7 +195,9 @@ class Spellings:
             (gram_rows(bare[0].tolist(), ends=only, rng=rng), gram_rows(bare[1].tolist(), ends=only, rng=rng))
             for only in (False, True)
         )
-        return cls((source, target), bare, grams, ends)
+        first, second = (np.array([*map(len, side.tolist())], np.float32) for side in bare)
+        same = same_strings(source, target), same_strings(target, source)
+        return cls((source, target), bare, grams, ends, (first, second), same)
 
     def correspondences(
         self, pairs: Numbers, weights: NDArray[np.float64] | None = None
@@ -204,7 +209,13 @@ class Spellings:
     def reversed(self) -> Spellings:
         """The spellings with the languages exchanged."""
         sides = self.words[::-1], self.plain[::-1], self.grams[::-1], self.ends[::-1]
-        return Spellings(*sides)
+        return Spellings(*sides, self.lengths[::-1], self.same[::-1])
+
+
+def same_strings(source: Sequence[str], target: Sequence[str]) -> Numbers:
+    """The target (n,) that is the same string as each source, or -1."""
+    index = {word: number for number, word in enumerate(target)}
+    return np.array([index.get(word, -1) for word in source], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
