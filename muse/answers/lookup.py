@@ -74,7 +74,7 @@ def translate_words(
 ) -> dict[str, list[Translation]]:
     """Each word with its `top` best translations and their scores, best first.
 
-    A word is looked up in the form that the vocabulary has (`muse.translate.find_form`). Raise BadSetting,
+    A word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`). Raise BadSetting,
     with advice, for a word in neither the space nor `new_words`; `answer_words` answers the others.
 
     >>> import numpy as np

@@ -182,7 +182,7 @@ class AlignedSpace:
         top: int = 5,
         retrieval: Retrieval | None = None,
     ) -> list[tuple[str, float]]:
-        """The `top` best translations of a word with their scores, best first; see also `muse.translate`.
+        """The `top` best translations of a word with their scores, best first; see also `muse.answers`.
 
         The word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`); BadSetting
         if there is none.
