@@ -16,6 +16,8 @@ import pytest
 # that wait for each other make small matrices fifty times as slow. Set before torch and faiss are loaded.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Ray's workers give way to everything else: beside the other tests they would hardly run.
+os.environ.setdefault("RAY_worker_niceness", "0")
 
 from tests.support.browser import browser, home  # noqa: E402, F401 - fixtures
 from tests.support.command import Command  # noqa: E402

@@ -105,8 +105,10 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 def check(home: Path, name: str, out: Path, fields: dict[str, Any], muse: Command) -> None:
     """The parts must hold what the command finds without a cluster."""
     ending = {"encode": "npy", "mine": "tsv", "induce": "jsonl"}[name]
-    found, alone = rows_of(out), home / f"{name}.{ending}"
-    printed = json.loads(muse(*command(home, name, alone)).out)
+    found, alone, said = rows_of(out), home / f"{name}.{ending}", home / f"{name}.json"
+    if not said.exists():  # once for all clusters
+        said.write_text(muse(*command(home, name, alone)).out)
+    printed = json.loads(said.read_text())
     if name == "encode":
         vectors = np.array([row["vector"] for row in found], np.float32)
         np.testing.assert_allclose(vectors, np.load(alone), atol=1e-5)
@@ -133,14 +135,12 @@ def test_a_cluster_of_its_own(home: Path, tmp_path: Path, muse: Command) -> None
     check(home, "encode", tmp_path / "out", end(begin(arguments, "local")), muse)
 
 
-@pytest.mark.parametrize("raylets", [1, 2, 4])
-def test_the_same_on_any_number_of_machines(
-    home: Path, tmp_path: Path, muse: Command, cluster: Clusters, raylets: int
-) -> None:
-    with cluster(raylets) as found:
+def test_the_same_on_four_machines(home: Path, tmp_path: Path, muse: Command, cluster: Clusters) -> None:
+    # On one machine, and on two of which one is lost: the tests above and below.
+    with cluster(4) as found:
         for name in ("encode", "mine", "induce"):
             fields = end(begin(command(home, name, tmp_path / name), found.address))
-            assert fields.get("machines", raylets) == raylets
+            assert fields.get("machines", 4) == 4
             check(home, name, tmp_path / name, fields, muse)
 
 
@@ -153,7 +153,7 @@ def test_a_client_is_served_by_a_cluster_elsewhere(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with cluster(1, ray_client_server_port=port):
-        for name in ("encode", "induce"):
+        for name in ("encode", "mine", "induce"):
             fields = end(begin(command(home, name, tmp_path / name), f"ray://127.0.0.1:{port}"))
             check(home, name, tmp_path / name, fields, muse)
 

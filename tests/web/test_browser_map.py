@@ -53,8 +53,11 @@ def place_of(page: Any, word: str) -> tuple[float, float]:
 def on_map(browser: Any, home: str, **options: Any) -> Any:
     """A page whose map is drawn, and its page."""
     watched = opened(browser, home, **options)
+    # Tabs listen once the page knows its space: an earlier click is lost.
+    watched.page.locator("#map-tab[aria-selected]").wait_for(state="attached")
     if watched.page.locator("#map-tab").is_visible():
         watched.page.locator("#map-tab").click()
+    watched.page.locator(CANVAS).wait_for()
     drawn(watched.page)
     return watched, watched.page
 
