@@ -31,12 +31,12 @@ from benchmarks.support.tables import commit, numbers, today
 from benchmarks.words.kept_views import align, read_given
 from muse.answers.candidates import NeighbourLists
 from muse.answers.choice import learn_answers
-from muse.answers.elsewhere import PATH, read_elsewhere
-from muse.answers.model import AnswerTable, ChosenAnswers
+from muse.answers.model import ELSEWHERE, ChosenAnswers, read_elsewhere
 from muse.evaluation.words import compare
 from muse.files import read_lexicon, read_vectors
 from muse.lexicon import Lexicon
 from muse.space import AlignedSpace, load_space
+from muse.space.answer_table import AnswerTable
 
 PAIRS = "en-fr,en-de,en-it,en-ru,ru-en,web-fr-en,zhang-glove-es-en,zhang-glove-it-en"
 TRUSTED = 0.9
@@ -168,7 +168,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--pairs", default=PAIRS)
     parser.add_argument("--help-given", default=",".join(HELP))
     parser.add_argument("--draws", default="0")
-    parser.add_argument("--elsewhere", type=Path, default=PATH if PATH.exists() else None)
+    parser.add_argument("--elsewhere", type=Path, default=ELSEWHERE if ELSEWHERE.exists() else None)
     parser.add_argument("--list", choices=("development", "test"), default="development")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--extra", default="")

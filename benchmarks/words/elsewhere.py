@@ -22,8 +22,8 @@ from benchmarks.align.unseen import Sentences, dice, sentences
 from benchmarks.support.pairs import SHARED, find_pair
 from muse.answers.candidates import NeighbourLists
 from muse.answers.choice import KnownPairs, candidates_of, known_spellings
-from muse.answers.elsewhere import PATH, write_elsewhere
 from muse.answers.evidence import NAMES, Views, gather
+from muse.answers.model import ELSEWHERE, write_elsewhere
 from muse.answers.spelling import Spellings
 from muse.answers.trees import Trees, fit_trees
 from muse.space import load_space
@@ -99,7 +99,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--spaces", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--pairs", default="en-fr,en-de")
-    parser.add_argument("--out", type=Path, default=PATH)
+    parser.add_argument("--out", type=Path, default=ELSEWHERE)
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
     found = [labelled(name, asked.spaces, asked.shared) for name in asked.pairs.split(",")]

@@ -9,8 +9,8 @@ The evidence is comparable between languages, so trees learned on other language
 there are no pairs. With pairs, the log odds of both are mixed; the weight is the one that translates held-out
 words best.
 
-Where held-out words show no gain over CSLS, CSLS is kept; without pairs, where fewer words than by CSLS are
-each other's answer.
+Where held-out words show no gain over CSLS, CSLS is kept; without pairs, where spelling says nothing of
+translations, or where far fewer words than by CSLS are each other's answer.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from muse.answers.model import (
     best_answers,
     csls_answers,
     decisive,
+    elsewhere_odds,
     mutual_share,
 )
 from muse.answers.spelling import Spellings
@@ -40,6 +41,7 @@ from muse.vectors import Matrix
 FOLDS = 5  # of pairs that the mapping was not learned from
 LEAST = 50  # labelled words to learn trees from
 MIXES = (0.0, 0.25, 0.5, 0.75, 1.0)
+MUTUAL_LEFT = 0.9  # the least share that must be left of the mutual answers by CSLS
 SURE = 2.0  # standard errors by which neighbours must be spelled more alike than other candidates
 
 Numbers = NDArray[np.int64]
@@ -136,14 +138,14 @@ def learn_answers(
 
 
 def _more_mutual(found: tuple[ChosenAnswers, ...], lists: NeighbourLists) -> tuple[ChosenAnswers, ...]:
-    """The directions, or those by CSLS if it gives more words that are each other's answer.
+    """The directions, or those by CSLS if far fewer words than by it are each other's answer.
 
     It replaces a test where there are no pairs: each direction is chosen without the other.
     """
     there, back = (one.answers.first() for one in found)
     mutual, by_csls = mutual_share(there, back), mutual_share(lists.columns[:, 0], lists.rows[:, 0])
     shown = [replace(one.report, mutual=mutual, mutual_csls=by_csls) for one in found]
-    lost = mutual < by_csls and not any(report.labelled for report in shown)
+    lost = mutual < MUTUAL_LEFT * by_csls and not any(report.labelled for report in shown)
     return tuple(
         ChosenAnswers(csls_answers(of), AnswerModel.csls(), replace(report, by="csls"))
         if lost
@@ -259,7 +261,8 @@ def _learn(
             csls_answers(views.lists), AnswerModel.csls(), replace(report, by="csls", mix=0.0)
         )
     report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, grow.rng))
-    return ChosenAnswers(best_answers(every, model.log_odds(evidence), model), model, report)
+    csls = evidence[:, NAMES.index("csls")]
+    return ChosenAnswers(best_answers(every, csls, model.log_odds(evidence), model), model, report)
 
 
 def _model(
@@ -267,7 +270,7 @@ def _model(
 ) -> tuple[AnswerModel | None, ChoiceReport]:
     """The model of highest accuracy on held-out words, and a report; no model where CSLS is as good."""
     if labelled is None:
-        known = None if elsewhere is None else AnswerModel(None, elsewhere, 0.0, ProbabilityCurve.identity())
+        known = None if elsewhere is None else AnswerModel(None, elsewhere, 0.0, ProbabilityCurve.elsewhere())
         return known, ChoiceReport("csls" if known is None else "all evidence", 0, 0.0)
     words = np.unique(labelled.word)
     fold = (grow.rng.permutation(len(words)) % FOLDS)[np.searchsorted(words, labelled.word)]
@@ -275,7 +278,7 @@ def _model(
     for number in range(FOLDS):
         rest = labelled.only(fold != number)
         here[fold == number] = grow.trees(rest).log_odds(labelled.evidence[fold == number])
-    other = here if elsewhere is None else elsewhere.log_odds(labelled.evidence)
+    other = here if elsewhere is None else elsewhere_odds(elsewhere, labelled.evidence)
     mixes = MIXES if elsewhere is not None else (1.0,)
     mix = max(mixes, key=lambda one: _gain(labelled, one * here + (1 - one) * other))
     values, right = labelled.best(mix * here + (1 - mix) * other)

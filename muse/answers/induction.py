@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from muse.answers.calibration import calibrate_space
+from muse.answers.calibration import calibrate_space, find_calibration
+from muse.answers.model import SHOWN
 from muse.answers.probability import CANDIDATES, Calibration
 from muse.errors import BadSetting, Mismatch
 from muse.lexicon import Entry, Lexicon
@@ -19,7 +20,8 @@ from muse.search.approximate import Approximation
 from muse.search.found import Neighbours, zero_places
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.direction import Direction, MakeSearch, search_with
+from muse.space.answer_table import AnswerTable
+from muse.space.direction import Direction, MakeSearch, Search, search_with
 from muse.vectors import Vectors
 
 BATCH = 2_048  # source words at once
@@ -62,9 +64,10 @@ class Backward:
 
     @classmethod
     def of(cls, best: Tensor, sources: int) -> Backward:
-        """From the best sources (m, k) of every target, among `sources` of them."""
-        targets = torch.arange(len(best), device=best.device)[:, None]
-        return cls((targets * sources + best.sort(dim=1).values).flatten(), sources)
+        """From the best sources (m, k) of every target, among `sources` of them; -1 is none."""
+        best = best.sort(dim=1).values
+        numbers = torch.arange(len(best), device=best.device)[:, None] * sources + best
+        return cls(numbers[best >= 0], sources)
 
     def finds(self, targets: Tensor, sources: Tensor) -> Tensor:
         """Whether each of `targets` finds its one of `sources`, both of the same shape."""
@@ -107,7 +110,8 @@ def entries(
 ) -> Iterator[Entry]:
     """The entries of a dictionary, by frequency of the source word, then best translation first.
 
-    They are generated batch by batch. With `rng`, for the calibration, each has the probability of
+    They are generated batch by batch. Where the space has answers chosen by all the evidence, they are these,
+    with their probabilities. Otherwise, with `rng`, for the calibration, each has the probability of
     `muse.answers.calibration` among the CANDIDATES best translations of its word. The search is exact
     unless another `search` is given.
     """
@@ -115,18 +119,26 @@ def entries(
     retrieval = retrieval or Retrieval()
     if limits.min_probability is not None and rng is None:
         raise BadSetting("--min-probability needs an rng to compute probabilities, got none")
-    looked_up = limits.top if rng is None else max(limits.top, CANDIDATES)
     direction = Direction(space, (source, target), (limits.source_max, limits.target_max))
-    found_by = (search or search_with(Approximation()))(direction, retrieval, looked_up)
-    calibration = None
-    if rng is not None:
-        calibration = calibrate_space(space, source, target, rng=rng, retrieval=retrieval)
+    table = space.answers(source, target, retrieval)
     count = len(direction.rows[0])
-    back = Backward.of(found_by.back(limits.top), count) if limits.mutual else None
+    if table is not None and limits.top <= SHOWN:
+        answers: _Ranking = _ByEvidence(table, space.answers(target, source, retrieval), direction, limits)
+    else:
+        looked_up = limits.top if rng is None and table is None else max(limits.top, CANDIDATES)
+        found_by = (search or search_with(Approximation()))(direction, retrieval, looked_up)
+        calibration = None
+        if rng is not None:
+            calibration = calibrate_space(space, source, target, rng=rng, retrieval=retrieval)
+        searched = _BySearch(found_by, limits, looked_up, calibration)
+        answers = searched
+        if table is not None:
+            answers = _Filled(_ByEvidence(table, None, direction, limits), searched)
+    back = Backward.of(answers.back(), count) if limits.mutual else None
     with space.progress.stage(f"dictionary {source}-{target}", count, "words") as tick:
         for begin in range(0, count, BATCH):
-            found = found_by.best(slice(begin, begin + BATCH), looked_up)
-            yield from entries_of(direction, found, begin, limits=limits, calibration=calibration, back=back)
+            found, probable = answers.best(slice(begin, min(begin + BATCH, count)))
+            yield from entries_of(direction, found, begin, limits=limits, probable=probable, back=back)
             tick(min(begin + BATCH, count))
 
 
@@ -136,18 +148,36 @@ def entries_of(
     begin: int,
     *,
     limits: Limits,
-    calibration: Calibration | None,
+    probable: Tensor | None,
     back: Backward | None = None,
 ) -> Iterator[Entry]:
     """The entries of a batch of sources, from row `begin` on, whose best targets (b, k) are `found`.
 
-    With `limits.mutual`, `back` are the best sources of every target. Sources of zeros have no entry.
+    `probable` (b, k) are their probabilities, nan where not known. With `limits.mutual`, `back` are the best
+    sources of every target. Sources of zeros have no entry, and a score of -inf is none.
     """
     zeros = zero_places(direction.rows[0][begin : begin + len(found.scores)])
     found = Neighbours(found.scores.index_fill(0, zeros, -torch.inf), found.indices)
     source, target = (direction.space.vectors(language).words for language in direction.languages)
-    for row, column, score, rank, probability in _batch(found, begin, limits, calibration, back):
+    for row, column, score, rank, probability in _batch(found, begin, limits, probable, back):
         yield Entry(source[row], target[column], score, rank, probability)
+
+
+def best_entries(space: AlignedSpace, source: str, target: str, *, most: int) -> Iterator[Entry]:
+    """The best translation of each of the `most` frequent words, among as many; probabilities as kept.
+
+    Without answers by all the evidence, CSLS is calibrated once for the space (`find_calibration`).
+    """
+    limits, table = Limits(source_max=most, target_max=most), space.answers(source, target)
+    direction = Direction(space, (source, target), (most, most))
+    if table is not None:
+        answers: _Ranking = _ByEvidence(table, None, direction, limits)
+    else:
+        search = search_with(Approximation())(direction, Retrieval(), CANDIDATES)
+        answers = _BySearch(search, limits, CANDIDATES, find_calibration(space, source, target))
+    for begin in range(0, len(direction.rows[0]), BATCH):
+        found, probable = answers.best(slice(begin, min(begin + BATCH, len(direction.rows[0]))))
+        yield from entries_of(direction, found, begin, limits=limits, probable=probable)
 
 
 @dataclass
@@ -187,7 +217,7 @@ def check_found(count: int, wanted: str, out: Path) -> None:
 
 
 def _batch(
-    found: Neighbours, begin: int, limits: Limits, calibration: Calibration | None, back: Backward | None
+    found: Neighbours, begin: int, limits: Limits, probable: Tensor | None, back: Backward | None
 ) -> Iterator[tuple[int, int, float, int, float | None]]:
     # Row, column, score, rank and probability of the pairs of a batch that are within the limits.
     scores, columns = found.scores[:, : limits.top], found.indices[:, : limits.top]  # (b, k)
@@ -195,11 +225,88 @@ def _batch(
     kept = scores > -torch.inf
     if back is not None:
         kept &= back.finds(columns, rows)
-    probable = None
-    if calibration is not None:
-        probable = calibration.probabilities(found.scores)[:, : limits.top]
-        kept &= probable >= (limits.min_probability or 0.0)
+    probabilities: list[float | None] = []
+    if probable is not None:
+        probable = probable[:, : limits.top]
+        if limits.min_probability is not None:
+            kept &= probable >= limits.min_probability
+        probabilities = [None if one != one else one for one in probable[kept].tolist()]
     ranks = kept.cumsum(dim=1)  # among those kept
-    probabilities = [None] * int(kept.sum()) if probable is None else probable[kept].tolist()
     parts = (rows[kept].tolist(), columns[kept].tolist(), scores[kept].tolist(), ranks[kept].tolist())
-    return zip(*parts, probabilities, strict=True)
+    return zip(*parts, probabilities or [None] * int(kept.sum()), strict=True)
+
+
+class _Ranking(Protocol):
+    """The answers of one direction, batch by batch."""
+
+    def best(self, rows: slice) -> tuple[Neighbours, Tensor | None]:
+        """The best targets of a batch of sources, `limits.top` or more (b, k), and their probabilities."""
+
+    def back(self) -> Tensor:
+        """The best `limits.top` sources (m, k) of every target; -1 is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class _BySearch:
+    """Answers by a search, with probabilities if calibrated."""
+
+    search: Search
+    limits: Limits
+    looked_up: int
+    calibration: Calibration | None
+
+    def best(self, rows: slice) -> tuple[Neighbours, Tensor | None]:
+        found = self.search.best(rows, self.looked_up)
+        return found, None if self.calibration is None else self.calibration.probabilities(found.scores)
+
+    def back(self) -> Tensor:
+        return self.search.back(self.limits.top)
+
+
+@dataclass(frozen=True, eq=False)
+class _ByEvidence:
+    """Answers chosen by all the evidence, and those back; within the limits, others come forward."""
+
+    table: AnswerTable
+    table_back: AnswerTable | None
+    direction: Direction
+    limits: Limits
+
+    def best(self, rows: slice) -> tuple[Neighbours, Tensor | None]:
+        x, y = self.direction.rows
+        columns, csls, probability = self.table.within(np.arange(len(x))[rows], len(y))
+        found = Neighbours(torch.from_numpy(csls).to(x), torch.from_numpy(columns.clip(min=0)).to(x.device))
+        return found, torch.from_numpy(probability).to(x.device)
+
+    def back(self) -> Tensor:
+        x, y = self.direction.rows
+        if self.table_back is None:
+            retrieval = Retrieval()
+            found = search_with(Approximation())(self.direction, retrieval, self.limits.top)
+            return found.back(self.limits.top)
+        columns, _, _ = self.table_back.within(np.arange(len(y)), len(x))
+        return torch.from_numpy(columns[:, : self.limits.top]).to(x.device)
+
+
+@dataclass(frozen=True, eq=False)
+class _Filled:
+    """Answers chosen, followed by those that a search finds beyond them, of unknown probability."""
+
+    chosen: _ByEvidence
+    searched: _BySearch
+
+    def best(self, rows: slice) -> tuple[Neighbours, Tensor | None]:
+        first, probable = self.chosen.best(rows)
+        more, _ = self.searched.best(rows)
+        same = more.indices[:, :, None] == first.indices[:, None]  # (b, c, k)
+        repeated = (same & (first.scores[:, None] > -torch.inf)).any(dim=2)
+        scores = torch.cat([first.scores, more.scores.masked_fill(repeated, -torch.inf)], 1)
+        indices = torch.cat([first.indices, more.indices], 1)
+        unknown = torch.full_like(more.scores, torch.nan)
+        shares = unknown if probable is None else torch.cat([probable, unknown], 1)
+        order = (scores == -torch.inf).to(torch.int8).argsort(dim=1, stable=True)  # those that are, first
+        found = Neighbours(scores.gather(1, order), indices.gather(1, order))
+        return found, shares.gather(1, order)
+
+    def back(self) -> Tensor:
+        return self.searched.back()

@@ -96,10 +96,23 @@ def translate_words(
             raise BadSetting(not_found(space, source, word))
     if not words:
         return {}
-    rows = rows_of(space, source, list(filter(None, forms.values())), new_words)
+    retrieval = retrieval or Retrieval()
+    if space.answers(source, target, retrieval) is not None:
+        index = space.vectors(source).index
+        chosen = {
+            word: space.translate(form, source=source, target=target, top=top, retrieval=retrieval)
+            for word, form in forms.items() if form and form in index
+        }  # fmt: skip
+        words = [word for word in words if word not in chosen]
+        if not words:
+            return chosen
+    else:
+        chosen = {}
+    rows = rows_of(space, source, [form for word in words if (form := forms[word])], new_words)
     queries = torch.stack([rows[forms[word] or ""] for word in words])  # (q, d)
-    found = space.look_up(queries, (source, target), top=top, retrieval=retrieval or Retrieval())
-    return dict(zip(words, found, strict=True))
+    found = space.look_up(queries, (source, target), top=top, retrieval=retrieval)
+    found_of = {**chosen, **dict(zip(words, found, strict=True))}
+    return {word: found_of[word] for word in forms}
 
 
 def forms_of(

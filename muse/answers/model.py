@@ -1,9 +1,17 @@
-"""Model: how candidates become answers with probabilities, and a report of how they were chosen."""
+"""Model: how candidates become answers with probabilities, and a report of how they were chosen.
+
+Trees learned on other languages choose in spaces without pairs of their own; they are in elsewhere.npz.
+`benchmarks/words/elsewhere.py` learned them from English with French and with German: the words that
+translate each other in sentences of Tatoeba (https://tatoeba.org, CC BY 2.0 FR), in spaces aligned without
+pairs from our vectors of novels (ELTeC and DraCor, CC BY 4.0).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,54 +20,25 @@ from numpy.typing import NDArray
 from muse.answers.candidates import Candidates, NeighbourLists
 from muse.answers.evidence import KINDS, NAMES, places_of
 from muse.answers.trees import Trees
+from muse.errors import BadFile
+from muse.space.answer_table import AnswerTable
 
-_ARRAYS = ("pointers", "columns", "probability")
+ELSEWHERE = Path(__file__).with_name("elsewhere.npz")
 SHOWN = 10  # candidates of a word that are kept
 PROBED = 2_000  # words on which the influence of each kind of evidence is measured
 BINS = 20  # of the calibration, at most
+SAME = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like the next two
+SLOPE, SHIFT = 0.7, 0.4  # of log odds by trees from elsewhere, as logistic regression finds them
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class AnswerTable:
-    """The answers to n words, best first: word i has `columns[pointers[i]:pointers[i + 1]]`.
-
-    `columns` (c,) are rows of the target, `probability` (c,) that each is a translation; several may be. A
-    word without candidates has no answer.
-    """
-
-    pointers: Numbers
-    columns: Numbers
-    probability: NDArray[np.float32]
-
-    def first(self) -> Numbers:
-        """The best answer of each word (n,), -1 for a word without one."""
-        found = np.full(len(self.pointers) - 1, -1)
-        some = np.diff(self.pointers) > 0
-        found[some] = self.columns[self.pointers[:-1][some]]
-        return found
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The answers as named arrays, for an .npz."""
-        narrow: dict[str, NDArray[Any]] = {
-            "pointers": self.pointers,
-            "columns": self.columns.astype(np.int32),
-        }
-        return {**narrow, "probability": self.probability}
-
-    @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AnswerTable:
-        """The answers from named arrays."""
-        return cls(arrays["pointers"], arrays["columns"].astype(np.int64), arrays["probability"])
-
-
 def csls_answers(lists: NeighbourLists) -> AnswerTable:
     """The answers by CSLS; their probabilities are unknown: nan."""
-    columns = lists.columns[:, :SHOWN]
+    columns, csls = lists.columns[:, :SHOWN], lists.csls[:, :SHOWN]
     pointers = np.arange(len(columns) + 1) * columns.shape[1]
-    return AnswerTable(pointers, columns.ravel(), np.full(columns.size, np.nan, np.float32))
+    return AnswerTable(pointers, columns.ravel(), csls.ravel(), np.full(columns.size, np.nan, np.float32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +53,12 @@ class ProbabilityCurve:
         """The logistic function: the log odds are taken as calibrated."""
         knots = np.linspace(-8, 8, 33)
         return cls(knots, 1 / (1 + np.exp(-knots)))
+
+    @classmethod
+    def elsewhere(cls) -> ProbabilityCurve:
+        """The curve of trees learned on other languages."""
+        knots = np.linspace(-12, 12, 49)
+        return cls(knots, 1 / (1 + np.exp(-SLOPE * knots - SHIFT)))
 
     @classmethod
     def fitted(cls, log_odds: Floats, right: NDArray[np.bool_]) -> ProbabilityCurve:
@@ -106,7 +91,7 @@ class ProbabilityCurve:
 class AnswerModel:
     """How the answers of one direction are chosen: by a mixture of trees learned here and elsewhere.
 
-    The log odds are mix times those of `here` plus 1 - mix times those of `elsewhere`.
+    The log odds are mix times those of `here` plus 1 - mix times those of `elsewhere` (`elsewhere_odds`).
     """
 
     here: Trees | None
@@ -124,9 +109,10 @@ class AnswerModel:
         if self.here is None and self.elsewhere is None:
             return evidence[:, NAMES.index("csls")].astype(np.float64)
         found = np.zeros(len(evidence))
-        for trees, share in ((self.here, self.mix), (self.elsewhere, 1 - self.mix)):
-            if trees is not None and share:
-                found += share * trees.log_odds(evidence)
+        if self.here is not None and self.mix:
+            found += self.mix * self.here.log_odds(evidence)
+        if self.elsewhere is not None and self.mix < 1:
+            found += (1 - self.mix) * elsewhere_odds(self.elsewhere, evidence)
         return found
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -147,14 +133,46 @@ class AnswerModel:
         return cls(here, elsewhere, float(arrays["mix"][0]), calibrated)
 
 
-def best_answers(candidates: Candidates, values: Floats, model: AnswerModel) -> AnswerTable:
-    """The SHOWN best candidates of each word with their probabilities."""
+@lru_cache(maxsize=2)
+def read_elsewhere(path: Path = ELSEWHERE) -> Trees:
+    """The trees; BadFile if they were learned from other evidence than `evidence.gather` gives."""
+    with np.load(path, allow_pickle=False) as arrays:
+        if tuple(arrays["names"].tolist()) != NAMES:
+            raise BadFile(
+                f"{path}: expected trees over {', '.join(NAMES)}, found others; learn them anew with "
+                "benchmarks/words/elsewhere.py"
+            )
+        return Trees.of_arrays(arrays)
+
+
+def write_elsewhere(trees: Trees, path: Path = ELSEWHERE) -> None:
+    """Writes the trees, and the names of the evidence they were learned from."""
+    arrays: dict[str, Any] = {"names": np.array(NAMES), **trees.arrays()}
+    np.savez_compressed(path, **arrays)
+
+
+def elsewhere_odds(trees: Trees, evidence: NDArray[np.float32]) -> Floats:
+    """The log odds (c,) by trees learned on other languages, names considered.
+
+    The sentences that those learned from have few names. A word that both languages spell alike gets SAME
+    more, less twice the difference of the logarithms of both ranks: one of very different ranks, like French
+    tu and its trace in English, is a false friend or noise.
+    """
+    same, rarer = evidence[:, NAMES.index("same string")], evidence[:, NAMES.index("rarer")]
+    return trees.log_odds(evidence) + same * np.maximum(0.0, SAME - 2 * np.abs(rarer))
+
+
+def best_answers(
+    candidates: Candidates, csls: NDArray[np.float32], values: Floats, model: AnswerModel
+) -> AnswerTable:
+    """The SHOWN best candidates of each word by `values` (c,), with their `csls` (c,) and probabilities."""
     order = candidates.order(values)
     rank = np.arange(len(order)) - candidates.pointers[:-1][candidates.places]
     kept = order[rank < SHOWN]
     counts = np.minimum(np.diff(candidates.pointers), SHOWN)
     probability = model.curve(values[kept])
-    return AnswerTable(np.concatenate([[0], np.cumsum(counts)]), candidates.columns[kept], probability)
+    pointers = np.concatenate([[0], np.cumsum(counts)])
+    return AnswerTable(pointers, candidates.columns[kept], csls[kept], probability)
 
 
 @dataclass(frozen=True)
@@ -177,6 +195,35 @@ class ChoiceReport:
     mutual: float | None = None
     spelling_informs: bool = True
     decided: Mapping[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields that `--json` shows and a table of answers keeps; shares in percent, rounded."""
+        return {
+            "by": self.by,
+            "evidence": {kind: _percent(share) for kind, share in self.decided.items()},
+            "trained_on": self.labelled,
+            "of_other_languages": None if self.by == "csls" else round(1 - self.mix, 2),
+            "held_out_p_at_1": _percent(self.evidence),
+            "csls_p_at_1": _percent(self.csls),
+            "mutual": _percent(self.mutual),
+            "csls_mutual": _percent(self.mutual_csls),
+        }
+
+    def __str__(self) -> str:
+        """How answers are chosen, in one line."""
+        if self.by == "csls":
+            reason = f"no gain on {self.tested} held-out words" if self.tested else "no other evidence helps"
+            return f"by CSLS alone: {reason}"
+        kinds = ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in self.decided.items())
+        learned = f"{self.labelled} words with known translations" if self.labelled else "other languages"
+        held_out = ""
+        if self.csls is not None and self.evidence is not None:
+            held_out = f"; P@1 {100 * self.evidence:.1f} for {100 * self.csls:.1f} on words held out"
+        return f"by all evidence, learned from {learned}{held_out}; decisive: {kinds}"
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else round(100 * share, 2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,19 +10,20 @@ there. Words with very different ranks, like French tu and its trace in English,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from muse.answers.calibration import CACHED_RETRIEVAL, known_calibration
+from muse.answers.calibration import CACHED_RETRIEVAL, find_calibration, known_calibration
 from muse.answers.lookup import forms_of, rows_of
 from muse.answers.probability import CANDIDATES
 from muse.answers.suggestions import languages_with, spellings
 from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
+from muse.space.answer_table import AnswerTable
 from muse.space.new_words import NewWords
 from muse.text.strings import all_strings
 from muse.vectors import Vectors
@@ -216,7 +217,8 @@ def answers_of(
     """The `top` best translations, best first, of words with these rows (d,) in the shared space.
 
     A word with a row of zeros has none.
-    A translation that is spelled like the word is preferred (`muse.answers.translations`). What that adds
+    Without answers by all the evidence, a translation that is spelled like the word is preferred
+    (`muse.answers.translations`). What that adds
     is in a CSLS score, but not in a cosine or that of an inverted softmax: these may then not descend.
     """
     given, rows = rows, {word: row for word, row in rows.items() if bool(row.any())}
@@ -258,13 +260,73 @@ def candidates_of(
     top: int,
     retrieval: Retrieval,
 ) -> Candidates:
-    """The `top` or CANDIDATES best translations, whichever are more, of words with these rows (d,).
+    """The best translations of words with these rows (d,), `top` at least, if there are so many.
 
-    Beside them is the probability of each; None until calibrated.
+    Beside them is the probability of each; None until calibrated. Where the space has answers chosen by all
+    the evidence, these come first; those by CSLS that follow them are less probable than any of them, and how
+    much less is not known. Words that are not in the space are answered by CSLS.
     """
+    table = space.answers(*direction, retrieval)
+    if table is None:
+        return _by_retrieval(space, rows, direction, top=top, retrieval=retrieval)
+    source = space.vectors(direction[0])
+    chosen = {word: table.of(row) for word in rows if (row := source.index.get(word)) is not None}
+    short = {word: row for word, row in rows.items() if word not in chosen or _count(chosen[word]) < top}
+    rest: dict[str, tuple[Found, Sequence[float | None]]] = {}
+    if short:
+        found, probable = _by_retrieval(space, short, direction, top=top, retrieval=retrieval)
+        rest = dict(zip(short, zip(found, probable, strict=True), strict=True))
+    words = space.vectors(direction[1]).words
+    both = [_answered(table, chosen.get(word), words, rest.get(word)) for word in rows]
+    return [found for found, _ in both], [probable for _, probable in both]
+
+
+def find_probabilities(
+    space: AlignedSpace, words: Iterable[str], direction: tuple[str, str], retrieval: Retrieval
+) -> None:
+    """Calibrate CSLS, once for a space, if any of the words needs it to have probabilities."""
+    if (retrieval.method, retrieval.k) != CACHED_RETRIEVAL:
+        return
+    index = space.vectors(direction[0]).index
+    if space.answers(*direction, retrieval) is None or any(word not in index for word in words):
+        find_calibration(space, *direction)
+
+
+def _count(places: slice) -> int:
+    return int(places.stop - places.start)
+
+
+def _answered(
+    table: AnswerTable,
+    places: slice | None,
+    words: Sequence[str],
+    rest: tuple[Found, Sequence[float | None]] | None,
+) -> tuple[Found, Sequence[float | None]]:
+    """The answers of one word by the table, followed by those of the `rest` that it lacks."""
+    if places is None:
+        return rest or ([], [])
+    columns, csls, probability = (
+        side[places].tolist() for side in (table.columns, table.csls, table.probability)
+    )
+    found = [(words[column], score) for column, score in zip(columns, csls, strict=True)]
+    known = {word for word, _ in found}
+    others = [] if rest is None else [one for one in rest[0] if one[0] not in known]
+    return [*found, *others], [*probability, *[None] * len(others)]
+
+
+def _by_retrieval(
+    space: AlignedSpace,
+    rows: Mapping[str, Tensor],
+    direction: tuple[str, str],
+    *,
+    top: int,
+    retrieval: Retrieval,
+) -> Candidates:
+    """The `top` or CANDIDATES best by the retrieval, whichever are more."""
     queries = torch.stack(list(rows.values()))  # (q, d)
     found = space.look_up(queries, direction, top=max(top, CANDIDATES), retrieval=retrieval)
-    found = with_own_spelling(space, rows, found, direction, retrieval)
+    if space.answers_by == "all":  # CSLS alone is that of the papers
+        found = with_own_spelling(space, rows, found, direction, retrieval)
     return found, _probabilities(space, found, direction, retrieval)
 
 
@@ -284,11 +346,27 @@ def _best_back(
     """The best translation of each target into the source language."""
     source, target = direction
     words = list(dict.fromkeys(targets))
+    index = space.vectors(target).index
+    table = space.answers(target, source, retrieval)
+    if table is not None and words:
+        first, names = table.first(), space.vectors(source).words
+        best = {word: int(first[index[word]]) for word in words}
+        known = {word: names[row] for word, row in best.items() if row >= 0}
+        left = [word for word in words if word not in known]
+        return known | _best_by_retrieval(space, left, direction, retrieval) if left else known
+    return _best_by_retrieval(space, words, direction, retrieval)
+
+
+def _best_by_retrieval(
+    space: AlignedSpace, words: Sequence[str], direction: tuple[str, str], retrieval: Retrieval
+) -> dict[str, str]:
+    source, target = direction
     index, rows = space.vectors(target).index, space.tensor(target)
     queries = rows[[index[word] for word in words]]  # (q, d)
     found = space.look_up(queries, (target, source), top=1, retrieval=retrieval)
-    rows_by_word = dict(zip(words, queries, strict=True))
-    found = with_own_spelling(space, rows_by_word, found, (target, source), retrieval)
+    if space.answers_by == "all":
+        rows_by_word = dict(zip(words, queries, strict=True))
+        found = with_own_spelling(space, rows_by_word, found, (target, source), retrieval)
     return {word: best[0][0] for word, best in zip(words, found, strict=True)}
 
 

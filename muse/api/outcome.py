@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from muse.api.answers import AnswersReport
 from muse.api.settings import via_files
 from muse.evaluation.score import Signature
 from muse.learn.joint import Joint
@@ -32,6 +33,8 @@ class Report:
     words: Mapping[str, int]
     signatures: Mapping[str, Signature]
     joint: Joint | None = None
+    answers: Mapping[str, AnswersReport] = field(default_factory=dict)
+    """How the answers of each language were chosen; empty where CSLS was asked for or no word is known."""
 
     @property
     def space(self) -> Path:
@@ -61,6 +64,7 @@ class Report:
             "space": str(self.space),
             **_figures(learned),
             **_supervision(learned),
+            **({"answers": self.answers[language].as_json()} if language in self.answers else {}),
             "seconds": _rounded(own),
             "candidates": [candidate.as_json() for candidate in learned.candidates],
             "words": {side: self.words[side] for side in (language, self.target)},

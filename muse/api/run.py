@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from muse.api.answers import AnswersReport, choose_answers
 from muse.api.outcome import Report, manifest_entry, provenance, signature
 from muse.api.settings import (
     Untrained,
@@ -73,11 +74,11 @@ def align(
     """The aligned space of the languages, learned from their vectors and saved.
 
     `options` are the options of the command `muse align` by their names, with underscores, each with the same
-    default: `init`, `seed`, `dictionary`, `max_vocab`, `lower`, `no_identical`, `normalise`, `refine`,
-    `reweight`, `joint`, `out`, `resume`, `src_emb`, `tgt_emb`, `via`, `via_emb`, `into`, `src_words`,
-    `tgt_words`, `src_captions`, `tgt_captions`. `config` has settings as one value, `muse.AlignConfig`, and
-    options that are given beside it replace its own. `progress` shows how far the run is:
-    `muse.progress.Progress()` on stderr. Raise BadSetting for an unknown name or a wrong value.
+    default: `init`, `seed`, `answers`, `dictionary`, `max_vocab`, `lower`, `no_identical`, `normalise`,
+    `refine`, `reweight`, `joint`, `out`, `resume`, `src_emb`, `tgt_emb`, `via`, `via_emb`, `into`,
+    `src_words`, `tgt_words`, `src_captions`, `tgt_captions`. `config` has settings as one value,
+    `muse.AlignConfig`, and options that are given beside it replace its own. `progress` shows how far the
+    run is: `muse.progress.Progress()` on stderr. Raise BadSetting for an unknown name or a wrong value.
 
     In place of a file of vectors an array (n, d) will do: rows in no order, such as the vectors that a model
     gives to texts. It is copied, not changed, and the id of row i is str(i). Raise BadSetting for an array of
@@ -111,7 +112,7 @@ def run(
             checked = time.perf_counter()
             untrained.train()
             began += time.perf_counter() - checked  # the report has the seconds of the alignment alone
-        parts = 2 + PARTS * len(config.src)  # reading and saving, and those of each language
+        parts = 3 + PARTS * len(config.src)  # reading, saving, answers, and those of each language
         inputs = _load(config, progress.part(1, parts))
         config = _of_rows(config, inputs)
         loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
@@ -129,12 +130,29 @@ def run(
         saving = time.perf_counter()
         before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
         signatures = _signatures(config, learned, inputs.words())
-        with progress.part(parts, parts).stage("saving", 0):
+        with progress.part(parts - 1, parts).stage("saving", 0):
             aligned = _save(config, inputs, learned, signatures, before)
         checkpoint.clear()
+        saved = time.perf_counter()
+        # After the space is saved: it serves without answers too, should the run end here.
+        answers = _answers(config, inputs, learned, aligned, progress.part(parts, parts))
         end = time.perf_counter()
-    seconds = {"load": loaded - began, **learned.seconds, "save": end - saving, "total": end - began}
-    return Report(aligned, config, learned.languages, seconds, inputs.words(), signatures, learned.joint)
+    seconds = {"load": loaded - began, **learned.seconds, "save": saved - saving}
+    seconds |= {"answers": end - saved} if answers else {}
+    return Report(
+        aligned, config, learned.languages, seconds | {"total": end - began}, inputs.words(), signatures,
+        learned.joint, answers,
+    )  # fmt: skip
+
+
+def _answers(
+    config: AlignConfig, inputs: _Inputs, learned: LearnedMany, aligned: AlignedSpace, progress: Progress
+) -> dict[str, AnswersReport]:
+    if config.answers == "csls":
+        return {}
+    sides = {**inputs.sources, config.pivot: inputs.target}
+    normalised = {language: side.vectors for language, side in sides.items()}
+    return choose_answers(aligned, learned.languages, normalised, seed=config.seed, progress=progress)
 
 
 def _resolved(config: AlignConfig) -> AlignConfig:

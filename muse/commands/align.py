@@ -56,7 +56,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "Learning": ("--init", "--no-identical", "--dictionary", "--via", "--via-emb", "--joint"),
         "Output": ("--out", "--resume"),
         "Advanced": (
-            *("--normalise", "--refine", "--reweight"),
+            *("--normalise", "--refine", "--reweight", "--answers"),
             *("--src-words", "--tgt-words", "--src-captions", "--tgt-captions"),
         ),
     },
@@ -151,6 +151,11 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--into: it changes the target).  [default: reweight if possible]",
 )
 @click.option(
+    "--answers", type=click.Choice(["all", "csls"]), default="all", show_default=True,
+    help="Choose translations by all evidence (spelling, frequency, both directions, pairs), or by CSLS "
+    "alone, as in the papers.",
+)  # fmt: skip
+@click.option(
     "--joint",
     is_flag=True,
     help="With several --src: refine all mappings jointly, if no pair of languages gets worse.",
@@ -208,6 +213,7 @@ def _lines(report: Report) -> list[str]:
             _row("criterion", own["criterion"]),
             *([] if learned.supervision is None else [_row("held out", learned.supervision)]),
             _row("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"),
+            *([_row("answers", report.answers[language].there)] if language in report.answers else []),
             _row("signature", own["signature"]),
         ]
     if report.joint is not None:

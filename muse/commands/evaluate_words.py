@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.evaluate_tasks import FILE, Report, prints_scores, require, retrieval_methods, this_task
-from muse.commands.options import backend, choose_direction, common, languages, open_space, retrievals, search
+from muse.commands.options import (
+    answers,
+    backend,
+    choose_direction,
+    common,
+    languages,
+    open_space,
+    retrievals,
+    search,
+)
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
@@ -27,7 +36,7 @@ log = logging.getLogger(__name__)
     cls=SectionedCommand,
     sections={
         "Input": ("--dictionary", "--src", "--tgt"),
-        "What it measures": ("--retrieval", "--against", "--hubness"),
+        "What it measures": ("--answers", "--retrieval", "--against", "--hubness"),
         "Advanced": ("--search", "--backend"),
     },
     examples=(
@@ -43,6 +52,7 @@ log = logging.getLogger(__name__)
 )  # fmt: skip
 @click.option("--hubness", is_flag=True, help="Also measure hubness, with nn and with csls.")
 @retrieval_methods
+@answers
 @languages
 @backend
 @search
@@ -61,21 +71,30 @@ def words(space: Path, options: dict[str, Any]) -> Report:
     lexicon = read_lexicon(options["dictionary"])
     recalls: list[Recall] = []
     approximation = Approximation(options["search"], options["seed"], recalls.append)
-    loaded = open_space(space, options["device"], options["quiet"], approximation)
+    loaded = open_space(space, options["device"], options["quiet"], approximation, options["answers"])
     source, target = choose_direction(loaded, options["source"], options["target"])
     options = {**options, "source": source, "target": target}
     _warn_of_unknown(loaded, lexicon, source, target)
     other = None
     if options["against"] is not None:
-        other = open_space(options["against"], options["device"], options["quiet"], approximation)
+        other = open_space(
+            options["against"], options["device"], options["quiet"], approximation, options["answers"]
+        )
         check_comparable(loaded, other, source, target)
     fields, lines = {}, []
     for retrieval in retrievals(options["methods"], options["backend"]):
         score = _score(loaded, lexicon, retrieval, options)
         fields[retrieval.method], shown = score.as_json(), _shown(score)
+        if score.answers == "all":
+            alone = _score(loaded.by_csls(), lexicon, retrieval, options)
+            compared, more = _against(score, alone, options, "CSLS alone")
+            fields[retrieval.method]["by_csls"] = {**alone.as_json(), "difference": compared}
+            shown += more
         if other is not None:
-            against, more = _against(score, _score(other, lexicon, retrieval, options), options)
-            fields[retrieval.method] |= against
+            theirs = _score(other, lexicon, retrieval, options)
+            compared, more = _against(score, theirs, options, str(options["against"]))
+            compared |= {"p_at_1": theirs.p_at_1, "signature": str(theirs.signature)}
+            fields[retrieval.method]["against"] = compared
             shown += more
         lines += shown
     found = next(iter(fields.values())) if len(fields) == 1 else fields
@@ -120,14 +139,15 @@ def _shown(score: WordScore) -> list[str]:
     ]
 
 
-def _against(score: WordScore, other: WordScore, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _against(
+    score: WordScore, other: WordScore, options: dict[str, Any], name: str
+) -> tuple[dict[str, Any], list[str]]:
     import numpy as np
 
     from muse.evaluation.words import compare_words
 
     compared = compare_words(score, other, np.random.default_rng(options["seed"]))
-    fields = {"against": {**compared.as_json(), "p_at_1": other.p_at_1, "signature": str(other.signature)}}
-    return fields, [f"against {options['against']}: {other.score}", str(compared)]
+    return compared.as_json(), [f"against {name}: {other.score}", str(compared)]
 
 
 def _hubness(space: AlignedSpace, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

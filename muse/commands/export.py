@@ -34,6 +34,7 @@ OF_FORM = {
     "fallback": ("--fallback", ("torch",)),
     "top": ("--top", ("moses",)),
     "temperature": ("--temperature", ("moses",)),
+    "answers": ("--answers", ("moses",)),
 }
 
 
@@ -51,6 +52,7 @@ OF_FORM = {
             "--fallback",
             "--top",
             "--temperature",
+            "--answers",
         ),
     },
     examples=(
@@ -111,6 +113,11 @@ OF_FORM = {
     "--temperature", type=Finite(0, min_open=True), metavar="X",
     help="moses: temperature of the softmax over CSLS.  [default: chosen on mutual neighbours]",
 )  # fmt: skip
+@click.option(
+    "--answers", type=click.Choice(["all", "csls"]),
+    help="moses: probabilities of translations chosen by all the evidence, where SPACE has them, or of CSLS "
+    "alone.  [default: all]",
+)  # fmt: skip
 @common
 def export(
     space: Path, form: str | None, out: Path, as_json: bool, quiet: bool, seed: int, device: str,
@@ -135,7 +142,7 @@ def export(
         raise click.UsageError(f"Missing option '--format', one of {', '.join(FORMS)}.")
     given = {key: value for key, value in options.items() if value not in (None, ())}
     _check_options(form, given)
-    loaded = open_space(space, device, quiet)
+    loaded = open_space(space, device, quiet, answers=given.get("answers", "all"))
     words = _words(loaded, given)
     rng = np.random.default_rng(seed)
     write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACY: _spacy, SPACE: _space}

@@ -14,6 +14,7 @@ import click
 
 from muse.commands.options import (
     Finite,
+    answers,
     choose_direction,
     cluster,
     common,
@@ -40,7 +41,7 @@ log = logging.getLogger(__name__)
         "Input": ("--src", "--tgt", "--max-vocab", "--src-max", "--tgt-max"),
         "What it keeps": ("--top", "--mutual", "--min-probability"),
         "Output": ("--out", "--both", "--format"),
-        "Advanced": ("--retrieval", "--search", "--backend", "--ray"),
+        "Advanced": ("--answers", "--retrieval", "--search", "--backend", "--ray"),
     },
     examples=(
         "muse induce embeddings/aligned/fr-en --out fr-en.txt",
@@ -78,6 +79,7 @@ log = logging.getLogger(__name__)
     "of --out, else muse; a folder of Parquet with --ray]",
 )  # fmt: skip
 @direction
+@answers
 @search
 @cluster
 @common
@@ -93,7 +95,7 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
     form = form or _form(out, on_cluster=options["address"] is not None)
     recalls: list[Recall] = []
     approximation = Approximation(options["search"], options["seed"], recalls.append)
-    loaded = open_space(space, options["device"], options["quiet"], approximation)
+    loaded = open_space(space, options["device"], options["quiet"], approximation, options["answers"])
     source, target = choose_direction(loaded, options["source"], options["target"])
     limits = Limits(
         options["top"], options["mutual"],

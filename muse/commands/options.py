@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from muse.search.approximate import Approximation
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
+    from muse.space.answer_table import AnswersBy
 
 log = logging.getLogger(__name__)
 
@@ -175,6 +176,15 @@ def _only(_: click.Context, parameter: click.Parameter, values: tuple[str, ...])
     return values[0]
 
 
+def answers(command: F) -> F:
+    """The option that chooses how translations are ranked."""
+    return click.option(
+        "--answers", type=click.Choice(["all", "csls"]), default="all", show_default=True,
+        help="Translations chosen by all the evidence, where SPACE has them, or by CSLS alone, as in the "
+        "papers.",
+    )(command)  # fmt: skip
+
+
 def languages(command: F) -> F:
     """The options that choose two languages of a space."""
     target = click.option(
@@ -267,15 +277,24 @@ def as_typed(parameter: click.Parameter, value: Any) -> list[str]:
 
 
 def open_space(
-    folder: Path, device: str, quiet: bool, approximation: Approximation | None = None
+    folder: Path,
+    device: str,
+    quiet: bool,
+    approximation: Approximation | None = None,
+    answers: AnswersBy = "all",
 ) -> AlignedSpace:
-    """The space in `folder`, on this device; searches in it show their progress unless `quiet`."""
+    """The space in `folder`, on this device; searches in it show their progress unless `quiet`.
+
+    `answers` is the value of --answers.
+    """
     from muse.progress import Progress
     from muse.run.runtime import pick_device
     from muse.space import load_space
 
     progress = Progress(quiet=quiet)
-    space = load_space(folder, device=pick_device(device), progress=progress, approximation=approximation)
+    space = load_space(
+        folder, device=pick_device(device), progress=progress, approximation=approximation, answers=answers
+    )
     check_inputs_spared(space.manifest)
     return space
 

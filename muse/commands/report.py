@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import common, languages, open_space
+from muse.commands.options import answers, common, languages, open_space
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     sections={
         "Input": ("--dictionary", "--src", "--tgt"),
         "Output": ("--out",),
-        "Advanced": ("--max-vocab",),
+        "Advanced": ("--answers", "--max-vocab"),
     },
     examples=(
         "muse report embeddings/aligned/fr-en",
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     help="Look for hubs, sample words and a baseline among the N most frequent words.",
 )  # fmt: skip
 @languages
+@answers
 @common
 def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Write a one-page HTML report about a SPACE.
@@ -82,7 +83,7 @@ def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportCon
 
     path = options["dictionary"]
     gold = None if path is None else Gold(read_lexicon(path), gold_name(path))
-    loaded = open_space(space, options["device"], options["quiet"])
+    loaded = open_space(space, options["device"], options["quiet"], answers=options["answers"])
     source, target = direction_of(loaded, options["source"], options["target"])
     base = base_of(space, Path.cwd())
     return loaded, ReportConfig(source, target, base, gold, options["max_vocab"], options["seed"])

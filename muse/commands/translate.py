@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import MOST_BEAM, Finite, choose_direction, common, direction, given, open_space
+from muse.commands.options import (
+    MOST_BEAM,
+    Finite,
+    answers,
+    choose_direction,
+    common,
+    direction,
+    given,
+    open_space,
+)
 from muse.commands.sections import SectionedCommand
 from muse.commands.translate_text import translate_stdin
 from muse.commands.unknown_words import warn_if_unknown
@@ -42,13 +51,13 @@ def show_words(
     **options: Any,
 ) -> None:
     """Print the answers; unknown and doubtful words are named on stderr. BadSetting if no word is known."""
-    from muse.answers.calibration import CACHED_RETRIEVAL, find_calibration
-    from muse.answers.translations import answer_words
+    from muse.answers.translations import answer_words, find_probabilities
     from muse.errors import BadSetting
+    from muse.space.forms import find_form
 
     direction = options["source"], options["target"]
-    if (retrieval.method, retrieval.k) == CACHED_RETRIEVAL:
-        find_calibration(space, *direction)
+    source = space.vectors(direction[0])
+    find_probabilities(space, (find_form(word, source) or word for word in words), direction, retrieval)
     found = answer_words(
         space, words, source=direction[0], target=direction[1],
         top=options["top"], retrieval=retrieval, new_words=new_words,
@@ -130,7 +139,7 @@ def _percent(answer: Answer) -> str:
         "Input": ("--src", "--tgt", "--reference"),
         "What it does": ("--top", "--vectors", "--fit", "--ngrams", "--lm"),
         "Instead of a space": ("--model", "--batch", "--style", "--sample"),
-        "Advanced": ("--retrieval", "--backend", "--lm-weight", "--beam"),
+        "Advanced": ("--answers", "--retrieval", "--backend", "--lm-weight", "--beam"),
     },
     examples=(
         "muse translate embeddings/aligned/fr-en maison roi",
@@ -195,6 +204,7 @@ def _percent(answer: Answer) -> str:
     help="Reference translations of the text, to report BLEU and chrF.",
 )
 @direction
+@answers
 @common
 def translate(space: Path | None, words: tuple[str, ...], method: str, as_json: bool, **options: Any) -> None:
     """Translate each WORD, or the text on stdin (< FILE).
@@ -224,7 +234,7 @@ def _translate_in_space(
     _check_options(words, options)
     # The language model is read first, so that a broken one is reported before a large space is loaded.
     model = None if options["lm"] is None else read_arpa(options["lm"])
-    loaded = open_space(space, options["device"], options["quiet"])
+    loaded = open_space(space, options["device"], options["quiet"], answers=options["answers"])
     options["source"], options["target"] = choose_direction(loaded, options["source"], options["target"])
     new_words = None
     if options["ngrams"]:

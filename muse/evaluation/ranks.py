@@ -11,6 +11,7 @@ from muse.search.exact import tile_sizes
 from muse.search.found import zero_places
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.space.answer_table import AnswerTable
 
 BLOCK = 1 << 25  # scores held at once: 128 MB
 
@@ -21,10 +22,31 @@ Ranks = NDArray[np.int64]
 def ranks(space: AlignedSpace, source: str, target: str, pairs: Ranks, retrieval: Retrieval) -> Ranks:
     """The rank (p,), from 1, of the target of each pair (p, 2) of rows among all targets.
 
-    Ties count as ahead: if all scores are equal, every rank is the worst.
+    Ties count as ahead: if all scores are equal, every rank is the worst. Answers chosen by all the evidence
+    come before all other targets, if the space has them.
     """
     x, y = space.tensor(source), space.tensor(target)
-    return ranks_and_cosines(x, y, pairs, space.bias(source, target, retrieval))[0]
+    bias = space.bias(source, target, retrieval)
+    found, cosines = ranks_and_cosines(x, y, pairs, bias)
+    table = space.answers(source, target, retrieval)
+    if table is None or bias is None:
+        return found
+    r = space.bias(target, source, retrieval)
+    own = 0.0 if r is None else 2 * r.double().cpu().numpy()[pairs[:, 0]]
+    scores = 2 * cosines - own - 2 * bias.double().cpu().numpy()[pairs[:, 1]]
+    return behind_answers(table, pairs, found, scores)
+
+
+def behind_answers(table: AnswerTable, pairs: Ranks, of_csls: Ranks, csls: Values) -> Ranks:
+    """The rank (p,) of each pair (p, 2) where the answers of a table come first, the others by CSLS.
+
+    `of_csls` (p,) are the ranks of the pairs by CSLS and `csls` (p,) their scores.
+    """
+    columns, scores, _ = table.padded(pairs[:, 0])  # (p, k)
+    hits = columns == pairs[:, 1:]
+    worse = ((columns >= 0) & (scores < csls[:, None])).sum(axis=1)  # answers that overtake the pair
+    found: Ranks = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, of_csls + worse)
+    return found
 
 
 def ranks_and_cosines(x: Tensor, y: Tensor, pairs: Ranks, bias: Tensor | None) -> tuple[Ranks, Values]:

@@ -132,10 +132,14 @@ def look_up_signature(
     gold: str = "",
     coverage: float | None = None,
 ) -> Signature:
-    """The signature of a score of words looked up by the space itself, whose hubness may be approximate."""
+    """The signature of a score of words looked up by the space itself, whose hubness may be approximate.
+
+    Its retrieval is "all evidence" where the space has answers chosen so.
+    """
     approximate = uses_cached_hubness(retrieval) and space.is_approximate(source, target)
+    by = str(retrieval) if space.answers(source, target, retrieval) is None else "all evidence"
     return space_signature(
-        space, source, target, retrieval=str(retrieval), gold=gold, coverage=coverage,
+        space, source, target, retrieval=by, gold=gold, coverage=coverage,
         more=("search:approximate",) if approximate else (),
     )  # fmt: skip
 

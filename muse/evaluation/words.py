@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from muse.search.exact import nearest
 from muse.search.found import zero_places
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.space.answer_table import AnswersBy
 from muse.vectors import WordIndex
 
 log = logging.getLogger(__name__)
@@ -90,6 +91,7 @@ class WordScore:
     translations are in the vocabularies. In `p_at_1_all` the others count as wrong. `mrr` is the mean
     of 1 / rank of a query's best translation, `map` the mean average precision, both 0 to 1. `bands`
     and `parts` are P@1 by frequency and by kind of word; `ranks` the rank of each query's best translation.
+    `answers` is "all" where they were chosen by all the evidence.
     """
 
     p_at_1: float
@@ -108,6 +110,7 @@ class WordScore:
     bands: tuple[GroupScore, ...]
     parts: tuple[GroupScore, ...]
     ranks: Mapping[str, int] = field(repr=False)
+    answers: AnswersBy = "csls"
 
     @property
     def correct(self) -> dict[str, bool]:
@@ -122,7 +125,13 @@ class WordScore:
     def as_json(self) -> dict[str, Any]:
         """All fields except `ranks`, for JSON."""
         fields = json_fields(self, "ranks")
-        return {**fields, **{name: [one.as_json() for one in fields[name]] for name in ("bands", "parts")}}
+        found = {name: [one.as_json() for one in fields[name]] for name in ("bands", "parts")}
+        spelled = {
+            f"{name}_spelling": {"p_at_1": one.p_at_1, "queries": one.queries}
+            for name, part in (("same", "identical"), ("other", "different"))
+            for one in self.parts if one.name == part
+        }  # fmt: skip
+        return {**fields, **found, **spelled}
 
 
 def evaluate_words(
@@ -157,7 +166,8 @@ def evaluate_words(
         coverage=coverage,
     )
     found = ranks(space, source, target, pairs, retrieval)  # (p,)
-    return _score(_Answers(space, source, target, pairs, found), queries, signature, rng)
+    by: AnswersBy = "csls" if space.answers(source, target, retrieval) is None else "all"
+    return replace(_score(_Answers(space, source, target, pairs, found), queries, signature, rng), answers=by)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,10 @@ A line is `source ||| target ||| p(s|t) lex(s|t) p(t|s) lex(t|s) ||| 0-0`: the f
 lexical ones equal the others, since every phrase is one word. p(t|s) is the softmax of CSLS / T over the
 candidates t of s, p(s|t) that over the candidates s of t (Lample et al., 2018, Phrase-Based & Neural
 Unsupervised Machine Translation, eq. 3, with CSLS in place of the cosine).
+
+Where the space has answers chosen by all the evidence, these have their own probabilities, which are scaled
+down where their sum is above 1, and the others share what is left in proportion to that softmax; none of them
+is more probable than the last answer.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from muse.search.exact import nearest
 from muse.search.found import Neighbours
 from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
+from muse.space.answer_table import AnswerTable
 
 log = logging.getLogger(__name__)
 
@@ -84,11 +89,57 @@ class _Way:
     r_target: Tensor
     temperature: float
     top: int
+    chosen: _Shares | None = None
 
     def candidates(self, rows: Tensor) -> Neighbours:
         """The row numbers (b, k), with CSLS, of the best targets of the sources `rows` (b,)."""
         found = nearest(self.source[rows], self.target, self.top, bias=self.r_target / 2)
         return Neighbours(2 * found.scores - self.r_source[rows, None], found.indices)
+
+    def csls(self, rows: Tensor, columns: Tensor) -> Tensor:
+        """CSLS (b, k) of the sources `rows` (b,) and the targets `columns` (b, k)."""
+        cosines = torch.einsum("bd,bkd->bk", self.source[rows], self.target[columns])
+        return 2 * cosines - self.r_source[rows, None] - self.r_target[columns]
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """The probabilities of the answers to n words among m of the other language, in one direction.
+
+    `numbers` are word * m + answer, ascending, `values` their probabilities; `rest` (n,) is what the sum of a
+    word's leaves to other words, `last` (n,) the smallest of them.
+    """
+
+    numbers: Tensor
+    values: Tensor
+    rest: Tensor
+    last: Tensor
+    columns: Tensor  # (n, k), -1 fills up
+    width: int
+
+    @classmethod
+    def of(cls, table: AnswerTable, sizes: tuple[int, int]) -> _Shares:
+        """Of a table, among the first words of both languages."""
+        n, m = sizes
+        columns, _, probability = (torch.from_numpy(one) for one in table.within(np.arange(n), m))
+        total = probability.sum(dim=1)
+        shares = probability / total.clamp_min(1)[:, None]
+        some = columns >= 0
+        least = torch.cat([torch.where(some, shares, torch.inf), torch.full((n, 1), torch.inf)], dim=1)
+        numbers = (torch.arange(n)[:, None] * m + columns)[some]
+        order = numbers.argsort()
+        return cls(
+            numbers[order], shares[some][order], (1 - total).clamp_min(0), least.amin(dim=1), columns, m
+        )
+
+    def __call__(self, words: Tensor, answers: Tensor, softmax: Tensor) -> Tensor:
+        """The probabilities of pairs, all of one shape, whose `softmax` of CSLS is known."""
+        others = torch.minimum(self.rest[words] * softmax, self.last[words])
+        if not len(self.numbers):
+            return others
+        wanted = words * self.width + answers
+        places = torch.searchsorted(self.numbers, wanted).clamp_(max=len(self.numbers) - 1)
+        return torch.where(self.numbers[places] == wanted, self.values[places].to(softmax), others)
 
 
 def export_moses(
@@ -113,7 +164,7 @@ def export_moses(
         log_partition = _log_partition(backward, tick)  # (m,)
         for begin in range(0, len(order), BATCH):
             rows = order[begin : begin + BATCH]
-            for lines in _lines(rows, words, forward, backward.temperature, log_partition):
+            for lines in _lines(rows, words, forward, backward, log_partition):
                 stream.write(lines)
                 pairs += lines.count(b"\n")
             tick(len(log_partition) + begin + len(rows), pairs=pairs)
@@ -136,7 +187,9 @@ def _both_ways(
             log.info("fitting the temperature from %s on held-out mutual pairs", direction[x])
             held_out = held_out_scores(rows[x][:FITTED_ON], rows[y][:FITTED_ON], top=config.top, rng=rng)
             temperature = fit_temperature(*held_out)
-        ways.append(_Way(rows[x], rows[y], r[x], r[y], temperature, config.top))
+        table = None if config.temperature is not None else space.answers(direction[x], direction[y])
+        chosen = None if table is None else _Shares.of(table, (len(rows[x]), len(rows[y])))
+        ways.append(_Way(rows[x], rows[y], r[x], r[y], temperature, config.top, chosen))
     return ways[0], ways[1]
 
 
@@ -150,20 +203,39 @@ def _log_partition(way: _Way, tick: Tick) -> Tensor:
 
 
 def _lines(
-    rows: Sequence[int], words: Sequence[Phrases], way: _Way, inverse: float, log_partition: Tensor
+    rows: Sequence[int], words: Sequence[Phrases], way: _Way, inverse: _Way, log_partition: Tensor
 ) -> Iterator[bytes]:
     # The lines of one source word after the other, in order.
-    scores, indices = way.candidates(torch.tensor(rows, device=way.source.device))  # (b, k)
-    direct = csls_probabilities(scores, way.temperature).clamp_min(LEAST)
-    # p(s|t) is computed even if s is not among the candidates of t, over which the partition sums.
-    back = torch.exp(scores / inverse - log_partition[indices]).clamp(LEAST, 1)
-    for row, *of_row in zip(rows, indices.tolist(), direct.tolist(), back.tolist(), strict=True):
+    sources = torch.tensor(rows, device=way.source.device)
+    for row, *of_row in zip(rows, *_probabilities(sources, way, inverse, log_partition), strict=True):
         found = []
-        for column, to, of in zip(*of_row, strict=True):
-            if (target := words[1][column]) is not None:
+        for column, to, of in zip(*(one.tolist() for one in of_row), strict=True):
+            if to > 0 and (target := words[1][column]) is not None:
                 figures = f"{of:.6g} {of:.6g} {to:.6g} {to:.6g}"
                 found.append(f"{words[0][row]} ||| {target} ||| {figures} ||| 0-0\n".encode())
         yield b"".join(sorted(found))
+
+
+def _probabilities(
+    sources: Tensor, way: _Way, inverse: _Way, log_partition: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The candidates (b, k) of some sources (b,), p(t|s) (b, k), 0 for none, and p(s|t) (b, k)."""
+    scores, indices = way.candidates(sources)  # (b, k)
+    direct = csls_probabilities(scores, way.temperature).clamp_min(LEAST)
+    if way.chosen is not None:
+        columns = way.chosen.columns[sources.cpu()].to(indices)
+        repeated = (indices[:, :, None] == columns[:, None]).any(dim=2)
+        some = columns >= 0
+        indices = torch.cat([columns.clamp_min(0), indices], dim=1)
+        scores = torch.cat([way.csls(sources, columns.clamp_min(0)), scores], dim=1)
+        softmax = torch.cat([torch.zeros_like(columns, dtype=direct.dtype), direct], dim=1)
+        direct = way.chosen(sources[:, None].expand_as(indices), indices, softmax).clamp_min(LEAST)
+        direct = direct * ~torch.cat([~some, repeated], dim=1)
+    # p(s|t) is computed even if s is not among the candidates of t, over which the partition sums.
+    back = torch.exp(scores / inverse.temperature - log_partition[indices]).clamp(LEAST, 1)
+    if inverse.chosen is not None:
+        back = inverse.chosen(indices, sources[:, None].expand_as(indices), back).clamp(LEAST, 1)
+    return indices, direct, back
 
 
 def _sorted_rows(phrases: Phrases) -> list[int]:

@@ -61,6 +61,11 @@ def calibration_name(target: str, digest: str) -> str:
     return f"calibration.{folder_name(target)}.{digest}.json"
 
 
+def answers_name(target: str, digest: str) -> str:
+    """The name of the file with the answers in another language."""
+    return f"answers.{folder_name(target)}.{digest}.npz"
+
+
 def remove_outdated(path: Path, digest: str) -> None:
     """Remove what was kept beside `path` under the same name but for `digest`: it is of other vectors.
 

@@ -34,6 +34,7 @@ ROUNDS = (FIRST_ROUNDS, MANY_ROUNDS, MANY_ROUNDS, MANY_ROUNDS)
 FAR = TransportConfig(rounds=50)
 ROUNDS_OF_ROWS: tuple[RefinementConfig, ...] = (FAR,) * 6
 REFINE_ROWS = TransportConfig(rounds=100, averaged=25)
+ANSWERS = ("all", "csls")
 INITIALISATIONS_OF_ROWS = ("auto", "clusters", "gromov", "adversarial", "dictionary")  # that need no words
 
 
@@ -97,6 +98,9 @@ class AlignConfig:
     """Weight dimensions at the end if that helps: `--reweight`. None does so where the target may move."""
     joint: bool = False
     """With several languages, refine all mappings together at the end: `--joint`."""
+    answers: str = "all"
+    """"all" chooses the translations of every word by all the evidence at the end, "csls" leaves that out:
+    `--answers`."""
     seed: int = 0
     """The random seed: `--seed`."""
     out: Path | None = None
@@ -117,6 +121,8 @@ class AlignConfig:
     def __post_init__(self) -> None:
         check_init(self.init)
         check_steps(self.normalise)
+        if self.answers not in ANSWERS:
+            raise BadSetting(f"--answers must be one of {', '.join(ANSWERS)}; got {self.answers!r}")
         if not self.normalise or self.normalise[-1] != "unit":
             found = ",".join(self.normalise) or "nothing"
             raise BadSetting(f"the normalisation must end with unit, got {found}")
@@ -170,6 +176,7 @@ class AlignConfig:
             "rounds": self.first_rounds,
             "reweight": self.reweights,
             "joint": self.joint,
+            "answers": self.answers,
             "max_vocab": self.max_vocab,
             "lower": self.lower,
             "via": self.via,
@@ -180,6 +187,7 @@ class AlignConfig:
         return replace(
             self, into=None, src_emb=(), tgt_emb=None, via_emb=(), src_words=None, tgt_words=None,
             src_captions=None, tgt_captions=None, dictionary=None, out=None, resume=False, command=(),
+            answers="all",
         )  # fmt: skip
 
     def into_fixed(self) -> AlignConfig:

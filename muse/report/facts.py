@@ -6,15 +6,12 @@ for accuracy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from muse.answers.calibration import find_calibration
-from muse.answers.induction import BATCH, Limits, entries_of
-from muse.answers.probability import CANDIDATES
+from muse.answers.induction import best_entries
 from muse.answers.translations import TRUSTED
 from muse.evaluation.score import Signature, look_up_signature
 from muse.evaluation.words import Hubness, hubness
@@ -33,10 +30,8 @@ from muse.report.measured import (
 from muse.report.next_steps import Context, NextStep, next_steps
 from muse.report.record import least_certain
 from muse.report.word_map import Picture, draw_picture, grouped_pairs
-from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.direction import Direction, search_with
 
 SHOWN = 10  # of the surest, of the least sure, and drawn at random
 LONGEST_TEXT = 200  # characters shown
@@ -212,7 +207,7 @@ class Survey:
 
 def survey(space: AlignedSpace, source: str, target: str, *, most: int, rng: np.random.Generator) -> Survey:
     """The survey of the `most` frequent words of both languages; `rng` draws the words to show."""
-    found = list(_best(space, source, target, most))
+    found = list(best_entries(space, source, target, most=most))
     order = sorted(range(len(found)), key=lambda row: -_worth(found[row]))
     drawn = np.sort(rng.choice(len(found), min(SHOWN, len(found)), replace=False)).tolist()
     surest, unsure = order[:SHOWN], order[: -SHOWN - 1 : -1]
@@ -228,15 +223,6 @@ def survey(space: AlignedSpace, source: str, target: str, *, most: int, rng: np.
 
 def _worth(entry: Entry) -> float:
     return (entry.score or 0.0) if entry.probability is None else entry.probability
-
-
-def _best(space: AlignedSpace, source: str, target: str, most: int) -> Iterator[Entry]:
-    calibration = find_calibration(space, source, target)
-    direction = Direction(space, (source, target), (most, most))
-    search = search_with(Approximation())(direction, Retrieval(), CANDIDATES)
-    for begin in range(0, len(direction.rows[0]), BATCH):
-        best = search.best(slice(begin, begin + BATCH), CANDIDATES)  # (b, k)
-        yield from entries_of(direction, best, begin, limits=Limits(top=1), calibration=calibration)
 
 
 def most_frequent(space: AlignedSpace, count: int) -> AlignedSpace:

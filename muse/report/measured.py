@@ -13,9 +13,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.answers.calibration import find_calibration
 from muse.answers.lookup import rows_of
-from muse.answers.translations import Answer, Grade, answers_of, grade_of
+from muse.answers.translations import Answer, Grade, answers_of, find_probabilities, grade_of
 from muse.evaluation.groups import GroupScore, group_score
 from muse.evaluation.score import Hits, Signature
 from muse.evaluation.words import WordScore, evaluate_words
@@ -85,7 +84,15 @@ def measure(
     score = evaluate_words(space, gold.lexicon, rng=rng, source=source, target=target, gold=gold.name)
     own, other = space.vectors(source), space.vectors(target)
     listed = gold.listed(own, other) if own.ranked and other.ranked else None
+    by_csls = []
+    if score.answers == "all":
+        alone = evaluate_words(
+            space.by_csls(), gold.lexicon, rng=rng, source=source, target=target, gold=gold.name
+        )
+        found = GroupScore("CSLS", alone.p_at_1, alone.ci95, alone.covered)
+        by_csls = [Baseline(found, "if CSLS alone ranks", alone.signature)]
     baselines = (
+        *by_csls,
         *([] if listed is None else [identical_strings(other, score, listed, rng=rng)]),
         procrustes_on_gold(space, gold.lexicon, direction, score=score, max_vocab=max_vocab, rng=rng),
     )
@@ -116,7 +123,7 @@ def gold_answers(
     space: AlignedSpace, gold: Gold, direction: tuple[str, str], places: Mapping[str, int]
 ) -> tuple[GoldAnswer, ...]:
     """The answer to each word of `places`, which has the place of its best translation, in that order."""
-    find_calibration(space, *direction)  # so that the answers have their probabilities
+    find_probabilities(space, places, direction, Retrieval())
     rows = rows_of(space, direction[0], list(places), None)
     found = answers_of(space, rows, direction, top=1, retrieval=Retrieval())
     source, target = map(space.vectors, direction)

@@ -41,6 +41,7 @@ class AlignStream:
     PAIRS_SELF_LEARNING: Stream = (4_000, 1)
     PAIRS_VERDICT: Stream = (4_000, 2)
     SAMPLE: Stream = (3_000,)  # the unlabelled vectors that are learned from
+    ANSWERS: Stream = (5_000,)  # the choice of answers by all the evidence
 
 
 class TrainingStream:

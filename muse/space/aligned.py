@@ -2,18 +2,18 @@
 
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
 `vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
-`hubness.<other>.<digest>.npy` or `hubness.<other>.<digest>.approximate.npy` (n,), all float32, and
-`calibration.<other>.<digest>.json`, whose digest is of the vectors of both; k is the dimension of the space,
-d the dimension of the language's own vectors, which may differ. Unlabelled vectors whose texts are known also
-have `texts.txt` (a text a line). Nothing in it is a pickle. `load_space` reads the folder, even while another
-process replaces it.
+`hubness.<other>.<digest>.npy` or `hubness.<other>.<digest>.approximate.npy` (n,), all float32,
+`calibration.<other>.<digest>.json` and `answers.<other>.<digest>.npz`, whose digest is of the vectors of
+both; k is the dimension of the space, d the dimension of the language's own vectors, which may differ.
+Unlabelled vectors whose texts are known also have `texts.txt` (a text a line). Nothing in it is a pickle.
+`load_space` reads the folder, even while another process replaces it.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.approximate import Approximation, Recall
 from muse.search.retrieval import Retrieval, check_top
+from muse.space.answer_table import AnswersBy, AnswerTable, read_answers
 from muse.space.forms import find_form
 from muse.space.hubness import (
     approximate_hubness_of_both,
@@ -80,8 +81,9 @@ class AlignedSpace:
 
     `progress` shows the progress of searches that the space itself runs; `folder` is where the space was
     loaded from, which keeps what they find as long as its `mark` is the same; `approximation` says when they
-    need not be exact; `memo` keeps what other modules find of the space, each under keys of its own, such as
-    its calibrations (`muse.answers.calibration`).
+    need not be exact; `answers_by` is "all" where translations are those chosen by all the evidence, "csls"
+    where they are ranked by CSLS alone; `memo` keeps what other modules find of the space, each under keys of
+    its own, such as its calibrations (`muse.answers.calibration`).
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -98,10 +100,12 @@ class AlignedSpace:
     folder: Path | None = None
     mark: tuple[int, ...] | None = None
     approximation: Approximation = field(default_factory=Approximation, repr=False)
+    answers_by: AnswersBy = "all"
     memo: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False, repr=False)
     # Caches, so that a server need not move or compute these for every request.
     _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
     _hubness: dict[tuple[str, str], Tensor] = field(default_factory=dict, init=False, repr=False)
+    _answers: dict[tuple[str, str], AnswerTable | None] = field(default_factory=dict, init=False, repr=False)
     _biases: dict[tuple[str, str, Retrieval], Tensor | None] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -200,8 +204,18 @@ class AlignedSpace:
             raise BadSetting(
                 f"{word!r} is not among the {len(vectors)} {vectors.noun} of {source}; check its spelling"
             )
-        query = self.tensor(source)[vectors.index[form]][None]  # (1, d)
-        return self.look_up(query, (source, target), top=top, retrieval=retrieval or Retrieval())[0]
+        retrieval, row = retrieval or Retrieval(), vectors.index[form]
+        query = self.tensor(source)[row][None]  # (1, d)
+        chosen, table = list[tuple[str, float]](), self.answers(source, target, retrieval)
+        if table is not None:
+            words, of = self.vectors(target).words, table.of(row)
+            best = zip(table.columns[of][:top].tolist(), table.csls[of].tolist(), strict=False)
+            chosen = [(words[column], score) for column, score in best]
+        if len(chosen) == top:
+            return chosen
+        found = self.look_up(query, (source, target), top=top, retrieval=retrieval)[0]
+        known = {word for word, _ in chosen}
+        return [*chosen, *(one for one in found if one[0] not in known)][:top]
 
     def look_up(
         self, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
@@ -221,6 +235,23 @@ class AlignedSpace:
                 found.indices.tolist(), found.scores.tolist(), answered, strict=True
             )
         ]
+
+    def answers(self, source: str, target: str, retrieval: Retrieval | None = None) -> AnswerTable | None:
+        """The answers chosen by all the evidence, if the space has them and is asked for them.
+
+        None with another retrieval than CSLS, which asks for another ranking.
+        """
+        if self.answers_by != "all" or not uses_cached_hubness(retrieval or Retrieval()):
+            return None
+        key = source, target
+        if key not in self._answers and (home := self.home) is not None:
+            counts = len(self.vectors(source)), len(self.vectors(target))
+            self._answers[key] = read_answers(home, key, counts, self.digest(*key))
+        return self._answers.get(key)
+
+    def by_csls(self) -> AlignedSpace:
+        """The same space, with translations ranked by CSLS alone."""
+        return replace(self, answers_by="csls")
 
     def _other(self) -> str:
         others = [language for language in self.sides if language != self.pivot]
@@ -328,18 +359,20 @@ def load_space(
     check: bool = True,
     progress: Progress | None = None,
     approximation: Approximation | None = None,
+    answers: AnswersBy = "all",
 ) -> AlignedSpace:
     """The space saved in `folder`, its arrays memory-mapped; BadFile if it is broken.
 
     `check` reads every file once, to compare its checksum with the manifest; the space gets `progress` and
-    `approximation`. Without one, it searches very large vocabularies approximately, and logs the recall.
+    `approximation`. Without one, it searches very large vocabularies approximately, and logs the recall. With
+    the `answers` "csls" translations are ranked by CSLS alone.
     While the folder is replaced, the space is either the old one or the new one.
     """
     folder = Path(folder)
     sides, manifest, mark = read_whole(folder, lambda: _load_sides(folder, check))
     return AlignedSpace(
         sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder, mark,
-        approximation or Approximation("auto", report=_log_recall),
+        approximation or Approximation("auto", report=_log_recall), answers,
     )  # fmt: skip
 
 

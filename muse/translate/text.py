@@ -18,9 +18,14 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
-from muse.answers.calibration import CACHED_RETRIEVAL, find_calibration
 from muse.answers.lookup import rows_of
-from muse.answers.translations import Answer, Candidates, answers_from, candidates_of
+from muse.answers.translations import (
+    Answer,
+    Candidates,
+    answers_from,
+    candidates_of,
+    find_probabilities,
+)
 from muse.errors import BadSetting
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -39,6 +44,8 @@ _SCRIPT_WORDS = 2_000  # the most frequent words, which show the scripts of a la
 _SCRIPT_SHARE = 0.05  # the least share of their letters in a script of the language: loanwords have less
 CACHED = 200_000  # words whose translations are cached: about 300 MB
 PROBABLE = 0.5  # the least probability at which a capitalised word is translated and not kept as a name
+NAT = 0.06  # points of CSLS that a nat of probability stands for, about the temperature of its softmax
+LEAST_SHARE = 1e-3  # the least probability of a translation that is among the answers
 _COPIED = np.zeros(1, np.float32)  # the score of a token that is copied
 
 
@@ -238,20 +245,29 @@ class Translator:
     def _candidates(self, rows: Mapping[str, Tensor]) -> Candidates:
         """The candidates of entries with these rows (d,)."""
         config, direction = self.config, (self.source, self.target)
-        if (config.retrieval.method, config.retrieval.k) == CACHED_RETRIEVAL:
-            find_calibration(self._space, *direction)  # whether a name is kept depends on it
+        # Whether names are kept depends on them.
+        find_probabilities(self._space, rows, direction, config.retrieval)
         return candidates_of(self._space, rows, direction, top=config.top, retrieval=config.retrieval)
 
     def _cache(self, entries: Iterable[str], candidates: Candidates) -> None:
         """Keep what a translation needs of the candidates of entries."""
-        scale = 1.0 if self.config.retrieval.method == "csls" else 2.0  # CSLS has twice a cosine's scale
         kept = 1 if self._model is None else self.config.top
         for entry, best, probable in zip(entries, *candidates, strict=True):
             surfaces = [in_text(translation, self.target) for translation, _ in best[:kept]]
-            scores = np.array([scale * score for _, score in best[:kept]], dtype=np.float32)
-            self._options[entry] = Options(surfaces, scores)
+            self._options[entry] = Options(surfaces, self._scores(entry, best[:kept], probable))
             if probable[0] is not None and probable[0] < PROBABLE:
                 self._doubtful.add(entry)
+
+    def _scores(
+        self, entry: str, best: Sequence[tuple[str, float]], probable: Sequence[float | None]
+    ) -> Logs:
+        """The scores (k,) of an entry's translations, on the scale of CSLS, as the beam search adds them."""
+        table = self._space.answers(self.source, self.target, self.config.retrieval)
+        if table is not None and entry in self._space.vectors(self.source).index:
+            shares = np.array([share or 0.0 for share in probable[: len(best)]])
+            return np.asarray(NAT * np.log(np.maximum(shares, LEAST_SHARE)), np.float32)
+        scale = 1.0 if self.config.retrieval.method == "csls" else 2.0  # CSLS has twice a cosine's scale
+        return np.array([scale * score for _, score in best], dtype=np.float32)
 
     def _missing(self, entries: Iterable[str]) -> dict[str, Tensor]:
         """The rows (d,) of the entries still to be looked up; words with rows of zeros are copied instead."""

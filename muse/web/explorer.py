@@ -25,6 +25,7 @@ from muse.errors import BadSetting
 from muse.report.word_map import is_readable
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.space.answer_table import AnswersBy
 from muse.space.forms import find_form
 from muse.text.characters import casefolded
 from muse.translate.text import Choice, TextConfig, Translator
@@ -228,13 +229,20 @@ class Explorer:
     def retrieval(self, direction: Direction) -> Retrieval:
         """CSLS if its hubness is known or quick to compute; plain neighbours until then.
 
-        The hubness of large spaces and the probabilities are found in the background, and kept.
+        Answers that were chosen when the space was made need neither. The hubness of large spaces and the
+        probabilities are found in the background, and kept.
         """
         source, target = direction
+        if self.space.answers(source, target) is not None:
+            return Retrieval()
         pairs = len(self.space.vectors(source)) * len(self.space.vectors(target))
         known = pairs <= AT_ONCE or self.space.hubness(target, source) is not None
         self._figures(direction)
         return Retrieval("csls" if known else "nn")
+
+    def answers(self, direction: Direction) -> AnswersBy:
+        """Whether the translations were chosen by all the evidence, or are ranked by CSLS."""
+        return "csls" if self.space.answers(*direction) is None else "all"
 
     def picture(self, direction: Direction) -> Drawn | None:
         """The picture of the frequent words; None while it is being drawn, which the first call starts."""
@@ -256,6 +264,8 @@ class Explorer:
 
     def _find_figures(self, direction: Direction) -> None:
         lower_thread_priority()
+        if self.space.answers(*direction) is not None:
+            return
         self.space.bias(*direction, Retrieval())
         find_calibration(self.space, *direction)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from muse.answers.translations import Grade
+from muse.space.answer_table import AnswersBy
 
 
 class Scored(BaseModel):
@@ -30,8 +31,9 @@ class TranslationsAnswer(BaseModel):
     """The best translations of a word, looked up as `form`, a spelling of the vocabulary.
 
     `text` is what an unlabelled vector stands for, if it is known.
-    `retrieval` names the scores: csls:10, or nn for cosines. `grade` belongs to the best translation; if that
-    is weak, `languages` are the ones in which the word is more frequent.
+    `retrieval` names the scores: csls:10, or nn for cosines. `answers` is all where the translations were
+    chosen by all the evidence, csls where the scores rank them. `grade` belongs to the best translation; if
+    that is weak, `languages` are the ones in which the word is more frequent.
     """
 
     source: str
@@ -40,6 +42,7 @@ class TranslationsAnswer(BaseModel):
     form: str
     text: str | None = None
     retrieval: str
+    answers: AnswersBy
     grade: Grade | None
     languages: list[str] = []
     translations: list[Option]
@@ -79,6 +82,7 @@ class SentenceAnswer(BaseModel):
     source: str
     target: str
     retrieval: str
+    answers: AnswersBy
     text: str
     tokens: list[Token]
 

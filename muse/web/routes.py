@@ -148,6 +148,7 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
             form=found.form or word,
             **_text(explorer, source, found.form or word),
             retrieval=str(retrieval),
+            answers=explorer.answers((source, target)),
             grade=found.grade,
             languages=list(found.languages),
             translations=[_option(one, **_text(explorer, target, one.target)) for one in found.answers],
@@ -187,8 +188,9 @@ def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
         retrieval, translated, choices = explorer.sentence((source, target), text)
         tokens = [_token(choice) for choice in choices]
         return responses.SentenceAnswer(
-            source=source, target=target, retrieval=str(retrieval), text=translated, tokens=tokens
-        )
+            source=source, target=target, retrieval=str(retrieval),
+            answers=explorer.answers((source, target)), text=translated, tokens=tokens,
+        )  # fmt: skip
 
 
 def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:

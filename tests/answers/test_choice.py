@@ -12,18 +12,19 @@ import pytest
 
 from muse.answers.candidates import Candidates, NeighbourLists
 from muse.answers.choice import HeldOutRows, KnownPairs, learn_answers
-from muse.answers.elsewhere import read_elsewhere, write_elsewhere
 from muse.answers.evidence import NAMES
 from muse.answers.model import (
     AnswerModel,
-    AnswerTable,
     ChosenAnswers,
     ProbabilityCurve,
     csls_answers,
     mutual_share,
+    read_elsewhere,
+    write_elsewhere,
 )
 from muse.answers.trees import TreesConfig, fit_trees
 from muse.errors import BadFile
+from muse.space.answer_table import AnswerTable
 from tests.support.made_up_pair import Made, made_up
 
 FEW = TreesConfig(trees=25, rate=0.2, leaf=10)
@@ -135,7 +136,7 @@ def test_saved_without_pickle(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswer
     np.savez(file, **arrays)
     file.seek(0)
     with np.load(file, allow_pickle=False) as read:
-        model, answers = AnswerModel.of_arrays(read), AnswerTable.of_arrays(read)
+        model, answers = AnswerModel.of_arrays(read), AnswerTable.of_arrays(read, {})
     evidence = np.random.default_rng(0).standard_normal((50, len(NAMES))).astype(np.float32)
     np.testing.assert_array_equal(model.log_odds(evidence), there.model.log_odds(evidence))
     np.testing.assert_array_equal(answers.first(), there.answers.first())
@@ -174,9 +175,10 @@ def test_mixed_log_odds() -> None:
     rows = rng.standard_normal((400, len(NAMES))).astype(np.float32)
     here, elsewhere = (fit_trees(rows, rows[:, column] > 0, rng=rng) for column in (0, 1))
     mixed = AnswerModel(here, elsewhere, 0.25, ProbabilityCurve.identity())
-    np.testing.assert_allclose(
-        mixed.log_odds(rows), 0.25 * here.log_odds(rows) + 0.75 * elsewhere.log_odds(rows)
-    )
+    same, rarer = (rows[:, NAMES.index(name)] for name in ("same string", "rarer"))
+    names = same * np.maximum(0, 5 - 2 * abs(rarer))  # a word's own spelling, of a similar rank
+    expected = 0.25 * here.log_odds(rows) + 0.75 * (elsewhere.log_odds(rows) + names)
+    np.testing.assert_allclose(mixed.log_odds(rows), expected, rtol=1e-5)
 
 
 def test_candidates_without_order() -> None:

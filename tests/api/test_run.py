@@ -38,7 +38,7 @@ def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
         np.testing.assert_array_equal(one.vectors.matrix, other.vectors.matrix)
         np.testing.assert_array_equal(one.mapping, other.mapping)
         assert one.normalisation.steps == other.normalisation.steps
-    space.translate("fr7")
+    space.by_csls().translate("fr7")
     kept = list(Path(out).glob("*/hubness.*.npy"))
     assert len(kept) == 2  # found once, in the folder
     assert loaded.hubness("en", "fr") is not None
@@ -114,7 +114,7 @@ def test_former_names_still_work() -> None:
     [
         ({"sead": 1}, r"sead is no option of muse\.align; did you mean seed\?"),
         ({"identical": False}, "did you mean no_identical"),
-        ({"zzz": 1}, "zzz is no option of muse.align; choose among command, config, dictionary"),
+        ({"zzz": 1}, "zzz is no option of muse.align; choose among answers, command, config, dictionary"),
         ({"max_vocab": "500"}, "max_vocab must be a whole number of at least 1, got '500'"),
         ({"seed": True}, "seed must be a whole number of at least 0, got True"),
         ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),

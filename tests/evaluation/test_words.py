@@ -167,8 +167,9 @@ def test_the_signature_names_it_all() -> None:
 
 def test_the_fields_other_programs_read() -> None:
     fields = json.loads(json.dumps(evaluate(SPACE, ("un", "one"), retrieval=NN).as_json()))
-    more = ["mrr", "mrr_ci95", "map", "map_ci95", "bands", "parts"]
+    more = ["mrr", "mrr_ci95", "map", "map_ci95", "bands", "parts", "answers", "other_spelling"]
     assert list(fields) == [*SCORE_FIELDS, *more]
+    assert fields["other_spelling"] == {"p_at_1": fields["p_at_1"], "queries": fields["covered"]}
     assert fields["ci95"] == [20.7, 100.0]
     assert isinstance(fields["signature"], str)
 

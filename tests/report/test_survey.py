@@ -41,7 +41,7 @@ def test_it_keeps_to_the_most_frequent() -> None:
 
 
 def test_a_space_without_probabilities_still_has_a_survey(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muse.report.facts.find_calibration", lambda *of: None)
+    monkeypatch.setattr("muse.answers.induction.find_calibration", lambda *of: None)
     found = survey(space(), "fr", "en", most=WORDS, rng=np.random.default_rng(0))
     assert (found.expected, found.trusted) == (None, None)
     assert found.surest

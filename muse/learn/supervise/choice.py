@@ -14,6 +14,7 @@ import numpy as np
 from muse.learn.supervise.cross_validation import (
     Folds,
     HeldOutConfig,
+    HeldOutMaps,
     HeldOutSearch,
     Ranks,
     chance,
@@ -93,7 +94,7 @@ class Supervision:
 
     `pairs` are those known in both vocabularies; `right` of `tested` words were translated correctly;
     `chance` is the P@1 of shuffled translations. A single source word leaves none to hold out. `noun` is what
-    is translated: words, or rows.
+    is translated: words, or rows. `held_out` are the maps of that method fitted without some of the pairs.
     """
 
     pairs: int
@@ -103,6 +104,7 @@ class Supervision:
     chance: float
     candidates: tuple[Mapping[str, Any], ...]
     noun: str = "words"
+    held_out: HeldOutMaps | None = field(default=None, repr=False, compare=False)
 
     @property
     def p_at_1(self) -> float | None:
@@ -212,7 +214,7 @@ def choose(
         found = held_out(best.fits, folds, HeldOutSearch.of(evidence, rng, FINAL))
     supervision = Supervision(
         len(evidence), best.method.name, found.right, len(found.ranks), chance(found, evidence),
-        tuple(one.as_json() for one in tested),
+        tuple(one.as_json() for one in tested), held_out=HeldOutMaps.of(best.fits, folds),
     )  # fmt: skip
     return maps, supervision
 

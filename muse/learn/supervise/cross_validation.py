@@ -94,6 +94,29 @@ class Folds:
         return min(len(self.trials), math.ceil(words / each))
 
 
+@dataclass(frozen=True, eq=False)
+class HeldOutMaps:
+    """Pairs (p, 2) of rows with their weights (p,) and folds (p,); map i was fitted without fold i.
+
+    There may be fewer maps than folds.
+    """
+
+    pairs: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    fold: NDArray[np.int64]
+    maps: tuple[Maps, ...]
+
+    @classmethod
+    def of(cls, fits: Sequence[Maps], folds: Folds) -> HeldOutMaps:
+        """The maps of a method, with the pairs of single words."""
+        evidence = folds.evidence
+        single = evidence.single
+        pairs, weights, fold = (
+            side[single].cpu().numpy() for side in (evidence.pairs, evidence.weights, folds.of_pair)
+        )
+        return cls(pairs, weights.astype(np.float64), fold, tuple(fits))
+
+
 def held_out(fits: Sequence[Maps], folds: Folds, search: HeldOutSearch) -> Ranks:
     """The ranks of the words of the first folds, by maps that were fitted to the other folds, in order."""
     tested = [search.ranks(maps, own) for maps, (_, own) in zip(fits, folds.trials, strict=False)]

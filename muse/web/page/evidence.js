@@ -36,33 +36,39 @@ function row(name, value, why) {
   return [make("dt", {}, name), make("dd", {}, value, why ? make("span", { class: "why" }, why) : null)];
 }
 
-function aboutAnswer({ form, retrieval, translations: [best] }) {
+function aboutAnswer({ form, retrieval, answers, translations: [best] }) {
   const rated = best.probability !== null;
   return [
     make("h3", {}, `${form} → ${best.word}`),
     make(
       "dl", {},
       ...row("probability", probabilityChip(best), rated
-        ? `Of a hundred answers with this figure, ${ofHundred(best.probability)} right. ${ESTIMATED}`
+        ? `Of a hundred answers with this figure, ${ofHundred(best.probability)} right. ${ESTIMATED[answers]}`
         : "The figures that turn scores into probabilities are being computed, or the space has too few words."),
       ...row("signs", gradeLegend()),
       ...row("mutual", best.mutual ? "yes" : "no", best.mutual
         ? `${form} is also the best translation of ${best.word}.`
         : `The best translation of ${best.word} is another word than ${form}.`),
       ...row("score", `${best.score.toFixed(3)} (${retrieval})`, SCORES[retrieval.split(":")[0]]),
+      ...(answers === "all" ? row("chosen by", "all the evidence", CHOSEN) : []),
     ),
   ];
 }
 
-const ESTIMATED = "It is estimated without a dictionary: each half of the vectors’ dimensions translates on its own, "
-  + "and the scores are compared with how often the two agree.";
+const ESTIMATED = {
+  all: "It is estimated from words whose translations are known: of this dictionary, or of other languages.",
+  csls: "It is estimated without a dictionary: each half of the vectors’ dimensions translates on its own, "
+    + "and the scores are compared with how often the two agree.",
+};
+const CHOSEN = "The score, the spelling and the frequency of both words, and whether each is the other’s best; "
+  + "so the best answer need not have the highest score.";
 
-function aboutSentence({ retrieval }) {
+function aboutSentence({ retrieval, answers }) {
   return [
     make("h3", {}, "A sentence"),
     make("p", {}, "Every word is looked up alone; grammar and word order are not considered. "
       + (SCORES[retrieval.split(":")[0]] ?? "")),
-    make("p", {}, `A word is dimmed if none of its translations is probably right. ${ESTIMATED}`),
+    make("p", {}, `A word is dimmed if none of its translations is probably right. ${ESTIMATED[answers]}`),
   ];
 }
 

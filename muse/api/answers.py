@@ -1,0 +1,102 @@
+"""Answers: the translations of every word, chosen by all the evidence at the end of `muse align`.
+
+Each mapped language and the pivot get a table in either direction, kept beside the space
+(`muse.space.answer_table`). A mapping that failed, and rows without words, get none: CSLS ranks there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from muse.answers.choice import HeldOutRows, KnownPairs, learn_answers
+from muse.answers.model import ChoiceReport, read_elsewhere
+from muse.learn.pair import Learned
+from muse.learn.supervise.cross_validation import HeldOutMaps
+from muse.progress import Progress
+from muse.run.streams import AlignStream, generator
+from muse.space import AlignedSpace
+from muse.space.answer_table import keep_answers
+from muse.vectors import Vectors
+
+LABELLED = 1_000  # words of pairs: more hardly improve the choice, and each view needs a search of its own
+
+
+@dataclass(frozen=True)
+class AnswersReport:
+    """How the answers from a language to the pivot were chosen, and those back."""
+
+    there: ChoiceReport
+    back: ChoiceReport
+
+    @property
+    def by_evidence(self) -> bool:
+        """Whether any direction has answers by all the evidence."""
+        return any(report.by != "csls" for report in (self.there, self.back))
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields of `muse align --json`, of the direction to the pivot; the other is `back`."""
+        return {**self.there.as_json(), "back": self.back.as_json()}
+
+
+def choose_answers(
+    space: AlignedSpace,
+    learned: Mapping[str, Learned],
+    normalised: Mapping[str, Vectors],
+    *,
+    seed: int,
+    progress: Progress,
+) -> dict[str, AnswersReport]:
+    """How the answers of each mapped language were chosen; those by all the evidence are kept in the folder.
+
+    `normalised` has the rows of every language before the mapping, by which maps of cross-validation give
+    evidence for words whose pairs they do not know.
+    """
+    reports = {}
+    chosen = [language for language in learned if _can_choose(space, language, learned[language])]
+    for place, language in enumerate(chosen):
+        with progress.stage(f"choosing answers ({language})", len(chosen)) as tick:
+            reports[language] = _choose(space, language, learned[language], normalised, seed)
+            tick(place + 1)
+    return reports
+
+
+def _can_choose(space: AlignedSpace, language: str, learned: Learned) -> bool:
+    ranked = space.vectors(language).ranked and space.vectors(space.pivot).ranked
+    return ranked and learned.verdict.label != "failed"
+
+
+def _choose(
+    space: AlignedSpace, language: str, learned: Learned, normalised: Mapping[str, Vectors], seed: int
+) -> AnswersReport:
+    source, target = space.vectors(language), space.vectors(space.pivot)
+    held_out = None if learned.supervision is None else learned.supervision.held_out
+    given = KnownPairs.none()
+    if held_out is not None:
+        given = known_pairs(held_out, normalised[language], normalised[space.pivot])
+    found = learn_answers(
+        (source.words, target.words), (np.asarray(source.matrix), np.asarray(target.matrix)), given,
+        rng=generator(seed, AlignStream.ANSWERS), elsewhere=read_elsewhere(),
+    )  # fmt: skip
+    direction = language, space.pivot
+    for way, one in zip((direction, direction[::-1]), found, strict=True):
+        if one.report.by != "csls" and (home := space.home) is not None:
+            table = replace(one.answers, report=one.report.as_json())
+            keep_answers(home, way, table, space.digest(*direction))
+    return AnswersReport(*(one.report for one in found))
+
+
+def known_pairs(held_out: HeldOutMaps, source: Vectors, target: Vectors) -> KnownPairs:
+    """The pairs of a dictionary, with rows by maps that were fitted without some of them."""
+    views = []
+    for number, maps in enumerate(held_out.maps):
+        device = str(maps.source.device)
+        rows = maps.of_source(source.tensor(device)), maps.of_target(target.tensor(device))
+        x, y = (side.cpu().numpy() for side in rows)
+        views.append(HeldOutRows(x, y, held_out.fold == number))
+        if len(np.unique(held_out.pairs[held_out.fold <= number, 0])) >= LABELLED:
+            break
+    return KnownPairs(held_out.pairs, held_out.weights, tuple(views))

@@ -1,0 +1,102 @@
+"""Answer tables are read as they were written, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from muse.space import AlignedSpace, load_space
+from muse.space.answer_table import AnswerTable, keep_answers
+from tests.support.spaces import saved
+
+WAY = ("fr", "en")
+
+
+def table(**other: Any) -> AnswerTable:
+    """Answers to 39 words, two each but for the first, which has none."""
+    parts: dict[str, Any] = {
+        "pointers": np.array([0, *range(0, 77, 2)]),
+        "columns": np.arange(76) % 40,
+        "csls": np.linspace(-1, 1, 76, dtype=np.float32),
+        "probability": np.linspace(0, 1, 76, dtype=np.float32),
+        "report": {"by": "all evidence"},
+    }
+    return AnswerTable(**{**parts, **other})
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> AlignedSpace:
+    return saved(tmp_path / "space", count=40)
+
+
+def kept(space: AlignedSpace, found: AnswerTable) -> Path:
+    home = space.home
+    assert home is not None
+    keep_answers(home, WAY, found, space.digest(*WAY))
+    (path,) = (home / "fr").glob("answers.*.npz")
+    return path
+
+
+def test_read_as_written(space: AlignedSpace) -> None:
+    kept(space, table())
+    found = space.answers(*WAY)
+    assert found is not None
+    assert found.report == {"by": "all evidence"}
+    for name in ("pointers", "columns", "csls", "probability"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(table(), name))
+    assert found.first()[:3].tolist() == [-1, 0, 2]
+    assert space.answers("en", "fr") is None
+
+
+def test_asked_for_csls(space: AlignedSpace) -> None:
+    from muse.search.retrieval import Retrieval
+
+    kept(space, table())
+    assert space.by_csls().answers(*WAY) is None
+    assert space.answers(*WAY, Retrieval("nn")) is None
+    assert space.answers(*WAY, Retrieval("csls")) is not None
+
+
+def test_another_content_is_not_used(space: AlignedSpace, caplog: pytest.LogCaptureFixture) -> None:
+    path = kept(space, table())
+    with np.load(path) as arrays:
+        parts = dict(arrays)
+    parts["columns"] = parts["columns"][::-1].copy()
+    np.savez(path, **parts)
+    assert load_space(space.home or "").answers(*WAY) is None
+    assert "another content than was written" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"pointers": np.arange(0, 77, 2)},  # of one word fewer
+        {"columns": np.full(76, 40)},
+        {"columns": np.full(76, -1)},
+        {"probability": np.full(76, 1.5, np.float32)},
+        {"csls": np.full(76, np.nan, np.float32)},
+        {"pointers": np.array([0, *range(76, -1, -2)])},
+    ],
+)
+def test_impossible_values_are_not_used(space: AlignedSpace, other: dict[str, Any]) -> None:
+    kept(space, table(**other))
+    assert space.answers(*WAY) is None
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"x" * 1000])
+def test_a_broken_file_is_not_used(space: AlignedSpace, content: bytes) -> None:
+    kept(space, table()).write_bytes(content)
+    assert space.answers(*WAY) is None
+
+
+def test_padded_and_within() -> None:
+    columns, csls, probability = table().padded(np.array([0, 1, 38]))
+    assert columns.tolist() == [[-1, -1], [0, 1], [34, 35]]
+    assert csls[0].tolist() == [-np.inf, -np.inf] and probability[0].tolist() == [0, 0]
+    columns, _, _ = table().within(np.array([0, 1, 38]), 35)
+    assert columns.tolist() == [[-1, -1], [0, 1], [34, -1]]
+    columns, _, _ = table(columns=(np.arange(76) + 34) % 40).within(np.array([3, 4]), 1)
+    assert columns.tolist() == [[-1, -1], [0, -1]]
