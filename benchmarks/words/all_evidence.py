@@ -1,24 +1,23 @@
 """P@1 by CSLS and by all evidence, without pairs and with some, with paired intervals and calibration.
 
     python -m benchmarks.words.all_evidence --spaces FOLDER --out FILE.csv [--pairs en-fr,en-it]
-        [--help-given none,500,5000] [--draws 0] [--elsewhere FILE.npz] [--list development]
-        [--shared ../shared] [--extra "--threads 1"]
+        [--help-given none,500,5000] [--draws 0] [--without en-fr=FILE.npz] [--list test]
+        [--shared ../shared] [--threads 2]
 
-Each space is aligned once and kept in FOLDER, as PAIR.HELP.DRAW, with the maps that were fitted without a
-part of the pairs. `--list development` measures on a part of the training list without any pair given,
-`--list test` on the gold list. `csls_other` and `evidence_other` are P@1 of the queries whose gold lacks
-their own string; `worst_band` the largest difference between mean probability and P@1 of three bands of
-frequency; `vectors`, `frequency` and `spelling` the shares of words that have another answer without this
-kind of evidence. The trees from elsewhere were learned on en-fr and en-de: for these pairs, and for others
-with the same languages, give others with --elsewhere.
+Each space is aligned once and kept in FOLDER, as PAIR.HELP.DRAW. `--list development` measures on a part of
+the training list without any pair given, `--list test` on the gold list. `csls_other` and `evidence_other`
+are P@1 of the queries whose gold lacks their own string; `worst_band` the largest difference between mean
+probability and P@1 of three bands of frequency; `trusted` the share of queries whose answer is shown as
+trusted, and `trusted_right` the share of these that are right; `vectors`, `frequency` and `spelling` the
+percent of words that have another answer without this kind of evidence. The usual trees from elsewhere were
+learned on en-fr and en-de: for these pairs others are given, by --without.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,26 +27,28 @@ from numpy.typing import NDArray
 from benchmarks.support.draws import HELP, IDENTICAL, NONE, has_draws, write_draw
 from benchmarks.support.pairs import SHARED, Pair, find_pair, is_for_test
 from benchmarks.support.tables import commit, numbers, today
-from benchmarks.words.kept_views import align, read_given
-from muse.answers.candidates import NeighbourLists
-from muse.answers.choice import learn_answers
-from muse.answers.model import ELSEWHERE, ChosenAnswers, read_elsewhere
-from muse.evaluation.words import compare
+from muse.answers.model import read_elsewhere
+from muse.answers.translations import TRUSTED
+from muse.api.answers import choose_answers
+from muse.api.run import read_side, run
+from muse.api.settings import settings_of
+from muse.evaluation.score import gold_name
+from muse.evaluation.words import WordScore, compare_words, evaluate_words
 from muse.files import read_lexicon, read_vectors
+from muse.learn.settings import AlignConfig
 from muse.lexicon import Lexicon
+from muse.progress import Progress
+from muse.search.exact import set_threads
 from muse.space import AlignedSpace, load_space
-from muse.space.answer_table import AnswerTable
 
 PAIRS = "en-fr,en-de,en-it,en-ru,ru-en,web-fr-en,zhang-glove-es-en,zhang-glove-it-en"
-TRUSTED = 0.9
 BANDS = 3
 COLUMNS = (
-    "pair", "help", "draw", "list", "queries", "csls", "evidence", "difference", "low", "high",
-    "csls_other", "evidence_other", "calibration_error", "worst_band", "trusted", "trusted_right", "by",
-    "labelled", "mix", "vectors", "frequency", "spelling", "seconds", "commit", "date",
+    "pair", "help", "draw", "list", "queries", "verdict", "csls", "evidence", "difference", "low", "high",
+    "p_value", "csls_other", "evidence_other", "calibration_error", "worst_band", "trusted",
+    "trusted_right", "by", "labelled", "of_other_languages", "vectors", "frequency", "spelling",
+    "commit", "date",
 )  # fmt: skip
-
-Numbers = NDArray[np.int64]
 
 
 def calibration_error(probability: NDArray[np.float64], right: NDArray[np.bool_], bins: int = 10) -> float:
@@ -58,36 +59,49 @@ def calibration_error(probability: NDArray[np.float64], right: NDArray[np.bool_]
     ) / len(right)
 
 
-def gold_of(lexicon: Lexicon, space: AlignedSpace, pair: Pair) -> dict[int, set[int]]:
-    """The rows of the translations of each query that the vectors cover, by frequency."""
-    found: dict[int, set[int]] = {}
-    indices = lexicon.indices(space.vectors(pair.source).index, space.vectors(pair.target).index)
-    for row, column in sorted(indices.tolist()):
-        found.setdefault(row, set()).add(column)
-    return found
+def made(pair: Pair, given: Path | None, folder: Path, trees: Path | None) -> AlignedSpace:
+    """The space of a pair with answers, made unless it is there."""
+    if not (folder / "manifest.json").exists():
+        config = _config(pair, given, folder)
+        report = run(config)
+        quiet = Progress(quiet=True)
+        files = {pair.source: pair.source_file, pair.target: pair.target_file}
+        rows = {name: read_side(config, name, path, quiet).vectors for name, path in files.items()}
+        chosen = read_elsewhere() if trees is None else read_elsewhere(trees)
+        choose_answers(report.aligned, report.learned, rows, seed=0, progress=quiet, elsewhere=chosen)
+    return load_space(folder)
 
 
-def measured(
-    answers: AnswerTable, lists: NeighbourLists, gold: Mapping[int, set[int]], own: Mapping[int, int]
-) -> dict[str, Any]:
-    """The figures of one list; `own` has the target that is the same string as a query."""
-    queries = np.array(list(gold))
-    first, by_csls = answers.first()[queries], lists.columns[queries, 0]
-    right, csls = (
-        np.array([int(column) in gold[int(row)] for row, column in zip(queries, found, strict=True)])
-        for found in (first, by_csls)
-    )
-    other = np.array([own.get(int(row), -1) not in gold[int(row)] for row in queries])
-    compared = compare(right, csls, np.random.default_rng(0))
-    row = {
-        "queries": len(queries), "csls": compared.second, "evidence": compared.first,
-        "difference": compared.difference, "low": compared.ci95[0], "high": compared.ci95[1],
-        "csls_other": 100 * csls[other].mean(), "evidence_other": 100 * right[other].mean(),
+def _config(pair: Pair, given: Path | None, folder: Path) -> AlignConfig:
+    options: dict[str, Any] = {
+        "src_emb": pair.source_file, "tgt_emb": pair.target_file, "lower": pair.lower,
+        "dictionary": given, "out": folder, "answers": "csls",
     }  # fmt: skip
-    probability = answers.probability[answers.pointers[queries]].astype(np.float64)
-    if np.isnan(probability).any():
+    return settings_of(pair.source, pair.target, options)
+
+
+def measured(space: AlignedSpace, lexicon: Lexicon, pair: Pair) -> dict[str, Any]:
+    """The figures of one list."""
+    ways: dict[str, Any] = {"source": pair.source, "target": pair.target}
+    score, alone = (
+        evaluate_words(one, lexicon, rng=np.random.default_rng(0), **ways) for one in (space, space.by_csls())
+    )
+    compared = compare_words(score, alone, np.random.default_rng(0))
+    row = {
+        "queries": compared.queries, "csls": compared.second, "evidence": compared.first,
+        "difference": compared.difference, "low": compared.ci95[0], "high": compared.ci95[1],
+        "p_value": compared.p_value, "csls_other": _other(alone), "evidence_other": _other(score),
+    }  # fmt: skip
+    table = space.answers(pair.source, pair.target)
+    if table is None:
         return row
-    bands = np.array_split(np.arange(len(queries)), BANDS)  # by frequency
+    index = space.vectors(pair.source).index
+    queries = np.array([index[word] for word in score.ranks])
+    order = np.argsort(queries)
+    right = np.array([rank == 1 for rank in score.ranks.values()])[order]
+    _, _, shares = table.padded(queries[order])
+    probability = shares[:, 0].astype(np.float64)
+    bands = np.array_split(np.arange(len(right)), BANDS)  # by frequency
     trusted = probability >= TRUSTED
     return row | {
         "calibration_error": calibration_error(probability, right),
@@ -96,22 +110,13 @@ def measured(
     }  # fmt: skip
 
 
-def learned(
-    space: AlignedSpace, pair: Pair, folder: Path, elsewhere: Path | None
-) -> tuple[ChosenAnswers, float]:
-    """The answers of a pair, and the seconds they take."""
-    sides = space.vectors(pair.source), space.vectors(pair.target)
-    given, trees = read_given(folder), None if elsewhere is None else read_elsewhere(elsewhere)
-    began = time.perf_counter()
-    found = learn_answers(
-        (sides[0].words, sides[1].words), (sides[0].matrix, sides[1].matrix), given,
-        rng=np.random.default_rng(0), elsewhere=trees,
-    )  # fmt: skip
-    return found[0], time.perf_counter() - began
+def _other(score: WordScore) -> float | str:
+    return next((one.p_at_1 for one in score.parts if one.name == "different"), "")
 
 
 def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """The row of each cell."""
+    without = dict(one.split("=") for one in asked.without)
     for name in asked.pairs.split(","):
         pair = find_pair(name, asked.shared)
         sides = tuple(
@@ -121,32 +126,30 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
         for help_ in asked.help_given.split(","):
             for draw in numbers(asked.draws) if has_draws(help_) else [0]:
                 folder = asked.spaces / f"{name}.{help_}.{draw}{'.part' * asked.development}"
-                if not (folder / "manifest.json").exists():
-                    given = None
-                    if help_ != NONE:
-                        given = write_draw(pair, (sides[0], sides[1]), help_, draw, asked.spaces)
-                        if asked.development and help_ != IDENTICAL:
-                            _without_development(given)
-                    align(pair, given, folder, asked.extra.split())
-                yield {"pair": name, "help": help_, "draw": draw} | _row(asked, pair, folder)
+                given = None
+                if help_ != NONE:
+                    given = write_draw(pair, (sides[0], sides[1]), help_, draw, asked.spaces)
+                    if asked.development and help_ != IDENTICAL:
+                        _without_development(given)
+                trees = Path(without[name]) if name in without else None
+                space = made(pair, given, folder, trees)
+                yield {"pair": name, "help": help_, "draw": draw} | _row(asked, pair, space)
 
 
-def _row(asked: argparse.Namespace, pair: Pair, folder: Path) -> dict[str, Any]:
-    space = load_space(folder)
-    direction, seconds = learned(space, pair, folder, asked.elsewhere)
-    lists = NeighbourLists.of(space.vectors(pair.source).matrix, space.vectors(pair.target).matrix)
+def _row(asked: argparse.Namespace, pair: Pair, space: AlignedSpace) -> dict[str, Any]:
     path = pair.training_in(asked.spaces) if asked.development else pair.gold_in(asked.spaces)
     if path is None:
         raise SystemExit(f"{pair.name} has no such list")
-    gold = gold_of(read_lexicon(path), space, pair)
-    words, index = space.vectors(pair.source).words, space.vectors(pair.target).index
+    lexicon = read_lexicon(path)
     if asked.development:
-        gold = {row: targets for row, targets in gold.items() if is_for_development(words[row])}
-    own = {row: index[words[row]] for row in gold if words[row] in index}
-    report = direction.report
-    found = measured(direction.answers, lists, gold, own) | dict(report.decided)
-    found |= {"by": report.by, "labelled": report.labelled, "mix": report.mix, "seconds": seconds}
-    return found | {"list": asked.list, "commit": commit(), "date": today()}
+        lexicon = Lexicon(tuple(one for one in lexicon.pairs if is_for_development(one[0])))
+    table = space.answers(pair.source, pair.target)
+    report = {} if table is None else dict(table.report)
+    shares = dict(report.pop("evidence", {}))
+    found = measured(space, lexicon, pair) | shares | {"verdict": space.made.verdict.label}
+    found |= {"by": report.get("by", "csls"), "labelled": report.get("trained_on", 0)}
+    found["of_other_languages"] = report.get("of_other_languages", "")
+    return found | {"list": gold_name(path), "commit": commit(), "date": today()}
 
 
 def is_for_development(word: str) -> bool:
@@ -168,18 +171,20 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--pairs", default=PAIRS)
     parser.add_argument("--help-given", default=",".join(HELP))
     parser.add_argument("--draws", default="0")
-    parser.add_argument("--elsewhere", type=Path, default=ELSEWHERE if ELSEWHERE.exists() else None)
+    parser.add_argument("--without", action="append", default=[], metavar="PAIR=FILE.npz")
     parser.add_argument("--list", choices=("development", "test"), default="development")
     parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--extra", default="")
+    parser.add_argument("--threads", type=int, default=2)
     asked = parser.parse_args()
     asked.development = asked.list == "development"
+    asked.spaces.mkdir(parents=True, exist_ok=True)
     return asked
 
 
 def main() -> None:
     """Measures and writes a row a cell."""
     asked = arguments()
+    set_threads(asked.threads)
     new = not asked.out.exists()
     with asked.out.open("a", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")

@@ -12,7 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from muse.search.approximate import Approximation
 from muse.search.both_ways import Products
+from muse.search.found import Neighbours
 from muse.vectors import Matrix
 
 NEIGHBOURS = 20  # of a word, by CSLS
@@ -44,9 +46,8 @@ class NeighbourLists:
     @classmethod
     def of(cls, source: Matrix, target: Matrix) -> NeighbourLists:
         """The neighbours among unit rows (n, d) and (m, d) of two languages in one space."""
-        found = Products(torch.from_numpy(source), torch.from_numpy(target)).nearest(NEAREST)
-        cosines = [side.scores.numpy() for side in found]
-        names = [side.indices.numpy() for side in found]
+        found = nearest_both(source, target, NEAREST)
+        cosines, names = ([one.numpy() for one in part] for part in zip(*found, strict=True))
         own, other = (side[:, :HUBNESS_K].mean(axis=1) for side in cosines)
         return cls(
             *_by_csls(cosines[0], names[0], own, other),
@@ -65,6 +66,19 @@ class NeighbourLists:
         sources = np.arange(len(self.columns))
         chosen = sources[self.rows[self.columns[:, 0], 0] == sources]
         return np.stack([chosen, self.columns[chosen, 0]], axis=1)
+
+
+def nearest_both(source: Matrix, target: Matrix, k: int) -> tuple[Neighbours, Neighbours]:
+    """The k nearest targets (n, k) of every source, and sources (m, k) of every target; few may be missed.
+
+    Very many words are searched approximately.
+    """
+    x, y = torch.from_numpy(source), torch.from_numpy(target)
+    approximation = Approximation("auto")
+    if approximation.applies(len(x), len(y)):
+        return approximation.nearest(x, y, k), approximation.nearest(y, x, k)
+    found = Products(x, y).nearest(k)
+    return found.of_source, found.of_target
 
 
 def _by_csls(cosines: Floats, names: Numbers, own: Floats, other: Floats) -> tuple[Numbers, Floats]:
@@ -95,6 +109,13 @@ class Candidates:
         numbers = np.unique(rows[known].astype(np.int64) * targets + columns[known])
         rows, columns = numbers // targets, numbers % targets
         return cls(words, np.append(np.searchsorted(rows, words), len(rows)), columns)
+
+    def only(self, kept: NDArray[np.bool_]) -> tuple[Candidates, NDArray[np.bool_]]:
+        """The candidates of some of the words (w,), and which of all candidates these are (c,)."""
+        of_kept = kept[self.places]
+        counts = np.diff(self.pointers)[kept]
+        pointers = np.concatenate([[0], np.cumsum(counts)])
+        return Candidates(self.words[kept], pointers, self.columns[of_kept]), of_kept
 
     @property
     def places(self) -> Numbers:

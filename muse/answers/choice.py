@@ -16,9 +16,11 @@ translations, or where far fewer words than by CSLS are each other's answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from muse.answers.candidates import Candidates, NeighbourLists, by_neighbours, by_spelling
@@ -125,15 +127,21 @@ def learn_answers(
     """
     given = given or KnownPairs.none()
     written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
-    views = Views(*rows, lists, written, *written.correspondences(*known_spellings(lists, given)))
+    known = known_spellings(lists, given)
+    views = Views(*rows, lists, written, *written.correspondences(*known)).with_spelled()
     held_out = [_held_out_views(one, views) for one in given.held_out]
     sides = [(views, given, _labelled(views, held_out, given, rng))]
     if both:
         back, exchanged = views.reversed(), given.reversed()
         views_back = [one.reversed() for one in held_out]
         sides.append((back, exchanged, _labelled(back, views_back, exchanged, rng)))
-    grow = _Grower(rng, config or TreesConfig())
-    found = tuple(_learn(*side, elsewhere, grow) for side in sides)
+    # Each direction draws for itself, so that both can be learned at once.
+    growers = [_Grower(own, config or TreesConfig()) for own in rng.spawn(len(sides))]
+    with ThreadPoolExecutor(min(len(sides), torch.get_num_threads())) as pool:
+        learning = [
+            pool.submit(_learn, *side, elsewhere, grow) for side, grow in zip(sides, growers, strict=True)
+        ]
+        found = tuple(one.result() for one in learning)
     return _more_mutual(found, lists) if both else found
 
 
@@ -180,25 +188,25 @@ def evidence_of_all(views: Views, given: KnownPairs) -> tuple[Candidates, NDArra
     The correspondences of each half of the words are learned without its own mutual neighbours, which, right
     or wrong, would seem to be spelled alike.
     """
-    rows, columns, evidence = [], [], []
+    every = candidates_of(views, np.arange(len(views.source)))
+    evidence = np.empty((len(every.columns), len(NAMES)), np.float32)
     for half in (0, 1):
         words = np.arange(half, len(views.source), 2)
         whole, ends = views.written.correspondences(*known_spellings(views.lists, given, apart=words))
-        view = replace(views, whole=whole, ends=ends)
-        candidates = candidates_of(view, words)
-        rows.append(candidates.rows)
-        columns.append(candidates.columns)
-        evidence.append(gather(view, candidates))
-    found = np.concatenate(rows), np.concatenate(columns)
-    every = Candidates.of(np.arange(len(views.source)), [found], len(views.target))
-    return every, np.concatenate(evidence)[np.lexsort(found[::-1])]
+        candidates, of_half = every.only(every.words % 2 == half)
+        evidence[of_half] = gather(replace(views, whole=whole, ends=ends), candidates)
+    return every, evidence
 
 
 def candidates_of(views: Views, words: Numbers) -> Candidates:
     """The candidates of some words (w,), ascending."""
     same = views.written.same[0]
     own = np.flatnonzero(same >= 0)
-    spelled = by_spelling(views.whole.source, views.whole.target, words)
+    if views.spelled is None:
+        spelled = by_spelling(views.whole.source, views.whole.target, words)
+    else:
+        written = words[views.whole.source[words].any(axis=1)]
+        spelled = np.repeat(written, views.spelled[0].shape[1]), views.spelled[0][written].ravel()
     found = [*by_neighbours(views.lists, words), spelled, (own, same[own])]
     return Candidates.of(words, found, len(views.target))
 
@@ -216,7 +224,7 @@ def _labelled(
     for view, without in _folds(views, held_out, given, rng):
         known = known_spellings(view.lists, given, without)
         whole, ends = view.written.correspondences(*known)
-        view = replace(view, whole=whole, ends=ends)
+        view = replace(view, whole=whole, ends=ends, spelled=None)
         own = given.pairs[without]
         candidates = candidates_of(view, np.unique(own[:, 0]))
         weight = dict(zip(own[:, 0].tolist(), given.weights[without].tolist(), strict=True))

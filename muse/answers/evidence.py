@@ -7,12 +7,12 @@ spelling   learned correspondences, edit distance, common prefix and suffix, sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.answers.candidates import Candidates, NeighbourLists
+from muse.answers.candidates import SPELLED, Candidates, NeighbourLists, nearest_both
 from muse.answers.spelling import Correspondences, LetterSimilarity, Spellings, dots
 from muse.vectors import Matrix
 
@@ -51,7 +51,8 @@ class Views:
     """The views of two languages that evidence is gathered from, source to target.
 
     `source` (n, d) and `target` (m, d) are unit rows in one space, `lists` their neighbours; `whole` and
-    `ends` are the correspondences of words and of their endings.
+    `ends` are the correspondences of words and of their endings; `spelled` (n, k) and (m, k), if they are
+    known, the words of the other language that are spelled most alike.
     """
 
     source: Matrix
@@ -60,11 +61,19 @@ class Views:
     written: Spellings
     whole: Correspondences
     ends: Correspondences
+    spelled: tuple[Numbers, Numbers] | None = None
+
+    def with_spelled(self) -> Views:
+        """These views, with the SPELLED words of the other language that are spelled most alike."""
+        there, back = nearest_both(self.whole.source, self.whole.target, SPELLED)
+        return replace(self, spelled=(there.indices.numpy(), back.indices.numpy()))
 
     def reversed(self) -> Views:
         """The views from target to source."""
         lists, written = self.lists.reversed(), self.written.reversed()
-        return Views(self.target, self.source, lists, written, self.whole.reversed(), self.ends.reversed())
+        spelled = None if self.spelled is None else self.spelled[::-1]
+        whole, ends = self.whole.reversed(), self.ends.reversed()
+        return Views(self.target, self.source, lists, written, whole, ends, spelled)
 
 
 def gather(views: Views, candidates: Candidates) -> Floats:

@@ -14,9 +14,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
@@ -191,10 +193,13 @@ class Spellings:
     def of(cls, source: Sequence[str], target: Sequence[str], rng: np.random.Generator) -> Spellings:
         """The spellings of the words of two languages."""
         bare = np.array([*map(plain, source)], object), np.array([*map(plain, target)], object)
-        grams, ends = (
-            (gram_rows(bare[0].tolist(), ends=only, rng=rng), gram_rows(bare[1].tolist(), ends=only, rng=rng))
-            for only in (False, True)
-        )
+        kinds = [(side.tolist(), only) for only in (False, True) for side in bare]
+        with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
+            made = pool.map(
+                lambda kind, own: gram_rows(kind[0], ends=kind[1], rng=own), kinds, rng.spawn(len(kinds))
+            )
+            first_grams, second_grams, first_ends, second_ends = made
+        grams, ends = (first_grams, second_grams), (first_ends, second_ends)
         first, second = (np.array([*map(len, side.tolist())], np.float32) for side in bare)
         same = same_strings(source, target), same_strings(target, source)
         return cls((source, target), bare, grams, ends, (first, second), same)

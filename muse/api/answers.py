@@ -14,6 +14,7 @@ import numpy as np
 
 from muse.answers.choice import HeldOutRows, KnownPairs, learn_answers
 from muse.answers.model import ChoiceReport, read_elsewhere
+from muse.answers.trees import Trees
 from muse.learn.pair import Learned
 from muse.learn.supervise.cross_validation import HeldOutMaps
 from muse.progress import Progress
@@ -49,17 +50,19 @@ def choose_answers(
     *,
     seed: int,
     progress: Progress,
+    elsewhere: Trees | None = None,
 ) -> dict[str, AnswersReport]:
     """How the answers of each mapped language were chosen; those by all the evidence are kept in the folder.
 
     `normalised` has the rows of every language before the mapping, by which maps of cross-validation give
-    evidence for words whose pairs they do not know.
+    evidence for words whose pairs they do not know. `elsewhere` are trees learned on other languages than the
+    usual ones.
     """
     reports = {}
     chosen = [language for language in learned if _can_choose(space, language, learned[language])]
     for place, language in enumerate(chosen):
         with progress.stage(f"choosing answers ({language})", len(chosen)) as tick:
-            reports[language] = _choose(space, language, learned[language], normalised, seed)
+            reports[language] = _choose(space, language, learned[language], normalised, seed, elsewhere)
             tick(place + 1)
     return reports
 
@@ -70,7 +73,12 @@ def _can_choose(space: AlignedSpace, language: str, learned: Learned) -> bool:
 
 
 def _choose(
-    space: AlignedSpace, language: str, learned: Learned, normalised: Mapping[str, Vectors], seed: int
+    space: AlignedSpace,
+    language: str,
+    learned: Learned,
+    normalised: Mapping[str, Vectors],
+    seed: int,
+    elsewhere: Trees | None,
 ) -> AnswersReport:
     source, target = space.vectors(language), space.vectors(space.pivot)
     held_out = None if learned.supervision is None else learned.supervision.held_out
@@ -79,7 +87,7 @@ def _choose(
         given = known_pairs(held_out, normalised[language], normalised[space.pivot])
     found = learn_answers(
         (source.words, target.words), (np.asarray(source.matrix), np.asarray(target.matrix)), given,
-        rng=generator(seed, AlignStream.ANSWERS), elsewhere=read_elsewhere(),
+        rng=generator(seed, AlignStream.ANSWERS), elsewhere=elsewhere or read_elsewhere(),
     )  # fmt: skip
     direction = language, space.pivot
     for way, one in zip((direction, direction[::-1]), found, strict=True):
