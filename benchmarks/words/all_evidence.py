@@ -1,7 +1,7 @@
 """P@1 by CSLS and by all evidence, without pairs and with some, with paired intervals and calibration.
 
     python -m benchmarks.words.all_evidence --spaces FOLDER --out FILE.csv [--pairs en-fr,en-it]
-        [--help-given none,500,5000] [--draws 0] [--without en-fr=FILE.npz] [--list test]
+        [--help-given none,500,5000] [--draws 0] [--without en-de=FILE.npz] [--list test]
         [--shared ../shared] [--threads 2]
 
 Each space is aligned once and kept in FOLDER, as PAIR.HELP.DRAW. `--list development` measures on a part of
@@ -10,7 +10,7 @@ are P@1 of the queries whose gold lacks their own string; `worst_band` the large
 probability and P@1 of three bands of frequency; `trusted` the share of queries whose answer is shown as
 trusted, and `trusted_right` the share of these that are right; `vectors`, `frequency` and `spelling` the
 percent of words that have another answer without this kind of evidence. The usual trees from elsewhere were
-learned on en-fr and en-de: for these pairs others are given, by --without.
+learned on en-de: for this pair others are given, by --without.
 """
 
 from __future__ import annotations

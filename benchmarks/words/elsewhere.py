@@ -1,6 +1,6 @@
 """Learns the trees that choose where no pairs are known, from word pairs of other languages.
 
-    python -m benchmarks.words.elsewhere --spaces FOLDER [--pairs en-fr,en-de] [--out FILE.npz]
+    python -m benchmarks.words.elsewhere --spaces FOLDER [--pairs en-de] [--out FILE.npz]
         [--shared ../shared]
 
 FOLDER has the space of each pair, aligned without pairs, as PAIR.none. The labels are the words that choose
@@ -98,7 +98,7 @@ def main() -> None:
     """Learns and writes the trees."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--spaces", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--pairs", default="en-fr,en-de")
+    parser.add_argument("--pairs", default="en-de")
     parser.add_argument("--out", type=Path, default=ELSEWHERE)
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
