@@ -270,7 +270,9 @@ def _learn(
         )
     report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, grow.rng))
     csls = evidence[:, NAMES.index("csls")]
-    return ChosenAnswers(best_answers(every, csls, model.log_odds(evidence), model), model, report)
+    log_odds = model.log_odds(evidence)
+    answers = best_answers(every, csls, log_odds, model.probability(evidence, log_odds))
+    return ChosenAnswers(answers, model, report)
 
 
 def _model(
@@ -278,7 +280,7 @@ def _model(
 ) -> tuple[AnswerModel | None, ChoiceReport]:
     """The model of highest accuracy on held-out words, and a report; no model where CSLS is as good."""
     if labelled is None:
-        known = None if elsewhere is None else AnswerModel(None, elsewhere, 0.0, ProbabilityCurve.elsewhere())
+        known = None if elsewhere is None else AnswerModel.of_elsewhere(elsewhere)
         return known, ChoiceReport("csls" if known is None else "all evidence", 0, 0.0)
     words = np.unique(labelled.word)
     fold = (grow.rng.permutation(len(words)) % FOLDS)[np.searchsorted(words, labelled.word)]

@@ -27,8 +27,10 @@ ELSEWHERE = Path(__file__).with_name("elsewhere.npz")
 SHOWN = 10  # candidates of a word that are kept
 PROBED = 2_000  # words on which the influence of each kind of evidence is measured
 BINS = 20  # of the calibration, at most
-SAME = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like the next two
-SLOPE, SHIFT = 0.7, 0.4  # of log odds by trees from elsewhere, as logistic regression finds them
+SAME = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like the others
+APART = float(np.log(10))  # how far the logarithms of both ranks may be apart for that
+SAME_PROBABLE = 2.0  # of SAME, what counts in the probability: all of it promised too much
+SLOPE, SHIFT = 0.64, 0.55  # of log odds by trees from elsewhere, as logistic regression finds them
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -92,12 +94,19 @@ class AnswerModel:
     """How the answers of one direction are chosen: by a mixture of trees learned here and elsewhere.
 
     The log odds are mix times those of `here` plus 1 - mix times those of `elsewhere` (`elsewhere_odds`).
+    Those of a word's own spelling are lowered by `discount` before they become a probability.
     """
 
     here: Trees | None
     elsewhere: Trees | None
     mix: float
     curve: ProbabilityCurve
+    discount: float = 0.0
+
+    @classmethod
+    def of_elsewhere(cls, trees: Trees) -> AnswerModel:
+        """The model where there are no pairs."""
+        return cls(None, trees, 0.0, ProbabilityCurve.elsewhere(), SAME - SAME_PROBABLE)
 
     @classmethod
     def csls(cls) -> AnswerModel:
@@ -115,9 +124,14 @@ class AnswerModel:
             found += (1 - self.mix) * elsewhere_odds(self.elsewhere, evidence)
         return found
 
+    def probability(self, evidence: NDArray[np.float32], log_odds: Floats) -> NDArray[np.float32]:
+        """The probabilities (c,) of candidates with this evidence (c, f) and these log odds (c,)."""
+        return self.curve(log_odds - self.discount * _own_spelling(evidence))
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The model as named arrays, for an .npz."""
-        own = {"mix": np.array([self.mix]), "knots": self.curve.knots, "values": self.curve.values}
+        own = {"mix": np.array([self.mix, self.discount])}
+        own |= {"knots": self.curve.knots, "values": self.curve.values}
         for name, trees in (("here", self.here), ("elsewhere", self.elsewhere)):
             own |= {} if trees is None else trees.arrays(f"{name}.")
         return own
@@ -130,7 +144,7 @@ class AnswerModel:
             for name in ("here", "elsewhere")
         )
         calibrated = ProbabilityCurve(arrays["knots"], arrays["values"])
-        return cls(here, elsewhere, float(arrays["mix"][0]), calibrated)
+        return cls(here, elsewhere, float(arrays["mix"][0]), calibrated, float(arrays["mix"][1]))
 
 
 @lru_cache(maxsize=2)
@@ -155,24 +169,35 @@ def elsewhere_odds(trees: Trees, evidence: NDArray[np.float32]) -> Floats:
     """The log odds (c,) by trees learned on other languages, names considered.
 
     The sentences that those learned from have few names. A word that both languages spell alike gets SAME
-    more, less twice the difference of the logarithms of both ranks: one of very different ranks, like French
-    tu and its trace in English, is a false friend or noise.
+    more; not one of very different ranks, which, like French tu and its trace in English, is a false friend
+    or noise.
     """
+    return trees.log_odds(evidence) + SAME * _own_spelling(evidence)
+
+
+def _own_spelling(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
+    """1 for a candidate (c,) that is spelled like the word and has a similar rank, else 0."""
     same, rarer = evidence[:, NAMES.index("same string")], evidence[:, NAMES.index("rarer")]
-    return trees.log_odds(evidence) + same * np.maximum(0.0, SAME - 2 * np.abs(rarer))
+    return np.asarray(same * (np.abs(rarer) <= APART), np.float32)
 
 
 def best_answers(
-    candidates: Candidates, csls: NDArray[np.float32], values: Floats, model: AnswerModel
+    candidates: Candidates, csls: NDArray[np.float32], values: Floats, probability: NDArray[np.float32]
 ) -> AnswerTable:
-    """The SHOWN best candidates of each word by `values` (c,), with their `csls` (c,) and probabilities."""
+    """The SHOWN best candidates of each word by `values` (c,), with their `csls` (c,) and probabilities (c,).
+
+    None is more probable than a better one.
+    """
     order = candidates.order(values)
     rank = np.arange(len(order)) - candidates.pointers[:-1][candidates.places]
     kept = order[rank < SHOWN]
     counts = np.minimum(np.diff(candidates.pointers), SHOWN)
-    probability = model.curve(values[kept])
+    shares = np.ones((len(counts), SHOWN), np.float32)
+    some = np.arange(SHOWN) < counts[:, None]
+    shares[some] = probability[kept]
+    shares = np.minimum.accumulate(shares, axis=1)
     pointers = np.concatenate([[0], np.cumsum(counts)])
-    return AnswerTable(pointers, candidates.columns[kept], csls[kept], probability)
+    return AnswerTable(pointers, candidates.columns[kept], csls[kept], shares[some])
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ Found = list[tuple[str, float]]  # target words and their scores, best first
 Candidates = tuple[list[Found], Sequence[Sequence[float | None]]]  # of several words, with probabilities
 # The least probability of a translation to be shown as trusted, and below which it is shown as weak: of
 # those above the first 90 % are right, of those below the second 30 % (benchmarks/words/answers.py).
-TRUSTED, WEAK = 0.8, 0.4
+TRUSTED, WEAK = 0.85, 0.4
 Grade = Literal["trusted", "likely", "weak"]
 
 

@@ -176,7 +176,7 @@ def test_mixed_log_odds() -> None:
     here, elsewhere = (fit_trees(rows, rows[:, column] > 0, rng=rng) for column in (0, 1))
     mixed = AnswerModel(here, elsewhere, 0.25, ProbabilityCurve.identity())
     same, rarer = (rows[:, NAMES.index(name)] for name in ("same string", "rarer"))
-    names = same * np.maximum(0, 5 - 2 * abs(rarer))  # a word's own spelling, of a similar rank
+    names = 5 * same * (abs(rarer) <= np.log(10))  # a word's own spelling, of a similar rank
     expected = 0.25 * here.log_odds(rows) + 0.75 * (elsewhere.log_odds(rows) + names)
     np.testing.assert_allclose(mixed.log_odds(rows), expected, rtol=1e-5)
 
