@@ -26,7 +26,7 @@ def commands(label: str, context: Context = HERE, **entry: Any) -> list[str]:
 def test_an_aligned_space_is_used() -> None:
     serve, induce, translate = commands("aligned")
     assert serve == "muse serve fr-en"
-    assert induce == "muse induce fr-en --mutual --min-probability 0.8 --format tsv --out fr-en.tsv"
+    assert induce == "muse induce fr-en --mutual --min-probability 0.85 --format tsv --out fr-en.tsv"
     assert translate == "muse translate fr-en < text.fr > text.en"
 
 
