@@ -31,7 +31,7 @@ def test_too_high_and_too_low_ones_are_told(power: float, lean: str) -> None:
 
 
 def test_every_answer_is_in_one_bin_and_one_grade() -> None:
-    probabilities = np.array([0.0, 0.1, 0.39, 0.4, 0.84, 0.85, 1.0])
+    probabilities = np.array([0.0, 0.1, 0.39, 0.4, 0.79, 0.85, 1.0])
     found = reliability(probabilities, np.array([True] * 7), RNG)
     assert sum(one.found.queries for one in found.bins) == 7
     assert {grade.name: grade.queries for grade in found.grades} == {"trusted": 2, "likely": 2, "weak": 3}
