@@ -2,7 +2,7 @@
 
     python -m benchmarks.words.answers --space SPACE --src fr --tgt en --gold FILE [--gold FILE ...]
 
-One row for each list: P@1 of the first answer without and with a word's own spelling preferred; of the
+One row for each list: P@1 of the first answer by CSLS alone and by all the evidence; of the
 answers of each grade, how many there are and how many of them are right. Every word of the list that the
 space has is asked, with 95 % bootstrap intervals for P@1. The limits of the grades and the prior of a word's
 own spelling were chosen on lists for training, `0-5000`, of en-fr, fr-en and en-de.
@@ -60,7 +60,7 @@ def measure(space: AlignedSpace, source: str, target: str, path: Path) -> None:
     """Prints the row of a list."""
     right = gold(path)
     words = [word for word in right if word in space.vectors(source).index]
-    plain = translate_words(space, words, source=source, target=target, top=1)
+    plain = translate_words(space.by_csls(), words, source=source, target=target, top=1)
     answers = answer_words(space, words, source=source, target=target, top=1)
     before = [plain[word][0][0] in right[word] for word in words]
     after = {one.word: one.answers[0].target in right[one.word] for one in answers}
