@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,7 @@ from muse.files.space_folder import answers_name, folder_name, remove_outdated
 log = logging.getLogger(__name__)
 
 AnswersBy = Literal["all", "csls"]
+BYTES, BYTES_OF_WORD = 1 << 16, 1_000  # at most in a table: ten answers to a word take 128
 _ARRAYS = ("pointers", "columns", "csls", "probability")
 
 Numbers = NDArray[np.int64]
@@ -116,6 +118,7 @@ def read_answers(
     try:
         if not path.exists():
             return None
+        _check_size(path, counts[0])
         with strictly(), np.load(path, allow_pickle=False) as kept:
             parts = {name: kept[name] for name in (*_ARRAYS, "report")}
             expected = str(kept["digest"][0])
@@ -127,6 +130,14 @@ def read_answers(
         log.warning("%s: not used, %s; align again to choose answers by all evidence", path, error)
         return None
     return table
+
+
+def _check_size(path: Path, words: int) -> None:
+    # Before anything is unpacked: a compressed file may be of any size.
+    with zipfile.ZipFile(path) as archive:
+        size = sum(part.file_size for part in archive.infolist())
+    if size > BYTES + words * BYTES_OF_WORD:
+        raise ValueError(f"{size} bytes for {words} words")
 
 
 def _check(table: AnswerTable, counts: tuple[int, int]) -> None:

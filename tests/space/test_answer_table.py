@@ -92,6 +92,15 @@ def test_a_broken_file_is_not_used(space: AlignedSpace, content: bytes) -> None:
     assert space.answers(*WAY) is None
 
 
+def test_a_file_that_would_fill_the_memory_is_not_unpacked(
+    space: AlignedSpace, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = kept(space, table())
+    np.savez_compressed(path, columns=np.zeros(1_000_000))
+    assert space.answers(*WAY) is None
+    assert "bytes for 39 words" in caplog.text
+
+
 def test_padded_and_within() -> None:
     columns, csls, probability = table().padded(np.array([0, 1, 38]))
     assert columns.tolist() == [[-1, -1], [0, 1], [34, 35]]
