@@ -99,8 +99,8 @@ class AlignConfig:
     joint: bool = False
     """With several languages, refine all mappings together at the end: `--joint`."""
     answers: str = "all"
-    """"all" chooses the translations of every word by all the evidence at the end, "csls" leaves that out:
-    `--answers`."""
+    """How translations are ranked: `all`, chosen by all the evidence at the end, or `csls`, which leaves that
+    out: `--answers`."""
     seed: int = 0
     """The random seed: `--seed`."""
     out: Path | None = None

@@ -59,7 +59,7 @@ def test_align(terminal: Any, files: Path, columns: int) -> None:
         muse("align", *given, "--init", "similarity", "--out", "out"), columns, folder=files
     )
     assert ended.code == 0, ended.screen.text
-    clean(ended, columns, "[1/4] reading fr", "[2/4] similarity", "[3/4] refine", "[4/4] saving")
+    clean(ended, columns, "[1/5] reading fr", "[2/5] similarity", "[3/5] refine", "[4/5] saving")
     assert "verdict         aligned" in ended.screen.text
     assert "  muse report out" in ended.screen.text.splitlines()
 
