@@ -117,7 +117,8 @@ def test_real_vectors(muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     fr = ROOT / "embeddings" / "sample" / "fr.vec.gz"
     ended = muse("align", "--src", "fr", "--tgt", "en", "--src-emb", fr, "--tgt-emb", "en.vec",
-                 "--no-identical", "--max-vocab", 4000, "--answers", "csls", "--out", "space", "--json")  # fmt: skip
+                 "--no-identical", "--max-vocab", 4000, "--answers", "csls",
+                 "--out", "space", "--json")  # fmt: skip
     assert ended.json["verdict"] == "aligned"
     gold = ROOT / "dictionaries" / "fr-en.sample.txt"
     assert muse("evaluate", "space", "--dictionary", gold, "--json").json["p_at_1"] > 50
