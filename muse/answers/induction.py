@@ -125,11 +125,13 @@ def entries(
     if table is not None and limits.top <= SHOWN:
         answers: _Ranking = _ByEvidence(table, space.answers(target, source, retrieval), direction, limits)
     else:
-        looked_up = limits.top if rng is None and table is None else max(limits.top, CANDIDATES)
+        # What is found beyond the answers of a table has no probability.
+        probable = rng if table is None else None
+        looked_up = limits.top if probable is None else max(limits.top, CANDIDATES)
         found_by = (search or search_with(Approximation()))(direction, retrieval, looked_up)
         calibration = None
-        if rng is not None:
-            calibration = calibrate_space(space, source, target, rng=rng, retrieval=retrieval)
+        if probable is not None:
+            calibration = calibrate_space(space, source, target, rng=probable, retrieval=retrieval)
         searched = _BySearch(found_by, limits, looked_up, calibration)
         answers = searched
         if table is not None:
@@ -137,9 +139,10 @@ def entries(
     back = Backward.of(answers.back(), count) if limits.mutual else None
     with space.progress.stage(f"dictionary {source}-{target}", count, "words") as tick:
         for begin in range(0, count, BATCH):
-            found, probable = answers.best(slice(begin, min(begin + BATCH, count)))
-            yield from entries_of(direction, found, begin, limits=limits, probable=probable, back=back)
-            tick(min(begin + BATCH, count))
+            end = min(begin + BATCH, count)
+            found, shares = answers.best(slice(begin, end))
+            yield from entries_of(direction, found, begin, limits=limits, probable=shares, back=back)
+            tick(end)
 
 
 def entries_of(

@@ -97,22 +97,16 @@ def translate_words(
     if not words:
         return {}
     retrieval = retrieval or Retrieval()
-    if space.answers(source, target, retrieval) is not None:
-        index = space.vectors(source).index
-        chosen = {
-            word: space.translate(form, source=source, target=target, top=top, retrieval=retrieval)
-            for word, form in forms.items() if form and form in index
-        }  # fmt: skip
-        words = [word for word in words if word not in chosen]
-        if not words:
-            return chosen
-    else:
-        chosen = {}
-    rows = rows_of(space, source, [form for word in words if (form := forms[word])], new_words)
-    queries = torch.stack([rows[forms[word] or ""] for word in words])  # (q, d)
-    found = space.look_up(queries, (source, target), top=top, retrieval=retrieval)
-    found_of = {**chosen, **dict(zip(words, found, strict=True))}
-    return {word: found_of[word] for word in forms}
+    direction, index = (source, target), space.vectors(source).index
+    known = {word: index[form] for word, form in forms.items() if form and form in index}
+    best = space.look_up_rows(list(known.values()), direction, top=top, retrieval=retrieval)
+    found = dict(zip(known, best, strict=True))
+    if others := [word for word in words if word not in known]:
+        rows = rows_of(space, source, [form for word in others if (form := forms[word])], new_words)
+        queries = torch.stack([rows[forms[word] or ""] for word in others])  # (q, d)
+        best = space.look_up(queries, direction, top=top, retrieval=retrieval)
+        found |= dict(zip(others, best, strict=True))
+    return {word: found[word] for word in words}
 
 
 def forms_of(

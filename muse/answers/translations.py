@@ -349,9 +349,9 @@ def _best_back(
     index = space.vectors(target).index
     table = space.answers(target, source, retrieval)
     if table is not None and words:
-        first, names = table.first(), space.vectors(source).words
-        best = {word: int(first[index[word]]) for word in words}
-        known = {word: names[row] for word, row in best.items() if row >= 0}
+        names = space.vectors(source).words
+        places = {word: table.of(index[word]) for word in words}
+        known = {word: names[int(table.columns[of.start])] for word, of in places.items() if _count(of)}
         left = [word for word in words if word not in known]
         return known | _best_by_retrieval(space, left, direction, retrieval) if left else known
     return _best_by_retrieval(space, words, direction, retrieval)

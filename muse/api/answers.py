@@ -33,11 +33,6 @@ class AnswersReport:
     there: ChoiceReport
     back: ChoiceReport
 
-    @property
-    def by_evidence(self) -> bool:
-        """Whether any direction has answers by all the evidence."""
-        return any(report.by != "csls" for report in (self.there, self.back))
-
     def as_json(self) -> dict[str, Any]:
         """The fields of `muse align --json`, of the direction to the pivot; the other is `back`."""
         return {**self.there.as_json(), "back": self.back.as_json()}

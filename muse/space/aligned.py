@@ -12,7 +12,7 @@ Unlabelled vectors whose texts are known also have `texts.txt` (a text a line). 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -204,18 +204,32 @@ class AlignedSpace:
             raise BadSetting(
                 f"{word!r} is not among the {len(vectors)} {vectors.noun} of {source}; check its spelling"
             )
-        retrieval, row = retrieval or Retrieval(), vectors.index[form]
-        query = self.tensor(source)[row][None]  # (1, d)
-        chosen, table = list[tuple[str, float]](), self.answers(source, target, retrieval)
-        if table is not None:
-            words, of = self.vectors(target).words, table.of(row)
-            best = zip(table.columns[of][:top].tolist(), table.csls[of].tolist(), strict=False)
-            chosen = [(words[column], score) for column, score in best]
-        if len(chosen) == top:
-            return chosen
-        found = self.look_up(query, (source, target), top=top, retrieval=retrieval)[0]
-        known = {word for word, _ in chosen}
-        return [*chosen, *(one for one in found if one[0] not in known)][:top]
+        row = vectors.index[form]
+        return self.look_up_rows([row], (source, target), top=top, retrieval=retrieval or Retrieval())[0]
+
+    def look_up_rows(
+        self, rows: Sequence[int], direction: tuple[str, str], *, top: int, retrieval: Retrieval
+    ) -> list[list[tuple[str, float]]]:
+        """The `top` best target words, with scores, of each word of the source by its row number.
+
+        Answers chosen by all the evidence come first, if the space has them.
+        """
+        table = self.answers(*direction, retrieval)
+        chosen = [[] if table is None else self._chosen(table, row, direction[1])[:top] for row in rows]
+        short = [place for place, found in enumerate(chosen) if len(found) < top]
+        if short:
+            queries = self.tensor(direction[0])[[rows[place] for place in short]]  # (q, d)
+            more = self.look_up(queries, direction, top=top, retrieval=retrieval)
+            for place, found in zip(short, more, strict=True):
+                known = {word for word, _ in chosen[place]}
+                others = [one for one in found if one[0] not in known]
+                chosen[place] = [*chosen[place], *others][:top]
+        return chosen
+
+    def _chosen(self, table: AnswerTable, row: int, target: str) -> list[tuple[str, float]]:
+        words, of = self.vectors(target).words, table.of(row)
+        best = zip(table.columns[of].tolist(), table.csls[of].tolist(), strict=True)
+        return [(words[column], score) for column, score in best]
 
     def look_up(
         self, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
