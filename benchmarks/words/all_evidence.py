@@ -4,7 +4,8 @@
         [--help-given none,500,5000] [--draws 0] [--without en-de=FILE.npz] [--list test]
         [--shared ../shared] [--threads 2]
 
-Each space is aligned once and kept in FOLDER, as PAIR.HELP.DRAW. `--list development` measures on a part of
+Each space is aligned once and kept in FOLDER, as PAIR.HELP.DRAW; the number of a draw is the seed too, also
+where the same pairs or none are given. `--list development` measures on a part of
 the training list without any pair given, `--list test` on the gold list. `csls_other` and `evidence_other`
 are P@1 of the queries whose gold lacks their own string; `worst_band` the largest difference between mean
 probability and P@1 of three bands of frequency; `trusted` the share of queries whose answer is shown as
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.support.draws import HELP, IDENTICAL, NONE, has_draws, write_draw
+from benchmarks.support.draws import HELP, IDENTICAL, NONE, write_draw
 from benchmarks.support.pairs import SHARED, Pair, find_pair, is_for_test
 from benchmarks.support.tables import commit, numbers, today
 from muse.answers.model import read_elsewhere
@@ -59,21 +60,22 @@ def calibration_error(probability: NDArray[np.float64], right: NDArray[np.bool_]
     ) / len(right)
 
 
-def made(pair: Pair, given: Path | None, folder: Path, trees: Path | None) -> AlignedSpace:
+def made(pair: Pair, given: Path | None, folder: Path, seed: int, trees: Path | None) -> AlignedSpace:
     """The space of a pair with answers, made unless it is there."""
     if not (folder / "manifest.json").exists():
-        config = _config(pair, given, folder)
+        config = _config(pair, given, folder, seed)
         report = run(config)
         quiet = Progress(quiet=True)
         files = {pair.source: pair.source_file, pair.target: pair.target_file}
         rows = {name: read_side(config, name, path, quiet).vectors for name, path in files.items()}
         chosen = read_elsewhere() if trees is None else read_elsewhere(trees)
-        choose_answers(report.aligned, report.learned, rows, seed=0, progress=quiet, elsewhere=chosen)
+        choose_answers(report.aligned, report.learned, rows, seed=seed, progress=quiet, elsewhere=chosen)
     return load_space(folder)
 
 
-def _config(pair: Pair, given: Path | None, folder: Path) -> AlignConfig:
+def _config(pair: Pair, given: Path | None, folder: Path, seed: int) -> AlignConfig:
     options: dict[str, Any] = {
+        "seed": seed,
         "src_emb": pair.source_file, "tgt_emb": pair.target_file, "lower": pair.lower,
         "dictionary": given, "out": folder, "answers": "csls",
     }  # fmt: skip
@@ -124,7 +126,7 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
             for file, language in ((pair.source_file, pair.source), (pair.target_file, pair.target))
         )
         for help_ in asked.help_given.split(","):
-            for draw in numbers(asked.draws) if has_draws(help_) else [0]:
+            for draw in numbers(asked.draws):
                 folder = asked.spaces / f"{name}.{help_}.{draw}{'.part' * asked.development}"
                 given = None
                 if help_ != NONE:
@@ -132,7 +134,7 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
                     if asked.development and help_ != IDENTICAL:
                         _without_development(given)
                 trees = Path(without[name]) if name in without else None
-                space = made(pair, given, folder, trees)
+                space = made(pair, given, folder, draw, trees)
                 yield {"pair": name, "help": help_, "draw": draw} | _row(asked, pair, space)
 
 
