@@ -20,6 +20,7 @@ from muse.vectors import Matrix
 NEIGHBOURS = 20  # of a word, by CSLS
 BACK = 2  # the best sources of a target have it as a candidate
 SPELLED = 5  # targets with the most similar spelling
+NAMED = 5  # best targets of a source, counted for each target
 NEAREST = 40  # by cosine: the best by CSLS are hardly ever beyond them
 HUBNESS_K = 10
 BLOCK = 2_048
@@ -34,6 +35,8 @@ class NeighbourLists:
 
     Sources have the targets `columns` (n, k) with scores `csls` (n, k), targets the sources `rows` (m, k)
     with `csls_back` (m, k); `hubness` (n,) and `hubness_back` (m,) are the mean cosines to the 10 nearest.
+    `named` (m, 2) counts the sources that have a target as their first, and among their NAMED best, and
+    `named_back` (n, 2) the targets that so have a source.
     """
 
     columns: Numbers
@@ -42,6 +45,8 @@ class NeighbourLists:
     csls_back: Floats
     hubness: Floats
     hubness_back: Floats
+    named: Numbers
+    named_back: Numbers
 
     @classmethod
     def of(cls, source: Matrix, target: Matrix) -> NeighbourLists:
@@ -49,17 +54,15 @@ class NeighbourLists:
         found = nearest_both(source, target, NEAREST)
         cosines, names = ([one.numpy() for one in part] for part in zip(*found, strict=True))
         own, other = (side[:, :HUBNESS_K].mean(axis=1) for side in cosines)
-        return cls(
-            *_by_csls(cosines[0], names[0], own, other),
-            *_by_csls(cosines[1], names[1], other, own),
-            own,
-            other,
-        )
+        columns, csls = by_csls(cosines[0], names[0], own, other)
+        rows, csls_back = by_csls(cosines[1], names[1], other, own)
+        counts = _named(columns, len(rows)), _named(rows, len(columns))
+        return cls(columns, csls, rows, csls_back, own, other, *counts)
 
     def reversed(self) -> NeighbourLists:
         """The neighbours from target to source."""
-        back = self.rows, self.csls_back, self.columns, self.csls, self.hubness_back, self.hubness
-        return NeighbourLists(*back)
+        lists = self.rows, self.csls_back, self.columns, self.csls
+        return NeighbourLists(*lists, self.hubness_back, self.hubness, self.named_back, self.named)
 
     def mutual(self) -> Numbers:
         """The pairs (p, 2) of words that are each other's first."""
@@ -81,10 +84,16 @@ def nearest_both(source: Matrix, target: Matrix, k: int) -> tuple[Neighbours, Ne
     return found.of_source, found.of_target
 
 
-def _by_csls(cosines: Floats, names: Numbers, own: Floats, other: Floats) -> tuple[Numbers, Floats]:
+def by_csls(cosines: Floats, names: Numbers, own: Floats, other: Floats) -> tuple[Numbers, Floats]:
+    """The NEIGHBOURS best (n, k) of the nearest (n, j) and their CSLS, by hubness (n,) and (m,)."""
     csls = 2 * cosines - own[:, None] - other[names]
     order = np.argsort(-csls, axis=1, kind="stable")[:, :NEIGHBOURS]
     return np.take_along_axis(names, order, 1), np.take_along_axis(csls, order, 1)
+
+
+def _named(lists: Numbers, count: int) -> Numbers:
+    best = lists[:, 0], lists[:, :NAMED].ravel()
+    return np.stack([np.bincount(names, minlength=count) for names in best], axis=1)
 
 
 @dataclass(frozen=True, eq=False)

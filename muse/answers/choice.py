@@ -28,7 +28,6 @@ from muse.answers.evidence import NAMES, Views, gather
 from muse.answers.model import (
     AnswerModel,
     ChoiceReport,
-    ChosenAnswers,
     ProbabilityCurve,
     best_answers,
     csls_answers,
@@ -38,6 +37,8 @@ from muse.answers.model import (
 )
 from muse.answers.spelling import Spellings
 from muse.answers.trees import Trees, TreesConfig, fit_trees
+from muse.answers.unseen import UnseenAnswers
+from muse.space.answer_table import AnswerTable
 from muse.vectors import Matrix
 
 FOLDS = 5  # of pairs that the mapping was not learned from
@@ -79,6 +80,18 @@ class KnownPairs:
         """The pairs from target to source."""
         views = tuple(HeldOutRows(one.target, one.source, one.without) for one in self.held_out)
         return KnownPairs(self.pairs[:, ::-1], self.weights, views)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenAnswers:
+    """The answers from one language to another and how they were chosen; `unseen` answers further words.
+
+    It is None where the answers are those of CSLS.
+    """
+
+    answers: AnswerTable
+    report: ChoiceReport
+    unseen: UnseenAnswers | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,9 +168,7 @@ def _more_mutual(found: tuple[ChosenAnswers, ...], lists: NeighbourLists) -> tup
     shown = [replace(one.report, mutual=mutual, mutual_csls=by_csls) for one in found]
     lost = mutual < MUTUAL_LEFT * by_csls and not any(report.labelled for report in shown)
     return tuple(
-        ChosenAnswers(csls_answers(of), AnswerModel.csls(), replace(report, by="csls"))
-        if lost
-        else replace(one, report=report)
+        ChosenAnswers(csls_answers(of), replace(report, by="csls")) if lost else replace(one, report=report)
         for one, report, of in zip(found, shown, (lists, lists.reversed()), strict=True)
     )
 
@@ -265,14 +276,12 @@ def _learn(
     if labelled is None and not report.spelling_informs:
         model = None  # the trees from elsewhere learned from languages with related spellings
     if model is None:
-        return ChosenAnswers(
-            csls_answers(views.lists), AnswerModel.csls(), replace(report, by="csls", mix=0.0)
-        )
+        return ChosenAnswers(csls_answers(views.lists), replace(report, by="csls", mix=0.0))
     report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, grow.rng))
     csls = evidence[:, NAMES.index("csls")]
     log_odds = model.log_odds(evidence)
     answers = best_answers(every, csls, log_odds, model.probability(evidence, log_odds))
-    return ChosenAnswers(answers, model, report)
+    return ChosenAnswers(answers, report, UnseenAnswers.of(model, views))
 
 
 def _model(

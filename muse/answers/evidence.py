@@ -29,7 +29,7 @@ KINDS = {
     ),
 }  # fmt: skip
 NAMES = tuple(name for names in KINDS.values() for name in names)
-NAMED = 5  # best targets of each source that count for "named"
+EQUAL = 1e-6  # scores that differ by less are of the same pair, found by another order of the same sums
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -52,7 +52,8 @@ class Views:
 
     `source` (n, d) and `target` (m, d) are unit rows in one space, `lists` their neighbours; `whole` and
     `ends` are the correspondences of words and of their endings; `spelled` (n, k) and (m, k), if they are
-    known, the words of the other language that are spelled most alike.
+    known, the words of the other language that are spelled most alike. `ranks` (n,) are those of the sources
+    by frequency, if not simply their row numbers.
     """
 
     source: Matrix
@@ -62,6 +63,7 @@ class Views:
     whole: Correspondences
     ends: Correspondences
     spelled: tuple[Numbers, Numbers] | None = None
+    ranks: Numbers | None = None
 
     def with_spelled(self) -> Views:
         """These views, with the SPELLED words of the other language that are spelled most alike."""
@@ -81,7 +83,7 @@ def gather(views: Views, candidates: Candidates) -> Floats:
     rows, columns, places = candidates.rows, candidates.columns, candidates.places
     found = {
         **_of_vectors(views, rows, columns),
-        **_of_frequency(rows, columns),
+        **_of_frequency(rows if views.ranks is None else views.ranks[rows], columns),
         **_of_spelling(views, candidates, rows, columns, places),
     }
     table = np.empty((len(rows), len(NAMES)), np.float32)
@@ -94,37 +96,31 @@ def _of_vectors(views: Views, rows: Numbers, columns: Numbers) -> dict[str, Floa
     lists = views.lists
     cosine = dots(views.source, views.target, rows, columns)
     csls = 2 * cosine - lists.hubness[rows] - lists.hubness_back[columns]
-    first, back = lists.columns[:, :NAMED], lists.reversed()
-    named = np.bincount(first.ravel(), minlength=len(views.target))
-    named_first = np.bincount(first[:, 0], minlength=len(views.target))
+    named_first, named = lists.named[columns].T.astype(np.float32)
     return {
         "csls": csls,
         "cosine": cosine,
-        "lead": csls - _best_other(lists, rows, columns),
-        "lead back": csls - _best_other(back, columns, rows),
-        "rank": _rank(lists, rows, columns),
-        "rank back": _rank(back, columns, rows),
+        "lead": csls - _best_other(lists.csls[rows], csls),
+        "lead back": csls - _best_other(lists.csls_back[columns], csls),
+        "rank": _rank(lists.csls[rows], csls),
+        "rank back": _rank(lists.csls_back[columns], csls),
         "hubness": lists.hubness[rows],
         "hubness back": lists.hubness_back[columns],
         "margin": (lists.csls[:, 0] - lists.csls[:, min(1, lists.csls.shape[1] - 1)])[rows],
-        "named first": named_first[columns].astype(np.float32),
-        "named": named[columns].astype(np.float32),
+        "named first": named_first,
+        "named": named,
     }
 
 
-def _best_other(lists: NeighbourLists, rows: Numbers, columns: Numbers) -> Floats:
-    """The highest CSLS (c,) of each word of `rows` with another target than that of `columns`."""
-    second = lists.csls[:, min(1, lists.csls.shape[1] - 1)]
-    return np.where(lists.columns[rows, 0] == columns, second[rows], lists.csls[rows, 0])
+def _best_other(best: Floats, csls: Floats) -> Floats:
+    """The highest of the `best` scores (c, k) of each word, best first, that is not of the candidate (c,)."""
+    found = np.where(best[:, 0] - csls <= EQUAL, best[:, min(1, best.shape[1] - 1)], best[:, 0])
+    return np.asarray(found, np.float32)
 
 
-def _rank(lists: NeighbourLists, rows: Numbers, columns: Numbers) -> Floats:
-    """The rank (c,) of each target among the best of its word, from 0; k if it is not among them."""
-    count = lists.columns.shape[1]
-    found = np.full(len(rows), count, np.float32)
-    for rank in reversed(range(count)):
-        found[lists.columns[rows, rank] == columns] = rank
-    return found
+def _rank(best: Floats, csls: Floats) -> Floats:
+    """How many of the `best` scores (c, k) of its word are above that of each candidate (c,)."""
+    return np.asarray((best - csls[:, None] > EQUAL).sum(axis=1), np.float32)
 
 
 def _of_frequency(rows: Numbers, columns: Numbers) -> dict[str, Floats]:

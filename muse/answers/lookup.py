@@ -6,13 +6,14 @@ word weighs the square root of its rank: the rare one counts most.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.answers.suggestions import not_found
+from muse.answers.unseen import answer_unseen
 from muse.errors import BadSetting
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval, check_top
@@ -103,10 +104,28 @@ def translate_words(
     found = dict(zip(known, best, strict=True))
     if others := [word for word in words if word not in known]:
         rows = rows_of(space, source, [form for word in others if (form := forms[word])], new_words)
-        queries = torch.stack([rows[forms[word] or ""] for word in others])  # (q, d)
-        best = space.look_up(queries, direction, top=top, retrieval=retrieval)
-        found |= dict(zip(others, best, strict=True))
+        by_word = {word: rows[forms[word] or ""] for word in others}
+        found |= _look_up_unseen(space, by_word, direction, top=top, retrieval=retrieval)
     return {word: found[word] for word in words}
+
+
+def _look_up_unseen(
+    space: AlignedSpace,
+    rows: Mapping[str, Tensor],
+    direction: tuple[str, str],
+    *,
+    top: int,
+    retrieval: Retrieval,
+) -> dict[str, list[Translation]]:
+    """The best translations of words beyond those of the space, by their rows (d,)."""
+    found = space.look_up(torch.stack(list(rows.values())), direction, top=top, retrieval=retrieval)
+    by_csls = dict(zip(rows, found, strict=True))
+    if (table := answer_unseen(space, rows, direction, retrieval)) is None:
+        return by_csls
+    return {
+        word: space.chosen_first(table, place, direction[1], by_csls[word])[:top]
+        for place, word in enumerate(rows)
+    }
 
 
 def forms_of(

@@ -251,15 +251,6 @@ def _percent(share: float | None) -> float | None:
     return None if share is None else round(100 * share, 2)
 
 
-@dataclass(frozen=True, eq=False)
-class ChosenAnswers:
-    """The answers from one language to another, how to answer further words, and how they were chosen."""
-
-    answers: AnswerTable
-    model: AnswerModel
-    report: ChoiceReport
-
-
 def mutual_share(there: Numbers, back: Numbers) -> float:
     """The share of n words whose answers of `there` (n,), -1 for none, have them as answers of `back` (m,).
 

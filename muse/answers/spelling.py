@@ -59,48 +59,79 @@ def endings(word: str) -> Iterator[str]:
     yield from (word[-length:] for length in range(1, LONGEST + 1) if len(word) > length)
 
 
-def gram_rows(words: Sequence[str], *, ends: bool, rng: np.random.Generator) -> Matrix:
-    """The words as principal components (n, c) of the weights of their n-grams, or with `ends` of endings.
+@dataclass(frozen=True, eq=False)
+class Grams:
+    """The n-grams of a vocabulary, or with `ends` its endings, and the directions in which words differ most.
 
-    Words without n-grams that others have too are zeros.
+    `weights` (g,) are inverse document frequencies, `basis` (g, c) the first principal components.
     """
-    table = _table(words, ends=ends)
-    return _components(table, COMPONENTS, rng)
+
+    names: Sequence[str]
+    weights: NDArray[np.float32]
+    basis: Matrix
+    ends: bool
+
+    @classmethod
+    def of(cls, words: Sequence[str], *, ends: bool, rng: np.random.Generator) -> tuple[Grams, Matrix]:
+        """The n-grams that at least RARE of the words contain, and the components (n, c) of the words.
+
+        A word without such n-grams is zeros.
+        """
+        numbers: dict[str, int] = {}
+        counts = _counts(words, ends, numbers, add=True)
+        frequency = np.bincount(counts.indices, minlength=len(numbers))
+        kept = frequency >= RARE
+        weights = (np.log((1 + len(words)) / (1 + frequency[kept])) + 1).astype(np.float32)
+        table = _weighted(counts[:, kept], weights)
+        basis, components = _components(table, COMPONENTS, rng)
+        names = [name for name, known in zip(numbers, kept.tolist(), strict=True) if known]
+        return cls(names, weights, basis, ends), components
+
+    def components(self, words: Sequence[str]) -> Matrix:
+        """The components (q, c) of other words."""
+        numbers = {name: number for number, name in enumerate(self.names)}
+        table = _weighted(_counts(words, self.ends, numbers, add=False), self.weights)
+        return np.asarray(table @ self.basis, np.float32)
 
 
-def _table(words: Sequence[str], *, ends: bool) -> csr_matrix:
-    """The TF-IDF weights (n, g) of n-grams that at least RARE words contain, rows of unit length."""
-    numbers: dict[str, int] = {}
+def _counts(words: Sequence[str], ends: bool, numbers: dict[str, int], *, add: bool) -> csr_matrix:
+    """How often each word has each n-gram (n, g) of `numbers`, to which unknown ones are added or not."""
     pointers, columns = [0], list[int]()
     for word in words:
         found = endings(word) if ends else all_grams(word)
-        columns.extend(numbers.setdefault(gram, len(numbers)) for gram in found)
+        if add:
+            columns.extend(numbers.setdefault(gram, len(numbers)) for gram in found)
+        else:
+            columns.extend(numbers[gram] for gram in found if gram in numbers)
         pointers.append(len(columns))
-    counts = csr_matrix(
-        (np.ones(len(columns), np.float32), np.array(columns, np.int32), pointers), (len(words), len(numbers))
-    )
+    data = np.ones(len(columns), np.float32), np.array(columns, np.int32), pointers
+    counts = csr_matrix(data, (len(words), len(numbers)))
     counts.sum_duplicates()
-    frequency = np.bincount(counts.indices, minlength=len(numbers))
-    counts = counts[:, frequency >= RARE]
-    inverse = np.log((1 + len(words)) / (1 + frequency[frequency >= RARE])) + 1
-    counts.data = (1 + np.log(counts.data)) * inverse[counts.indices].astype(np.float32)
+    return counts
+
+
+def _weighted(counts: csr_matrix, weights: NDArray[np.float32]) -> csr_matrix:
+    """The TF-IDF weights (n, g), rows of unit length."""
+    counts.data = (1 + np.log(counts.data)) * weights[counts.indices]
     lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
     counts.data /= np.repeat(np.maximum(lengths, 1e-9), np.diff(counts.indptr)).astype(np.float32)
     return counts
 
 
-def _components(table: csr_matrix, count: int, rng: np.random.Generator) -> Matrix:
-    """U S (n, c) of the largest singular values, by randomised subspace iteration (Halko et al., 2011)."""
+def _components(table: csr_matrix, count: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
+    """V (g, c) and U S (n, c) of the largest singular values, by subspace iteration (Halko et al., 2011)."""
     count = min(count, *table.shape)
     if not count:
-        return np.zeros((table.shape[0], 1), np.float32)
+        return np.zeros((table.shape[1], 1), np.float32), np.zeros((table.shape[0], 1), np.float32)
     drawn = rng.standard_normal((table.shape[1], count + OVERSAMPLED)).astype(np.float32)
     found = table @ drawn
     for _ in range(POWERS):
-        found = table @ _orthonormal(table.T @ _orthonormal(found))
+        basis = _orthonormal(table.T @ _orthonormal(found))
+        found = table @ basis
     values, vectors = np.linalg.eigh(found.T.astype(np.float64) @ found)
     kept = np.flatnonzero(values > 1e-9 * values[-1])[::-1][:count]
-    return np.asarray(found @ vectors[:, kept], np.float32)
+    turned = vectors[:, kept]
+    return np.asarray(basis @ turned, np.float32), np.asarray(found @ turned, np.float32)
 
 
 def _orthonormal(rows: Matrix) -> Matrix:
@@ -114,17 +145,24 @@ def _orthonormal(rows: Matrix) -> Matrix:
 class Correspondences:
     """The canonical coordinates of all words of both languages, (n, k) and (m, k), of unit length.
 
-    A word without known correspondences is zeros. `correlations` (k,) are those of the pairs learned from.
+    A word without known correspondences is zeros. `correlations` (k,) are those of the pairs learned from;
+    `maps`, (c, k) and (e, k), and the means before them give the coordinates of components of other words.
     """
 
     source: Matrix
     target: Matrix
     correlations: NDArray[np.float64]
+    maps: tuple[NDArray[np.float64], NDArray[np.float64]]
+    means: tuple[NDArray[np.float64], NDArray[np.float64]]
 
     @classmethod
-    def none(cls, sources: int, targets: int) -> Correspondences:
-        """Zeros: nothing is known to correspond."""
-        return cls(np.zeros((sources, 1), np.float32), np.zeros((targets, 1), np.float32), np.zeros(1))
+    def none(cls, source: Matrix, target: Matrix) -> Correspondences:
+        """Zeros: of the components (n, c) and (m, e) nothing is known to correspond."""
+        sides = source, target
+        rows, other_rows = (np.zeros((len(side), 1), np.float32) for side in sides)
+        maps, other_maps = (np.zeros((side.shape[1], 1)) for side in sides)
+        means, other_means = (np.zeros(side.shape[1]) for side in sides)
+        return cls(rows, other_rows, np.zeros(1), (maps, other_maps), (means, other_means))
 
     @classmethod
     def learned(
@@ -132,7 +170,7 @@ class Correspondences:
     ) -> Correspondences:
         """The coordinates learned from weighted pairs (p, 2) of rows of components (n, c) and (m, e)."""
         if len(pairs) < LEAST:
-            return cls.none(len(source), len(target))
+            return cls.none(source, target)
         weights = np.ones(len(pairs)) if weights is None else weights
         share = weights / weights.sum()
         rows = source[pairs[:, 0]].astype(np.float64), target[pairs[:, 1]].astype(np.float64)
@@ -143,11 +181,16 @@ class Correspondences:
         count = min(CANONICAL, len(correlations))
         correlations = correlations[:count]
         maps = whiten_x @ left[:, :count] * correlations, whiten_y @ right[:count].T * correlations
-        return cls(_unit((source - means[0]) @ maps[0]), _unit((target - means[1]) @ maps[1]), correlations)
+        found = (
+            unit((side - mean) @ map_) for side, mean, map_ in zip((source, target), means, maps, strict=True)
+        )
+        of_source, of_target = found
+        return cls(of_source, of_target, correlations, maps, (means[0], means[1]))
 
     def reversed(self) -> Correspondences:
         """The coordinates from target to source."""
-        return Correspondences(self.target, self.source, self.correlations)
+        sides = self.target, self.source
+        return Correspondences(*sides, self.correlations, self.maps[::-1], self.means[::-1])
 
     def similarity(self, rows: Numbers, columns: Numbers) -> NDArray[np.float32]:
         """The cosine (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
@@ -160,7 +203,8 @@ def _whitening(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(vectors / np.sqrt(np.maximum(values, 0) + floor) @ vectors.T)
 
 
-def _unit(rows: NDArray[np.float64]) -> Matrix:
+def unit(rows: NDArray[np.float64]) -> Matrix:
+    """The rows (n, k) scaled to unit length; those of zeros stay."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-9), np.float32)
 
@@ -179,7 +223,8 @@ class Spellings:
     """How the words of both languages are written: themselves, plain, and as components of their n-grams.
 
     `grams` and `ends` are the components of each side, (n, c) and (m, e); `lengths` (n,) and (m,) the letters
-    of plain words; `same` (n,) and (m,) the word of the other side that is the same string, or -1.
+    of plain words; `same` (n,) and (m,) the word of the other side that is the same string, or -1; `known`
+    has the n-grams of the source, and its endings, and those of the target.
     """
 
     words: tuple[Sequence[str], Sequence[str]]
@@ -188,6 +233,7 @@ class Spellings:
     ends: tuple[Matrix, Matrix]
     lengths: tuple[NDArray[np.float32], NDArray[np.float32]]
     same: tuple[Numbers, Numbers]
+    known: tuple[tuple[Grams, Grams], tuple[Grams, Grams]] | None = None
 
     @classmethod
     def of(cls, source: Sequence[str], target: Sequence[str], rng: np.random.Generator) -> Spellings:
@@ -196,13 +242,14 @@ class Spellings:
         kinds = [(side.tolist(), only) for only in (False, True) for side in bare]
         with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
             made = pool.map(
-                lambda kind, own: gram_rows(kind[0], ends=kind[1], rng=own), kinds, rng.spawn(len(kinds))
+                lambda kind, own: Grams.of(kind[0], ends=kind[1], rng=own), kinds, rng.spawn(len(kinds))
             )
-            first_grams, second_grams, first_ends, second_ends = made
-        grams, ends = (first_grams, second_grams), (first_ends, second_ends)
-        first, second = (np.array([*map(len, side.tolist())], np.float32) for side in bare)
+            first, second, first_ends, second_ends = made
+        known = (first[0], first_ends[0]), (second[0], second_ends[0])
+        grams, ends = (first[1], second[1]), (first_ends[1], second_ends[1])
+        lengths = letters(bare[0]), letters(bare[1])
         same = same_strings(source, target), same_strings(target, source)
-        return cls((source, target), bare, grams, ends, (first, second), same)
+        return cls((source, target), bare, grams, ends, lengths, same, known)
 
     def correspondences(
         self, pairs: Numbers, weights: NDArray[np.float64] | None = None
@@ -214,7 +261,13 @@ class Spellings:
     def reversed(self) -> Spellings:
         """The spellings with the languages exchanged."""
         sides = self.words[::-1], self.plain[::-1], self.grams[::-1], self.ends[::-1]
-        return Spellings(*sides, self.lengths[::-1], self.same[::-1])
+        known = None if self.known is None else self.known[::-1]
+        return Spellings(*sides, self.lengths[::-1], self.same[::-1], known)
+
+
+def letters(words: NDArray[np.object_]) -> NDArray[np.float32]:
+    """The number of letters of each word (n,)."""
+    return np.array([*map(len, words.tolist())], np.float32)
 
 
 def same_strings(source: Sequence[str], target: Sequence[str]) -> Numbers:

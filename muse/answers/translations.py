@@ -21,6 +21,7 @@ from muse.answers.calibration import CACHED_RETRIEVAL, find_calibration, known_c
 from muse.answers.lookup import forms_of, rows_of
 from muse.answers.probability import CANDIDATES
 from muse.answers.suggestions import languages_with, spellings
+from muse.answers.unseen import answer_unseen, find_unseen
 from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
 from muse.space.answer_table import AnswerTable
@@ -264,20 +265,23 @@ def candidates_of(
 
     Beside them is the probability of each; None until calibrated. Where the space has answers chosen by all
     the evidence, these come first; those by CSLS that follow them are less probable than any of them, and how
-    much less is not known. Words that are not in the space are answered by CSLS.
+    much less is not known. Words that are not in the space are answered by the same evidence.
     """
     table = space.answers(*direction, retrieval)
     if table is None:
         return _by_retrieval(space, rows, direction, top=top, retrieval=retrieval)
     source = space.vectors(direction[0])
-    chosen = {word: table.of(row) for word in rows if (row := source.index.get(word)) is not None}
-    short = {word: row for word, row in rows.items() if word not in chosen or _count(chosen[word]) < top}
+    chosen = {word: (table, table.of(row)) for word in rows if (row := source.index.get(word)) is not None}
+    unseen = {word: row for word, row in rows.items() if word not in chosen}
+    if (beyond := answer_unseen(space, unseen, direction, retrieval)) is not None:
+        chosen |= {word: (beyond, beyond.of(place)) for place, word in enumerate(unseen)}
+    short = {word: row for word, row in rows.items() if word not in chosen or _count(chosen[word][1]) < top}
     rest: dict[str, tuple[Found, Sequence[float | None]]] = {}
     if short:
         found, probable = _by_retrieval(space, short, direction, top=top, retrieval=retrieval)
         rest = dict(zip(short, zip(found, probable, strict=True), strict=True))
     words = space.vectors(direction[1]).words
-    both = [_answered(table, chosen.get(word), words, rest.get(word)) for word in rows]
+    both = [_answered(chosen.get(word), words, rest.get(word)) for word in rows]
     return [found for found, _ in both], [probable for _, probable in both]
 
 
@@ -288,8 +292,10 @@ def find_probabilities(
     if (retrieval.method, retrieval.k) != CACHED_RETRIEVAL:
         return
     index = space.vectors(direction[0]).index
-    if space.answers(*direction, retrieval) is None or any(word not in index for word in words):
-        find_calibration(space, *direction)
+    if space.answers(*direction, retrieval) is not None:
+        if all(word in index for word in words) or find_unseen(space, direction) is not None:
+            return
+    find_calibration(space, *direction)
 
 
 def _count(places: slice) -> int:
@@ -297,14 +303,14 @@ def _count(places: slice) -> int:
 
 
 def _answered(
-    table: AnswerTable,
-    places: slice | None,
+    chosen: tuple[AnswerTable, slice] | None,
     words: Sequence[str],
     rest: tuple[Found, Sequence[float | None]] | None,
 ) -> tuple[Found, Sequence[float | None]]:
-    """The answers of one word by the table, followed by those of the `rest` that it lacks."""
-    if places is None:
+    """The answers of one word in a table, followed by those of the `rest` that it lacks."""
+    if chosen is None:
         return rest or ([], [])
+    table, places = chosen
     columns, csls, probability = (
         side[places].tolist() for side in (table.columns, table.csls, table.probability)
     )

@@ -15,6 +15,7 @@ import numpy as np
 from muse.answers.choice import HeldOutRows, KnownPairs, learn_answers
 from muse.answers.model import ChoiceReport, read_elsewhere
 from muse.answers.trees import Trees
+from muse.answers.unseen import keep_unseen
 from muse.learn.pair import Learned
 from muse.learn.supervise.cross_validation import HeldOutMaps
 from muse.progress import Progress
@@ -89,6 +90,8 @@ def _choose(
         if one.report.by != "csls" and (home := space.home) is not None:
             table = replace(one.answers, report=one.report.as_json())
             keep_answers(home, way, table, space.digest(*direction))
+            if one.unseen is not None:
+                keep_unseen(home, way, one.unseen, space.digest(*direction))
     return AnswersReport(*(one.report for one in found))
 
 

@@ -66,6 +66,11 @@ def answers_name(target: str, digest: str) -> str:
     return f"answers.{folder_name(target)}.{digest}.npz"
 
 
+def answer_model_name(target: str, digest: str) -> str:
+    """The name of the file with what answers words beyond those of the space in another language."""
+    return f"answers.{folder_name(target)}.{digest}.model.npz"
+
+
 def remove_outdated(path: Path, digest: str) -> None:
     """Remove what was kept beside `path` under the same name but for `digest`: it is of other vectors.
 

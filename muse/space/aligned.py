@@ -215,21 +215,27 @@ class AlignedSpace:
         Answers chosen by all the evidence come first, if the space has them.
         """
         table = self.answers(*direction, retrieval)
-        chosen = [[] if table is None else self._chosen(table, row, direction[1])[:top] for row in rows]
+        target = direction[1]
+        chosen = [[] if table is None else self.chosen_first(table, row, target, ())[:top] for row in rows]
         short = [place for place, found in enumerate(chosen) if len(found) < top]
         if short:
             queries = self.tensor(direction[0])[[rows[place] for place in short]]  # (q, d)
             more = self.look_up(queries, direction, top=top, retrieval=retrieval)
             for place, found in zip(short, more, strict=True):
-                known = {word for word, _ in chosen[place]}
-                others = [one for one in found if one[0] not in known]
-                chosen[place] = [*chosen[place], *others][:top]
+                if table is None:
+                    chosen[place] = found
+                else:
+                    chosen[place] = self.chosen_first(table, rows[place], target, found)[:top]
         return chosen
 
-    def _chosen(self, table: AnswerTable, row: int, target: str) -> list[tuple[str, float]]:
+    def chosen_first(
+        self, table: AnswerTable, row: int, target: str, others: Sequence[tuple[str, float]]
+    ) -> list[tuple[str, float]]:
+        """The answers of a row of a table as words with scores, then those of `others` that are none."""
         words, of = self.vectors(target).words, table.of(row)
         best = zip(table.columns[of].tolist(), table.csls[of].tolist(), strict=True)
-        return [(words[column], score) for column, score in best]
+        chosen = {words[column]: score for column, score in best}
+        return [*chosen.items(), *(one for one in others if one[0] not in chosen)]
 
     def look_up(
         self, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval

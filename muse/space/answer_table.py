@@ -11,10 +11,10 @@ import hashlib
 import json
 import logging
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 AnswersBy = Literal["all", "csls"]
 BYTES, BYTES_OF_WORD = 1 << 16, 1_000  # at most in a table: ten answers to a word take 128
+Made = TypeVar("Made")
 _ARRAYS = ("pointers", "columns", "csls", "probability")
 
 Numbers = NDArray[np.int64]
@@ -97,13 +98,17 @@ class AnswerTable:
 
 def keep_answers(home: Path, languages: tuple[str, str], table: AnswerTable, digest: str) -> None:
     """Write the table of the answers from the first language to the second, if the folder is writable."""
-    path = _path(home, languages, digest)
-    arrays = table.arrays()
     text = json.dumps(dict(table.report), ensure_ascii=False)
-    parts: dict[str, Any] = {**arrays, "report": np.frombuffer(text.encode(), np.uint8)}
+    report = np.frombuffer(text.encode(), np.uint8)
+    keep_arrays(_path(home, languages, digest), {**table.arrays(), "report": report}, digest)
+
+
+def keep_arrays(path: Path, parts: Mapping[str, NDArray[Any]], digest: str) -> None:
+    """Write named arrays with the digest of their content; `digest`, in the name, is that of the vectors."""
     try:
         with atomic_path(path) as partial, partial.open("wb") as file:
-            np.savez(file, **parts | {"digest": np.array([_digest(parts)])})
+            content: dict[str, Any] = {**parts, "digest": np.array([_digest(parts)])}
+            np.savez(file, **content)
     except OSError as error:
         log.debug("%s: not kept, %s", path, error)
         return
@@ -114,30 +119,40 @@ def read_answers(
     home: Path, languages: tuple[str, str], counts: tuple[int, int], digest: str
 ) -> AnswerTable | None:
     """The table kept for `counts` words of both languages; None if there is none, or a broken one."""
-    path = _path(home, languages, digest)
+
+    def made(parts: Mapping[str, NDArray[Any]]) -> AnswerTable:
+        table = AnswerTable.of_arrays(parts, json.loads(parts["report"].tobytes()))
+        _check(table, counts)
+        return table
+
+    return read_arrays(_path(home, languages, digest), BYTES + counts[0] * BYTES_OF_WORD, made)
+
+
+def read_arrays(path: Path, most: int, made: Callable[[Mapping[str, NDArray[Any]]], Made]) -> Made | None:
+    """What is `made` of the arrays that `keep_arrays` wrote; None without a file.
+
+    None, with a warning, for a file of more than `most` bytes, of other content, or refused by `made`.
+    """
     try:
         if not path.exists():
             return None
-        _check_size(path, counts[0])
+        _check_size(path, most)
         with strictly(), np.load(path, allow_pickle=False) as kept:
-            parts = {name: kept[name] for name in (*_ARRAYS, "report")}
-            expected = str(kept["digest"][0])
-        if expected != _digest(parts):
+            parts = {name: kept[name] for name in kept.files}
+        if str(parts.pop("digest")[0]) != _digest(parts):
             raise ValueError("another content than was written")
-        table = AnswerTable.of_arrays(parts, json.loads(parts["report"].tobytes()))
-        _check(table, counts)
+        return made(parts)
     except (OSError, *DAMAGED, ValueError, KeyError, IndexError) as error:
         log.warning("%s: not used, %s; align again to choose answers by all evidence", path, error)
         return None
-    return table
 
 
-def _check_size(path: Path, words: int) -> None:
+def _check_size(path: Path, most: int) -> None:
     # Before anything is unpacked: a compressed file may be of any size.
     with zipfile.ZipFile(path) as archive:
         size = sum(part.file_size for part in archive.infolist())
-    if size > BYTES + words * BYTES_OF_WORD:
-        raise ValueError(f"{size} bytes for {words} words")
+    if size > most:
+        raise ValueError(f"{size} bytes where at most {most} were expected")
 
 
 def _check(table: AnswerTable, counts: tuple[int, int]) -> None:

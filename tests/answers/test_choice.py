@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from muse.answers.candidates import Candidates, NeighbourLists
-from muse.answers.choice import HeldOutRows, KnownPairs, learn_answers
+from muse.answers.choice import ChosenAnswers, HeldOutRows, KnownPairs, learn_answers
 from muse.answers.evidence import NAMES
 from muse.answers.model import (
     AnswerModel,
-    ChosenAnswers,
     ProbabilityCurve,
     csls_answers,
     mutual_share,
@@ -23,6 +22,7 @@ from muse.answers.model import (
     write_elsewhere,
 )
 from muse.answers.trees import TreesConfig, fit_trees
+from muse.answers.unseen import UnseenAnswers
 from muse.errors import BadFile
 from muse.space.answer_table import AnswerTable
 from tests.support.made_up_pair import Made, made_up
@@ -132,14 +132,42 @@ def test_maps_that_saw_the_pairs_are_not_believed() -> None:
 def test_saved_without_pickle(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
     there = cipher[2][0]
     file = BytesIO()
-    arrays: dict[str, Any] = {**there.model.arrays(), **there.answers.arrays()}
+    assert there.unseen is not None
+    model = there.unseen.model
+    arrays: dict[str, Any] = {**model.arrays(), **there.answers.arrays()}
     np.savez(file, **arrays)
     file.seek(0)
     with np.load(file, allow_pickle=False) as read:
-        model, answers = AnswerModel.of_arrays(read), AnswerTable.of_arrays(read, {})
+        again, answers = AnswerModel.of_arrays(read), AnswerTable.of_arrays(read, {})
     evidence = np.random.default_rng(0).standard_normal((50, len(NAMES))).astype(np.float32)
-    np.testing.assert_array_equal(model.log_odds(evidence), there.model.log_odds(evidence))
+    np.testing.assert_array_equal(again.log_odds(evidence), model.log_odds(evidence))
     np.testing.assert_array_equal(answers.first(), there.answers.first())
+
+
+def test_unseen_words_are_answered_by_the_same_evidence() -> None:
+    made = made_up(500)
+    known = pairs(made)
+    seen = np.arange(len(made.gold)) % 10 != 5  # of the words left out, none is in a pair
+    left_out = np.flatnonzero(~seen)
+    place = np.cumsum(seen) - 1
+    words, (source, target) = made.words, made.rows
+    given = KnownPairs(np.stack([place[known[:, 0]], known[:, 1]], axis=1), np.ones(len(known)))
+    fewer = [words[0][row] for row in np.flatnonzero(seen)], words[1]
+    (there,) = learn_answers(
+        fewer, (source[seen], target), given, rng=np.random.default_rng(0), both=False, config=FEW
+    )
+    assert there.unseen is not None
+    unseen = UnseenAnswers.of_arrays(there.unseen.arrays())
+    asked = [words[0][row] for row in left_out]
+    found = unseen.answer(asked, source[left_out], (words[1], target))
+    by_csls = NeighbourLists.of(source, target).columns[left_out, 0]
+    gold = made.gold[left_out]
+    assert (found.first() == gold).mean() > (by_csls == gold).mean() + 0.1
+
+    # A word of the space is answered as its table does, its rank apart.
+    some = np.arange(0, int(seen.sum()), 7)
+    same = unseen.answer([fewer[0][row] for row in some], source[seen][some], (words[1], target))
+    assert (same.first() == there.answers.first()[some]).mean() > 0.85
 
 
 @pytest.mark.slow

@@ -1,0 +1,224 @@
+"""Unseen words: words and expressions beyond those of a space, answered by the evidence of its answers.
+
+What that needs is kept beside the answers of a direction: the trees, how the n-grams of the source become
+coordinates of spelling, those of the targets, and the scores of each target's best sources. The rank of an
+unseen word is taken to follow those of all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from muse.answers.candidates import BACK, HUBNESS_K, NEAREST, SPELLED, Candidates, NeighbourLists, by_csls
+from muse.answers.evidence import Views, gather
+from muse.answers.model import AnswerModel, best_answers
+from muse.answers.spelling import Correspondences, Grams, Spellings, letters, plain, same_strings, unit
+from muse.files.space_folder import answer_model_name, folder_name
+from muse.search.exact import nearest
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.space.answer_table import AnswerTable, keep_arrays, read_arrays
+from muse.vectors import Matrix
+
+# At most in a file: coordinates, scores and n-grams take about 1 kB for each word of either language.
+BYTES, BYTES_OF_WORD = 1 << 24, 4_000
+BLOCK = 1_024
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class SpelledAlike:
+    """How n-grams of the source, `names` (g,) of `weights` (g,), become coordinates: by `map_` (g, k).
+
+    They are comparable with those of the targets, (m, k), once `offset` (k,) is subtracted.
+    """
+
+    names: Sequence[str]
+    weights: Floats
+    map_: Matrix
+    offset: Floats
+    targets: Matrix
+    ends: bool
+
+    @classmethod
+    def of(cls, grams: Grams, learned: Correspondences) -> SpelledAlike:
+        """The coordinates of learned correspondences."""
+        map_ = np.asarray(grams.basis @ learned.maps[0], np.float32)
+        offset = np.asarray(learned.means[0] @ learned.maps[0], np.float32)
+        return cls(grams.names, grams.weights, map_, offset, learned.target, grams.ends)
+
+    def coordinates(self, words: Sequence[str]) -> Matrix:
+        """The coordinates (q, k) of words of the source; zeros where nothing corresponds."""
+        found = Grams(self.names, self.weights, self.map_, self.ends).components(words)
+        return unit((found - self.offset).astype(np.float64)) if self.map_.any() else np.zeros_like(found)
+
+    def correspondences(self, words: Sequence[str]) -> Correspondences:
+        """The correspondences of these words and all targets."""
+        none = np.zeros((0, 0)), np.zeros((0, 0))
+        rows = np.asarray(self.coordinates(words), np.float32)
+        return Correspondences(rows, self.targets, np.zeros(0), none, (np.zeros(0), np.zeros(0)))
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """The coordinates as named arrays of half precision, for an .npz."""
+        half: dict[str, NDArray[Any]] = {
+            "map": self.map_.astype(np.float16),
+            "targets": self.targets.astype(np.float16),
+        }
+        names = np.frombuffer("\n".join(self.names).encode(), np.uint8)
+        single: dict[str, NDArray[Any]] = {"weights": self.weights, "offset": self.offset, "names": names}
+        return {f"{prefix}.{name}": rows for name, rows in (half | single).items()}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, *, ends: bool) -> SpelledAlike:
+        """The coordinates from named arrays."""
+        part = {name: arrays[f"{prefix}.{name}"] for name in ("map", "targets", "weights", "offset", "names")}
+        names = part["names"].tobytes().decode().split("\n") if len(part["weights"]) else []
+        map_, targets = (part[name].astype(np.float32) for name in ("map", "targets"))
+        return cls(names, part["weights"], map_, part["offset"], targets, ends)
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenAnswers:
+    """How words beyond the `count` words of the source are answered with m targets.
+
+    `csls_back` (m, k) are the scores of the best sources of each target, best first, `hubness_back` (m,) and
+    `named` (m, 2) as in `NeighbourLists`; `whole` and `ends` the spelling of words and of their endings.
+    """
+
+    model: AnswerModel
+    count: int
+    csls_back: Floats
+    hubness_back: Floats
+    named: Numbers
+    whole: SpelledAlike
+    ends: SpelledAlike
+
+    @classmethod
+    def of(cls, model: AnswerModel, views: Views) -> UnseenAnswers:
+        """What the model and the views of all words give for others."""
+        if views.written.known is None:
+            raise ValueError("the n-grams of unseen words are those of others")
+        words, endings = views.written.known[0]
+        spelled = SpelledAlike.of(words, views.whole), SpelledAlike.of(endings, views.ends)
+        lists = views.lists
+        of_targets = lists.csls_back, lists.hubness_back, lists.named
+        return cls(model, len(views.source), *of_targets, *spelled)
+
+    def answer(self, words: Sequence[str], rows: Matrix, both: tuple[Sequence[str], Matrix]) -> AnswerTable:
+        """The answers to words with unit rows (q, d), among the target's words and rows (m, d)."""
+        target, target_rows = both
+        bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
+        lengths = letters(bare[0]), letters(bare[1])
+        no_rows = np.zeros((len(words), 0), np.float32), np.zeros((len(target), 0), np.float32)
+        same = same_strings(words, target), np.full(len(target), -1)
+        written = Spellings((words, target), bare, no_rows, no_rows, lengths, same)
+        whole, ends = (side.correspondences([*bare[0]]) for side in (self.whole, self.ends))
+        lists, back = self._lists(rows, target_rows)
+        ranks = np.full(len(words), self.count)
+        views = Views(rows, target_rows, lists, written, whole, ends, ranks=ranks)
+        candidates = self._candidates(views, back)
+        evidence = gather(views, candidates)
+        log_odds = self.model.log_odds(evidence)
+        probability = self.model.probability(evidence, log_odds)
+        return best_answers(candidates, evidence[:, 0], log_odds, probability)
+
+    def _lists(self, rows: Matrix, targets: Matrix) -> tuple[NeighbourLists, tuple[Numbers, Numbers]]:
+        """The neighbours of the words (q, d), and the pairs of those that a target would have as its best."""
+        found = nearest(torch.from_numpy(rows), torch.from_numpy(targets), min(NEAREST, len(targets)))
+        cosines, names = found.scores.numpy(), found.indices.numpy()
+        own = cosines[:, :HUBNESS_K].mean(axis=1)
+        columns, csls = by_csls(cosines, names, own, self.hubness_back)
+        least = self.csls_back[:, min(BACK, self.csls_back.shape[1]) - 1]
+        best = np.nonzero(csls >= least[columns])
+        none, no_names = np.zeros((len(targets), 0), np.int64), np.zeros((len(rows), 2), np.int64)
+        lists = NeighbourLists(
+            columns, csls, none, self.csls_back, own, self.hubness_back, self.named, no_names
+        )
+        return lists, (best[0], columns[best])
+
+    def _candidates(self, views: Views, back: tuple[Numbers, Numbers]) -> Candidates:
+        every, columns = np.arange(len(views.source)), views.lists.columns
+        forward = np.repeat(every, columns.shape[1]), columns.ravel()
+        written = np.flatnonzero(views.whole.source.any(axis=1))
+        spelled = nearest(
+            torch.from_numpy(views.whole.source[written]), torch.from_numpy(views.whole.target),
+            min(SPELLED, len(views.target)),
+        ).indices.numpy()  # fmt: skip
+        alike = np.repeat(written, spelled.shape[1]), spelled.ravel()
+        own = np.flatnonzero(views.written.same[0] >= 0)
+        return Candidates.of(
+            every, [forward, back, alike, (own, views.written.same[0][own])], len(views.target)
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it as named arrays, for an .npz."""
+        own = {"count": np.array([self.count]), "csls": self.csls_back, "hubness": self.hubness_back}
+        spelled = self.whole.arrays("whole") | self.ends.arrays("ends")
+        return own | {"named": self.named.astype(np.int32)} | spelled | self.model.arrays()
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> UnseenAnswers:
+        """All of it from named arrays."""
+        named = arrays["named"].astype(np.int64)
+        whole, ends = (
+            SpelledAlike.of_arrays(arrays, name, ends=name == "ends") for name in ("whole", "ends")
+        )
+        count = int(arrays["count"][0])
+        return cls(
+            AnswerModel.of_arrays(arrays), count, arrays["csls"], arrays["hubness"], named, whole, ends
+        )
+
+
+def keep_unseen(home: Path, languages: tuple[str, str], unseen: UnseenAnswers, digest: str) -> None:
+    """Keep it beside the answers of the space."""
+    keep_arrays(_path(home, languages, digest), unseen.arrays(), digest)
+
+
+def find_unseen(space: AlignedSpace, direction: tuple[str, str]) -> UnseenAnswers | None:
+    """How words beyond those of the space are answered; None where its answers are those of CSLS."""
+    key = "unseen answers", *direction
+    if key not in space.memo:
+        space.memo[key] = _read(space, direction)
+    found: UnseenAnswers | None = space.memo[key]
+    return found
+
+
+def _read(space: AlignedSpace, direction: tuple[str, str]) -> UnseenAnswers | None:
+    counts = tuple(len(space.vectors(language)) for language in direction)
+    if (home := space.home) is None:
+        return None
+
+    def made(arrays: Mapping[str, NDArray[Any]]) -> UnseenAnswers:
+        found = UnseenAnswers.of_arrays(arrays)
+        if (found.count, len(found.csls_back), len(found.whole.targets)) != (*counts, counts[1]):
+            raise ValueError("no answers of this space")
+        return found
+
+    path = _path(home, direction, space.digest(*direction))
+    return read_arrays(path, BYTES + sum(counts) * BYTES_OF_WORD, made)
+
+
+def answer_unseen(
+    space: AlignedSpace, words: Mapping[str, torch.Tensor], direction: tuple[str, str], retrieval: Retrieval
+) -> AnswerTable | None:
+    """The answers, by all the evidence, to words with rows (d,) in the space; None where CSLS ranks."""
+    if not words or space.answers(*direction, retrieval) is None:
+        return None
+    if (unseen := find_unseen(space, direction)) is None:
+        return None
+    target = space.vectors(direction[1])
+    rows = torch.stack(list(words.values())).cpu().numpy()
+    return unseen.answer(list(words), rows, (target.words, np.asarray(target.matrix)))
+
+
+def _path(home: Path, languages: tuple[str, str], digest: str) -> Path:
+    return home / folder_name(languages[0]) / answer_model_name(languages[1], digest)
