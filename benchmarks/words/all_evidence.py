@@ -79,6 +79,8 @@ def _config(pair: Pair, given: Path | None, folder: Path, seed: int) -> AlignCon
         "src_emb": pair.source_file, "tgt_emb": pair.target_file, "lower": pair.lower,
         "dictionary": given, "out": folder, "answers": "csls",
     }  # fmt: skip
+    if folder.name.split(".")[1] == IDENTICAL:
+        options |= {"dictionary": None, "init": IDENTICAL}
     return settings_of(pair.source, pair.target, options)
 
 

@@ -45,6 +45,8 @@ FOLDS = 5  # of pairs that the mapping was not learned from
 LEAST = 50  # labelled words to learn trees from
 MIXES = (0.0, 0.25, 0.5, 0.75, 1.0)
 MUTUAL_LEFT = 0.9  # the least share that must be left of the mutual answers by CSLS
+ONE_EACH = 1.1  # translations of a word of the pairs: with fewer, a list is one of single translations
+MOST_SAME = 0.8  # of the pairs: if more are of the same string, they say nothing of other spellings
 SURE = 2.0  # standard errors by which neighbours must be spelled more alike than other candidates
 
 Numbers = NDArray[np.int64]
@@ -96,15 +98,20 @@ class ChosenAnswers:
 
 @dataclass(frozen=True, eq=False)
 class _Labelled:
-    """Words with known translations: candidates' evidence (c, f), labels (c,), weights (c,), words (c,)."""
+    """Words with known translations: candidates' evidence (c, f), labels (c,), weights (c,), words (c,).
+
+    With `one_each` no more than one translation of a word is known, however many are right.
+    """
 
     evidence: NDArray[np.float32]
     right: NDArray[np.bool_]
     weights: Floats
     word: Numbers
+    one_each: bool = False
 
     def only(self, kept: NDArray[np.bool_]) -> _Labelled:
-        return _Labelled(self.evidence[kept], self.right[kept], self.weights[kept], self.word[kept])
+        sides = self.evidence[kept], self.right[kept], self.weights[kept], self.word[kept]
+        return _Labelled(*sides, self.one_each)
 
     def best(self, values: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """The highest value of each word's candidates (w,), and whether that candidate is right (w,)."""
@@ -225,11 +232,13 @@ def candidates_of(views: Views, words: Numbers) -> Candidates:
 def _labelled(
     views: Views, held_out: Sequence[Views], given: KnownPairs, rng: np.random.Generator
 ) -> _Labelled | None:
-    """The words of the pairs, each with evidence learned without its own pairs; None for too few.
+    """The words of the pairs, each with evidence learned without its own pairs; None for too few or the same.
 
     `held_out` are the views of `given.held_out`.
     """
     if len(np.unique(given.pairs[:, 0])) < LEAST:
+        return None
+    if (views.written.same[0][given.pairs[:, 0]] == given.pairs[:, 1]).mean() > MOST_SAME:
         return None
     parts = []
     for view, without in _folds(views, held_out, given, rng):
@@ -247,7 +256,8 @@ def _labelled(
             )
         )  # fmt: skip
     columns = zip(*((one.evidence, one.right, one.weights, one.word) for one in parts), strict=True)
-    return _Labelled(*map(np.concatenate, columns))
+    one_each = len(given.pairs) < ONE_EACH * len(np.unique(given.pairs[:, 0]))
+    return _Labelled(*map(np.concatenate, columns), one_each)
 
 
 def _folds(
@@ -311,7 +321,7 @@ def _model(
         return None, report
     trees = grow.trees(labelled) if mix else None
     kept = elsewhere if mix < 1 else None
-    return AnswerModel(trees, kept, mix, ProbabilityCurve.fitted(values, right)), report
+    return AnswerModel(trees, kept, mix, ProbabilityCurve.fitted(values, right, labelled.one_each)), report
 
 
 def _gain(labelled: _Labelled, values: Floats) -> float:

@@ -30,6 +30,9 @@ BINS = 20  # of the calibration, at most
 SAME = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like the others
 APART = float(np.log(10))  # how far the logarithms of both ranks may be apart for that
 SAME_PROBABLE = 2.0  # of SAME, what counts in the probability: all of it promised too much
+# Log odds of a right answer above those of the one translation that is known: .2 to .8 on the training lists
+# of four pairs, of which a word has 1.6 to 2.6.
+FURTHER = 0.6
 SLOPE, SHIFT = 0.64, 0.55  # of log odds by trees from elsewhere, as logistic regression finds them
 
 Numbers = NDArray[np.int64]
@@ -63,8 +66,10 @@ class ProbabilityCurve:
         return cls(knots, 1 / (1 + np.exp(-SLOPE * knots - SHIFT)))
 
     @classmethod
-    def fitted(cls, log_odds: Floats, right: NDArray[np.bool_]) -> ProbabilityCurve:
+    def fitted(cls, log_odds: Floats, right: NDArray[np.bool_], one_each: bool = False) -> ProbabilityCurve:
         """The curve of the log odds (q,) of answers to held-out words, and whether they are right (q,).
+
+        With `one_each` only one translation of a word is known: FURTHER is added to the log odds of a share.
 
         Shares in bins of equal size, at least 25 answers each, made monotonic by isotonic regression.
         """
@@ -78,6 +83,8 @@ class ProbabilityCurve:
         # One more right and one more wrong answer in each: no share is 0 or 1.
         shares = np.array([(right[one].sum() + 1) / (len(one) + 2) for one in bins])
         knots, firsts = np.unique(means, return_index=True)
+        if one_each:
+            shares = 1 / (1 + (1 - shares) / shares * np.exp(-FURTHER))
         return cls(knots, np.asarray(isotonic_regression(shares, y_min=0, y_max=1))[firsts])
 
     def __call__(self, log_odds: Floats) -> NDArray[np.float32]:
