@@ -30,7 +30,7 @@ from benchmarks.support.pairs import SHARED, Pair, find_pair, is_for_test
 from benchmarks.support.tables import commit, numbers, today
 from muse.answers.model import read_elsewhere
 from muse.answers.translations import TRUSTED
-from muse.api.answers import choose_answers
+from muse.api.answers import Known, choose_answers
 from muse.api.run import read_side, run
 from muse.api.settings import settings_of
 from muse.evaluation.score import gold_name
@@ -69,7 +69,9 @@ def made(pair: Pair, given: Path | None, folder: Path, seed: int, trees: Path | 
         files = {pair.source: pair.source_file, pair.target: pair.target_file}
         rows = {name: read_side(config, name, path, quiet).vectors for name, path in files.items()}
         chosen = read_elsewhere() if trees is None else read_elsewhere(trees)
-        choose_answers(report.aligned, report.learned, rows, seed=seed, progress=quiet, elsewhere=chosen)
+        known = Known(report.config.lexicon)
+        ways: dict[str, Any] = {"seed": seed, "progress": quiet, "elsewhere": chosen}
+        choose_answers(report.aligned, report.learned, rows, known, **ways)
     return load_space(folder)
 
 

@@ -24,7 +24,7 @@ import torch
 from numpy.typing import NDArray
 
 from muse.answers.candidates import Candidates, NeighbourLists, by_neighbours, by_spelling
-from muse.answers.evidence import NAMES, Views, gather
+from muse.answers.evidence import NAMES, OUTSIDE_COLUMNS, Views, gather
 from muse.answers.model import (
     AnswerModel,
     ChoiceReport,
@@ -35,6 +35,7 @@ from muse.answers.model import (
     elsewhere_odds,
     mutual_share,
 )
+from muse.answers.outside import OutsideScores, measured_odds
 from muse.answers.spelling import Spellings
 from muse.answers.trees import Trees, TreesConfig, fit_trees
 from muse.answers.unseen import UnseenAnswers
@@ -47,6 +48,7 @@ MIXES = (0.0, 0.25, 0.5, 0.75, 1.0)
 MUTUAL_LEFT = 0.9  # the least share that must be left of the mutual answers by CSLS
 ONE_EACH = 1.1  # translations of a word of the pairs: with fewer, a list is one of single translations
 MOST_SAME = 0.8  # of the pairs: if more are of the same string, they say nothing of other spellings
+AGREE = 0.05  # of mutual neighbours of both, for outside scores to be believed in how words are spelled
 SURE = 2.0  # standard errors by which neighbours must be spelled more alike than other candidates
 
 Numbers = NDArray[np.int64]
@@ -67,11 +69,13 @@ class KnownPairs:
     """The pairs (p, 2) of row numbers that answers are learned from, and their weights (p,).
 
     `held_out` are rows by maps that were learned without some of them; empty if the mapping used no pairs.
+    `outside` are the scores of others, if there are any.
     """
 
     pairs: Numbers
     weights: Floats
     held_out: tuple[HeldOutRows, ...] = ()
+    outside: OutsideScores | None = None
 
     @classmethod
     def none(cls) -> KnownPairs:
@@ -81,7 +85,8 @@ class KnownPairs:
     def reversed(self) -> KnownPairs:
         """The pairs from target to source."""
         views = tuple(HeldOutRows(one.target, one.source, one.without) for one in self.held_out)
-        return KnownPairs(self.pairs[:, ::-1], self.weights, views)
+        outside = None if self.outside is None else self.outside.reversed()
+        return KnownPairs(self.pairs[:, ::-1], self.weights, views, outside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +153,9 @@ def learn_answers(
     given = given or KnownPairs.none()
     written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
     known = known_spellings(lists, given)
-    views = Views(*rows, lists, written, *written.correspondences(*known)).with_spelled()
+    views = Views(
+        *rows, lists, written, *written.correspondences(*known), outside=given.outside
+    ).with_spelled()
     held_out = [_held_out_views(one, views) for one in given.held_out]
     sides = [(views, given, _labelled(views, held_out, given, rng))]
     if both:
@@ -162,18 +169,22 @@ def learn_answers(
             pool.submit(_learn, *side, elsewhere, grow) for side, grow in zip(sides, growers, strict=True)
         ]
         found = tuple(one.result() for one in learning)
-    return _more_mutual(found, lists) if both else found
+    return _more_mutual(found, lists, outside=given.outside is not None) if both else found
 
 
-def _more_mutual(found: tuple[ChosenAnswers, ...], lists: NeighbourLists) -> tuple[ChosenAnswers, ...]:
+def _more_mutual(
+    found: tuple[ChosenAnswers, ...], lists: NeighbourLists, *, outside: bool
+) -> tuple[ChosenAnswers, ...]:
     """The directions, or those by CSLS if far fewer words than by it are each other's answer.
 
-    It replaces a test where there are no pairs: each direction is chosen without the other.
+    It replaces a test where there are no pairs and no outside scores: each direction is chosen without the
+    other.
     """
     there, back = (one.answers.first() for one in found)
     mutual, by_csls = mutual_share(there, back), mutual_share(lists.columns[:, 0], lists.rows[:, 0])
     shown = [replace(one.report, mutual=mutual, mutual_csls=by_csls) for one in found]
-    lost = mutual < MUTUAL_LEFT * by_csls and not any(report.labelled for report in shown)
+    tested = outside or any(report.labelled for report in shown)
+    lost = mutual < MUTUAL_LEFT * by_csls and not tested
     return tuple(
         ChosenAnswers(csls_answers(of), replace(report, by="csls")) if lost else replace(one, report=report)
         for one, report, of in zip(found, shown, (lists, lists.reversed()), strict=True)
@@ -191,13 +202,31 @@ def known_spellings(
     Mutual neighbours of words with a pair are left out, and so are the pairs in `without` (g,) and the
     mutual neighbours of the source words `apart` (a,).
     """
-    mutual = lists.mutual()
+    mutual = lists.mutual() if given.outside is None else _surer(lists, given.outside)
     barred = np.isin(mutual[:, 0], given.pairs[:, 0]) | np.isin(mutual[:, 1], given.pairs[:, 1])
     if apart is not None:
         barred |= np.isin(mutual[:, 0], apart)
     kept = np.ones(len(given.pairs), bool) if without is None else ~without
     pairs = np.concatenate([mutual[~barred], given.pairs[kept]])
     return pairs, np.concatenate([np.ones(len(pairs) - int(kept.sum())), given.weights[kept]])
+
+
+def _surer(lists: NeighbourLists, outside: OutsideScores) -> Numbers:
+    """The mutual neighbours (p, 2), after those by outside scores if these agree with the mapping at all.
+
+    Of a word in several pairs the first is kept: where the mapping is weak, most of its own are wrong.
+    """
+    mutual, (others, leads) = lists.mutual(), outside.mutual()
+    others = others[leads >= np.median(leads)] if len(leads) else others
+    ranks = np.full(len(lists.columns), -1)
+    ranks[mutual[:, 0]] = mutual[:, 1]
+    asked = others[ranks[others[:, 0]] >= 0]
+    if not len(asked) or (ranks[asked[:, 0]] == asked[:, 1]).mean() < AGREE:
+        return mutual
+    both = np.concatenate([others, mutual])
+    for side in (0, 1):
+        both = both[np.sort(np.unique(both[:, side], return_index=True)[1])]
+    return both
 
 
 def evidence_of_all(views: Views, given: KnownPairs) -> tuple[Candidates, NDArray[np.float32]]:
@@ -207,7 +236,8 @@ def evidence_of_all(views: Views, given: KnownPairs) -> tuple[Candidates, NDArra
     or wrong, would seem to be spelled alike.
     """
     every = candidates_of(views, np.arange(len(views.source)))
-    evidence = np.empty((len(every.columns), len(NAMES)), np.float32)
+    width = len(NAMES) + (0 if views.outside is None else len(OUTSIDE_COLUMNS))
+    evidence = np.empty((len(every.columns), width), np.float32)
     for half in (0, 1):
         words = np.arange(half, len(views.source), 2)
         whole, ends = views.written.correspondences(*known_spellings(views.lists, given, apart=words))
@@ -226,6 +256,8 @@ def candidates_of(views: Views, words: Numbers) -> Candidates:
         written = words[views.whole.source[words].any(axis=1)]
         spelled = np.repeat(written, views.spelled[0].shape[1]), views.spelled[0][written].ravel()
     found = [*by_neighbours(views.lists, words), spelled, (own, same[own])]
+    if views.outside is not None:
+        found.append(views.outside.candidates(words))
     return Candidates.of(words, found, len(views.target))
 
 
@@ -257,7 +289,8 @@ def _labelled(
         )  # fmt: skip
     columns = zip(*((one.evidence, one.right, one.weights, one.word) for one in parts), strict=True)
     one_each = len(given.pairs) < ONE_EACH * len(np.unique(given.pairs[:, 0]))
-    return _Labelled(*map(np.concatenate, columns), one_each)
+    evidence, right, weights, word = map(np.concatenate, columns)
+    return _Labelled(evidence, right, weights, word, one_each)
 
 
 def _folds(
@@ -280,10 +313,14 @@ def _learn(
     views: Views, given: KnownPairs, labelled: _Labelled | None, elsewhere: Trees | None, grow: _Grower
 ) -> ChosenAnswers:
     """The answers of one direction."""
-    model, report = _model(labelled, elsewhere, grow)
     every, evidence = evidence_of_all(views, given)
+    if views.outside is not None:
+        odds = _outside_odds(views.outside, every, evidence, elsewhere)
+        for table in (evidence, *([] if labelled is None else [labelled.evidence])):
+            table[:, -1] = odds[table[:, -1].astype(np.int64)]
+    model, report = _model(labelled, elsewhere, grow)
     report = replace(report, spelling_informs=spelling_informs(views, every, evidence))
-    if labelled is None and not report.spelling_informs:
+    if labelled is None and not report.spelling_informs and views.outside is None:
         model = None  # the trees from elsewhere learned from languages with related spellings
     if model is None:
         return ChosenAnswers(csls_answers(views.lists), replace(report, by="csls", mix=0.0))
@@ -292,6 +329,16 @@ def _learn(
     log_odds = model.log_odds(evidence)
     answers = best_answers(every, csls, log_odds, model.probability(evidence, log_odds))
     return ChosenAnswers(answers, report, UnseenAnswers.of(model, views))
+
+
+def _outside_odds(
+    outside: OutsideScores, every: Candidates, evidence: NDArray[np.float32], elsewhere: Trees | None
+) -> Floats:
+    """The log odds of each cell of the scores, by the answers of all other evidence."""
+    other = evidence[:, : len(NAMES)]
+    model = AnswerModel.csls() if elsewhere is None else AnswerModel.of_elsewhere(elsewhere)
+    log_odds = model.log_odds(other)
+    return measured_odds(outside, every, log_odds, model.probability(other, log_odds))
 
 
 def _model(

@@ -3,6 +3,9 @@
 vectors    CSLS and cosine, how far each is ahead of the other candidates of either word, ranks, hubness
 frequency  the logarithms of both ranks, and their difference
 spelling   learned correspondences, edit distance, common prefix and suffix, same string, lengths
+
+Where others score translations too (`muse.answers.outside`), there are both ranks by their scores, and the
+cell of the candidate, which becomes log odds once they are measured.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.answers.candidates import SPELLED, Candidates, NeighbourLists, nearest_both
+from muse.answers.outside import OutsideScores
 from muse.answers.spelling import Correspondences, LetterSimilarity, Spellings, dots
 from muse.vectors import Matrix
 
@@ -29,6 +33,8 @@ KINDS = {
     ),
 }  # fmt: skip
 NAMES = tuple(name for names in KINDS.values() for name in names)
+OUTSIDE = "other sources"
+OUTSIDE_COLUMNS = ("outside rank", "outside rank back", "outside odds")  # after NAMES, where there are scores
 EQUAL = 1e-6  # scores that differ by less are of the same pair, found by another order of the same sums
 
 Numbers = NDArray[np.int64]
@@ -43,6 +49,7 @@ def places_of(*names: str) -> list[int]:
     """
     single = {name: [place] for place, name in enumerate(NAMES)}
     kinds = {kind: [place for name in own for place in single[name]] for kind, own in KINDS.items()}
+    kinds[OUTSIDE] = [len(NAMES) + place for place in range(len(OUTSIDE_COLUMNS))]
     return [place for name in names for place in {**single, **kinds}[name]]
 
 
@@ -53,7 +60,7 @@ class Views:
     `source` (n, d) and `target` (m, d) are unit rows in one space, `lists` their neighbours; `whole` and
     `ends` are the correspondences of words and of their endings; `spelled` (n, k) and (m, k), if they are
     known, the words of the other language that are spelled most alike. `ranks` (n,) are those of the sources
-    by frequency, if not simply their row numbers.
+    by frequency, if not simply their row numbers. `outside` are the scores of others, if there are any.
     """
 
     source: Matrix
@@ -64,6 +71,7 @@ class Views:
     ends: Correspondences
     spelled: tuple[Numbers, Numbers] | None = None
     ranks: Numbers | None = None
+    outside: OutsideScores | None = None
 
     def with_spelled(self) -> Views:
         """These views, with the SPELLED words of the other language that are spelled most alike."""
@@ -75,19 +83,28 @@ class Views:
         lists, written = self.lists.reversed(), self.written.reversed()
         spelled = None if self.spelled is None else self.spelled[::-1]
         whole, ends = self.whole.reversed(), self.ends.reversed()
-        return Views(self.target, self.source, lists, written, whole, ends, spelled)
+        outside = None if self.outside is None else self.outside.reversed()
+        return Views(self.target, self.source, lists, written, whole, ends, spelled, outside=outside)
 
 
 def gather(views: Views, candidates: Candidates) -> Floats:
-    """The evidence (c, f) for each candidate, columns as in NAMES."""
+    """The evidence (c, f) for each candidate, columns as in NAMES, and OUTSIDE_COLUMNS with outside scores.
+
+    In the column of the outside odds is the cell that has them.
+    """
     rows, columns, places = candidates.rows, candidates.columns, candidates.places
     found = {
         **_of_vectors(views, rows, columns),
         **_of_frequency(rows if views.ranks is None else views.ranks[rows], columns),
         **_of_spelling(views, candidates, rows, columns, places),
     }
-    table = np.empty((len(rows), len(NAMES)), np.float32)
-    for place, name in enumerate(NAMES):
+    names = NAMES
+    if views.outside is not None:
+        names = (*NAMES, *OUTSIDE_COLUMNS)
+        outside = *views.outside.ranks(rows, columns), views.outside.cells(rows, columns)
+        found |= dict(zip(OUTSIDE_COLUMNS, (side.astype(np.float32) for side in outside), strict=True))
+    table = np.empty((len(rows), len(names)), np.float32)
+    for place, name in enumerate(names):
         table[:, place] = found[name]
     return table
 

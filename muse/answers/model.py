@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.answers.candidates import Candidates, NeighbourLists
-from muse.answers.evidence import KINDS, NAMES, places_of
+from muse.answers.evidence import KINDS, NAMES, OUTSIDE, places_of
 from muse.answers.trees import Trees
 from muse.errors import BadFile
 from muse.space.answer_table import AnswerTable
@@ -33,6 +33,7 @@ SAME_PROBABLE = 2.0  # of SAME, what counts in the probability: all of it promis
 # Log odds of a right answer above those of the one translation that is known: .2 to .8 on the training lists
 # of four pairs, of which a word has 1.6 to 2.6.
 FURTHER = 0.6
+OUTSIDE_WEIGHT = 2.0  # of outside log odds: trees from elsewhere are too sure. Chosen on en-de and en-ru
 SLOPE, SHIFT = 0.64, 0.55  # of log odds by trees from elsewhere, as logistic regression finds them
 
 Numbers = NDArray[np.int64]
@@ -177,9 +178,10 @@ def elsewhere_odds(trees: Trees, evidence: NDArray[np.float32]) -> Floats:
 
     The sentences that those learned from have few names. A word that both languages spell alike gets SAME
     more; not one of very different ranks, which, like French tu and its trace in English, is a false friend
-    or noise.
+    or noise. The log odds of outside scores are added.
     """
-    return trees.log_odds(evidence) + SAME * _own_spelling(evidence)
+    outside = OUTSIDE_WEIGHT * evidence[:, -1] if evidence.shape[1] > len(NAMES) else 0.0
+    return trees.log_odds(evidence) + SAME * _own_spelling(evidence) + outside
 
 
 def _own_spelling(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -287,7 +289,7 @@ def decisive(
     first = _firsts(group, some[:, NAMES.index("csls")])
     best = _firsts(group, model.log_odds(some))
     shares = {}
-    for kind in KINDS:
+    for kind in (*KINDS, *([OUTSIDE] if evidence.shape[1] > len(NAMES) else [])):
         levelled, columns = some.copy(), places_of(kind)
         levelled[:, columns] = some[first[group]][:, columns]
         shares[kind] = float((_firsts(group, model.log_odds(levelled)) != best).mean())

@@ -14,10 +14,12 @@ import numpy as np
 
 from muse.answers.choice import HeldOutRows, KnownPairs, learn_answers
 from muse.answers.model import ChoiceReport, read_elsewhere
+from muse.answers.outside import OutsideScores
 from muse.answers.trees import Trees
 from muse.answers.unseen import keep_unseen
 from muse.learn.pair import Learned
 from muse.learn.supervise.cross_validation import HeldOutMaps
+from muse.lexicon import Lexicon
 from muse.progress import Progress
 from muse.run.streams import AlignStream, generator
 from muse.space import AlignedSpace
@@ -39,10 +41,19 @@ class AnswersReport:
         return {**self.there.as_json(), "back": self.back.as_json()}
 
 
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known beside the vectors: the pairs of a dictionary, and scores of an encoder or a program."""
+
+    lexicon: Lexicon | None = None
+    outside: OutsideScores | None = None
+
+
 def choose_answers(
     space: AlignedSpace,
     learned: Mapping[str, Learned],
     normalised: Mapping[str, Vectors],
+    known: Known,
     *,
     seed: int,
     progress: Progress,
@@ -58,7 +69,8 @@ def choose_answers(
     chosen = [language for language in learned if _can_choose(space, language, learned[language])]
     for place, language in enumerate(chosen):
         with progress.stage(f"choosing answers ({language})", len(chosen)) as tick:
-            reports[language] = _choose(space, language, learned[language], normalised, seed, elsewhere)
+            given = _given(learned[language], normalised[language], normalised[space.pivot], known)
+            reports[language] = _choose(space, language, given, seed, elsewhere)
             tick(place + 1)
     return reports
 
@@ -68,19 +80,19 @@ def _can_choose(space: AlignedSpace, language: str, learned: Learned) -> bool:
     return ranked and learned.verdict.label != "failed"
 
 
-def _choose(
-    space: AlignedSpace,
-    language: str,
-    learned: Learned,
-    normalised: Mapping[str, Vectors],
-    seed: int,
-    elsewhere: Trees | None,
-) -> AnswersReport:
-    source, target = space.vectors(language), space.vectors(space.pivot)
+def _given(learned: Learned, source: Vectors, target: Vectors, known: Known) -> KnownPairs:
+    """What answers are learned from; pairs that an encoder gave the mapping are no known translations."""
     held_out = None if learned.supervision is None else learned.supervision.held_out
     given = KnownPairs.none()
-    if held_out is not None:
-        given = known_pairs(held_out, normalised[language], normalised[space.pivot])
+    if held_out is not None and known.lexicon is not None:
+        given = known_pairs(held_out, source, target)
+    return replace(given, outside=known.outside)
+
+
+def _choose(
+    space: AlignedSpace, language: str, given: KnownPairs, seed: int, elsewhere: Trees | None
+) -> AnswersReport:
+    source, target = space.vectors(language), space.vectors(space.pivot)
     found = learn_answers(
         (source.words, target.words), (np.asarray(source.matrix), np.asarray(target.matrix)), given,
         rng=generator(seed, AlignStream.ANSWERS), elsewhere=elsewhere or read_elsewhere(),

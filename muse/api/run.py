@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.answers import AnswersReport, choose_answers
+from muse.answers.outside import OutsideScores
+from muse.api.answers import AnswersReport, Known, choose_answers
 from muse.api.outcome import Report, manifest_entry, provenance, signature
+from muse.api.outside import check_outside, hints, is_given, outside_scores
 from muse.api.settings import (
     Untrained,
     captions,
@@ -76,7 +78,8 @@ def align(
     `options` are the options of the command `muse align` by their names, with underscores, each with the same
     default: `init`, `seed`, `answers`, `dictionary`, `max_vocab`, `lower`, `no_identical`, `normalise`,
     `refine`, `reweight`, `joint`, `out`, `resume`, `src_emb`, `tgt_emb`, `via`, `via_emb`, `into`,
-    `src_words`, `tgt_words`, `src_captions`, `tgt_captions`. `config` has settings as one value,
+    `src_words`, `tgt_words`, `src_captions`, `tgt_captions`, `encoder`, `encoder_template`, `encoder_emb`,
+    `evidence`. `config` has settings as one value,
     `muse.AlignConfig`, and options that are given beside it replace its own. `progress` shows how far the
     run is: `muse.progress.Progress()` on stderr. Raise BadSetting for an unknown name or a wrong value.
 
@@ -102,6 +105,7 @@ def run(
     """
     began, device, progress = time.perf_counter(), pick_device(device), progress or Progress(quiet=True)
     check(config)
+    check_outside(config)
     if config.into is not None:
         read_manifest(config.into)  # first: what is no space is not a wrong --out
     check_out(config.folder)
@@ -115,6 +119,10 @@ def run(
         parts = 3 + PARTS * len(config.src)  # reading, saving, answers, and those of each language
         inputs = _load(config, progress.part(1, parts))
         config = _of_rows(config, inputs)
+        outside = _outside(config, inputs, device, progress)
+        if outside is not None and config.lexicon is None:
+            sides = *(side.vectors for side in inputs.sources.values()), inputs.target.vectors
+            config = replace(config, hints=hints(outside, *sides))
         loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
         checkpoint = _checkpoint(config, inputs)
         try:
@@ -135,7 +143,7 @@ def run(
         checkpoint.clear()
         saved = time.perf_counter()
         # After the space is saved: it serves without answers too, should the run end here.
-        answers = _answers(config, inputs, learned, aligned, progress.part(parts, parts))
+        answers = _answers(config, inputs, learned, aligned, outside, progress.part(parts, parts))
         end = time.perf_counter()
     seconds = {"load": loaded - began, **learned.seconds, "save": saved - saving}
     seconds |= {"answers": end - saved} if answers else {}
@@ -145,14 +153,28 @@ def run(
     )  # fmt: skip
 
 
+def _outside(config: AlignConfig, inputs: _Inputs, device: str, progress: Progress) -> OutsideScores | None:
+    """What an encoder or a program knows of translations, if the settings name one."""
+    if not is_given(config):
+        return None
+    (source,) = inputs.sources.values()
+    return outside_scores(config, source.vectors, inputs.target.vectors, device=device, progress=progress)
+
+
 def _answers(
-    config: AlignConfig, inputs: _Inputs, learned: LearnedMany, aligned: AlignedSpace, progress: Progress
+    config: AlignConfig,
+    inputs: _Inputs,
+    learned: LearnedMany,
+    aligned: AlignedSpace,
+    outside: OutsideScores | None,
+    progress: Progress,
 ) -> dict[str, AnswersReport]:
     if config.answers == "csls":
         return {}
     sides = {**inputs.sources, config.pivot: inputs.target}
     normalised = {language: side.vectors for language, side in sides.items()}
-    return choose_answers(aligned, learned.languages, normalised, seed=config.seed, progress=progress)
+    known = Known(config.lexicon, outside)
+    return choose_answers(aligned, learned.languages, normalised, known, seed=config.seed, progress=progress)
 
 
 def _resolved(config: AlignConfig) -> AlignConfig:

@@ -24,10 +24,14 @@ FORMER_NAMES = {
     "src_texts": "src_captions", "tgt_texts": "tgt_captions", "lowercase": "lower",
 }  # fmt: skip
 _VECTORS = {"src_emb", "tgt_emb", "via_emb"}
-_FILES = {"src_words", "tgt_words", "src_captions", "tgt_captions", "dictionary", "out", "into"}
+_FILES = {
+    "src_words", "tgt_words", "src_captions", "tgt_captions", "dictionary", "out", "into", "encoder",
+    "evidence",
+}  # fmt: skip
 _WHOLE = {"max_vocab": 1, "seed": 0}  # the least value
 _YES_OR_NO = {"lower", "resume", "no_identical", "reweight", "joint"}
-_OF_A_RUN = ("src", "tgt", "lexicon", "ranked", "fixed_target")  # given otherwise, or found by the run
+# Given otherwise, or found by the run:
+_OF_A_RUN = ("src", "tgt", "lexicon", "hints", "ranked", "fixed_target")
 KNOWN = (*(name for name in OPTIONS if name not in _OF_A_RUN), "config", *FORMER_NAMES)
 
 
@@ -90,19 +94,34 @@ def _checked(name: str, present: str, value: Any) -> Any:
         if not isinstance(value, str | PathLike):
             raise _expected(name, "a path", value)
         return Path(value)
-    if present in _WHOLE:
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < _WHOLE[present]:
-            raise _expected(name, f"a whole number of at least {_WHOLE[present]}", value)
-        return int(value)
+    if present in _WHOLE or present in _YES_OR_NO:
+        return _number(name, present, value)
+    if present == "config" and not isinstance(value, AlignConfig):
+        raise _expected(name, "a muse.AlignConfig", value)
+    if present == "encoder_emb":
+        return _paths(name, value)
+    if present == "encoder_template" and not isinstance(value, str):
+        raise _expected(name, "a string", value)
+    if present in ("via", "normalise", "command"):
+        return _several(name, value)
+    return value
+
+
+def _number(name: str, present: str, value: Any) -> int | bool:
     if present in _YES_OR_NO:
         if not isinstance(value, bool | np.bool_):
             raise _expected(name, "True or False", value)
         return bool(value)
-    if present == "config" and not isinstance(value, AlignConfig):
-        raise _expected(name, "a muse.AlignConfig", value)
-    if present in ("via", "normalise", "command"):
-        return _several(name, value)
-    return value
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < _WHOLE[present]:
+        raise _expected(name, f"a whole number of at least {_WHOLE[present]}", value)
+    return int(value)
+
+
+def _paths(name: str, value: object) -> tuple[Path, ...]:
+    files = value if isinstance(value, list | tuple) else (value,)
+    if not all(isinstance(file, str | PathLike) for file in files):
+        raise _expected(name, "two paths", value)
+    return tuple(map(Path, files))
 
 
 def _several(name: str, value: object) -> tuple[str, ...]:

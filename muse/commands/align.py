@@ -54,6 +54,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
             *("--max-vocab", "--lower"),
         ),
         "Learning": ("--init", "--no-identical", "--dictionary", "--via", "--via-emb", "--joint"),
+        "Help": ("--encoder", "--encoder-template", "--encoder-emb", "--evidence"),
         "Output": ("--out", "--resume"),
         "Advanced": (
             *("--normalise", "--refine", "--reweight", "--answers"),
@@ -134,6 +135,23 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="FILE",
     help="Translations to learn from; --init dictionary skips the initialisations that need none.",
 )
+@click.option(
+    "--encoder", type=Path, metavar="FOLDER",
+    help="A multilingual encoder that helps: the folder of a sentence-transformers, Hugging Face or "
+    "model2vec model.",
+)  # fmt: skip
+@click.option(
+    "--encoder-template", default="{word}", show_default=True, metavar="TEXT",
+    help="What the encoder reads for a word.",
+)  # fmt: skip
+@click.option(
+    "--encoder-emb", type=Path, multiple=True, metavar="FILE",
+    help="Comparable vectors of the words, made by any encoder: give it twice, for --src and for --tgt.",
+)  # fmt: skip
+@click.option(
+    "--evidence", type=Path, metavar="FILE",
+    help="Translations by another program, which may be wrong: source word, target word, score.",
+)  # fmt: skip
 @click.option("--no-identical", is_flag=True, help="Do not let auto fall back on identical strings.")
 @click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Read only the N most frequent words.")
 @click.option("--lower", is_flag=True, help="Lowercase words; of words that become equal, keep the first.")
@@ -206,10 +224,11 @@ def _lines(report: Report) -> list[str]:
     """The lines printed without --json: for each mapped language, then for the whole run."""
     fields = report.as_json()
     lines = [_row("space", fields["space"])]
+    hinted = report.config.lexicon is None
     for language, learned in report.learned.items():
         own = report.fields(language)
         lines += ["", _row("language", language)] * (len(report.learned) > 1) + [
-            _row("initialisation", f"{learned.alignment.method}{_evidence(learned)}"),
+            _row("initialisation", f"{learned.alignment.method}{_evidence(learned, hinted)}"),
             _row("criterion", own["criterion"]),
             *([] if learned.supervision is None else [_row("held out", learned.supervision)]),
             _row("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"),
@@ -222,10 +241,10 @@ def _lines(report: Report) -> list[str]:
     return [*lines[:-1], took, lines[-1]] if len(report.learned) == 1 else [*lines, took]
 
 
-def _evidence(learned: Learned) -> str:
+def _evidence(learned: Learned, hinted: bool) -> str:
     """What a mapping was learned from beside vectors."""
     if learned.supervision is not None:
-        return " (uses a dictionary)"
+        return " (uses an encoder's pairs)" if hinted else " (uses a dictionary)"
     return " (uses identical strings)" if "identical" in learned.alignment.inits else ""
 
 

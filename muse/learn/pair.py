@@ -24,6 +24,7 @@ from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
 from muse.learn.dimensions import in_smaller_space
 from muse.learn.settings import AlignConfig
 from muse.learn.supervise.choice import Start, Supervision, are_few, choose
+from muse.learn.supervise.cross_validation import wilson
 from muse.learn.supervise.evidence import Evidence, Maps, gather
 from muse.learn.tune import tune
 from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
@@ -39,6 +40,8 @@ log = logging.getLogger(__name__)
 
 MOST = 50_000  # rows of a side that are learned from; the others are only mapped
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
+HINTED_INIT = "gromov"  # that is tried beside such pairs
+LEAST_HINTED = 1.0  # percent of held-out pairs of an encoder that are found, for its pairs to be believed
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
 
 
@@ -115,6 +118,8 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
         return _learn_with_pairs(source, target, config.lexicon, config, runtime)
     if config.init == "dictionary":
         raise BadSetting("the initialisation dictionary needs a lexicon, got none")
+    if config.hints is not None:
+        return _learn_with_hints(source, target, config.hints, config, runtime)
     return _learn_without_pairs(source, target, config, runtime)
 
 
@@ -199,6 +204,45 @@ def _learn_with_pairs(
             alone = _learn_without_pairs(source, target, config, runtime)
         except (NotConverged, Mismatch) as error:
             log.warning("without the dictionary: %s", error)
+    return _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
+
+
+def _learn_with_hints(
+    source: Vectors, target: Vectors, hints: Lexicon, config: AlignConfig, runtime: Runtime
+) -> Learned:
+    """The alignment without pairs, or one learned from pairs that an encoder or a program gives.
+
+    They choose, as pairs of a dictionary do, unless even the best maps translate hardly any that were held
+    out: then they are as good as random.
+    """
+    began, alone = time.perf_counter(), None
+    evidence = gather(hints, source, target, device=runtime.device)
+    # The first initialisation solves most pairs of like vectors; the others take minutes on the rest.
+    quick = replace(config, init=HINTED_INIT) if config.init == "auto" else config
+    try:
+        alone = _learn_without_pairs(source, target, quick, runtime)
+    except NotConverged as error:
+        log.warning("without the pairs of the encoder or program: %s", error)
+    learned = _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
+    found = learned.supervision
+    if found is not None and found.tested and wilson(found.right, found.tested)[0] >= LEAST_HINTED:
+        return learned
+    log.warning("the pairs of the encoder or program do not help the mapping (%s); learned without", found)
+    if alone is not None and (alone.verdict.label == "aligned" or quick == config):
+        return alone
+    return _learn_without_pairs(source, target, config, runtime)
+
+
+def _judged_on_pairs(
+    source: Vectors,
+    target: Vectors,
+    evidence: Evidence,
+    alone: Learned | None,
+    config: AlignConfig,
+    runtime: Runtime,
+    began: float,
+) -> Learned:
+    """The alignment that translates held-out pairs best, `alone` among the candidates."""
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     alignment, supervision = learn_from_pairs(
         evidence, unsupervised=_starts(alone), fixed=config.fixed_target or not config.reweights,

@@ -82,6 +82,15 @@ class AlignConfig:
     """What the rows of `tgt` stand for: `--tgt-captions`."""
     dictionary: Path | None = None
     """Translations to learn from, for a single `src`: `--dictionary`. None learns without."""
+    encoder: Path | None = None
+    """A multilingual encoder that helps, for a single `src`: `--encoder`, a folder of a Hugging Face,
+    sentence-transformers or model2vec model."""
+    encoder_template: str = "{word}"
+    """The text that the encoder reads for a word: `--encoder-template`."""
+    encoder_emb: tuple[Path, ...] = ()
+    """Vectors of the words of `src` and of `tgt` that are comparable already: `--encoder-emb`, twice."""
+    evidence: Path | None = None
+    """Translations that another program gives, with scores: `--evidence`."""
     init: str = "auto"
     """The initialisation, or `auto`, which tries several: `--init`."""
     no_identical: bool = False
@@ -113,6 +122,8 @@ class AlignConfig:
     """The refinements of an initial mapping, in order, until it is aligned. None: the usual ones."""
     lexicon: Lexicon | None = None
     """The pairs of `dictionary`, once they are read."""
+    hints: Lexicon | None = None
+    """The surest pairs by an encoder or another program, which may be wrong, once they are found."""
     ranked: bool = True
     """Whether the rows are of words, most frequent first; else they are in no order."""
     fixed_target: bool = False
@@ -177,6 +188,7 @@ class AlignConfig:
             "reweight": self.reweights,
             "joint": self.joint,
             "answers": self.answers,
+            "encoder": next(map(str, filter(None, (self.encoder, *self.encoder_emb, self.evidence))), None),
             "max_vocab": self.max_vocab,
             "lower": self.lower,
             "via": self.via,
@@ -187,7 +199,7 @@ class AlignConfig:
         return replace(
             self, into=None, src_emb=(), tgt_emb=None, via_emb=(), src_words=None, tgt_words=None,
             src_captions=None, tgt_captions=None, dictionary=None, out=None, resume=False, command=(),
-            answers="all",
+            answers="all", encoder=None, encoder_emb=(), evidence=None,
         )  # fmt: skip
 
     def into_fixed(self) -> AlignConfig:
@@ -205,7 +217,9 @@ class AlignConfig:
 
     def without_pairs(self) -> AlignConfig:
         """The settings for two languages without known translations."""
-        return self if self.lexicon is None else replace(self, init="auto", lexicon=None)
+        if self.lexicon is None and self.hints is None:
+            return self
+        return replace(self, init=self.init if self.lexicon is None else "auto", lexicon=None, hints=None)
 
     @property
     def plan(self) -> Plan:

@@ -1,0 +1,177 @@
+"""Outside scores: what others than the two sets of vectors say of translations, and how far to believe it.
+
+They may be of a pretrained encoder of both languages, another program's translations, a transliterator: a
+score for some pairs of words. How good it is in these two languages is measured here. Pairs fall into
+cells, by the rank of each word among the other's and the lead of the first. The answers by all other
+evidence, right with a known probability p on average, fall into a cell at a rate that is a mixture: p times
+the rate of right translations plus 1 - p times that of wrong ones, which are seen in the candidates behind
+them. The log of the ratio of both rates is added to the log odds of a candidate. For a source that knows
+nothing the rates are equal, and nothing changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.answers.candidates import Candidates, NeighbourLists
+from muse.vectors import Matrix
+
+KEPT = 10  # words of the other language whose scores are kept
+RANKS = (0, 1, 3, 6, KEPT)  # the first rank of each band, up to those not among the kept
+LEADS = 4  # bands of the lead of a word's first
+MOST_ODDS = 5.0  # of one source, whatever the rates: they are of some thousand words
+SMOOTHED = 5.0  # candidates added to each cell, in proportion to all
+LEAST_RIGHT = 0.02  # of the answers by all other evidence
+OTHERS = 5  # candidates behind the answer, by which the rates of wrong translations are known
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class OutsideScores:
+    """The best words of the other language by scores that somebody else gives, best first.
+
+    Sources have the targets `columns` (n, k) with `scores` (n, k), targets the sources `rows` (m, k) with
+    `scores_back` (m, k); -1 and -inf where there are none.
+    """
+
+    columns: Numbers
+    scores: Floats
+    rows: Numbers
+    scores_back: Floats
+
+    @classmethod
+    def of_vectors(cls, source: Matrix, target: Matrix) -> OutsideScores:
+        """By CSLS of comparable vectors (n, d) and (m, d), each language centred; zeros are unknown words."""
+        known = tuple(np.flatnonzero(side.any(axis=1)) for side in (source, target))
+        centred = [_centred(side[of]) for side, of in zip((source, target), known, strict=True)]
+        empty = cls.of_pairs(np.zeros((0, 2), np.int64), np.zeros(0), (len(source), len(target)))
+        if min(map(len, known)) < 2:
+            return empty
+        lists = NeighbourLists.of(centred[0], centred[1])
+        for table, names, scores, mine, other in (
+            (empty.columns, lists.columns, empty.scores, known[0], known[1]),
+            (empty.rows, lists.rows, empty.scores_back, known[1], known[0]),
+        ):
+            width = min(KEPT, names.shape[1])
+            table[mine, :width] = other[names[:, :width]]
+            scores[mine, :width] = (lists.csls if names is lists.columns else lists.csls_back)[:, :width]
+        return empty
+
+    @classmethod
+    def of_pairs(cls, pairs: Numbers, scores: NDArray[np.float64], counts: tuple[int, int]) -> OutsideScores:
+        """By the scores (p,) of pairs (p, 2), of `counts` words of both languages."""
+        there = _best(pairs, scores, counts[0])
+        return cls(*there, *_best(pairs[:, ::-1], scores, counts[1]))
+
+    def reversed(self) -> OutsideScores:
+        """The scores from target to source."""
+        return OutsideScores(self.rows, self.scores_back, self.columns, self.scores)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each source has a score with any target, (n,)."""
+        return np.asarray(self.columns[:, 0] >= 0)
+
+    def mutual(self) -> tuple[Numbers, Floats]:
+        """The pairs (p, 2) of words that are each other's first, and their leads (p,), surest first."""
+        sources = np.flatnonzero(self.known)
+        first = self.columns[sources, 0]
+        kept = self.rows[first, 0] == sources
+        pairs = np.stack([sources[kept], first[kept]], axis=1)
+        leads = np.minimum(_lead(self.scores)[pairs[:, 0]], _lead(self.scores_back)[pairs[:, 1]])
+        order = np.argsort(-leads, kind="stable")
+        return pairs[order], leads[order]
+
+    def candidates(self, words: Numbers) -> tuple[Numbers, Numbers]:
+        """The candidates of some words: rows and columns (c,)."""
+        columns = self.columns[words]
+        some = columns >= 0
+        return np.repeat(words, columns.shape[1])[some.ravel()], columns[some]
+
+    def ranks(self, rows: Numbers, columns: Numbers) -> tuple[Numbers, Numbers]:
+        """The rank (c,) of each target among its word's best, from 0, and of each source; KEPT for none."""
+        found = np.full(len(rows), KEPT), np.full(len(rows), KEPT)
+        for rank in reversed(range(self.columns.shape[1])):
+            found[0][self.columns[rows, rank] == columns] = rank
+            found[1][self.rows[columns, rank] == rows] = rank
+        return found
+
+    @cached_property
+    def _leads(self) -> Numbers:
+        """The band (n,) of how far the best of each source leads the second."""
+        lead = _lead(self.scores)
+        some = lead[self.known]
+        bounds = np.quantile(some, np.arange(1, LEADS) / LEADS) if len(some) else np.zeros(LEADS - 1)
+        return np.searchsorted(bounds, lead)
+
+    def cells(self, rows: Numbers, columns: Numbers) -> Numbers:
+        """The cell (c,) of each candidate; 0 if the scores know its word or the candidate not at all."""
+        ranks = self.ranks(rows, columns)
+        there, back = (np.searchsorted(RANKS, rank, side="right") - 1 for rank in ranks)
+        cell = 1 + (there * len(RANKS) + back) * LEADS + np.where(there == 0, self._leads[rows], 0)
+        unknown = ~self.known[rows] | ~self.reversed().known[columns]
+        return np.where(unknown, 0, cell)
+
+
+def _lead(scores: Floats) -> Floats:
+    """By how much the first of the scores (n, k) is above the second; 0 for one without any."""
+    if scores.shape[1] < 2:
+        return np.zeros(len(scores), np.float32)
+    first, second = scores[:, 0], scores[:, 1]
+    known = np.isfinite(first)
+    behind = np.where(np.isfinite(second), second, np.where(known, first - 1, 0))
+    return np.asarray(np.where(known, first, 0) - np.where(known, behind, 0), np.float32)
+
+
+def _best(pairs: Numbers, scores: NDArray[np.float64], count: int) -> tuple[Numbers, Floats]:
+    columns = np.full((count, KEPT), -1)
+    best = np.full((count, KEPT), -np.inf, np.float32)
+    order = np.lexsort((pairs[:, 1], -scores, pairs[:, 0]))
+    rows = pairs[order, 0]
+    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    kept = rank < KEPT
+    columns[rows[kept], rank[kept]] = pairs[order, 1][kept]
+    best[rows[kept], rank[kept]] = scores[order][kept]
+    return columns, best
+
+
+def _centred(rows: Matrix) -> Matrix:
+    """Unit rows (n, d) without their mean, of unit length."""
+    for _ in range(2):
+        rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        rows = rows - rows.mean(axis=0) if _ == 0 else rows
+    return np.asarray(rows, np.float32)
+
+
+def measured_odds(
+    scores: OutsideScores,
+    candidates: Candidates,
+    log_odds: NDArray[np.float64],
+    probability: NDArray[np.float32],
+) -> NDArray[np.float64]:
+    """The log odds that each cell of the scores adds to a candidate; cell 0, of the unknown, adds nothing.
+
+    `log_odds` and `probability` (c,) are those of all candidates by the other evidence.
+    """
+    order = candidates.order(log_odds)
+    rank = np.arange(len(order)) - candidates.pointers[:-1][candidates.places]
+    cell = scores.cells(candidates.rows, candidates.columns)[order]
+    count = 1 + len(RANKS) ** 2 * LEADS
+    first, others = cell[rank == 0], cell[(rank > 0) & (rank <= OTHERS)]
+    asked = first > 0  # whether the scores know a word says nothing of its translations
+    mixed, wrong = (np.bincount(one[one > 0], minlength=count).astype(float) for one in (first, others))
+    if not mixed.sum() or not wrong.sum():
+        return np.zeros(count)
+    p = float(probability[order[rank == 0]][asked].mean())
+    every = (mixed + wrong + 1) / (mixed + wrong + 1).sum()
+    mixed, wrong = ((one + SMOOTHED * every) / (one.sum() + SMOOTHED) for one in (mixed, wrong))
+    right = np.maximum((mixed - (1 - p) * wrong) / max(p, LEAST_RIGHT), np.exp(-MOST_ODDS) * wrong)
+    found = np.clip(np.log(right / right.sum() / wrong), -MOST_ODDS, MOST_ODDS)
+    found[0] = 0
+    return np.asarray(found)

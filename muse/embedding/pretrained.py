@@ -1,0 +1,132 @@
+"""Words as a pretrained encoder knows them: vectors of a model in a folder, for both languages alike.
+
+The folder may be of sentence-transformers, of Hugging Face's transformers, which is read with mean pooling,
+or of model2vec. Words are encoded once: their vectors are kept in a folder, under a name with a digest of the
+model, the words and the template.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.files.atomic import atomic_path
+from muse.files.source import DAMAGED
+from muse.files.space_folder import checksum
+from muse.installation import install_extra
+from muse.progress import Progress
+from muse.vectors import Matrix
+
+log = logging.getLogger(__name__)
+
+BATCH = 512  # words encoded at once
+SLOT = "{word}"
+
+
+@dataclass(frozen=True)
+class PretrainedEncoder:
+    """An encoder in a folder, and the text that it reads for a word."""
+
+    folder: Path
+    template: str = SLOT
+
+    def check(self) -> None:
+        """Raise BadFile for a folder that is none, BadSetting for a template without a place for the word."""
+        if SLOT not in self.template:
+            raise BadSetting(
+                f"--encoder-template must contain {SLOT}, got {self.template!r}; write it where the word goes"
+            )
+        if not self.folder.is_dir():
+            raise BadFile(
+                f"{self.folder}: expected the folder of a model, such as SentenceTransformer.save writes; "
+                "check the path"
+            )
+        _require()
+
+    def encode(
+        self, words: Sequence[str], *, cache: Path, device: str, progress: Progress, name: str
+    ) -> Matrix:
+        """The vectors (n, d) of the words, from `cache` or encoded; BadFile for a folder without a model."""
+        path = cache / f"{self._digest(words)}.npy"
+        if (kept := _read(path, len(words))) is not None:
+            return kept
+        rows = self._encoded(words, device, progress, name)
+        try:
+            cache.mkdir(parents=True, exist_ok=True)
+            with atomic_path(path) as partial, partial.open("wb") as file:
+                np.save(file, rows)
+        except OSError as error:
+            log.debug("%s: not kept, %s", path, error)
+        return rows
+
+    def _encoded(self, words: Sequence[str], device: str, progress: Progress, name: str) -> Matrix:
+        model = _load(self.folder, device)
+        texts = [self.template.replace(SLOT, word) for word in words]
+        rows = []
+        with progress.stage(f"encoding words ({name})", len(texts), "words") as tick:
+            for begin in range(0, len(texts), BATCH):
+                batch = texts[begin : begin + BATCH]
+                found = model.encode(batch, batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
+                rows.append(np.asarray(found, np.float32))
+                tick(begin + len(batch))
+        encoded = np.concatenate(rows)
+        return np.where(np.isfinite(encoded).all(axis=1, keepdims=True), encoded, 0).astype(np.float32)
+
+    def _digest(self, words: Sequence[str]) -> str:
+        found = hashlib.sha256(checksum(self.folder).encode())
+        found.update("\0".join((self.template, *words)).encode())
+        return found.hexdigest()[:16]
+
+
+def _read(path: Path, count: int) -> Matrix | None:
+    try:
+        rows = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        return None
+    except (OSError, *DAMAGED, ValueError) as error:
+        log.warning("%s: encoded again, %s", path, error)
+        return None
+    fits = rows.ndim == 2 and len(rows) == count and rows.dtype == np.float32
+    return rows if fits and np.isfinite(rows).all() else None
+
+
+def _require() -> Any:
+    try:
+        import sentence_transformers
+    except ImportError as error:
+        raise MissingExtra(
+            "--encoder needs sentence-transformers, which is not installed; run "
+            f"{install_extra('transformers')}"
+        ) from error
+    return sentence_transformers
+
+
+def _load(folder: Path, device: str) -> Any:
+    library = _require()
+    try:
+        if _is_model2vec(folder):
+            static = library.models.StaticEmbedding.from_model2vec(str(folder))
+            return library.SentenceTransformer(modules=[static], device=device)
+        return library.SentenceTransformer(str(folder), device=device, local_files_only=True)
+    except Exception as error:  # noqa: BLE001 - whatever the library raises for a folder that it cannot read
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadFile(
+            f"{folder}: expected a model of sentence-transformers, Hugging Face or model2vec, got {reason}; "
+            "check that the folder is whole"
+        ) from error
+
+
+def _is_model2vec(folder: Path) -> bool:
+    try:
+        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(settings, dict) and settings.get("model_type") == "model2vec"
