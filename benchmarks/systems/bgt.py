@@ -42,6 +42,7 @@ from muse.evaluation.probing import evaluate_probe
 from muse.evaluation.sentence_ratings import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
 from muse.run.runtime import Runtime
+from muse.run.streams import generator_for
 from muse.search.pair_score import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged
@@ -50,7 +51,6 @@ from muse.sentences.systems.bgt.inputs import PieceTokens
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
 from muse.sentences.systems.pieces import SPECIALS, Pieces
 from muse.sentences.training.pairs import Pairs
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
 

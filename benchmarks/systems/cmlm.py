@@ -46,6 +46,7 @@ from muse.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.evaluation.score import bootstrap_interval
 from muse.progress import Progress
 from muse.run.runtime import Runtime
+from muse.run.streams import generator_for
 from muse.search.pair_score import PairScore
 from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction
@@ -60,7 +61,6 @@ from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks.masked_prediction import Predicted
 from muse.sentences.systems.pieces import SPECIALS
 from muse.sentences.training.optimising import Schedule
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import train
 from muse.space import load_space
 

@@ -42,13 +42,13 @@ from muse.files.nli import Inference, read_nli
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import ParallelText, read_parallel
 from muse.progress import Progress
+from muse.run.streams import generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.words import Lookup
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli.infersent import SameLength
 from muse.sentences.systems.nli.pair_classes import RowPairNetwork, pair_features
-from muse.sentences.training.seeding import generator_for
 from muse.space import load_space
 from muse.vectors import Matrix
 

@@ -41,6 +41,7 @@ from muse.files.lexicons import read_lexicon
 from muse.files.sentence_text import ParallelText, read_parallel
 from muse.lexicon import Lexicon
 from muse.run.runtime import Runtime
+from muse.run.streams import generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks.masked_prediction import Predicted, rarity
@@ -55,7 +56,6 @@ from muse.sentences.systems.xlm.corpus import (
 from muse.sentences.systems.xlm.language_model import XlmConfig, XlmNetwork, side_by_side
 from muse.sentences.systems.xlm.xlm_system import PRESETS, XlmLearner, untrained_network
 from muse.sentences.training.pairs import Pairs
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import TrainerConfig, best_epoch, train
 from muse.space import AlignedSpace, load_space
 

@@ -36,6 +36,7 @@ from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, header, numbers, row, today
 from muse.files.sentence_text import read_rated_sentences
 from muse.run.runtime import Runtime
+from muse.run.streams import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.corpora import language_shares
 from muse.sentences.systems.networks.masked_prediction import Predicted
@@ -43,7 +44,6 @@ from muse.sentences.systems.pieces import UNK, Pieces
 from muse.sentences.systems.xlm.corpus import Sources, XlmCorpus, cut_streams, make_sources
 from muse.sentences.systems.xlm.language_model import XlmConfig, XlmNetwork, following, side_by_side
 from muse.sentences.systems.xlm.xlm_system import PRESETS, XlmLearner, untrained_network
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import TrainerConfig, best_epoch, train
 
 LANGUAGE = "fr"

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from muse.answers.candidates import Candidates, NeighbourLists
 from muse.vectors import Matrix
 
-KEPT = 10  # words of the other language whose scores are kept
-RANKS = (0, 1, 3, 6, KEPT)  # the first rank of each band, up to those not among the kept
+LISTED = 10  # words of the other language whose scores are kept
+RANKS = (0, 1, 3, 6, LISTED)  # the first rank of each band, up to those not among the kept
 LEADS = 4  # bands of the lead of a word's first
 MOST_ODDS = 5.0  # of one source, whatever the rates: they are of some thousand words
 SMOOTHED = 5.0  # candidates added to each cell, in proportion to all
@@ -58,7 +58,7 @@ class OutsideScores:
             (empty.columns, lists.columns, empty.scores, known[0], known[1]),
             (empty.rows, lists.rows, empty.scores_back, known[1], known[0]),
         ):
-            width = min(KEPT, names.shape[1])
+            width = min(LISTED, names.shape[1])
             table[mine, :width] = other[names[:, :width]]
             scores[mine, :width] = (lists.csls if names is lists.columns else lists.csls_back)[:, :width]
         return empty
@@ -95,8 +95,8 @@ class OutsideScores:
         return np.repeat(words, columns.shape[1])[some.ravel()], columns[some]
 
     def ranks(self, rows: Numbers, columns: Numbers) -> tuple[Numbers, Numbers]:
-        """The rank (c,) of each target among its word's best, from 0, and of each source; KEPT for none."""
-        found = np.full(len(rows), KEPT), np.full(len(rows), KEPT)
+        """The rank (c,) of each target among its word's best, from 0, and of each source; LISTED for none."""
+        found = np.full(len(rows), LISTED), np.full(len(rows), LISTED)
         for rank in reversed(range(self.columns.shape[1])):
             found[0][self.columns[rows, rank] == columns] = rank
             found[1][self.rows[columns, rank] == rows] = rank
@@ -130,12 +130,12 @@ def _lead(scores: Floats) -> Floats:
 
 
 def _best(pairs: Numbers, scores: NDArray[np.float64], count: int) -> tuple[Numbers, Floats]:
-    columns = np.full((count, KEPT), -1)
-    best = np.full((count, KEPT), -np.inf, np.float32)
+    columns = np.full((count, LISTED), -1)
+    best = np.full((count, LISTED), -np.inf, np.float32)
     order = np.lexsort((pairs[:, 1], -scores, pairs[:, 0]))
     rows = pairs[order, 0]
     rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    kept = rank < KEPT
+    kept = rank < LISTED
     columns[rows[kept], rank[kept]] = pairs[order, 1][kept]
     best[rows[kept], rank[kept]] = scores[order][kept]
     return columns, best
@@ -161,17 +161,20 @@ def measured_odds(
     """
     order = candidates.order(log_odds)
     rank = np.arange(len(order)) - candidates.pointers[:-1][candidates.places]
-    cell = scores.cells(candidates.rows, candidates.columns)[order]
+    cell, chance = scores.cells(candidates.rows, candidates.columns)[order], probability[order]
     count = 1 + len(RANKS) ** 2 * LEADS
-    first, others = cell[rank == 0], cell[(rank > 0) & (rank <= OTHERS)]
-    asked = first > 0  # whether the scores know a word says nothing of its translations
-    mixed, wrong = (np.bincount(one[one > 0], minlength=count).astype(float) for one in (first, others))
-    if not mixed.sum() or not wrong.sum():
+    # Whether the scores know a word says nothing of its translations.
+    first, others = ((cell > 0) & place for place in (rank == 0, (rank > 0) & (rank <= OTHERS)))
+    if not first.any() or not others.any():
         return np.zeros(count)
-    p = float(probability[order[rank == 0]][asked].mean())
+    p = float(chance[first].mean())
+    mixed, wrong = (np.bincount(cell[one], minlength=count).astype(float) for one in (first, others))
     every = (mixed + wrong + 1) / (mixed + wrong + 1).sum()
     mixed, wrong = ((one + SMOOTHED * every) / (one.sum() + SMOOTHED) for one in (mixed, wrong))
-    right = np.maximum((mixed - (1 - p) * wrong) / max(p, LEAST_RIGHT), np.exp(-MOST_ODDS) * wrong)
-    found = np.clip(np.log(right / right.sum() / wrong), -MOST_ODDS, MOST_ODDS)
+    # Some of the others are right too. What that makes the ratio too low is in the weight of the odds; to
+    # solve for both rates would need more exact shares than are known.
+    right = (mixed - (1 - p) * wrong) / max(p, LEAST_RIGHT)
+    odds = np.log(np.maximum(right, np.exp(-MOST_ODDS) * wrong) / wrong)
+    found = np.clip(odds, -MOST_ODDS, MOST_ODDS)
     found[0] = 0
     return np.asarray(found)

@@ -18,9 +18,8 @@ import torch
 from torch import Tensor
 
 from muse.answers.calibration import CACHED_RETRIEVAL, find_calibration, known_calibration
-from muse.answers.lookup import forms_of, rows_of
+from muse.answers.lookup import forms_of, languages_with, rows_of, spellings
 from muse.answers.probability import CANDIDATES
-from muse.answers.suggestions import languages_with, spellings
 from muse.answers.unseen import answer_unseen, find_unseen
 from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace

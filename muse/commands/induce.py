@@ -192,7 +192,7 @@ def _write(
 ) -> list[dict[str, Any]]:
     # What each file has and lacks; the files appear only once all are complete.
     from muse.files.lexicons import dictionary_writer
-    from muse.space.inputs import check_not_an_input
+    from muse.space.saving import check_not_an_input
 
     # The other direction's file has no option.
     check_not_an_input(space.manifest, [one.out for one in wanted])

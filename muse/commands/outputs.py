@@ -40,7 +40,7 @@ def check_outputs(options: dict[str, Any]) -> None:
 
 def check_inputs_spared(manifest: Mapping[str, Any]) -> None:
     """Raise BadSetting if the current command writes where a file is that a space was made of."""
-    from muse.space.inputs import check_not_an_input
+    from muse.space.saving import check_not_an_input
 
     context = click.get_current_context(silent=True)
     for option, name, path in _paths(context.params) if context else ():

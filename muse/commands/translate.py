@@ -83,7 +83,7 @@ def show_words(
 
 
 def _not_found(space: AlignedSpace, language: str, word: str) -> str:
-    from muse.answers.suggestions import not_found
+    from muse.answers.lookup import not_found
 
     with suppress(OSError):  # a name that is too long is none
         if Path(word).is_file():

@@ -31,7 +31,7 @@ from muse.files.writing import check_place, check_text_name, write_vectors_text
 from muse.progress import Progress, Tick
 from muse.run.memory import peak_memory_mb
 from muse.text.characters import unspaced_advice
-from muse.text.codes import iso_code
+from muse.text.surface import iso_code
 
 log = logging.getLogger(__name__)
 

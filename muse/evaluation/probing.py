@@ -36,7 +36,7 @@ from muse.evaluation.classifier import (
 )
 from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval, json_fields
 from muse.text.characters import is_punctuation
-from muse.text.codes import iso_code
+from muse.text.surface import iso_code
 from muse.text.tokens import Tokeniser
 
 FEWEST = 10  # sentences of a class

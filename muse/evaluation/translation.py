@@ -8,7 +8,7 @@ from typing import Any
 
 from muse.errors import Mismatch, MissingExtra
 from muse.installation import install_extra
-from muse.text.codes import iso_code
+from muse.text.surface import iso_code
 from muse.version import __version__
 
 _TOKENISERS = {"zh": "zh", **dict.fromkeys(("ja", "km", "lo", "my", "th"), "char")}

@@ -21,7 +21,7 @@ from muse.files.vectors.spacy import SETTINGS, VOCAB
 from muse.files.writing import check_folder_place
 from muse.installation import install_extra
 from muse.space import AlignedSpace
-from muse.space.inputs import check_not_an_input
+from muse.space.saving import check_not_an_input
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)

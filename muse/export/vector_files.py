@@ -24,7 +24,7 @@ from muse.files.writing import check_binary_name, check_folder, check_place, che
 from muse.normalise import normalise
 from muse.progress import Progress, Tick
 from muse.space import AlignedSpace, Provenance, SideToSave, save_space
-from muse.space.inputs import check_not_an_input
+from muse.space.saving import check_not_an_input
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)

@@ -5,12 +5,18 @@ draws does not depend on what was drawn before it, and a run that is resumed nee
 Zeros at the end do not count: [seed], [seed, 0] and [seed, 0, 0] are one stream (numpy's SeedSequence).
 What only measures, such as the intervals of an evaluation, draws from [seed].
 
+In training, generators by the seed and a stream make a resumed run draw what it would have drawn.
+
 A number here never changes, and a new stream gets a new number: else the same seed gives another result.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
+import torch
 
 Stream = tuple[int, ...]
 
@@ -90,3 +96,19 @@ def generator(seed: int, stream: Stream) -> np.random.Generator:
 def mixed(*numbers: int) -> int:
     """32 bits that depend on all of the numbers: the seed of another kind of generator, such as torch's."""
     return int(np.random.SeedSequence(numbers).generate_state(1)[0])
+
+
+def generator_for(seed: int, *stream: int, device: str = "cpu") -> torch.Generator:
+    """A generator for one stream of random numbers, such as an epoch's batches."""
+    return torch.Generator(device).manual_seed(mixed(seed, *stream))
+
+
+@contextmanager
+def torch_seeded(seed: int, *stream: int, device: str = "cpu") -> Iterator[None]:
+    """Seeds torch's global generators inside the context and restores their state afterwards."""
+    found = mixed(seed, *stream)
+    with torch.random.fork_rng(["cuda"] if device == "cuda" else []):
+        torch.default_generator.manual_seed(found)
+        if device == "cuda":
+            torch.cuda.manual_seed(found)
+        yield

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from muse.alignment import Alignment
-from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
 from muse.files.atomic import atomic_folder, writing
 from muse.files.row_texts import write_texts
+from muse.files.source import is_stream
 from muse.files.space_folder import (
     MAPPING,
     MEANS,
@@ -25,11 +26,13 @@ from muse.files.space_folder import (
     VECTORS,
     WORDS,
     check_words,
+    checksum,
     folder_name,
     write_array,
     write_words,
 )
 from muse.files.space_manifest import (
+    SpaceRecord,
     input_file,
     is_figure,
     is_space,
@@ -281,3 +284,35 @@ def _with_languages(
 def _confidence(verdict: Any) -> float:
     found = verdict.get("confidence") if isinstance(verdict, dict) else None
     return float(found) if is_figure(found) else 1.0
+
+
+def check_not_an_input(manifest: Mapping[str, Any], paths: Iterable[Path], *, written: str = "--out") -> None:
+    """Raise BadSetting if a file or folder at one of the paths is an input of the space with this manifest.
+
+    It is known by its checksum, wherever it was read from and whatever its name is; what was made of the
+    space before has another one, unless it is the same to the byte. `written` is the option that names it.
+    """
+    known = dict(_inputs(SpaceRecord.of(manifest)))
+    for path in paths if known else ():
+        if not path.exists() or is_stream(path):
+            continue
+        try:
+            found = known.get(checksum(path))
+        except OSError as error:
+            raise BadFile(
+                f"{path}: expected a file that can be read before it is replaced, got {error.strerror}; "
+                f"choose another {written}"
+            ) from error
+        if found is not None:
+            raise BadSetting(
+                f"{path}: {written} would replace {found}, which this space was made of; choose another "
+                f"{written}"
+            )
+
+
+def _inputs(made: SpaceRecord) -> Iterator[tuple[str, str]]:
+    """The checksum of each input, and what it is."""
+    parts = [(file, "a file") for file in made.inputs]
+    for language, entry in made.languages.items():
+        parts += [(file, f"the vectors of {language}") for file in entry.files]
+    yield from ((file.sha256, kind) for file, kind in parts if file.sha256 is not None)

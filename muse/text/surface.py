@@ -6,11 +6,12 @@ tokens may be one word in all but spelling, such as French aujourd'hui.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from muse.text.characters import composed
-from muse.text.codes import iso_code
 
 # By language, as tokens. Each was tried in translating held-out training text and lowers no BLEU there;
 # hyphenated words in general are better translated word by word.
@@ -160,3 +161,22 @@ def is_all_caps(tokens: Sequence[str]) -> bool:
     """Whether a line is all in capitals, ignoring single letters such as I."""
     words = [token for token in tokens if len(token) > 1 and any(map(str.isalpha, token))]
     return bool(words) and all(word.isupper() for word in words)
+
+
+# Other codes of the languages that have rules of their own.
+_ISO = {
+    "bur": "my", "cat": "ca", "chi": "zh", "cmn": "zh", "deu": "de", "eng": "en", "fra": "fr", "fre": "fr",
+    "ger": "de", "ita": "it", "jpn": "ja", "khm": "km", "lao": "lo", "ltz": "lb", "mya": "my", "rus": "ru",
+    "spa": "es", "tha": "th", "zho": "zh",
+}  # fmt: skip
+
+
+@cache
+def iso_code(language: str) -> str:
+    """The two-letter code of a language that has rules here, else what stands before - or _, in lower case.
+
+    >>> iso_code("fra_Latn"), iso_code("de-AT"), iso_code("xx")
+    ('fr', 'de', 'xx')
+    """
+    name = re.split(r"[_-]", language.lower())[0]
+    return _ISO.get(name, name)

@@ -15,8 +15,8 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from muse.text.characters import composed
-from muse.text.codes import iso_code
 from muse.text.markup import split_at_markup, split_at_tags, tags_closed_up, tags_restored, tags_shortened
+from muse.text.surface import iso_code
 
 _CLOSES = {
     "“": "”", "”": "”", "„": "“”", "‘": "’", "‚": "‘’", "«": "»", "»": "«»", "‹": "›", "›": "‹›",

@@ -18,8 +18,7 @@ from itertools import islice
 import numpy as np
 
 from muse.answers.calibration import find_calibration
-from muse.answers.lookup import Translation, neighbours
-from muse.answers.suggestions import languages_with, spellings
+from muse.answers.lookup import Translation, languages_with, neighbours, spellings
 from muse.answers.translations import WordAnswer, answer_words
 from muse.errors import BadSetting
 from muse.report.word_map import is_readable

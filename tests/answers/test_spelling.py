@@ -10,7 +10,7 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 
-from muse.answers.suggestions import CANDIDATES, not_found, spellings
+from muse.answers.lookup import CANDIDATES, not_found, spellings
 from muse.vectors import Vectors
 from tests.support.spaces import plain_space
 

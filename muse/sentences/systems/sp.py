@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.files.sentence_text import read_pairs
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, generator_for, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Limited, Reader
 from muse.sentences.systems.network_encoder import SentenceNetwork
@@ -27,7 +27,6 @@ from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingR
 from muse.sentences.systems.word_encoders import pooled
 from muse.sentences.training.checks import beside, check_choices, check_least
 from muse.sentences.training.losses import Hinge, Loss
-from muse.sentences.training.seeding import generator_for, torch_seeded
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import AlignedSpace
 

@@ -27,11 +27,10 @@ from muse.errors import BadSetting, NotConverged
 from muse.progress import Tick
 from muse.run.processes import Processes
 from muse.run.runtime import Runtime
-from muse.run.streams import of_batches, of_epoch, of_pass
+from muse.run.streams import generator_for, of_batches, of_epoch, of_pass, torch_seeded
 from muse.sentences.training.checks import beside, check_choices, check_fractions
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.optimising import OPTIMISER_NAMES, Arrays, Optimisers, Schedule, sparse_tables
-from muse.sentences.training.seeding import generator_for, torch_seeded
 
 log = logging.getLogger(__name__)
 

@@ -12,6 +12,7 @@ import torch
 from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.run.processes import ALONE
+from muse.run.streams import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.core import SpaceCore
@@ -20,7 +21,6 @@ from muse.sentences.systems.nli.infersent import InferSent, InferSentConfig
 from muse.sentences.systems.nli.x_bilstm import XBiLSTM
 from muse.sentences.training.losses import Align
 from muse.sentences.training.pairs import make_pairs
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import SideToSave, load_space, save_space
 from muse.vectors import Vectors

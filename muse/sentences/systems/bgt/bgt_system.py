@@ -16,7 +16,7 @@ from torch import Tensor
 
 from muse.errors import BadSetting, Mismatch
 from muse.files.sentence_text import ParallelText, read_pairs
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.names import LANGUAGE
 from muse.sentences.encoders.ragged import Ragged
@@ -38,7 +38,6 @@ from muse.sentences.training.batching import encoding_batches, token_batches
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.sentences.training.two_sides import held_out_hits, held_out_precision
 from muse.space import AlignedSpace

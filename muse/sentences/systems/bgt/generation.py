@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, Contradiction
+from muse.run.streams import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reading
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, restored_pieces
@@ -25,7 +26,6 @@ from muse.sentences.systems.line_writer import Writer, check_direction
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.networks.decoding import best_sequences, most_pieces
 from muse.sentences.systems.pieces import Pieces
-from muse.sentences.training.seeding import generator_for
 
 SYSTEM = "bgt"
 

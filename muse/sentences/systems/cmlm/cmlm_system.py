@@ -13,7 +13,7 @@ import torch
 
 from muse.files.nli import Inference, read_translated_nli
 from muse.files.sentence_text import read_documents
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, generator_for
 from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
     Cotrained,
@@ -39,7 +39,6 @@ from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.optimising import Schedule
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import EpochResult, TrainerConfig, check_batches, train
 from muse.space import AlignedSpace
 

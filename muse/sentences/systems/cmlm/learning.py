@@ -17,6 +17,7 @@ from torch import Tensor
 from muse.files.nli import LABELS, Inference
 from muse.progress import Progress
 from muse.run.runtime import Runtime
+from muse.run.streams import generator_for
 from muse.search.exact import nearest
 from muse.sentences.encoders.ragged import Padded
 from muse.sentences.encoders.reading import Reading
@@ -41,7 +42,6 @@ from muse.sentences.systems.nli.pair_classes import (
 from muse.sentences.systems.pieces import MASK
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.pairs import read_text
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import AlignedSpace
 from muse.text.tokens import Tokeniser

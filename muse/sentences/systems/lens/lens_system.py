@@ -8,7 +8,7 @@ from typing import Any
 
 from muse.errors import Contradiction
 from muse.files.nli import LABELS
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, torch_seeded
 from muse.sentences.systems.lens.lens import LensConfig, LensNetwork
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
 from muse.sentences.systems.nli.pair_classes import (
@@ -22,7 +22,6 @@ from muse.sentences.systems.pretrained_cores import restored_core
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.optimising import Schedule
-from muse.sentences.training.seeding import torch_seeded
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import AlignedSpace

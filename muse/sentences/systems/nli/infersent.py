@@ -19,7 +19,7 @@ from torch import Tensor
 
 from muse.errors import Contradiction
 from muse.files.nli import LABELS
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, generator_for, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.systems.core import Core
@@ -41,7 +41,6 @@ from muse.sentences.systems.pretrained_cores import restored_core
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.checks import beside, check_choices, check_fractions, check_least
 from muse.sentences.training.pairs import Pairs
-from muse.sentences.training.seeding import generator_for, torch_seeded
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import AlignedSpace
 

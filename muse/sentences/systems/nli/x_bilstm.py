@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.errors import BadSetting, Mismatch
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_space, encoder_files
@@ -26,7 +26,6 @@ from muse.sentences.systems.nli.infersent import INFERSENT, InferSent, InferSent
 from muse.sentences.systems.nli.pair_classes import PairClassifier, RowPairNetwork
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.losses import Align
-from muse.sentences.training.seeding import torch_seeded
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import AlignedSpace
 

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, generator_for
 from muse.sentences.systems.networks.transformer import TransformerLayers, random_rows
 from muse.sentences.systems.pieces import Pieces, aligned_rows
 from muse.sentences.systems.translator.seq2seq import (
@@ -30,7 +30,6 @@ from muse.sentences.systems.translator.seq2seq import (
 )
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from muse.sentences.systems.xlm.tuning import open_xlm
-from muse.sentences.training.seeding import generator_for
 from muse.space import AlignedSpace
 
 POSITIONS = 2.0  # the scale of positions relative to pieces

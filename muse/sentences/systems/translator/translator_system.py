@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, Contradiction
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reading
 from muse.sentences.encoders.saving import encoder_files
@@ -38,7 +38,6 @@ from muse.sentences.systems.translator.seq2seq import (
     TranslatorNetwork,
     generate,
 )
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import AlignedSpace
 

@@ -19,7 +19,7 @@ from torch import Tensor
 from muse.errors import BadSetting, Contradiction, Mismatch
 from muse.files.sentence_text import ParallelText, read_documents, read_pairs, read_sentences
 from muse.run.runtime import Runtime
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.networks.masked_prediction import Masking, rarity
 from muse.sentences.systems.pieces import BOS, EOS, PieceReader, Pieces
@@ -36,7 +36,6 @@ from muse.sentences.systems.xlm.language_model import (
 )
 from muse.sentences.training.batching import passes, token_batches
 from muse.sentences.training.pairs import Pairs, hold_out, make_pairs
-from muse.sentences.training.seeding import generator_for
 
 FEWEST_STREAMS = 20  # in a language
 Documents = Sequence[Sequence[str]]

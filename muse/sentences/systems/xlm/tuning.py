@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from muse.errors import BadSetting
 from muse.files.nli import LABELS
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_space, encoder_files
@@ -45,7 +45,6 @@ from muse.sentences.systems.xlm.xlm_system import XLM, make_xlm
 from muse.sentences.training.checks import beside, check_choices, check_least
 from muse.sentences.training.learner import Learner
 from muse.sentences.training.losses import Align
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import EpochResult, TrainerConfig, check_batches, train
 from muse.space import AlignedSpace
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from muse.run.streams import TrainingStream
+from muse.run.streams import TrainingStream, generator_for
 from muse.sentences.systems.corpora import (
     BATCH_EXPONENT,
     draw_languages,
@@ -28,7 +28,6 @@ from muse.sentences.systems.system import TEXT_OF_MORE, Fitted, Job, Preset, Sys
 from muse.sentences.systems.xlm.corpus import TextSource, check_texts, make_sources, read_corpus
 from muse.sentences.systems.xlm.language_model import XlmConfig, XlmModel, XlmNetwork, network_of
 from muse.sentences.training.learner import Learner
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import AlignedSpace
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.run.runtime import Runtime
+from muse.run.streams import torch_seeded
 from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.systems.cmlm import learning
 from muse.sentences.systems.cmlm.cmlm_system import PRESETS, scheduled, tuned
@@ -31,7 +32,6 @@ from muse.sentences.systems.networks.transformer import Inputs, parameter_count
 from muse.sentences.systems.pieces import Pieces
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.pairs import make_pairs
-from muse.sentences.training.seeding import torch_seeded
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.sentences.training.two_sides import PairLearner
 from tests.support.parallel import WORDS, toy_space, toy_text

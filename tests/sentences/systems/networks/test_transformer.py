@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.errors import BadSetting, Mismatch
+from muse.run.streams import torch_seeded
 from muse.sentences.systems.networks.transformer import (
     Inputs,
     Memory,
@@ -19,7 +20,6 @@ from muse.sentences.systems.networks.transformer import (
     parameter_count,
     random_rows,
 )
-from muse.sentences.training.seeding import torch_seeded
 
 # What torch's parts of a layer were called, without and with a memory; the order matters.
 _BOTH = {

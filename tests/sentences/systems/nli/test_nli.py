@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from muse.progress import Progress
+from muse.run.streams import torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Vocabulary
 from muse.sentences.loading import load_encoder
@@ -33,7 +34,6 @@ from muse.sentences.training.learner import Learner
 from muse.sentences.training.losses import Align
 from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.seeding import torch_seeded
 from muse.sentences.training.trainer import Shared
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import load_space

@@ -13,6 +13,7 @@ from torch import Tensor
 from muse.errors import BadSetting
 from muse.normalise import Normalisation, normalise
 from muse.run.runtime import Runtime
+from muse.run.streams import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.networks.decoding import best_sequences
 from muse.sentences.systems.networks.transformer import Memory
@@ -28,7 +29,6 @@ from muse.sentences.systems.translator.learning import (
 )
 from muse.sentences.systems.translator.seq2seq import TranslatorConfig, TranslatorNetwork, generate
 from muse.sentences.systems.translator.translator_system import model_translator
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import SideToSave, load_space, save_space
 from muse.text.language_model import learn_language_model

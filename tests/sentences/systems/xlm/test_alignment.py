@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import torch
 
+from muse.run.streams import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.systems.nli.pair_classes import PairClassLearner, WithClassifier
 from muse.sentences.systems.xlm.language_model import XlmConfig
 from muse.sentences.systems.xlm.tuning import AlignedCopy, TuningConfig, tuned
 from muse.sentences.training.losses import Align, draw_negatives
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.two_sides import PairLearner
 from tests.sentences.systems.xlm.test_tuning import inferences, network, pretrained, tuning
 from tests.sentences.systems.xlm.test_xlm import TINY, files

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from muse.files.space_folder import checksum
+from muse.run.streams import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.saving import ARRAYS
 from muse.sentences.loading import load_encoder
@@ -18,7 +19,6 @@ from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.xlm.language_model import XlmConfig
 from muse.sentences.systems.xlm.tuning import TuningConfig, XlmInference
 from muse.sentences.systems.xlm.tuning import tuned as make_network
-from muse.sentences.training.seeding import generator_for
 from muse.space import load_space
 from tests.sentences.systems.xlm.test_xlm import TINY, files, good, made, toy_corpus
 from tests.support.command import Command, refused, refused_leaving

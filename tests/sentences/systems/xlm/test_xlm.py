@@ -12,6 +12,7 @@ import torch
 from muse.errors import BadSetting, Mismatch
 from muse.files.sentence_text import ParallelText
 from muse.run.runtime import Runtime
+from muse.run.streams import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
@@ -40,7 +41,6 @@ from muse.sentences.systems.xlm.language_model import (
 )
 from muse.sentences.systems.xlm.xlm_system import XlmLearner, untrained_network
 from muse.sentences.training.optimising import Optimisers
-from muse.sentences.training.seeding import generator_for
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muse.text.codes import iso_code
-from muse.text.surface import elide, forms, grouped, has_name_capital
+from muse.text.surface import elide, forms, grouped, has_name_capital, iso_code
 from muse.text.tokens import Tokeniser
 
 

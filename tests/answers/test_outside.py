@@ -1,0 +1,97 @@
+"""Outside scores count as far as they agree with other evidence, and those that know nothing do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from muse.answers.candidates import Candidates
+from muse.answers.choice import KnownPairs, learn_answers
+from muse.answers.model import read_elsewhere
+from muse.answers.outside import LEADS, LISTED, RANKS, OutsideScores, measured_odds
+from tests.support.made_up_pair import Made, made_up, unit
+
+CELLS = 1 + len(RANKS) ** 2 * LEADS
+
+
+def test_pairs_are_ranked_by_their_scores() -> None:
+    pairs = np.array([[0, 3], [0, 1], [2, 1], [0, 2]])
+    scores = OutsideScores.of_pairs(pairs, np.array([0.2, 0.9, 1.0, 0.2]), (3, 4))
+    assert scores.columns[0, :4].tolist() == [1, 2, 3, -1]
+    assert scores.known.tolist() == [True, False, True]
+    there, back = scores.ranks(np.array([0, 0, 2, 1]), np.array([1, 3, 1, 0]))
+    assert there.tolist() == [0, 2, 0, LISTED]
+    assert back.tolist() == [1, 0, 0, LISTED]
+    mutual, _ = scores.mutual()
+    assert mutual.tolist() == [[2, 1]]  # the first of word 0 has a better source
+    rows, columns = scores.candidates(np.array([0, 1]))
+    assert rows.tolist() == [0, 0, 0]
+    assert columns.tolist() == [1, 2, 3]
+
+
+def test_cells_of_what_is_unknown() -> None:
+    scores = OutsideScores.of_pairs(np.array([[0, 1], [2, 2]]), np.ones(2), (3, 3))
+    cells = scores.cells(np.array([0, 0, 1, 0]), np.array([1, 2, 1, 0]))
+    assert cells[0] > 0
+    assert cells[1] > 0  # both are known, and not as translations
+    assert cells[2] == 0  # nothing is known of word 1
+    assert cells[3] == 0  # nor of target 0
+
+
+def test_vectors_of_unknown_words_are_no_candidates() -> None:
+    rows = np.random.default_rng(0).standard_normal((30, 8)).astype(np.float32)
+    source, target = rows.copy(), rows.copy()
+    source[3], target[5] = 0, 0
+    scores = OutsideScores.of_vectors(source, target)
+    assert not scores.known[3]
+    others = np.setdiff1d(np.arange(30), [3, 5])
+    assert (scores.columns[others, 0] == others).all()
+    assert not (scores.columns == 5).any()
+    assert not (scores.rows == 3).any()
+
+
+def test_the_odds_of_a_mixture() -> None:
+    # Of 20,000 words with four candidates the first by other evidence is right with probability .6, the
+    # others never. The scores name one target of each word: a right candidate with probability .625, a wrong
+    # one with .125, and else a fifth target, which is no candidate.
+    rng, words, share = np.random.default_rng(0), 20_000, 0.6
+    columns = np.tile(np.arange(4), words)
+    candidates = Candidates(np.arange(words), np.arange(words + 1) * 4, columns)
+    right = rng.random(words) < share
+    draw = rng.random(words)
+    named = np.where(draw < 0.625, 0, 1 + np.minimum((draw - 0.625) // 0.125, 2)).astype(int)
+    named[~right] = np.minimum(draw[~right] // 0.125, 4).astype(int)
+    pairs = np.stack([np.arange(words), named], axis=1)
+    scores = OutsideScores.of_pairs(pairs, np.ones(words), (words, 5))
+    values = np.tile([4.0, 3.0, 2.0, 1.0], words)
+    probability = np.tile(np.array([share, 0, 0, 0], np.float32), words)
+    odds = measured_odds(scores, candidates, values, probability)
+    cells = scores.cells(candidates.rows, columns)
+    is_named = columns == np.repeat(named, 4)
+    assert odds[cells[is_named]].mean() == pytest.approx(np.log(0.625 / 0.125), abs=0.1)
+    assert odds[cells[~is_named]].mean() == pytest.approx(np.log(0.375 / 0.875), abs=0.1)
+    assert odds[0] == 0
+
+
+def first_right(made: Made, outside: OutsideScores | None) -> tuple[float, float]:
+    given = KnownPairs(np.zeros((0, 2), np.int64), np.zeros(0), outside=outside)
+    (found,) = learn_answers(
+        made.words, made.rows, given,
+        rng=np.random.default_rng(0), elsewhere=read_elsewhere(), both=False,
+    )  # fmt: skip
+    share = found.report.decided.get("other sources", 0.0)
+    return float((found.answers.first() == made.gold).mean()), share
+
+
+def test_scores_that_know_help_and_others_do_no_harm() -> None:
+    made, rng = made_up(900, noise=1.6), np.random.default_rng(1)
+    meaning = rng.standard_normal((900, 30))
+    knows = unit(meaning + rng.standard_normal(meaning.shape)), np.empty_like(meaning, np.float32)
+    knows[1][made.gold] = unit(meaning + rng.standard_normal(meaning.shape))
+    noise = tuple(unit(rng.standard_normal((900, 30))) for _ in range(2))
+    alone, _ = first_right(made, None)
+    helped, share = first_right(made, OutsideScores.of_vectors(*knows))
+    unharmed, _ = first_right(made, OutsideScores.of_vectors(*noise))
+    assert helped > alone + 0.1
+    assert share > 0.05
+    assert unharmed > alone - 0.03

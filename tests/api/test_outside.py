@@ -1,0 +1,160 @@
+"""`muse align` with an encoder, its vectors, or pairs of a program: help that may be wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import muse
+from muse.answers.outside import OutsideScores
+from muse.api.outside import hints
+from muse.api.run import run
+from muse.api.settings import settings_of
+from muse.errors import BadFile, BadSetting, Contradiction, Mismatch
+from muse.vectors import Vectors
+from tests.support.command import Command
+from tests.support.made_up_pair import Made, made_up, unit
+from tests.support.toys import write_vec
+
+COUNT = 700
+
+
+@pytest.fixture(scope="module")
+def made() -> Made:
+    return made_up(COUNT, noise=1.2)
+
+
+@pytest.fixture
+def options(made: Made, tmp_path: Path) -> dict[str, Any]:
+    for language, words, rows in zip(("xx", "yy"), made.words, made.rows, strict=True):
+        turned = rows @ rotation(len(language)) if language == "xx" else rows
+        write_vec(tmp_path / f"{language}.vec", Vectors(language, words, turned))
+    files = {f"{side}_emb": tmp_path / f"{name}.vec" for side, name in (("src", "xx"), ("tgt", "yy"))}
+    return {**files, "out": tmp_path / "space", "init": "gromov"}
+
+
+def rotation(seed: int) -> np.ndarray:
+    rows = np.random.default_rng(seed).standard_normal((20, 20))
+    return np.asarray(np.linalg.qr(rows)[0], np.float32)
+
+
+def encoder_rows(made: Made, noise: float) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(5)
+    meaning = rng.standard_normal((COUNT, 16))
+    source = unit(meaning + noise * rng.standard_normal(meaning.shape))
+    target = np.empty_like(source)
+    target[made.gold] = unit(meaning + noise * rng.standard_normal(meaning.shape))
+    return source, target
+
+
+def right(space: muse.AlignedSpace, made: Made) -> float:
+    words, gold = made.words[0], made.gold
+    return float(np.mean([space.translate(words[i], top=1)[0][0] == made.words[1][gold[i]]
+                          for i in range(COUNT)]))  # fmt: skip
+
+
+def test_vectors_of_an_encoder(options: dict[str, Any], made: Made, tmp_path: Path) -> None:
+    files = [tmp_path / "e.xx.vec", tmp_path / "e.yy.vec"]
+    for path, words, rows in zip(files, made.words, encoder_rows(made, 0.4), strict=True):
+        write_vec(path, Vectors(path.suffix, words, np.asarray(rows, np.float32)))
+    report = run(settings_of("xx", "yy", {**options, "encoder_emb": files}))
+    found = report.as_json()
+    assert found["verdict"] == "aligned"
+    assert found["answers"]["evidence"]["other sources"] > 0
+    assert found["answers"]["trained_on"] == 0  # pairs of an encoder are no known translations
+    assert report.learned["xx"].supervision is not None
+    assert right(report.aligned, made) > 0.8
+    manifest = muse.load_space(options["out"]).manifest
+    assert manifest["settings"]["encoder"] == str(files[0])
+
+
+@pytest.mark.slow
+def test_vectors_that_know_nothing(options: dict[str, Any], made: Made, tmp_path: Path) -> None:
+    plain = run(settings_of("xx", "yy", options))
+    rng, files = np.random.default_rng(3), [tmp_path / "n.xx.vec", tmp_path / "n.yy.vec"]
+    for path, words in zip(files, made.words, strict=True):
+        write_vec(path, Vectors(path.suffix, words, unit(rng.standard_normal((COUNT, 16)))))
+    helped = run(settings_of("xx", "yy", {**options, "encoder_emb": files, "out": tmp_path / "other"}))
+    assert helped.learned["xx"].supervision is None
+    assert helped.as_json()["verdict"] == plain.as_json()["verdict"]
+    assert right(helped.aligned, made) > right(plain.aligned, made) - 0.05
+
+
+@pytest.mark.slow
+def test_pairs_of_a_program(options: dict[str, Any], made: Made, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    lines = []
+    for i in range(0, COUNT, 2):  # a third of them wrong
+        gold = int(made.gold[i]) if rng.random() > 1 / 3 else int(rng.integers(COUNT))
+        lines.append(f"{made.words[0][i]}\t{made.words[1][gold]}\t{rng.random():.3f}\n")
+    (tmp_path / "program.tsv").write_text("".join(lines), encoding="utf-8")
+    report = run(settings_of("xx", "yy", {**options, "evidence": tmp_path / "program.tsv"}))
+    assert report.as_json()["answers"]["evidence"]["other sources"] > 0
+    assert report.as_json()["verdict"] == "aligned"
+
+
+def test_hints_are_spelled_otherwise() -> None:
+    words = [f"{letter}{other}{letter}" for letter in "abcdefghij" for other in "klmnopqrst"]
+    cipher = str.maketrans("abcdefghijklmnopqrst", "uvwxyzабвгдежзийклмн")
+    targets = [word if i % 2 else word.translate(cipher) for i, word in enumerate(words)]
+    rows = np.eye(100, dtype=np.float32)
+    source, target = Vectors("xx", words, rows), Vectors("yy", targets, rows)
+    pairs = np.stack([np.arange(100)] * 2, axis=1)
+    found = hints(OutsideScores.of_pairs(pairs, np.ones(100), (100, 100)), source, target)
+    assert found is not None
+    assert found.pairs == tuple((words[i], targets[i]) for i in range(0, 100, 2))
+    few = hints(OutsideScores.of_pairs(pairs[:40], np.ones(40), (100, 100)), source, target)
+    assert few is None
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"encoder_emb": ["one.vec"]}, Contradiction, "twice"),
+        ({"encoder_emb": ["a", "b"], "evidence": "pairs.txt"}, Contradiction, "leave out all but one"),
+        ({"encoder": "nowhere"}, BadFile, "nowhere: expected the folder of a model"),
+        ({"encoder": ".", "encoder_template": "word"}, BadSetting, "must contain {word}"),
+        ({"encoder_template": 3}, BadSetting, "encoder_template must be a string"),
+        ({"encoder_emb": [3]}, BadSetting, "encoder_emb must be two paths"),
+    ],
+)
+def test_refused(
+    options: dict[str, Any], given: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        run(settings_of("xx", "yy", {**options, **given}))
+    assert not options["out"].exists()
+
+
+def test_pairs_of_other_languages_are_refused(options: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "pairs.txt").write_text("one two\n")
+    with pytest.raises(Mismatch, match="got 0 of 1; check the order of the languages"):
+        run(settings_of("xx", "yy", {**options, "evidence": tmp_path / "pairs.txt"}))
+
+
+@pytest.mark.slow
+def test_an_encoder_in_a_folder(options: dict[str, Any], made: Made, tmp_path: Path, muse: Command) -> None:
+    pytest.importorskip("sentence_transformers")
+    files = [tmp_path / "e.xx.vec", tmp_path / "e.yy.vec"]
+    for path, words, rows in zip(files, made.words, encoder_rows(made, 0.3), strict=True):
+        write_vec(path, Vectors(path.suffix[1:], words, np.asarray(rows, np.float32)))
+    # A static encoder that knows the words of both languages, as muse exports one.
+    known = tmp_path / "known"
+    made_pairs = "".join(f"{made.words[0][i]} {made.words[1][made.gold[i]]}\n" for i in range(COUNT))
+    (tmp_path / "gold.txt").write_text(made_pairs, encoding="utf-8")
+    ways = "--src", "xx", "--tgt", "yy", "--init", "dictionary", "--dictionary", tmp_path / "gold.txt"
+    muse("align", *ways, "--src-emb", files[0], "--tgt-emb", files[1], "--answers", "csls", "--out", known)
+    muse("export", known, "--format", "sentence-transformers", "--out", tmp_path / "model")
+    embeddings = "--src-emb", options["src_emb"], "--tgt-emb", options["tgt_emb"], "--init", "gromov"
+    command = "align", "--src", "xx", "--tgt", "yy", *embeddings, "--encoder", tmp_path / "model"
+    found = muse(*command, "--out", options["out"], "--json").json
+    assert found["answers"]["evidence"]["other sources"] > 0
+    kept = sorted((tmp_path / ".space.encoded").iterdir())
+    assert len(kept) == 2
+    times = [path.stat().st_mtime_ns for path in kept]
+    again = muse(*command, "--out", options["out"], "--json").json
+    assert [path.stat().st_mtime_ns for path in kept] == times  # read, not encoded again
+    assert again["answers"] == found["answers"]
