@@ -1,0 +1,147 @@
+"""P@1 without pairs by vectors alone, by an encoder's words alone, and by both.
+
+    python -m benchmarks.words.encoder --spaces FOLDER --vectors FOLDER --out FILE.csv [--pairs en-ru,en-de]
+        [--encoder e5] [--without en-de=FILE.npz] [--seed 0] [--shared ../shared]
+
+FOLDER of the vectors has LANG.vec.gz of every language, the encoder's vectors of its words; --encoder is its
+name, and "random" needs no vectors. `--encoder none` is the space without help. `seconds` are those of the
+alignment and of the choice of answers, without encoding the words. --without as in
+`benchmarks.words.all_evidence`: trees that were not learned on this pair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.support.pairs import SHARED, Pair, find_pair
+from benchmarks.support.tables import commit, today
+from benchmarks.words.all_evidence import measured
+from muse.answers.model import read_elsewhere
+from muse.answers.outside import OutsideScores
+from muse.api.answers import Known, choose_answers
+from muse.api.outside import hints
+from muse.api.run import read_side, run
+from muse.api.settings import settings_of
+from muse.evaluation.score import gold_name
+from muse.files import read_lexicon, read_vectors
+from muse.lexicon import Lexicon
+from muse.progress import Progress
+from muse.space import AlignedSpace, load_space
+from muse.vectors import Matrix, Vectors
+
+RANDOM, NONE = "random", "none"
+COLUMNS = (
+    "pair", "encoder", "seed", "list", "queries", "verdict", "method", "encoder_alone", "csls", "evidence",
+    "difference", "low", "high", "p_value", "csls_other", "evidence_other", "calibration_error", "worst_band",
+    "trusted", "trusted_right", "other sources", "vectors", "frequency", "spelling", "hints", "seconds",
+    "commit", "date",
+)  # fmt: skip
+
+
+def encoded(side: Vectors, asked: argparse.Namespace) -> Matrix:
+    """The encoder's rows (n, d) of the words; zeros for words that it lacks."""
+    if asked.encoder == RANDOM:
+        drawn = np.random.default_rng([asked.seed, *side.language.encode()])
+        return drawn.standard_normal((len(side), 64)).astype(np.float32)
+    found = read_vectors(asked.vectors / f"{side.language}.vec.gz", language=side.language)
+    rows = np.zeros((len(side), found.dimension), np.float32)
+    for place, word in enumerate(side.words):
+        if (row := found.index.get(word)) is not None:
+            rows[place] = found.matrix[row]
+    return rows
+
+
+def made(
+    pair: Pair, asked: argparse.Namespace, trees: Path | None
+) -> tuple[AlignedSpace, OutsideScores | None, int, float]:
+    """The space with answers, the scores of the encoder, the number of its pairs, and the seconds."""
+    folder = asked.spaces / f"{pair.name}.{asked.encoder}.{asked.seed}"
+    options = {
+        "src_emb": pair.source_file, "tgt_emb": pair.target_file, "lower": pair.lower, "out": folder,
+        "answers": "csls", "seed": asked.seed,
+    }  # fmt: skip
+    config, quiet = settings_of(pair.source, pair.target, options), Progress(quiet=True)
+    files = {pair.source: pair.source_file, pair.target: pair.target_file}
+    sides = {name: read_side(config, name, path, quiet).vectors for name, path in files.items()}
+    source, target = sides.values()
+    outside = None
+    if asked.encoder != NONE:
+        outside = OutsideScores.of_vectors(encoded(source, asked), encoded(target, asked))
+        config = replace(config, hints=hints(outside, source, target))
+    began = time.perf_counter()
+    report = run(config)
+    ways: dict[str, Any] = {
+        "seed": asked.seed, "progress": quiet,
+        "elsewhere": read_elsewhere() if trees is None else read_elsewhere(trees),
+    }  # fmt: skip
+    choose_answers(report.aligned, report.learned, sides, Known(None, outside), **ways)
+    took = time.perf_counter() - began
+    return load_space(folder), outside, 0 if config.hints is None else len(config.hints), took
+
+
+def alone(space: AlignedSpace, pair: Pair, outside: OutsideScores | None, lexicon: Lexicon) -> float | str:
+    """P@1 of the encoder's own first, in percent, on the queries of a lexicon."""
+    if outside is None:
+        return ""
+    source, target = space.vectors(pair.source), space.vectors(pair.target)
+    gold: dict[int, set[int]] = {}
+    for row, column in lexicon.indices(source.index, target.index).tolist():
+        gold.setdefault(row, set()).add(column)
+    return 100 * float(np.mean([int(outside.columns[row, 0]) in right for row, right in gold.items()]))
+
+
+def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """The row of each pair."""
+    without = dict(one.split("=") for one in asked.without)
+    for name in asked.pairs.split(","):
+        pair = find_pair(name, asked.shared)
+        space, outside, given, took = made(pair, asked, Path(without[name]) if name in without else None)
+        path = pair.gold_in(asked.spaces)
+        if path is None:
+            raise SystemExit(f"{name} has no gold list")
+        lexicon = read_lexicon(path)
+        table = space.answers(pair.source, pair.target)
+        shares: dict[str, Any] = {} if table is None else dict(table.report.get("evidence", {}))
+        yield {
+            "pair": name, "encoder": asked.encoder, "seed": asked.seed, "list": gold_name(path),
+            "verdict": space.made.verdict.label, "method": space.made.method, "hints": given,
+            "encoder_alone": alone(space, pair, outside, lexicon), "seconds": took,
+            "commit": commit(), "date": today(), **shares, **measured(space, lexicon, pair),
+        }  # fmt: skip
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measures and writes a row a pair."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--spaces", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--vectors", type=Path, metavar="FOLDER")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
+    parser.add_argument("--pairs", default="en-ru,ru-en,en-de")
+    parser.add_argument("--encoder", default="e5")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--without", action="append", default=[], metavar="PAIR=FILE.npz")
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    asked = parser.parse_args(arguments)
+    asked.spaces.mkdir(parents=True, exist_ok=True)
+    new = not asked.out.exists()
+    with asked.out.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        for row in rows(asked):
+            short = {key: round(one, 4) if isinstance(one, float) else one for key, one in row.items()}
+            writer.writerow(short)
+            file.flush()
+            print(*(f"{key} {short.get(key, '')}" for key in COLUMNS), flush=True)
+
+
+if __name__ == "__main__":
+    main()
