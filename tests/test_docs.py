@@ -39,6 +39,7 @@ NEEDS = {  # the packages of extras that the blocks of a page need
     "look.md": ("fastapi", "jinja2", "sklearn", "uvicorn"),
     "measure-sentences.md": ("sklearn",),
     "sentence-systems.md": ("tokenizers",),
+    "use-encoder.md": ("sentence_transformers", "tokenizers", "safetensors"),
     "vector-store.md": ("pyarrow", "sklearn"),
     "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "spacy", "tokenizers"),
 }

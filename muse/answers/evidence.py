@@ -35,7 +35,7 @@ KINDS = {
 NAMES = tuple(name for names in KINDS.values() for name in names)
 OUTSIDE = "other sources"
 OUTSIDE_COLUMNS = ("outside rank", "outside rank back", "outside odds")  # after NAMES, where there are scores
-EQUAL = 1e-6  # scores that differ by less are of the same pair, found by another order of the same sums
+EQUAL = 2e-5  # scores that differ by less are of the same pair: products are summed in other orders
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
