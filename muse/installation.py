@@ -36,7 +36,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "ray": ("pyarrow", "ray"),
     "report": ("jinja2",),
     "spacy": ("spacy",),
-    "transformers": ("transformers",),
+    "transformers": ("sentence-transformers", "transformers"),
     "web": ("fastapi", "starlette", "uvicorn"),
 }
 

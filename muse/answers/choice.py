@@ -319,6 +319,8 @@ def _learn(
         for table in (evidence, *([] if labelled is None else [labelled.evidence])):
             table[:, -1] = odds[table[:, -1].astype(np.int64)]
     model, report = _model(labelled, elsewhere, grow)
+    if labelled is None and elsewhere is not None and views.outside is not None:
+        model = AnswerModel.of_elsewhere(elsewhere, outside=True)
     report = replace(report, spelling_informs=spelling_informs(views, every, evidence))
     if labelled is None and not report.spelling_informs and views.outside is None:
         model = None  # the trees from elsewhere learned from languages with related spellings

@@ -34,6 +34,8 @@ SAME_PROBABLE = 2.0  # of SAME, what counts in the probability: all of it promis
 # of four pairs, of which a word has 1.6 to 2.6.
 FURTHER = 0.6
 OUTSIDE_WEIGHT = 2.0  # of outside log odds: trees from elsewhere are too sure. Chosen on en-de and en-ru
+# Such a mapping may be weak, and much of the log odds wrong: found on the training lists of en-de and en-ru.
+OUTSIDE_SLOPE, OUTSIDE_SHIFT = 0.21, -0.42
 SLOPE, SHIFT = 0.64, 0.55  # of log odds by trees from elsewhere, as logistic regression finds them
 
 Numbers = NDArray[np.int64]
@@ -61,10 +63,11 @@ class ProbabilityCurve:
         return cls(knots, 1 / (1 + np.exp(-knots)))
 
     @classmethod
-    def elsewhere(cls) -> ProbabilityCurve:
-        """The curve of trees learned on other languages."""
-        knots = np.linspace(-12, 12, 49)
-        return cls(knots, 1 / (1 + np.exp(-SLOPE * knots - SHIFT)))
+    def elsewhere(cls, *, outside: bool = False) -> ProbabilityCurve:
+        """The curve of trees learned on other languages, with outside scores or without."""
+        knots = np.linspace(-24, 24, 97)
+        slope, shift = (OUTSIDE_SLOPE, OUTSIDE_SHIFT) if outside else (SLOPE, SHIFT)
+        return cls(knots, 1 / (1 + np.exp(-slope * knots - shift)))
 
     @classmethod
     def fitted(cls, log_odds: Floats, right: NDArray[np.bool_], one_each: bool = False) -> ProbabilityCurve:
@@ -112,9 +115,9 @@ class AnswerModel:
     discount: float = 0.0
 
     @classmethod
-    def of_elsewhere(cls, trees: Trees) -> AnswerModel:
-        """The model where there are no pairs."""
-        return cls(None, trees, 0.0, ProbabilityCurve.elsewhere(), SAME - SAME_PROBABLE)
+    def of_elsewhere(cls, trees: Trees, *, outside: bool = False) -> AnswerModel:
+        """The model where there are no pairs, with outside scores or without."""
+        return cls(None, trees, 0.0, ProbabilityCurve.elsewhere(outside=outside), SAME - SAME_PROBABLE)
 
     @classmethod
     def csls(cls) -> AnswerModel:
