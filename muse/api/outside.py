@@ -15,8 +15,10 @@ import numpy as np
 from muse.answers.outside import OutsideScores
 from muse.answers.spelling import LetterSimilarity, plain
 from muse.embedding.pretrained import PretrainedEncoder
-from muse.errors import Contradiction, Mismatch
+from muse.errors import BadFile, BadSetting, Contradiction, Mismatch
 from muse.files import read_lexicon, read_vectors
+from muse.files.source import cannot_open
+from muse.files.vectors.spacy import find_vectors
 from muse.learn.settings import AlignConfig
 from muse.lexicon import Lexicon
 from muse.progress import Progress
@@ -56,12 +58,21 @@ def check_outside(config: AlignConfig) -> None:
         )
     if config.encoder is not None:
         PretrainedEncoder(config.encoder, config.encoder_template).check()
+    for path in (*map(find_vectors, config.encoder_emb), *([config.evidence] if config.evidence else [])):
+        try:
+            path.stat()
+        except OSError as error:
+            raise BadFile(cannot_open(path, error)) from error
 
 
 def outside_scores(
     config: AlignConfig, source: Vectors, target: Vectors, *, device: str, progress: Progress
 ) -> OutsideScores:
-    """The scores by what the settings name."""
+    """The scores by what the settings name; BadSetting for unlabelled vectors, whose ids say nothing."""
+    if not (source.ranked and target.ranked):
+        raise BadSetting(
+            "--encoder, --encoder-emb and --evidence need words, got unlabelled vectors; leave them out"
+        )
     if config.evidence is not None:
         return _of_pairs(config.evidence, source, target)
     sides = source, target

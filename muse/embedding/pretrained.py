@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 512  # words encoded at once
 SLOT = "{word}"
+PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class PretrainedEncoder:
                 "check the path"
             )
         _require()
+        _check_harmless(self.folder)
 
     def encode(
         self, words: Sequence[str], *, cache: Path, device: str, progress: Progress, name: str
@@ -115,7 +117,10 @@ def _load(folder: Path, device: str) -> Any:
         if _is_model2vec(folder):
             static = library.models.StaticEmbedding.from_model2vec(str(folder))
             return library.SentenceTransformer(modules=[static], device=device)
-        return library.SentenceTransformer(str(folder), device=device, local_files_only=True)
+        return library.SentenceTransformer(
+            str(folder), device=device, local_files_only=True, trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
+        )  # fmt: skip
     except Exception as error:  # noqa: BLE001 - whatever the library raises for a folder that it cannot read
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadFile(
@@ -124,9 +129,47 @@ def _load(folder: Path, device: str) -> Any:
         ) from error
 
 
-def _is_model2vec(folder: Path) -> bool:
+def _check_harmless(folder: Path) -> None:
+    """Raise BadFile for a folder whose own code would run: classes that it names, and pickles, are loaded."""
+    for name in ("modules.json", "router_config.json"):
+        for path in folder.rglob(name):
+            for named in _types(_parsed(path)):
+                if not named.startswith("sentence_transformers."):
+                    raise BadFile(
+                        f"{path}: expected modules of sentence-transformers, got {named!r}; muse runs no code "
+                        "of a folder; make vectors with the model yourself, for --encoder-emb"
+                    )
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in PICKLED and not any(path.parent.glob("*.safetensors")):
+            raise BadFile(
+                f"{path}: expected weights in safetensors, found a pickle, which could run code; convert the "
+                "model, or make vectors with it yourself, for --encoder-emb"
+            )
+
+
+def _types(found: object) -> Iterator[str]:
+    """The classes that a configuration names, however deep: under "type", or as values of "types"."""
+    if isinstance(found, list):
+        for one in found:
+            yield from _types(one)
+    elif isinstance(found, dict):
+        for key, value in found.items():
+            if key == "type":
+                yield str(value)
+            elif key == "types" and isinstance(value, dict):
+                yield from map(str, value.values())
+            else:
+                yield from _types(value)
+
+
+def _parsed(path: Path) -> object:
     try:
-        settings = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadFile(f"{path}: expected JSON, got {error}; check that the folder is whole") from error
+
+
+def _is_model2vec(folder: Path) -> bool:
+    path = folder / "config.json"
+    settings = _parsed(path) if path.exists() else None
     return isinstance(settings, dict) and settings.get("model_type") == "model2vec"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import muse
+from muse import align
 from muse.answers.outside import OutsideScores
 from muse.api.outside import hints
 from muse.api.run import run
@@ -115,6 +116,8 @@ def test_hints_are_spelled_otherwise() -> None:
     [
         ({"encoder_emb": ["one.vec"]}, Contradiction, "twice"),
         ({"encoder_emb": ["a", "b"], "evidence": "pairs.txt"}, Contradiction, "leave out all but one"),
+        ({"encoder_emb": ["a.vec", "b.vec"]}, BadFile, "a.vec"),
+        ({"evidence": "pairs.txt"}, BadFile, "pairs.txt: expected a file"),
         ({"encoder": "nowhere"}, BadFile, "nowhere: expected the folder of a model"),
         ({"encoder": ".", "encoder_template": "word"}, BadSetting, "must contain {word}"),
         ({"encoder_template": 3}, BadSetting, "encoder_template must be a string"),
@@ -158,3 +161,42 @@ def test_an_encoder_in_a_folder(options: dict[str, Any], made: Made, tmp_path: P
     again = muse(*command, "--out", options["out"], "--json").json
     assert [path.stat().st_mtime_ns for path in kept] == times  # read, not encoded again
     assert again["answers"] == found["answers"]
+
+
+def test_unlabelled_vectors_have_no_words_to_encode(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).standard_normal((40, 8)).astype(np.float32)
+    (tmp_path / "pairs.txt").write_text("1 2\n")
+    with pytest.raises(BadSetting, match="need words, got unlabelled vectors"):
+        align(
+            "a", "b", src_emb=rows, tgt_emb=rows, dictionary=tmp_path / "pairs.txt",
+            evidence=tmp_path / "pairs.txt", out=tmp_path / "space",
+        )  # fmt: skip
+
+
+@pytest.mark.slow  # for the library, which takes seconds to import
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("modules.json", '[{"type": "own_code.Module"}]', "got 'own_code.Module'; muse runs no code"),
+        ("1/router_config.json", '{"types": {"q": "os.path"}}', "got 'os.path'; muse runs no code"),
+        ("modules.json", "[", "expected JSON"),
+        ("pytorch_model.bin", "", "found a pickle"),
+    ],
+)
+def test_no_code_of_a_folder_is_run(
+    options: dict[str, Any], tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    pytest.importorskip("sentence_transformers")
+    path = tmp_path / "model" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    with pytest.raises(BadFile, match=message):
+        run(settings_of("xx", "yy", {**options, "encoder": tmp_path / "model"}))
+
+
+@pytest.mark.slow
+def test_a_folder_without_a_model(options: dict[str, Any], tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    (tmp_path / "model").mkdir()
+    with pytest.raises(BadFile, match="expected a model of sentence-transformers"):
+        run(settings_of("xx", "yy", {**options, "encoder": tmp_path / "model"}))
