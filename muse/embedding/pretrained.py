@@ -136,8 +136,8 @@ def _check_harmless(folder: Path) -> None:
             for named in _types(_parsed(path)):
                 if not named.startswith("sentence_transformers."):
                     raise BadFile(
-                        f"{path}: expected modules of sentence-transformers, got {named!r}; muse runs no code "
-                        "of a folder; make vectors with the model yourself, for --encoder-emb"
+                        f"{path}: expected modules of sentence-transformers, got {named!r}; muse runs no "
+                        "code of a folder; make vectors with the model yourself, for --encoder-emb"
                     )
     for path in sorted(folder.rglob("*")):
         if path.suffix in PICKLED and not any(path.parent.glob("*.safetensors")):
