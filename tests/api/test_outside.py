@@ -57,6 +57,7 @@ def right(space: muse.AlignedSpace, made: Made) -> float:
                           for i in range(COUNT)]))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_vectors_of_an_encoder(options: dict[str, Any], made: Made, tmp_path: Path) -> None:
     files = [tmp_path / "e.xx.vec", tmp_path / "e.yy.vec"]
     for path, words, rows in zip(files, made.words, encoder_rows(made, 0.4), strict=True):
