@@ -216,8 +216,7 @@ def _surer(lists: NeighbourLists, outside: OutsideScores) -> Numbers:
 
     Of a word in several pairs the first is kept: where the mapping is weak, most of its own are wrong.
     """
-    mutual, (others, leads) = lists.mutual(), outside.mutual()
-    others = others[leads >= np.median(leads)] if len(leads) else others
+    mutual, others = lists.mutual(), outside.surest()
     ranks = np.full(len(lists.columns), -1)
     ranks[mutual[:, 0]] = mutual[:, 1]
     asked = others[ranks[others[:, 0]] >= 0]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.answers.candidates import Candidates, NeighbourLists
+from muse.normalise import normalise
 from muse.vectors import Matrix
 
 LISTED = 10  # words of the other language whose scores are kept
@@ -48,20 +49,18 @@ class OutsideScores:
     @classmethod
     def of_vectors(cls, source: Matrix, target: Matrix) -> OutsideScores:
         """By CSLS of comparable vectors (n, d) and (m, d), each language centred; zeros are unknown words."""
-        known = tuple(np.flatnonzero(side.any(axis=1)) for side in (source, target))
-        centred = [_centred(side[of]) for side, of in zip((source, target), known, strict=True)]
-        empty = cls.of_pairs(np.zeros((0, 2), np.int64), np.zeros(0), (len(source), len(target)))
-        if min(map(len, known)) < 2:
-            return empty
-        lists = NeighbourLists.of(centred[0], centred[1])
-        for table, names, scores, mine, other in (
-            (empty.columns, lists.columns, empty.scores, known[0], known[1]),
-            (empty.rows, lists.rows, empty.scores_back, known[1], known[0]),
-        ):
-            width = min(LISTED, names.shape[1])
-            table[mine, :width] = other[names[:, :width]]
-            scores[mine, :width] = (lists.csls if names is lists.columns else lists.csls_back)[:, :width]
-        return empty
+        counts = len(source), len(target)
+        mine, other = (np.flatnonzero(side.any(axis=1)) for side in (source, target))
+        if min(len(mine), len(other)) < 2:
+            return cls.none(counts)
+        lists = NeighbourLists.of(normalise(source[mine])[0], normalise(target[other])[0])
+        there = _placed(mine, other[lists.columns], lists.csls, len(source))
+        return cls(*there, *_placed(other, mine[lists.rows], lists.csls_back, len(target)))
+
+    @classmethod
+    def none(cls, counts: tuple[int, int]) -> OutsideScores:
+        """No scores, of `counts` words of both languages."""
+        return cls.of_pairs(np.zeros((0, 2), np.int64), np.zeros(0), counts)
 
     @classmethod
     def of_pairs(cls, pairs: Numbers, scores: NDArray[np.float64], counts: tuple[int, int]) -> OutsideScores:
@@ -87,6 +86,11 @@ class OutsideScores:
         leads = np.minimum(_lead(self.scores)[pairs[:, 0]], _lead(self.scores_back)[pairs[:, 1]])
         order = np.argsort(-leads, kind="stable")
         return pairs[order], leads[order]
+
+    def surest(self) -> Numbers:
+        """The half (p, 2) of the mutual pairs that lead by most, surest first."""
+        pairs, leads = self.mutual()
+        return pairs[leads >= np.median(leads)] if len(leads) else pairs
 
     def candidates(self, words: Numbers) -> tuple[Numbers, Numbers]:
         """The candidates of some words: rows and columns (c,)."""
@@ -129,9 +133,20 @@ def _lead(scores: Floats) -> Floats:
     return np.asarray(np.where(known, first, 0) - np.where(known, behind, 0), np.float32)
 
 
+def _placed(rows: Numbers, names: Numbers, scores: Floats, count: int) -> tuple[Numbers, Floats]:
+    """The first LISTED `names` and `scores` (r, k) of some rows (r,) of `count`; the others have none."""
+    columns, best = _empty(count)
+    columns[rows, : names.shape[1]] = names[:, :LISTED]
+    best[rows, : names.shape[1]] = scores[:, :LISTED]
+    return columns, best
+
+
+def _empty(count: int) -> tuple[Numbers, Floats]:
+    return np.full((count, LISTED), -1), np.full((count, LISTED), -np.inf, np.float32)
+
+
 def _best(pairs: Numbers, scores: NDArray[np.float64], count: int) -> tuple[Numbers, Floats]:
-    columns = np.full((count, LISTED), -1)
-    best = np.full((count, LISTED), -np.inf, np.float32)
+    columns, best = _empty(count)
     order = np.lexsort((pairs[:, 1], -scores, pairs[:, 0]))
     rows = pairs[order, 0]
     rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
@@ -139,14 +154,6 @@ def _best(pairs: Numbers, scores: NDArray[np.float64], count: int) -> tuple[Numb
     columns[rows[kept], rank[kept]] = pairs[order, 1][kept]
     best[rows[kept], rank[kept]] = scores[order][kept]
     return columns, best
-
-
-def _centred(rows: Matrix) -> Matrix:
-    """Unit rows (n, d) without their mean, of unit length."""
-    for _ in range(2):
-        rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-        rows = rows - rows.mean(axis=0) if _ == 0 else rows
-    return np.asarray(rows, np.float32)
 
 
 def measured_odds(

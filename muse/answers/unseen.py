@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from muse.answers.candidates import BACK, HUBNESS_K, NEAREST, SPELLED, Candidates, NeighbourLists, by_csls
 from muse.answers.evidence import Views, gather
 from muse.answers.model import AnswerModel, best_answers
+from muse.answers.outside import OutsideScores
 from muse.answers.spelling import Correspondences, Grams, Spellings, letters, plain, same_strings, unit
 from muse.files.space_folder import answer_model_name, folder_name
 from muse.search.exact import nearest
@@ -29,7 +30,6 @@ from muse.vectors import Matrix
 
 # At most in a file: coordinates, scores and n-grams take about 1 kB for each word of either language.
 BYTES, BYTES_OF_WORD = 1 << 24, 4_000
-BLOCK = 1_024
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -124,7 +124,9 @@ class UnseenAnswers:
         whole, ends = (side.correspondences([*bare[0]]) for side in (self.whole, self.ends))
         lists, back = self._lists(rows, target_rows)
         ranks = np.full(len(words), self.count)
-        views = Views(rows, target_rows, lists, written, whole, ends, ranks=ranks)
+        # Nobody scored these words; the model may have learned from words that somebody did.
+        outside = OutsideScores.none((len(words), len(target)))
+        views = Views(rows, target_rows, lists, written, whole, ends, ranks=ranks, outside=outside)
         candidates = self._candidates(views, back)
         evidence = gather(views, candidates)
         log_odds = self.model.log_odds(evidence)

@@ -15,10 +15,8 @@ import numpy as np
 from muse.answers.outside import OutsideScores
 from muse.answers.spelling import LetterSimilarity, plain
 from muse.embedding.pretrained import PretrainedEncoder
-from muse.errors import BadFile, BadSetting, Contradiction, Mismatch
+from muse.errors import BadSetting, Contradiction, Mismatch
 from muse.files import read_lexicon, read_vectors
-from muse.files.source import cannot_open
-from muse.files.vectors.spacy import find_vectors
 from muse.learn.settings import AlignConfig
 from muse.lexicon import Lexicon
 from muse.progress import Progress
@@ -37,7 +35,7 @@ def is_given(config: AlignConfig) -> bool:
 
 
 def check_outside(config: AlignConfig) -> None:
-    """Raise Contradiction for settings that exclude each other, BadFile for a file that is missing."""
+    """Raise Contradiction for settings that exclude each other, an error for a folder that is no encoder."""
     if not is_given(config):
         return
     named = {
@@ -46,11 +44,6 @@ def check_outside(config: AlignConfig) -> None:
     given = [name for name, value in named.items() if value]
     if len(given) > 1:
         raise Contradiction(f"{' and '.join(given)} cannot be used together; leave out all but one")
-    if len(config.src) > 1:
-        raise Contradiction(
-            f"{given[0]} needs a single --src, got {len(config.src)}; align that language first, then add "
-            "the others with --into"
-        )
     if config.encoder_emb and len(config.encoder_emb) != 2:
         raise Contradiction(
             "--encoder-emb must be given twice, the vectors of --src and of --tgt, got "
@@ -58,11 +51,6 @@ def check_outside(config: AlignConfig) -> None:
         )
     if config.encoder is not None:
         PretrainedEncoder(config.encoder, config.encoder_template).check()
-    for path in (*map(find_vectors, config.encoder_emb), *([config.evidence] if config.evidence else [])):
-        try:
-            path.stat()
-        except OSError as error:
-            raise BadFile(cannot_open(path, error)) from error
 
 
 def outside_scores(
@@ -79,10 +67,8 @@ def outside_scores(
     if config.encoder is not None:
         encoder = PretrainedEncoder(config.encoder, config.encoder_template)
         cache = config.folder.with_name(f".{config.folder.name}.encoded")
-        rows = [
-            encoder.encode(one.words, cache=cache, device=device, progress=progress, name=one.language)
-            for one in sides
-        ]
+        words = {one.language: one.words for one in sides}
+        rows = encoder.encode(words, cache=cache, device=device, progress=progress)
     else:
         rows = [
             _rows_of(path, one, config, progress) for path, one in zip(config.encoder_emb, sides, strict=True)
@@ -135,8 +121,7 @@ def _of_pairs(path: Path, source: Vectors, target: Vectors) -> OutsideScores:
 
 def hints(scores: OutsideScores, source: Vectors, target: Vectors) -> Lexicon | None:
     """The surest half of the mutual pairs that are not spelled alike, frequent first; None for too few."""
-    pairs, leads = scores.mutual()
-    pairs = pairs[leads >= np.median(leads)] if len(leads) else pairs
+    pairs = scores.surest()
     pairs = pairs[np.argsort(pairs.max(axis=1, initial=0), kind="stable")]
     named = [(source.words[row], target.words[column]) for row, column in pairs.tolist()]
     left, right = (np.array([plain(pair[side]) for pair in named], object) for side in (0, 1))

@@ -228,7 +228,7 @@ def check_files(config: AlignConfig, *, besides: Collection[str] = ()) -> None:
     The dictionary is not among them: it is read before the vectors.
     """
     lists = config.src_words, config.tgt_words, config.src_captions, config.tgt_captions
-    files = [*via_files(config), *lists]
+    files = [*via_files(config), *lists, *map(find_vectors, config.encoder_emb), config.evidence]
     if not set(config.src) <= set(besides):
         files += source_files(config)
     if config.into is None and config.pivot not in besides:
@@ -253,12 +253,16 @@ def _check_several(config: AlignConfig) -> None:
         ):
             if given is not None:
                 raise Contradiction(f"--into uses the target's vectors in the space; omit {option}")
-    for option, given in (
+    of_one_source: tuple[tuple[str, object], ...] = (
         ("--dictionary", config.dictionary),
+        ("--encoder", config.encoder),
+        ("--encoder-emb", config.encoder_emb or None),
+        ("--evidence", config.evidence),
         ("--src-words", config.src_words),
         ("--src-captions", config.src_captions),
-    ):
-        if given is not None and len(sources) > 1:
+    )
+    for option, value in of_one_source:
+        if value is not None and len(sources) > 1:
             raise Contradiction(
                 f"{option} needs a single --src, got {len(sources)}; align that language first, "
                 "then add the others with --into"

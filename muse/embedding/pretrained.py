@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,26 +54,26 @@ class PretrainedEncoder:
         _check_harmless(self.folder)
 
     def encode(
-        self, words: Sequence[str], *, cache: Path, device: str, progress: Progress, name: str
-    ) -> Matrix:
-        """The vectors (n, d) of the words, from `cache` or encoded; BadFile for a folder without a model."""
-        path = cache / f"{self._digest(words)}.npy"
-        if (kept := _read(path, len(words))) is not None:
-            return kept
-        rows = self._encoded(words, device, progress, name)
-        try:
-            cache.mkdir(parents=True, exist_ok=True)
-            with atomic_path(path) as partial, partial.open("wb") as file:
-                np.save(file, rows)
-        except OSError as error:
-            log.debug("%s: not kept, %s", path, error)
-        return rows
+        self, words: Mapping[str, Sequence[str]], *, cache: Path, device: str, progress: Progress
+    ) -> list[Matrix]:
+        """The vectors (n, d) of the words of each language, from `cache` or encoded.
 
-    def _encoded(self, words: Sequence[str], device: str, progress: Progress, name: str) -> Matrix:
-        model = _load(self.folder, device)
+        Raise BadFile for a folder without a model.
+        """
+        folder = checksum(self.folder)
+        paths = {language: cache / f"{self._digest(folder, own)}.npy" for language, own in words.items()}
+        kept = {language: _read(path, len(words[language])) for language, path in paths.items()}
+        new = [language for language, rows in kept.items() if rows is None]
+        model = _load(self.folder, device) if new else None
+        for language in new:
+            kept[language] = rows = self._encoded(words[language], model, progress, language)
+            _keep(paths[language], rows)
+        return [rows for rows in kept.values() if rows is not None]
+
+    def _encoded(self, words: Sequence[str], model: Any, progress: Progress, language: str) -> Matrix:
         texts = [self.template.replace(SLOT, word) for word in words]
         rows = []
-        with progress.stage(f"encoding words ({name})", len(texts), "words") as tick:
+        with progress.stage(f"encoding words ({language})", len(texts), "words") as tick:
             for begin in range(0, len(texts), BATCH):
                 batch = texts[begin : begin + BATCH]
                 found = model.encode(batch, batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
@@ -82,10 +82,17 @@ class PretrainedEncoder:
         encoded = np.concatenate(rows)
         return np.where(np.isfinite(encoded).all(axis=1, keepdims=True), encoded, 0).astype(np.float32)
 
-    def _digest(self, words: Sequence[str]) -> str:
-        found = hashlib.sha256(checksum(self.folder).encode())
-        found.update("\0".join((self.template, *words)).encode())
-        return found.hexdigest()[:16]
+    def _digest(self, folder: str, words: Sequence[str]) -> str:
+        return hashlib.sha256("\0".join((folder, self.template, *words)).encode()).hexdigest()[:16]
+
+
+def _keep(path: Path, rows: Matrix) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(path) as partial, partial.open("wb") as file:
+            np.save(file, rows)
+    except OSError as error:
+        log.debug("%s: not kept, %s", path, error)
 
 
 def _read(path: Path, count: int) -> Matrix | None:

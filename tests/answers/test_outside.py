@@ -9,6 +9,7 @@ from muse.answers.candidates import Candidates
 from muse.answers.choice import KnownPairs, learn_answers
 from muse.answers.model import read_elsewhere
 from muse.answers.outside import LEADS, LISTED, RANKS, OutsideScores, measured_odds
+from muse.answers.trees import TreesConfig
 from tests.support.made_up_pair import Made, made_up, unit
 
 CELLS = 1 + len(RANKS) ** 2 * LEADS
@@ -81,6 +82,23 @@ def first_right(made: Made, outside: OutsideScores | None) -> tuple[float, float
     )  # fmt: skip
     share = found.report.decided.get("other sources", 0.0)
     return float((found.answers.first() == made.gold).mean()), share
+
+
+def test_unseen_words_are_answered_without_the_scores() -> None:
+    # Trees that learned from pairs and scores meet words of which there are no scores.
+    made, rng = made_up(500), np.random.default_rng(1)
+    known = np.stack([np.arange(0, 500, 2), made.gold[::2]], axis=1)
+    scores = OutsideScores.of_pairs(
+        np.stack([np.arange(500), made.gold], axis=1), rng.random(500), (500, 500)
+    )
+    given = KnownPairs(known, np.ones(len(known)), outside=scores)
+    (found,) = learn_answers(
+        made.words, made.rows, given, rng=rng, both=False, config=TreesConfig(trees=25, rate=0.2, leaf=10)
+    )
+    assert found.unseen is not None
+    answered = found.unseen.answer(["new"], made.rows[0][:1], (made.words[1], made.rows[1]))
+    assert len(answered) == 1
+    assert np.isfinite(answered.probability).all()
 
 
 def test_scores_that_know_help_and_others_do_no_harm() -> None:
