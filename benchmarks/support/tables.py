@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -99,6 +99,20 @@ def commit() -> str:
     """The commit that runs, with -dirty where files differ from it."""
     git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
     return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
+
+
+def append_rows(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Append rows to a CSV, each as soon as it is there, and print it; floats to four decimals."""
+    new = not path.exists()
+    with path.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        for row in rows:
+            short = {key: round(one, 4) if isinstance(one, float) else one for key, one in row.items()}
+            writer.writerow(short)
+            file.flush()
+            print(*(f"{key} {short.get(key, '')}" for key in columns), flush=True)
 
 
 def numbers(text: str) -> list[int]:

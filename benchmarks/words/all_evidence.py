@@ -17,7 +17,6 @@ learned on en-de: for this pair others are given, by --without.
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 
 from benchmarks.support.draws import HELP, IDENTICAL, NONE, write_draw
 from benchmarks.support.pairs import SHARED, Pair, find_pair, is_for_test
-from benchmarks.support.tables import commit, numbers, today
+from benchmarks.support.tables import append_rows, commit, numbers, today
 from muse.answers.model import read_elsewhere
 from muse.answers.translations import TRUSTED
 from muse.api.answers import Known, choose_answers
@@ -191,18 +190,7 @@ def main() -> None:
     """Measures and writes a row a cell."""
     asked = arguments()
     set_threads(asked.threads)
-    new = not asked.out.exists()
-    with asked.out.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        for row in rows(asked):
-            short = {
-                key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()
-            }
-            writer.writerow(short)
-            file.flush()
-            print(*(f"{key} {short.get(key, '')}" for key in COLUMNS), flush=True)
+    append_rows(asked.out, COLUMNS, rows(asked))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ alignment and of the choice of answers, without encoding the words. --without as
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,16 +21,16 @@ from typing import Any
 import numpy as np
 
 from benchmarks.support.pairs import SHARED, Pair, find_pair
-from benchmarks.support.tables import commit, today
+from benchmarks.support.tables import append_rows, commit, today
 from benchmarks.words.all_evidence import measured
 from muse.answers.model import read_elsewhere
 from muse.answers.outside import OutsideScores
 from muse.api.answers import Known, choose_answers
-from muse.api.outside import hints
+from muse.api.outside import hints, outside_scores
 from muse.api.run import read_side, run
 from muse.api.settings import settings_of
 from muse.evaluation.score import gold_name
-from muse.files import read_lexicon, read_vectors
+from muse.files import read_lexicon
 from muse.lexicon import Lexicon
 from muse.progress import Progress
 from muse.space import AlignedSpace, load_space
@@ -46,17 +45,10 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def encoded(side: Vectors, asked: argparse.Namespace) -> Matrix:
-    """The encoder's rows (n, d) of the words; zeros for words that it lacks."""
-    if asked.encoder == RANDOM:
-        drawn = np.random.default_rng([asked.seed, *side.language.encode()])
-        return drawn.standard_normal((len(side), 64)).astype(np.float32)
-    found = read_vectors(asked.vectors / f"{side.language}.vec.gz", language=side.language)
-    rows = np.zeros((len(side), found.dimension), np.float32)
-    for place, word in enumerate(side.words):
-        if (row := found.index.get(word)) is not None:
-            rows[place] = found.matrix[row]
-    return rows
+def random_rows(side: Vectors, seed: int) -> Matrix:
+    """The rows (n, d) of an encoder that knows nothing."""
+    drawn = np.random.default_rng([seed, *side.language.encode()])
+    return drawn.standard_normal((len(side), 64)).astype(np.float32)
 
 
 def made(
@@ -74,7 +66,12 @@ def made(
     source, target = sides.values()
     outside = None
     if asked.encoder != NONE:
-        outside = OutsideScores.of_vectors(encoded(source, asked), encoded(target, asked))
+        if asked.encoder == RANDOM:
+            outside = OutsideScores.of_vectors(*(random_rows(side, asked.seed) for side in (source, target)))
+        else:
+            vectors = tuple(asked.vectors / f"{language}.vec.gz" for language in sides)
+            given = replace(config, encoder_emb=vectors)
+            outside = outside_scores(given, source, target, device="cpu", progress=quiet)
         config = replace(config, hints=hints(outside, source, target))
     began = time.perf_counter()
     report = run(config)
@@ -131,16 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args(arguments)
     asked.spaces.mkdir(parents=True, exist_ok=True)
-    new = not asked.out.exists()
-    with asked.out.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        for row in rows(asked):
-            short = {key: round(one, 4) if isinstance(one, float) else one for key, one in row.items()}
-            writer.writerow(short)
-            file.flush()
-            print(*(f"{key} {short.get(key, '')}" for key in COLUMNS), flush=True)
+    append_rows(asked.out, COLUMNS, rows(asked))
 
 
 if __name__ == "__main__":
