@@ -101,6 +101,7 @@ def test_unseen_words_are_answered_without_the_scores() -> None:
     assert np.isfinite(answered.probability).all()
 
 
+@pytest.mark.slow
 def test_scores_that_know_help_and_others_do_no_harm() -> None:
     made, rng = made_up(900, noise=1.6), np.random.default_rng(1)
     meaning = rng.standard_normal((900, 30))
