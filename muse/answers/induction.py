@@ -18,7 +18,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.lexicon import Entry, Lexicon
 from muse.search.approximate import Approximation
 from muse.search.found import Neighbours, zero_places
-from muse.search.retrieval import Retrieval
+from muse.search.retrieval import Retrieval, check_count
 from muse.space import AlignedSpace
 from muse.space.answer_table import AnswerTable
 from muse.space.direction import Direction, MakeSearch, Search, search_with
@@ -45,8 +45,8 @@ class Limits:
     def __post_init__(self) -> None:
         counts = {"top": self.top, "src-max": self.source_max, "tgt-max": self.target_max}
         for name, value in counts.items():
-            if value is not None and value < 1:
-                raise BadSetting(f"--{name} must be at least 1, got {value}")
+            if value is not None:
+                check_count(f"--{name}", value)
         if self.min_probability is not None and not 0 <= self.min_probability <= 1:
             raise BadSetting(f"--min-probability must be from 0 to 1, got {self.min_probability}")
 
@@ -91,8 +91,8 @@ def induce(
     `mutual` keeps a pair only if the source word is also among the `top` best of the target word.
     `max_vocab` limits both languages to their most frequent words.
     """
-    if max_vocab is not None and max_vocab < 1:
-        raise BadSetting(f"--max-vocab must be at least 1, got {max_vocab}")
+    if max_vocab is not None:
+        check_count("--max-vocab", max_vocab)
     limits = Limits(top, mutual, max_vocab, max_vocab)
     found = list(entries(space, source, target, limits=limits, retrieval=retrieval))
     return Lexicon(tuple(entry[:2] for entry in found), tuple(float(entry.score or 0) for entry in found))

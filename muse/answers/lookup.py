@@ -23,7 +23,7 @@ from muse.space import AlignedSpace
 from muse.space.forms import find_form
 from muse.space.new_words import NewWords
 from muse.text.characters import casefolded
-from muse.text.strings import all_strings
+from muse.text.strings import all_strings, check_word
 from muse.text.surface import grouped, joined
 from muse.vectors import Vectors
 
@@ -167,6 +167,9 @@ def neighbours(
 ) -> dict[str, list[Translation]]:
     """For each language of `among`, the `top` words of highest cosine to a word, without the word itself.
 
+    The word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`); BadSetting if
+    there is none. `entries_of_word` finds the languages that have it.
+
     >>> import numpy as np
     >>> from muse.normalise import Normalisation
     >>> from muse.space import Side
@@ -177,9 +180,11 @@ def neighbours(
     {'fr': [('b', 0.0)], 'en': [('a', 1.0)]}
     """
     check_top(top)
-    row = space.vectors(language).index.get(word)
-    if row is None:
+    check_word(word)
+    vectors = space.vectors(language)
+    if (form := find_form(word, vectors)) is None:
         raise BadSetting(not_found(space, language, word))
+    row = vectors.index[form]
     query, found = space.tensor(language)[row][None], {}  # (1, d)
     for other in among:
         same = other == language
@@ -188,6 +193,32 @@ def neighbours(
         words = space.vectors(other).words
         found[other] = [(words[j], score) for j, score in pairs if not (same and j == row)][:top]
     return found
+
+
+def entries_of_word(space: AlignedSpace, word: str) -> dict[str, str]:
+    """The languages that have a word, with its entry in each: as it is typed or, if none has that, its form.
+
+    A word that one language spells so and another one with a capital is of the first alone.
+
+    >>> import numpy as np
+    >>> from muse.normalise import Normalisation
+    >>> from muse.space import Side
+    >>> from muse.vectors import Vectors
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {"fr": Side(Vectors("fr", ["roi", "table"], rows), rows, steps)}
+    >>> sides["en"] = Side(Vectors("en", ["ROI", "table"], rows), rows, steps)
+    >>> [entries_of_word(AlignedSpace(sides, "en"), word) for word in ("roi", "Roi", "king")]
+    [{'fr': 'roi'}, {'fr': 'roi', 'en': 'ROI'}, {}]
+    """
+    check_word(word)
+    found: dict[str, str] = {}
+    for language in space.languages:
+        if (entry := space.vectors(language).index.entry(word)) is not None:
+            found[language] = entry
+    if found:
+        return found
+    forms = {language: find_form(word, space.vectors(language)) for language in space.languages}
+    return {language: form for language, form in forms.items() if form is not None}
 
 
 SUGGESTIONS = 3

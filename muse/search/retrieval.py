@@ -12,7 +12,9 @@ All rows are of unit length. Sources and targets are (n, d) and (m, d) in the sh
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import shorten
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,9 +34,16 @@ METHODS = ("csls", "nn", "isf")
 
 
 def check_top(top: int) -> None:
-    """Raise BadSetting unless at least one translation of each word is asked for."""
-    if top < 1:
-        raise BadSetting(f"--top must be at least 1, got {top}")
+    """Raise BadSetting unless at least one translation of each word is asked for, and a whole number."""
+    check_count("--top", top)
+
+
+def check_count(name: str, count: object) -> None:
+    """Raise BadSetting unless a count is a whole number of at least 1."""
+    if not isinstance(count, int | np.integer) or isinstance(count, bool):
+        raise BadSetting(f"{name} must be a whole number of at least 1, got {shorten(repr(count), 60)}")
+    if count < 1:
+        raise BadSetting(f"{name} must be at least 1, got {count}")
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,7 @@ from muse.space.hubness import (
     uses_cached_hubness,
 )
 from muse.space.saving import CHUNK, SideToSave, mapped
+from muse.text.strings import check_word
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
@@ -199,6 +200,7 @@ class AlignedSpace:
         """
         source, target = self.direction(source, target)
         check_top(top)
+        check_word(word)
         vectors = self.vectors(source)
         if (form := find_form(word, vectors)) is None:
             raise BadSetting(

@@ -55,6 +55,17 @@ def check_each(given: Sequence[object], what: str, begin: int = 0) -> None:
             )
 
 
+def check_word(given: object) -> None:
+    """Raise BadSetting unless `given` is one str.
+
+    >>> check_word(None)
+    Traceback (most recent call last):
+    muse.errors.BadSetting: a word must be str, got None
+    """
+    if not isinstance(given, str):
+        raise BadSetting(f"a word must be str, got {shorten(repr(given), 60)}")
+
+
 def _column_names(table: object) -> Iterable[object] | None:
     # Asked of the type: what the index of a pandas series names are attributes of the series too.
     for name in ("column_names", "columns"):  # Arrow's are the former

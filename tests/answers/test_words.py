@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.answers.induction import induce
-from muse.answers.lookup import translate_words
+from muse.answers.induction import Limits, induce
+from muse.answers.lookup import entries_of_word, neighbours, translate_words
 from muse.errors import BadSetting
 from muse.search.retrieval import Retrieval
 from muse.vectors import Vectors
@@ -72,3 +72,53 @@ def test_an_unknown_word_gets_advice() -> None:
         translate_words(space, ["qqqqqq"])
     with pytest.raises(BadSetting, match="'' is not among the 7 words of fr"):
         translate_words(space, [""])
+
+
+def test_neighbours_leave_the_word_itself_out_in_whatever_form_it_is_typed() -> None:
+    rows = np.array([[1, 0], [0.8, 0.6], [0, 1], [-1, 0]], np.float32)
+    space = plain_space(
+        rows, rows, ["été", "printemps", "lune", "nuit"], ["summer", "spring", "moon", "night"]
+    )
+    for typed in ("été", "Été", "l'e\u0301te\u0301"):
+        found = neighbours(space, "fr", typed, among=["fr", "en"], top=2)
+        assert [word for word, _ in found["fr"]] == ["printemps", "lune"]
+        assert [cosine for _, cosine in found["fr"]] == pytest.approx([0.8, 0], abs=1e-6)
+        assert [word for word, _ in found["en"]] == ["summer", "spring"]
+    assert len(neighbours(space, "fr", "lune", among=["fr"], top=99)["fr"]) == 3
+    with pytest.raises(BadSetting, match="'moon' is not among the 4 words of fr; it is a word of en"):
+        neighbours(space, "fr", "moon", among=["fr"])
+
+
+def test_the_languages_that_have_a_word_as_typed_come_before_those_that_have_a_form_of_it() -> None:
+    eye = np.eye(3, dtype=np.float32)
+    space = plain_space(eye, eye, ["roi", "table", "Paris"], ["ROI", "table", "sir"])
+    assert entries_of_word(space, "roi") == {"fr": "roi"}
+    assert entries_of_word(space, "ROI") == {"en": "ROI"}
+    assert entries_of_word(space, "Roi") == {"fr": "roi", "en": "ROI"}
+    assert entries_of_word(space, "table") == {"fr": "table", "en": "table"}
+    assert entries_of_word(space, "PARIS") == {"fr": "Paris"}
+    assert entries_of_word(space, "king") == {}
+
+
+@pytest.mark.parametrize("top", [2.5, "3", True])
+def test_a_number_of_translations_is_whole(top: object) -> None:
+    space = noisy_space(0)
+    for ask in (
+        lambda: translate_words(space, ["s1"], top=top),  # type: ignore[arg-type]
+        lambda: space.translate("s1", top=top),  # type: ignore[arg-type]
+        lambda: Limits(top=top),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(BadSetting, match=f"--top must be a whole number of at least 1, got {top!r}"):
+            ask()
+
+
+@pytest.mark.parametrize("word", [None, 3, ["roi"], np.nan])
+def test_a_word_is_a_string(word: object) -> None:
+    space = noisy_space(0)
+    for ask in (
+        lambda: space.translate(word),  # type: ignore[arg-type]
+        lambda: neighbours(space, "fr", word, among=["fr"]),  # type: ignore[arg-type]
+        lambda: entries_of_word(space, word),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(BadSetting, match="a word must be str, got "):
+            ask()
