@@ -53,7 +53,7 @@ ONLY_USERS = {
     "py3langid": {"embedding.training"},
     "pydantic": {"web.responses"},
     "rapidfuzz": {"answers.spelling"},
-    "ray": {"cluster.connection"},
+    "ray": {"cluster.run"},
     "requests": {"fetch.download", "fetch.published"},
     "sacrebleu": {"evaluation.translation"},
     "sacremoses": {"text.tokens"},
@@ -77,7 +77,7 @@ ONLY_USERS = {
     "srsly": {"files.vectors.spacy"},
     "tokenizers": {"export.static_embedding", "sentences.systems.pieces"},
     "transformers": {"sentences.systems.pretrained_cores"},
-    "uvicorn": {"web.connections", "web.server"},
+    "uvicorn": {"web.app", "web.server"},
 }
 GLOBAL_RANDOMNESS = ("np.random.seed", "np.random.rand(", "torch.manual_seed", "random.seed")
 

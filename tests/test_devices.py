@@ -36,7 +36,7 @@ from muse.learn.supervise.induced import (
     with_transport,
 )
 from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal
-from muse.learn.supervise.trained import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
+from muse.learn.supervise.methods import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 from muse.learn.tune import tune
 from muse.learn.verdict import judge
 from muse.lexicon import Lexicon
@@ -46,8 +46,7 @@ from muse.search import approximate, both_ways
 from muse.search.approximate import Approximation
 from muse.search.both_ways import Products, SimilarityMatrix
 from muse.search.exact import nearest
-from muse.search.pair_score import PairScore
-from muse.search.retrieval import METHODS, Retrieval, log_partition, translations
+from muse.search.retrieval import METHODS, PairScore, Retrieval, log_partition, translations
 from muse.sentences.mining import MiningConfig, mine
 from muse.vectors import Vectors
 from tests.support.devices import on_gpu, pretended_gpu

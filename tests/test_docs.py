@@ -136,7 +136,7 @@ def _do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     from muse import web
 
     bind: Callable[..., object] = web.bind
-    monkeypatch.setattr("muse.web.connections.serve", lambda app, listening: None)
+    monkeypatch.setattr("muse.web.app.serve", lambda app, listening: None)
     monkeypatch.setattr("muse.web.bind", lambda address: bind(replace(address, port=0)))
 
 

@@ -15,9 +15,8 @@ import pytest
 
 from muse.answers.lookup import neighbours
 from muse.answers.translations import answer_words, own_spelling
-from muse.evaluation.groups import by_part
 from muse.evaluation.similarity import evaluate_similarity
-from muse.evaluation.words import compare_words, evaluate_words
+from muse.evaluation.words import by_part, compare_words, evaluate_words
 from muse.files import write_vectors_text
 from muse.learn import pair
 from muse.learn.many import Intermediate, nearest_first

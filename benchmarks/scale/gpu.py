@@ -29,8 +29,7 @@ from benchmarks.scale.neighbours import clustered, same
 from benchmarks.support.tables import ROOT, header, heading, muse, row
 from muse.api.run import run
 from muse.learn.settings import AlignConfig
-from muse.search.exact import nearest
-from muse.search.found import Neighbours
+from muse.search.exact import Neighbours, nearest
 from muse.search.retrieval import Retrieval, mutual_neighbours
 
 LEAST_SAME = 0.999  # of neighbours or pairs: the last digits of two devices differ, and with them near ties

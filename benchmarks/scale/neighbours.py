@@ -27,8 +27,7 @@ from muse.errors import MissingExtra
 from muse.files import read_vectors
 from muse.normalise import DEFAULT_STEPS, normalise
 from muse.run.memory import keep_freed_memory
-from muse.search.exact import nearest, tile_sizes
-from muse.search.found import Neighbours
+from muse.search.exact import Neighbours, nearest, tile_sizes
 from muse.search.retrieval import Retrieval, mean_similarity, mutual_neighbours
 
 TOLERANCE = 1e-5  # scores nearer than this are a tie

@@ -23,7 +23,7 @@ from benchmarks.support.tables import header, heading, row
 from muse.evaluation.score import Signature
 from muse.evaluation.sentence_ratings import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.space import load_space

@@ -31,7 +31,7 @@ from muse.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_rated_sentences
 from muse.progress import Progress
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import SUFFIX, rotated
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder

@@ -36,7 +36,7 @@ from muse.evaluation.score import Signature, bootstrap_interval
 from muse.evaluation.sentence_ratings import evaluate_sts
 from muse.evaluation.sentences import Queries, different, sentence_ranks
 from muse.files.sentence_text import read_rated_sentences
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.space import AlignedSpace, load_space

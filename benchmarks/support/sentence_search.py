@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.support.sentence_sets import PIVOT, Aligned, retrieval_sets, training
 from muse.evaluation.sentences import Queries, different, sentence_ranks
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction
 from muse.sentences.encoders.encoder import SentenceEncoder

@@ -43,7 +43,7 @@ from muse.evaluation.sentence_ratings import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
 from muse.run.runtime import Runtime
 from muse.run.streams import generator_for
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner

@@ -41,7 +41,7 @@ from muse.evaluation.translation import quality
 from muse.files.sentence_text import read_rated_sentences
 from muse.progress import Progress
 from muse.run.runtime import Runtime
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt.bgt_system import language_latents

@@ -47,7 +47,7 @@ from muse.evaluation.score import bootstrap_interval
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.run.streams import generator_for
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction
 from muse.sentences.encoders.encoder import SentenceEncoder

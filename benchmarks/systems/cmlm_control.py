@@ -41,7 +41,7 @@ from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import ONE_LANGUAGE, evaluate_probe
 from muse.evaluation.sentence_ratings import RatedRows, evaluate_relatedness, evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm.cmlm_system import prepare

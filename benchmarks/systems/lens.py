@@ -33,10 +33,9 @@ from benchmarks.sentences.mining import Pair, distinct_pairs
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import PIVOT, Aligned, retrieval_sets, training
 from benchmarks.support.tables import header, heading, numbers, row
-from muse.evaluation.mining import Judged
-from muse.evaluation.sentences import Queries, different, sentence_ranks
+from muse.evaluation.sentences import Judged, Queries, different, sentence_ranks
 from muse.run.runtime import Runtime
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import rotated
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder

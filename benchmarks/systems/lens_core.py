@@ -51,13 +51,13 @@ from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import evaluate_probe, language_probe
 from muse.evaluation.score import bootstrap_interval
 from muse.files.nli import read_nli
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.core import Core
-from muse.sentences.systems.lens.lens import KINDS
+from muse.sentences.systems.lens.lens_system import KINDS
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix

@@ -18,7 +18,7 @@ from muse.evaluation.sentences import Queries, different, sentence_ranks
 from muse.files.nli import read_nli
 from muse.files.sentence_text import RatedSentences, read_rated_sentences
 from muse.progress import Progress
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli.pair_classes import PairNetwork, classify

@@ -34,7 +34,7 @@ from benchmarks.systems.lens_core import OBJECTIVES, Lessons, named, some_of, va
 from benchmarks.systems.lens_text import tested
 from benchmarks.systems.lens_training import WORDS, opened, reads
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.sentences.systems.lens.lens import KINDS
+from muse.sentences.systems.lens.lens_system import KINDS
 from muse.space import load_space
 from muse.vectors import Matrix
 

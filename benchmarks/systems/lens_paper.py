@@ -23,8 +23,7 @@ from muse.run.memory import peak_memory_mb
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.systems.core import Core, Matrices
-from muse.sentences.systems.lens.lens import KINDS, LensNetwork
-from muse.sentences.systems.lens.lens_system import LENS
+from muse.sentences.systems.lens.lens_system import KINDS, LENS, LensNetwork
 from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.pairs import Pairs

@@ -18,8 +18,7 @@ from muse.run.runtime import Runtime
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.systems.core import Core, Matrices, SpaceCore
-from muse.sentences.systems.lens.lens import LensConfig, LensNetwork
-from muse.sentences.systems.lens.lens_system import LENS
+from muse.sentences.systems.lens.lens_system import LENS, LensConfig, LensNetwork
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.sentences.systems.pretrained_cores import open_core
 from muse.sentences.systems.system import Job, TrainingRequest

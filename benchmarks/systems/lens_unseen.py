@@ -45,7 +45,7 @@ from benchmarks.systems.lens_text import fresh_pairs, tested, write_pairs
 from benchmarks.systems.lens_training import lens
 from benchmarks.words.translation import translated
 from muse.evaluation.score import bootstrap_interval, percentile_interval
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction
 from muse.sentences.encoders.encoder import SentenceEncoder

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.tables import header, heading, muse, row
-from muse.evaluation.groups import BANDS
 from muse.evaluation.score import bootstrap_interval
+from muse.evaluation.words import BANDS
 from muse.files import read_lexicon
 from muse.files.space_folder import WORDS, folder_name
 

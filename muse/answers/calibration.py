@@ -55,7 +55,7 @@ from muse.files.atomic import atomic_path
 from muse.files.json_text import parse_json
 from muse.files.space_folder import calibration_name, folder_name, remove_outdated
 from muse.procrustes import cross_fitted
-from muse.search.found import Neighbours
+from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.space.aligned import AlignedSpace
 from muse.space.hubness import HUBNESS_K

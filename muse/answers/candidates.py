@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from muse.search.approximate import Approximation
 from muse.search.both_ways import Products
-from muse.search.found import Neighbours
+from muse.search.exact import Neighbours
 from muse.vectors import Matrix
 
 NEIGHBOURS = 20  # of a word, by CSLS

@@ -17,7 +17,7 @@ from muse.answers.probability import CANDIDATES, Calibration
 from muse.errors import BadSetting, Mismatch
 from muse.lexicon import Entry, Lexicon
 from muse.search.approximate import Approximation
-from muse.search.found import Neighbours, zero_places
+from muse.search.exact import Neighbours, zero_places
 from muse.search.retrieval import Retrieval, check_count
 from muse.space import AlignedSpace
 from muse.space.answer_table import AnswerTable

@@ -18,7 +18,7 @@ from muse.errors import BadSetting
 from muse.files.parts import PartFolder
 from muse.lexicon import Entry
 from muse.search.approximate import Approximation
-from muse.search.found import Neighbours
+from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.direction import Approximate, Biases, Direction, MakeSearch, Search, candidates

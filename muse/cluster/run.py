@@ -1,28 +1,104 @@
-"""A run on a cluster: the folder of parts that it fills, and the actors that make those still missing."""
+"""A run on a cluster: the folder of parts that it fills, and the actors that make those still missing.
+
+The cluster is the Ray cluster at an address, or one that is started on this machine.
+"""
 
 from __future__ import annotations
 
 import logging
+import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from muse.cluster.connection import Cluster, connected, require_ray
-from muse.errors import BadFile, MuseError
+import torch
+
+from muse.errors import BadFile, BadSetting, MissingExtra, MuseError
 from muse.files.parts import MANIFEST as PARTS_MANIFEST
 from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
 from muse.files.source import cannot_open
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.text_slices import files_of
+from muse.installation import install_extra
 from muse.progress import Progress
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.version import __version__
 
+LOCAL = "local"
 Make = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The numbers of machines and of their CPUs."""
+
+    machines: int
+    cpus: int
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Cluster]:
+    """The cluster at `address`: local, auto, HOST:PORT or ray://HOST:PORT.
+
+    local starts one on this machine, which ends with the block. Raise BadSetting if there is none.
+    """
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # a replaced worker would be reported at length
+    ray = require_ray()
+    # Ray prints reports of its machines to stdout, where results go.
+    with redirect_stdout(sys.stderr):
+        _connect(ray, address)
+        try:
+            alive = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+            cpus = sum(int(node["Resources"]["CPU"]) for node in alive)
+            if not cpus:
+                raise BadSetting(
+                    f"--ray {address}: there must be machines with CPUs, got none; add one to the cluster"
+                )
+            yield Cluster(len(alive), cpus)
+        finally:
+            ray.shutdown()
+
+
+def _connect(ray: Any, address: str) -> None:
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    own = {"num_cpus": torch.get_num_threads(), "include_dashboard": False} if address == LOCAL else {}
+    try:
+        with _native_stderr_discarded():
+            ray.init(address, **quiet, **own)
+    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+        found = " ".join(str(error).split())
+        raise BadSetting(
+            f"--ray needs the address of a Ray cluster, or local to start one here; got {address!r} ({found})"
+        ) from error
+
+
+@contextmanager
+def _native_stderr_discarded() -> Iterator[None]:
+    # Ray's C++ reports there that its log level was set; no setting prevents that.
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def require_ray() -> Any:
+    """The ray package; MissingExtra if it is not installed."""
+    try:
+        import ray
+        import ray.data
+        import ray.util.client
+    except ImportError as error:
+        raise MissingExtra(f"--ray needs Ray, which is missing; run {install_extra('ray')}") from error
+    return ray
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.cluster.connection import Cluster, require_ray
-from muse.cluster.run import Make, Site, make_parts
+from muse.cluster.run import Cluster, Make, Site, make_parts, require_ray
 from muse.errors import BadSetting
 from muse.files.parquet import VECTOR
 from muse.files.parts import PartFolder
 from muse.files.space_folder import VECTORS, folder_name
 from muse.search.approximate import SAMPLE, Approximation, Prepared, Recall
-from muse.search.exact import nearest, set_threads
-from muse.search.found import Neighbours, merged
+from muse.search.exact import Neighbours, merged, nearest, set_threads
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
 

@@ -104,8 +104,8 @@ def _shown(fields: dict[str, Any]) -> str:
 def _on_cluster(
     space: Path, lang: str, source: Path | None, out: Path | None, options: dict[str, Any]
 ) -> dict[str, Any]:
-    from muse.cluster.encoding import Text, encode
     from muse.cluster.run import Run, encoder_as_settings, files_as_settings, spaces_as_settings
+    from muse.cluster.sentences import Text, encode
     from muse.errors import Contradiction
     from muse.progress import Progress
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muse.progress import Progress
-    from muse.search.pair_score import PairScore
+    from muse.search.retrieval import PairScore
     from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.space import AlignedSpace
     from muse.vectors import Matrix
@@ -151,7 +151,7 @@ def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str, p
 
 def pair_scores(methods: Sequence[str], k: int | None) -> list[PairScore]:
     """One score of pairs for each method; k is 10 for csls, as for words, and 4 for margin by default."""
-    from muse.search.pair_score import PairScore
+    from muse.search.retrieval import PairScore
 
     usual = {"csls": 10}
     return [PairScore(method, k=k or usual.get(method, 4)) for method in dict.fromkeys(methods)]

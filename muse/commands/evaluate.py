@@ -10,10 +10,10 @@ from click.shell_completion import CompletionItem
 
 from muse.commands.completion import spaces
 from muse.commands.evaluate_classifiers import nli, probe, transfer
-from muse.commands.evaluate_mining import mining
 from muse.commands.evaluate_sentences import relatedness, sentences, sts
 from muse.commands.evaluate_tasks import BY_OPTION, named
 from muse.commands.evaluate_words import rows, similarity, words
+from muse.commands.mine import mining
 from muse.commands.sections import SectionedGroup
 
 SECTIONS = {

@@ -214,7 +214,7 @@ def nli(space: Path, options: dict[str, Any]) -> Report:
     options = {**options, "fit_files": (), "also": ()}  # what a trained classifier reads is fixed
     import numpy as np
 
-    from muse.evaluation.inference import evaluate_inference
+    from muse.evaluation.classifier import evaluate_inference
     from muse.evaluation.score import gold_name, space_signature
     from muse.files.nli import read_nli
     from muse.sentences.systems.nli.pair_classes import classify

@@ -12,17 +12,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder
-from muse.commands.options import Finite, backend, cluster, common, one_machine_only, open_space, search
+from muse.commands.evaluate_tasks import FILE, Report, prints_scores, require
+from muse.commands.options import (
+    Finite,
+    backend,
+    choose_direction,
+    cluster,
+    common,
+    one_machine_only,
+    open_space,
+    search,
+)
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
-    from muse.evaluation.mining import MiningScore
     from muse.evaluation.score import Signature
+    from muse.evaluation.sentences import MiningScore
     from muse.progress import Progress
     from muse.search.approximate import Recall
     from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.sentences.mining import MiningConfig, Values
     from muse.space import AlignedSpace
+if TYPE_CHECKING:
+    from muse.search.approximate import Recall
 
 log = logging.getLogger(__name__)
 
@@ -158,9 +170,8 @@ def _on_cluster(
     encoder: SentenceEncoder, spaces: tuple[Path, ...], out: Path, config: MiningConfig, progress: Progress,
     options: dict[str, Any],
 ) -> MinedPairs:  # fmt: skip
-    from muse.cluster.encoding import Text
-    from muse.cluster.mining import mine, mined
     from muse.cluster.run import Run, encoder_as_settings, files_as_settings, spaces_as_settings
+    from muse.cluster.sentences import Text, mine, mined
 
     languages = (options["src_lang"], options["tgt_lang"])
     source, target = (Text(options[side], language) for side, language in zip(SIDES, languages, strict=True))
@@ -179,7 +190,7 @@ def mining_config(options: dict[str, Any], recalls: list[Recall]) -> MiningConfi
     """How pairs are scored and searched; recalls of approximate search are appended to the list."""
     from muse.run.runtime import pick_device
     from muse.search.approximate import Approximation
-    from muse.search.pair_score import PairScore
+    from muse.search.retrieval import PairScore
     from muse.sentences.mining import MiningConfig
 
     method = "nn" if options["score"] == "cosine" else options["score"]
@@ -252,7 +263,7 @@ def mining_score(found: MinedPairs, known: set[tuple[str, str]], threshold: floa
     """The quality of the mined pairs at the threshold or, without it, at the best threshold."""
     import numpy as np
 
-    from muse.evaluation.mining import Judged
+    from muse.evaluation.sentences import Judged
 
     scores, pairs = found.read()
     judged = Judged(scores, np.array([pair in known for pair in pairs], np.bool_), len(known))
@@ -307,3 +318,51 @@ def _print_result(written: _Written, as_json: bool) -> None:
         click.echo(str(recall))
     if score is not None:
         click.echo(f"{score} | {signature}")
+
+
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--source", "--target", "--gold", "--src", "--tgt"),
+        "Encoder": ("--encoder", "--also", "--fit"),
+        "What it measures": ("--score", "--threshold"),
+        "Advanced": ("--neighbours", "--search", "--backend"),
+    },
+    examples=(
+        "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv",
+        "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv --threshold 1.06",
+    ),
+)
+@click.argument("space", type=Path)
+@click.option("--source", **FILE, help="Text in --src, a sentence on each line.  [required]")
+@click.option("--target", **FILE, help="Text in --tgt, a sentence on each line.  [required]")
+@click.option("--gold", **FILE, help="Known pairs of lines, as source<TAB>target.  [required]")
+@click.option("--src", "src_lang", metavar="LANG", help="Language of --source.  [default: not the pivot]")
+@click.option("--tgt", "tgt_lang", metavar="LANG", help="Language of --target.  [default: the pivot]")
+@score_options
+@encoder_options(UNTRAINED)
+@backend
+@search
+@common
+@prints_scores
+def mining(space: Path, options: dict[str, Any]) -> Report:
+    """F1, precision and recall of mined sentence pairs.
+
+    The figures are those at --threshold or, without it, at the threshold with the best F1. muse mine writes
+    the pairs.
+    """
+    require(options, "--source FILE", "--target FILE", "--gold FILE")
+    from muse.search.approximate import worst
+
+    recalls: list[Recall] = []
+    config = mining_config(options, recalls)
+    loaded = open_space(space, config.device, options["quiet"])
+    direction = choose_direction(loaded, options["src_lang"], options["tgt_lang"])
+    options = {**options, "src_lang": direction[0], "tgt_lang": direction[1], "address": None}
+    texts, known = read_texts(direction, options)
+    encoder = open_encoder(loaded, options)
+    signature = mining_signature(loaded, encoder, config, options)
+    found = mined_pairs(encoder, texts, config, loaded.progress)
+    score = mining_score(found, known or set(), config.threshold)
+    fields = {"pairs": found.pairs, **score.as_json(), **worst(recalls), "signature": str(signature)}
+    return fields, [*map(str, recalls), f"{score} | {signature}"]

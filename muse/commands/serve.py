@@ -52,7 +52,7 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     # Checksums are not verified: reading a gigabyte would delay the first answer too long.
     loaded = load_space(space, device=pick_device(device), check=False)
     from muse.web.app import create_app
-    from muse.web.connections import serve as answer
+    from muse.web.app import serve as answer
 
     explorer = Explorer(loaded, space.resolve().name, seed)
     app = create_app(explorer, hosts=known_hosts(address.host))

@@ -7,8 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.search.exact import tile_sizes
-from muse.search.found import zero_places
+from muse.search.exact import tile_sizes, zero_places
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.answer_table import AnswerTable

@@ -31,8 +31,7 @@ from muse.answers.probability import (
 )
 from muse.files.writing import check_place, check_text_name, replaced
 from muse.progress import Progress, Tick
-from muse.search.exact import nearest
-from muse.search.found import Neighbours
+from muse.search.exact import Neighbours, nearest
 from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
 from muse.space.answer_table import AnswerTable

@@ -21,9 +21,9 @@ from muse.errors import Mismatch, NotConverged
 from muse.files.json_text import parse_json
 from muse.files.space_manifest import Reason
 from muse.learn.criterion import Criterion, criterion
-from muse.learn.dimensions import Initialiser, in_common_dimensions
 from muse.learn.initialise.adversarial import PAPER, AdversarialConfig, adversarial
 from muse.learn.initialise.clusters import ClustersConfig, centroids_of, clusters
+from muse.learn.initialise.components import Initialiser, in_common_dimensions
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
@@ -33,8 +33,7 @@ from muse.learn.settings import AlignConfig, RefinementConfig
 from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
 from muse.run.checkpoint import Arrays
-from muse.run.history import History
-from muse.run.runtime import Runtime
+from muse.run.runtime import History, Runtime
 from muse.run.streams import AlignStream, Stream, generator, of_initialisation, of_verdict
 from muse.vectors import Vectors
 

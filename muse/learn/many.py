@@ -23,7 +23,7 @@ from muse.errors import BadSetting, Mismatch, MuseError, NotConverged
 from muse.files.space_manifest import Reason
 from muse.learn.auto import Candidate, improve
 from muse.learn.criterion import criterion
-from muse.learn.dimensions import in_smaller_space
+from muse.learn.initialise.components import in_smaller_space
 from muse.learn.initialise.identical import identical_strings
 from muse.learn.joint import Joint, refine_jointly
 from muse.learn.pair import PARTS, Learned, learn, sampled

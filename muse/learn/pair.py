@@ -21,7 +21,7 @@ from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.files.space_manifest import Reason
 from muse.learn.auto import Candidate, best, candidates, improve, initialisations, reason_for
 from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
-from muse.learn.dimensions import in_smaller_space
+from muse.learn.initialise.components import in_smaller_space
 from muse.learn.settings import AlignConfig
 from muse.learn.supervise.choice import Start, Supervision, are_few, choose
 from muse.learn.supervise.cross_validation import wilson
@@ -30,9 +30,8 @@ from muse.learn.tune import tune
 from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
 from muse.lexicon import Lexicon
 from muse.normalise import Normalisation, normalise_
-from muse.run.history import History
 from muse.run.memory import peak_memory_mb
-from muse.run.runtime import Runtime
+from muse.run.runtime import History, Runtime
 from muse.run.streams import AlignStream, generator
 from muse.vectors import Vectors, WordIndex
 

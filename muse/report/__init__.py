@@ -1,10 +1,9 @@
 """Report: a page about an aligned space: did it work, how good is it, on what evidence, and what next."""
 
-from muse.report.facts import Facts, ReportConfig, direction_of, gather_facts
+from muse.report.facts import Facts, ReportConfig, direction_of, gather_facts, supervision_json
 from muse.report.measured import Gold
 from muse.report.next_steps import base_of
 from muse.report.page import WrittenReport, check_page, require_report, write_report
-from muse.report.record import supervision_json
 
 __all__ = [
     "Facts",

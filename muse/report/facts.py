@@ -1,13 +1,17 @@
 """Facts: the content of a report, gathered from a space, its manifest and evaluations.
 
+What its manifest records of how each language was mapped comes first; the `Facts` gather all the rest.
+
 Without a gold list, a survey of the best translations of the frequent words, with their probabilities, stands
 for accuracy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +19,7 @@ from muse.answers.induction import best_entries
 from muse.answers.translations import TRUSTED
 from muse.evaluation.score import Signature, look_up_signature
 from muse.evaluation.words import Hubness, hubness
-from muse.files.space_manifest import UNKNOWN, LanguageRecord, SpaceRecord, presentable
+from muse.files.space_manifest import UNKNOWN, LanguageRecord, Reason, SpaceRecord, presentable
 from muse.lexicon import Entry
 from muse.progress import Progress
 from muse.report.measured import (
@@ -28,13 +32,48 @@ from muse.report.measured import (
     reliability_of,
 )
 from muse.report.next_steps import Context, NextStep, next_steps
-from muse.report.record import least_certain
 from muse.report.word_map import Picture, draw_picture, grouped_pairs
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 
+LABELS = ("failed", "doubtful", UNKNOWN, "aligned")  # from worst to best
+REASONS = {
+    Reason.FIRST_ALIGNED: "it was the first to be judged aligned, which ends the search",
+    Reason.ONLY: "no other was tried",
+    Reason.CRITERION: "none was judged aligned, and it has the highest criterion",
+    Reason.VERDICT: "none was judged aligned, and it has the best verdict",
+    Reason.PAIRS: "the pairs of the dictionary decided, as shown below",
+    Reason.DETOUR: "the mapping over another language was judged better than the direct one",
+}
 SHOWN = 10  # of the surest, of the least sure, and drawn at random
 LONGEST_TEXT = 200  # characters shown
+
+
+def why_chosen(record: LanguageRecord) -> str:
+    """Why the chosen candidate was chosen, as its run recorded it; empty in a space of an older muse."""
+    return REASONS[Reason(record.reason)] if record.reason in set(Reason) else record.reason
+
+
+def supervision_json(found: Sequence[LanguageRecord]) -> dict[str, Any]:
+    """The entries on learning from a dictionary, placed as in `muse align --json`; none without one."""
+    entries = {
+        record.language: {"supervision": dict(record.supervision.fields)}
+        for record in found
+        if record.supervision is not None
+    }
+    if len(found) == 1:
+        return next(iter(entries.values()), {})
+    return {"languages": entries} if entries else {}
+
+
+def least_certain(found: Sequence[LanguageRecord]) -> LanguageRecord | None:
+    """The record with the worst verdict and, among equals, the lowest confidence; None if there are none."""
+    return min(found, key=_certainty, default=None)
+
+
+def _certainty(record: LanguageRecord) -> tuple[int, float]:
+    place = LABELS.index(record.label if record.label in LABELS else UNKNOWN)
+    return place, 1.0 if record.confidence is None else record.confidence
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from muse.answers.lookup import rows_of
 from muse.answers.translations import Answer, Grade, answers_of, find_probabilities, grade_of
-from muse.evaluation.groups import GroupScore, group_score
 from muse.evaluation.score import Hits, Signature
-from muse.evaluation.words import WordScore, evaluate_words
+from muse.evaluation.words import GroupScore, WordScore, evaluate_words, group_score
 from muse.lexicon import Lexicon
 from muse.procrustes import cross_fitted
 from muse.search.retrieval import Retrieval

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from muse.evaluation.groups import GroupScore
 from muse.evaluation.score import Interval
+from muse.evaluation.words import GroupScore
 from muse.files.space_manifest import InputFile, Stage
-from muse.report.facts import Accuracy, Facts
+from muse.report.facts import Accuracy, Facts, why_chosen
 from muse.report.measured import Measured
 from muse.report.next_steps import command_line
-from muse.report.record import why_chosen
 from muse.report.remedies import PAIRS
 
 Mark = tuple[float | None, Interval | None, str]  # a figure in percent, its interval, its style

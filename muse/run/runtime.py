@@ -1,8 +1,14 @@
-"""Runtime: the device, progress line, checkpoints and processes given to a stage of learning."""
+"""Runtime: the device, progress line, checkpoints and processes given to a stage of learning.
+
+What a stage reports in return, step by step, is kept in a `History` for the report of a run.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 
@@ -10,6 +16,8 @@ from muse.errors import BadSetting
 from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint
 from muse.run.processes import Processes
+
+POINTS = 200  # kept of each stage: as many as a chart can show
 
 
 @dataclass(frozen=True)
@@ -37,3 +45,63 @@ def pick_device(device: str) -> str:
     if device not in ("cpu", "cuda"):
         raise BadSetting(f"--device must be one of auto, cpu, cuda; got {device!r}")
     return device
+
+
+@dataclass
+class Trace:
+    """What one stage reported: the numbers (s,) of its steps, the figures of each, the time of the last."""
+
+    stage: str
+    seconds: float
+    steps: list[int] = field(default_factory=list)
+    figures: list[Mapping[str, float]] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """The trace for JSON, thinned to every k-th step and the last if there are too many."""
+        every = max(1, -(-len(self.steps) // POINTS))
+        chosen = range((len(self.steps) - 1) % every, len(self.steps), every)
+        names = dict.fromkeys(name for figures in self.figures for name in figures)
+        figures = {name: [_short(self.figures[i].get(name)) for i in chosen] for name in names}
+        steps = [self.steps[i] for i in chosen]
+        return {"stage": self.stage, "seconds": round(self.seconds, 2), "steps": steps, "figures": figures}
+
+
+class History:
+    """The traces of the stages of one candidate or refinement, in order; `record` is a Progress callback.
+
+    >>> history = History()
+    >>> history.record("refine", 1, {"objective": 0.5})
+    >>> history.record("refine", 2, {"objective": 0.75})
+    >>> history.as_json()[0]["figures"]
+    {'objective': [0.5, 0.75]}
+    """
+
+    def __init__(self) -> None:
+        self._traces: list[Trace] = []
+        self._restored: list[dict[str, Any]] = []
+        self._began = time.perf_counter()
+
+    def record(self, stage: str, done: int, figures: Mapping[str, float]) -> None:
+        """Record one step of a stage; a stage that counts from the start again is a new one."""
+        trace = self._traces[-1] if self._traces else None
+        if trace is None or trace.stage != stage or done <= trace.steps[-1]:
+            trace = Trace(stage, 0.0)
+            self._traces.append(trace)
+        trace.steps.append(done)
+        trace.figures.append(dict(figures))
+        trace.seconds = time.perf_counter() - self._began
+
+    def restore(self, traces: Sequence[dict[str, Any]]) -> None:
+        """Begin with the traces of the run that is resumed, as its `as_json` had them; else TypeError."""
+        if not (isinstance(traces, list) and all(isinstance(trace, dict) for trace in traces)):
+            raise TypeError("a history that is no list of traces")
+        self._restored = list(traces)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Each trace for JSON; `seconds` is the time of its last step since the history was created."""
+        return [*self._restored, *(trace.as_json() for trace in self._traces)]
+
+
+def _short(value: float | None) -> float | None:
+    # Five digits are more than a chart shows, and keep the manifest small.
+    return None if value is None else float(f"{value:.5g}")

@@ -19,8 +19,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.search.exact import Step, nearest
-from muse.search.found import Neighbours, nonzero_places
+from muse.search.exact import Neighbours, Step, nearest, nonzero_places
 
 log = logging.getLogger(__name__)
 

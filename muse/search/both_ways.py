@@ -19,15 +19,17 @@ from muse.search.exact import (
     APART,
     GROUP,
     MatrixRows,
+    Neighbours,
     Step,
     check_backend,
     maxima_of_rows,
     members,
+    merged,
     nearest,
+    nonzero_places,
     row_length,
     whole,
 )
-from muse.search.found import Neighbours, merged, nonzero_places
 
 TILE = 2_048  # rows of a product: enough for full speed
 STRIP = 128  # rows whose maxima are taken at a time, a multiple of GROUP

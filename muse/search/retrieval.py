@@ -7,6 +7,15 @@ Whatever the method, the translations of x are the y of highest cos(x, y) - bias
 * isf   bias(y) = log sum_x exp(beta cos(x, y)) / beta, the inverted softmax (Smith et al., 2017, eq. 9)
 
 All rows are of unit length. Sources and targets are (n, d) and (m, d) in the shared space.
+
+Pairs of sentences are scored from cosines, with one term for each row and one for each column (`PairScore`),
+since a ratio is not an inner product with a bias. With r(x) the mean cosine of x to its k nearest rows of the
+other side, and r(y) likewise,
+
+* nn      cos(x, y)
+* csls    2 cos(x, y) - r(x) - r(y)          (Conneau et al., 2018, eq. 3)
+* margin  cos(x, y) / ((r(x) + r(y)) / 2)    (the ratio margin of Artetxe & Schwenk, 2019, eq. 2)
+* isf     cos(x, y) - log sum_x' exp(beta cos(x', y)) / beta    (Smith et al., 2017, eq. 9)
 """
 
 from __future__ import annotations
@@ -21,16 +30,19 @@ from torch import Tensor
 from muse.errors import BadSetting
 from muse.search.both_ways import Products
 from muse.search.exact import (
+    Neighbours,
     Step,
     check_backend,
     check_neighbourhood,
     nearest,
     nearest_and_best,
+    nonzero_places,
     tile_sizes,
 )
-from muse.search.found import Neighbours, nonzero_places
 
 METHODS = ("csls", "nn", "isf")
+PAIR_METHODS = (*METHODS, "margin")
+FLOOR = 1e-6  # of a mean cosine: with 0 or less there is no ratio, or one of the wrong sign
 
 
 def check_top(top: int) -> None:
@@ -148,3 +160,50 @@ def mutual_pairs(forward: Tensor, backward: Tensor) -> Tensor:
     rows = torch.arange(len(forward), device=forward.device)
     chosen = rows[backward[forward] == rows]
     return torch.stack([chosen, forward[chosen]], dim=1)
+
+
+@dataclass(frozen=True)
+class PairScore:
+    """How pairs are scored: the method, the size k of neighbourhoods, the softmax' beta.
+
+    >>> str(PairScore("margin")), str(PairScore("csls", k=10)), str(PairScore("nn"))
+    ('margin:4', 'csls:10', 'nn')
+    """
+
+    method: str = "margin"
+    k: int = 4
+    beta: float = 30.0
+
+    def __post_init__(self) -> None:
+        if self.method not in PAIR_METHODS:
+            raise BadSetting(
+                f"a score of sentence pairs must be one of {', '.join(PAIR_METHODS)}; got {self.method!r}"
+            )
+        check_neighbourhood(self.k)
+
+    def __str__(self) -> str:
+        """The part of a signature that names it: margin:4, csls:4, nn or isf:30."""
+        size = {"nn": "", "isf": f":{self.beta:g}"}.get(self.method, f":{self.k}")
+        return f"{self.method}{size}"
+
+    def sides(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+        """The terms of each source row (n,) and each target row (m,) in the score of its pairs."""
+        none = source.new_zeros(len(source)), source.new_zeros(len(target))
+        if self.method == "nn":
+            return none
+        if self.method == "isf":
+            return none[0], log_partition(target, source, beta=self.beta) / self.beta
+        return mean_similarity(source, target, k=self.k), mean_similarity(target, source, k=self.k)
+
+    def score(self, cosines: Tensor, own: Tensor, other: Tensor) -> Tensor:
+        """The scores of pairs with these cosines; `own` and `other` are the terms of `sides`.
+
+        All three have one shape, or shapes that broadcast: (b, m), (b, 1) and (m,).
+        """
+        if self.method == "nn":
+            return cosines
+        if self.method == "csls":
+            return 2 * cosines - own - other
+        if self.method == "margin":
+            return cosines / ((own + other) / 2).clamp_min(FLOOR)
+        return cosines - other

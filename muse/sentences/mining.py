@@ -19,7 +19,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.search.both_ways import BothDirections, Products
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.vectors import Matrix
 
 Rows = NDArray[np.int64]

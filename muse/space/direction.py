@@ -10,8 +10,7 @@ from typing import Protocol
 from torch import Tensor
 
 from muse.search.approximate import Approximation, Prepared
-from muse.search.exact import Keys, nearest
-from muse.search.found import Neighbours
+from muse.search.exact import Keys, Neighbours, nearest
 from muse.search.retrieval import Retrieval
 from muse.space.aligned import AlignedSpace
 from muse.space.hubness import HUBNESS_K

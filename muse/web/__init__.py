@@ -3,5 +3,5 @@
 from muse.web.explorer import Explorer
 from muse.web.server import Address, bind, check_host, known_hosts, require_web, url
 
-# muse.web.app and muse.web.connections are not imported here, since they need the extra `web`.
+# muse.web.app is not imported here, since it needs the extra `web`.
 __all__ = ["Address", "Explorer", "bind", "check_host", "known_hosts", "require_web", "url"]

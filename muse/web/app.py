@@ -1,17 +1,21 @@
-"""App: the API and the page as one ASGI application, which serves no other files.
+"""App: the API and the page as one ASGI application, which serves no other files, and uvicorn, which runs it.
 
 The explorer is for this machine. What it guards against is a page of another site, open in the same browser:
 it may reach the server under a name that leads to this machine (DNS rebinding: unknown hosts are refused, by
 Starlette), send requests whose answers it cannot read, only to keep the processor busy (refused, below), or
-show the explorer as a part of itself (see HEADERS in muse.web.connections). Limits of the connections and the
-requests at once are uvicorn's.
+show the explorer as a part of itself (see HEADERS). Limits of the connections and the requests at once are
+uvicorn's.
 """
 
 from __future__ import annotations
 
+import gc
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 
+import h11
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
@@ -19,6 +23,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from muse.errors import MissingExtra, MuseError
 from muse.version import __version__
@@ -27,6 +32,17 @@ from muse.web.responses import Problem
 from muse.web.routes import routes
 
 PAGE = Path(__file__).parent / "page"
+LARGEST_HEAD = 32 * 1024  # bytes of a request's line and headers
+AT_ONCE = 100  # connections and requests: more than the browsers of a person open
+# No resources or scripts from other sites, no inline scripts, no framing.
+HEADERS = [
+    ("content-security-policy", "default-src 'self'; base-uri 'none'; form-action 'none'; "
+     "frame-ancestors 'none'; object-src 'none'"),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cache-control", "no-cache"),
+]  # fmt: skip
 
 
 def create_app(explorer: Explorer, *, hosts: Sequence[str] | None = None) -> FastAPI:
@@ -91,3 +107,43 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     text = "an error of the explorer; the terminal of muse serve says more"
     return JSONResponse(Problem(error=text).model_dump(), 500)
+
+
+class Connection(H11Protocol):
+    """A connection that is closed in silence where something else than HTTP follows an answer that has begun.
+
+    uvicorn answers it all the same, and then logs the traceback of its own error.
+    """
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP, if no answer has begun, and close."""
+        if self.cycle is not None:
+            self.cycle.disconnected = True  # what the application answers later must not be sent
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
+
+def make_server(app: ASGIApp) -> uvicorn.Server:
+    """The server of an application; it logs errors alone, and adds HEADERS to every answer."""
+    config = uvicorn.Config(
+        app,
+        http=Connection,
+        ws="none",
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        headers=HEADERS,
+        limit_concurrency=AT_ONCE,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+    )
+    return uvicorn.Server(config)
+
+
+def serve(app: ASGIApp, listening: socket.socket) -> None:
+    """Answer requests until interrupted."""
+    # Looking through all that is loaded would stop every thread for a tenth of a second, again and again.
+    gc.collect()
+    gc.freeze()
+    make_server(app).run(sockets=[listening])

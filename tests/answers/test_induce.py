@@ -14,8 +14,7 @@ from muse.answers.induction import Backward, Limits, entries, induce
 from muse.errors import BadSetting
 from muse.lexicon import Lexicon
 from muse.search.approximate import Approximation
-from muse.search.exact import Keys
-from muse.search.found import Neighbours
+from muse.search.exact import Keys, Neighbours
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.direction import search_with

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from muse.errors import BadSetting
-from muse.evaluation.groups import by_band, by_part
+from muse.evaluation.words import by_band, by_part
 
 RNG = np.random.default_rng(0)
 

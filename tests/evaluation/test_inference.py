@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.evaluation.inference import evaluate_inference
+from muse.evaluation.classifier import evaluate_inference
 from muse.evaluation.score import Signature
 
 

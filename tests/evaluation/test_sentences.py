@@ -9,7 +9,7 @@ from muse.errors import Mismatch
 from muse.evaluation import sentences
 from muse.evaluation.score import Signature
 from muse.evaluation.sentences import Queries, evaluate_sentences, sentence_ranks
-from muse.search.pair_score import METHODS, PairScore
+from muse.search.retrieval import PAIR_METHODS, PairScore
 from muse.vectors import Matrix
 
 SIGNATURE = Signature("nn", "fr-en")
@@ -38,7 +38,7 @@ def sorted_ranks(asked: Queries, method: str, k: int) -> list[int]:
     return [int(np.flatnonzero(order[row] == answer)[0]) + 1 for row, answer in enumerate(asked.gold)]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIR_METHODS)
 def test_ranks_are_those_of_sorting(method: str) -> None:
     asked = queries()
     wanted = sorted_ranks(asked, method, 4)
@@ -50,7 +50,7 @@ def test_ranks_are_those_of_sorting(method: str) -> None:
     assert (score.queries, score.targets, score.empty) == (60, 80, 0)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIR_METHODS)
 def test_blocks_of_queries_change_no_rank(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, how = queries(), PairScore(method)
     whole = sentence_ranks(asked, how)
@@ -74,7 +74,7 @@ def test_where_all_targets_tie_nothing_is_found() -> None:
     assert (score.p_at_1, score.p_at_10) == (0, 0)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIR_METHODS)
 def test_an_empty_query_is_wrong(method: str) -> None:
     asked = queries(noise=0)
     source = asked.source.copy()

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from muse.errors import MuseError
-from muse.web import Address, Explorer, bind, connections
-from muse.web.app import create_app
+from muse.web import Address, Explorer, bind
+from muse.web.app import create_app, make_server
 from tests.fuzz.folders import toys
 from tests.fuzz.target import Target
 
@@ -38,7 +38,7 @@ ASKED = (
 def _port(process: int) -> int:
     """The port of the server of a process, which lasts as long: a child has none of its parent's threads."""
     app = create_app(Explorer(toys(), "fr-en"), hosts=("127.0.0.1",))
-    listening, running = bind(Address(port=0)), connections.make_server(app)
+    listening, running = bind(Address(port=0)), make_server(app)
     running.config.timeout_keep_alive = 0
     threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True).start()
     return int(listening.getsockname()[1])

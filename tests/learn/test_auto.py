@@ -16,8 +16,8 @@ from muse.files.space_manifest import Reason
 from muse.learn import auto
 from muse.learn.auto import Candidate, best, candidates, initialisations, reason_for
 from muse.learn.criterion import criterion
-from muse.learn.dimensions import Initialiser
 from muse.learn.initialise import INITIALISATIONS
+from muse.learn.initialise.components import Initialiser
 from muse.learn.refine import RefineConfig
 from muse.learn.settings import AlignConfig, check_init
 from muse.learn.verdict import Verdict

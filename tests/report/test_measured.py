@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from muse.evaluation.groups import GroupScore
+from muse.evaluation.words import GroupScore
 from muse.lexicon import Lexicon
 from muse.normalise import Normalisation, normalise
 from muse.report.facts import Accuracy

@@ -17,8 +17,8 @@ import pytest
 from muse.files.space_manifest import Reason, SpaceRecord, is_space
 from muse.installation import install_extra, install_packages
 from muse.normalise import normalise
+from muse.report.facts import REASONS, supervision_json, why_chosen
 from muse.report.page import WrittenReport
-from muse.report.record import REASONS, supervision_json, why_chosen
 from muse.space import Provenance, SideToSave, save_space
 from muse.vectors import Vectors
 from tests.support.command import Command, align_arguments, tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from muse.progress import Progress
-from muse.run.history import POINTS, History
+from muse.run.runtime import POINTS, History
 
 
 def test_steps_are_recorded_though_the_progress_is_quiet() -> None:

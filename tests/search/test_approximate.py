@@ -10,8 +10,7 @@ from torch.nn.functional import normalize
 from muse.errors import BadSetting
 from muse.search import approximate
 from muse.search.approximate import LISTS_TRIED, MANY, ONE_WAY, Approximation, Depth, Index, Prepared, Recall
-from muse.search.exact import nearest
-from muse.search.found import Neighbours
+from muse.search.exact import Neighbours, nearest
 from muse.sentences.mining import MiningConfig, mine
 
 D = 33  # odd

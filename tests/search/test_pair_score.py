@@ -10,7 +10,7 @@ import torch
 from torch.nn.functional import normalize
 
 from muse.errors import BadSetting
-from muse.search.pair_score import METHODS, PairScore
+from muse.search.retrieval import PAIR_METHODS, PairScore
 
 
 def unit_rows(seed: int, count: int) -> torch.Tensor:
@@ -32,7 +32,7 @@ def by_hand(method: str, x: np.ndarray, y: np.ndarray, row: int, column: int, k:
     return float(cosine)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", PAIR_METHODS)
 def test_scores_are_those_of_the_formula(method: str) -> None:
     x, y = unit_rows(0, 9), unit_rows(1, 12)
     how = PairScore(method, k=3)

@@ -12,8 +12,7 @@ from torch.nn.functional import normalize
 
 from muse.search.approximate import Approximation
 from muse.search.both_ways import Products
-from muse.search.exact import nearest, nearest_and_best
-from muse.search.found import Neighbours, nonzero_places, zero_places
+from muse.search.exact import Neighbours, nearest, nearest_and_best, nonzero_places, zero_places
 from muse.search.retrieval import METHODS, Retrieval, log_partition, mutual_neighbours, translations
 
 N, M, D, K = 60, 12_000, 8, 5  # so many keys have an approximate index, without those of zeros too

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from muse.errors import BadSetting, Mismatch
-from muse.search.pair_score import PairScore
+from muse.search.retrieval import PairScore
 from muse.sentences.mining import MiningConfig, mine
 from muse.vectors import Matrix
 

@@ -50,8 +50,7 @@ def home() -> Iterator[str]:
 def serving(space: AlignedSpace) -> Iterator[str]:
     """The address of a server with this space fr, en."""
     from muse.web import Address, Explorer, bind, url
-    from muse.web.app import create_app
-    from muse.web.connections import make_server
+    from muse.web.app import create_app, make_server
 
     explorer = Explorer(space, "fr-en")
     explorer.picture(("fr", "en"))

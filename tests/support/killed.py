@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muse.sentences.training.learner import Learner
+from muse.sentences.training.trainer import Learner
 
 
 def killed_at(monkeypatch: pytest.MonkeyPatch, learner: type[Learner], call: int) -> None:

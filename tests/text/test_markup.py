@@ -10,8 +10,7 @@ import pytest
 
 from muse.text.markup import is_markup, split_at_markup, split_at_tags, tags_closed_up
 from muse.text.tokens import Tokeniser
-from muse.translate.pieces import TextReader
-from muse.translate.text import Translator
+from muse.translate.text import TextReader, Translator
 from muse.vectors import Vectors
 from tests.support.spaces import plain_space
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from muse.text.tokens import Tokeniser
-from muse.translate.pieces import HYPHEN, TextReader
+from muse.translate.text import HYPHEN, TextReader
 from muse.vectors import Vectors
 
 WORDS = [

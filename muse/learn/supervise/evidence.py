@@ -17,7 +17,7 @@ from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
 from muse.lexicon import Lexicon
-from muse.search.found import zero_places
+from muse.search.exact import zero_places
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)

@@ -19,12 +19,12 @@ from torch import Tensor, nn
 
 from muse.errors import BadSetting
 from muse.run.processes import Processes
+from muse.sentences.encoders.ragged import passes
 from muse.sentences.systems.core import Core
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
-from muse.sentences.training.batching import passes
-from muse.sentences.training.learner import Learner
 from muse.sentences.training.losses import Loss
 from muse.sentences.training.pairs import Pairs
+from muse.sentences.training.trainer import Learner
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import AlignedSpace
 

@@ -17,10 +17,9 @@ from muse.errors import BadFile, BadSetting
 from muse.files.source import DAMAGED
 from muse.files.space_manifest import plain
 from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
-from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.ragged import Ragged, encoding_batches
 from muse.sentences.encoders.reading import Reader, blocks, check_sentences
 from muse.sentences.encoders.saving import Arrays, Saved, checksums, read_encoder, write_encoder
-from muse.sentences.training.batching import encoding_batches
 from muse.sentences.training.two_sides import TwoSides
 from muse.space import AlignedSpace
 from muse.vectors import Matrix

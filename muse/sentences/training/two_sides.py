@@ -12,11 +12,10 @@ from torch.nn import functional
 from muse.errors import BadSetting
 from muse.run.processes import ALONE, Processes
 from muse.search.exact import nearest
-from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.training.batching import encoding_batches
-from muse.sentences.training.learner import Learner
+from muse.sentences.encoders.ragged import Ragged, encoding_batches
 from muse.sentences.training.losses import Loss, draw_negatives
 from muse.sentences.training.pairs import Pairs
+from muse.sentences.training.trainer import Learner
 
 
 class TwoSides(nn.Module, ABC):

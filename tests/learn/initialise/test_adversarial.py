@@ -27,8 +27,7 @@ from muse.learn.initialise.adversarial import (
 )
 from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint
-from muse.run.history import History
-from muse.run.runtime import Runtime
+from muse.run.runtime import History, Runtime
 from muse.vectors import Matrix, Vectors
 
 D = 6

@@ -31,7 +31,7 @@ from muse.learn.supervise.linear import (
     orthogonal,
     reweighted_maps,
 )
-from muse.learn.supervise.trained import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
+from muse.learn.supervise.methods import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 from muse.search.retrieval import mutual_neighbours
 from tests.support.spaces import raw_rows, rotation
 from tests.support.toys import COUNT, evidence

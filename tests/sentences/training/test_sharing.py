@@ -17,9 +17,8 @@ from muse.run.checkpoint import Checkpoint
 from muse.run.processes import ALONE, Processes
 from muse.run.runtime import Runtime
 from muse.sentences.systems.word_encoders import Projection, WordTables, XCbow
-from muse.sentences.training.learner import Learner
 from muse.sentences.training.losses import Hinge, Loss, Softmax
-from muse.sentences.training.trainer import EpochBatches, TrainerConfig, train
+from muse.sentences.training.trainer import EpochBatches, Learner, TrainerConfig, train
 from muse.sentences.training.two_sides import PairLearner
 from tests.sentences.systems.test_word_tables import encoder, toy_pairs
 from tests.sentences.training.test_trainer_settings import PLAIN, Line

@@ -17,8 +17,7 @@ from muse.errors import BadSetting, NotConverged
 from muse.progress import Progress, Tick
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
-from muse.sentences.training.learner import Learner
-from muse.sentences.training.trainer import EpochResult, TrainerConfig, best_epoch, train
+from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, best_epoch, train
 
 CONFIG = TrainerConfig(epochs=6, batch=8, rate=0.05, patience=6)
 

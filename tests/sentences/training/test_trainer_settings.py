@@ -15,9 +15,8 @@ from torch import Tensor, nn
 from muse.errors import BadFile, BadSetting, NotConverged
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
-from muse.sentences.training.learner import Learner
 from muse.sentences.training.optimising import Schedule
-from muse.sentences.training.trainer import TrainerConfig, best_epoch, train
+from muse.sentences.training.trainer import Learner, TrainerConfig, best_epoch, train
 
 PLAIN = TrainerConfig(epochs=2, batch=8, rate=0.1, optimiser="sgd", patience=9)
 

@@ -19,7 +19,7 @@ from muse.files.sentence_text import ParallelText, read_pairs
 from muse.run.streams import TrainingStream, generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.names import LANGUAGE
-from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.ragged import Ragged, encoding_batches, token_batches
 from muse.sentences.encoders.reading import Reader, blocks
 from muse.sentences.systems.bgt.inputs import (
     BgtConfig,
@@ -34,11 +34,9 @@ from muse.sentences.systems.bgt.latent_network import BgtNetwork
 from muse.sentences.systems.network_encoder import BothSides, NetworkEncoder, SentenceNetwork
 from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.batching import encoding_batches, token_batches
-from muse.sentences.training.learner import Learner
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.trainer import TrainerConfig, train
+from muse.sentences.training.trainer import Learner, TrainerConfig, train
 from muse.sentences.training.two_sides import held_out_hits, held_out_precision
 from muse.space import AlignedSpace
 

@@ -36,10 +36,9 @@ from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.nli.pair_classes import Inferences, PairClassLearner
 from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.learner import Learner
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.optimising import Schedule
-from muse.sentences.training.trainer import EpochResult, TrainerConfig, check_batches, train
+from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, check_batches, train
 from muse.space import AlignedSpace
 
 PRESETS = {

@@ -40,8 +40,8 @@ from muse.sentences.systems.nli.pair_classes import (
     inferences_of,
 )
 from muse.sentences.systems.pieces import MASK
-from muse.sentences.training.learner import Learner
 from muse.sentences.training.pairs import read_text
+from muse.sentences.training.trainer import Learner
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import AlignedSpace
 from muse.text.tokens import Tokeniser

@@ -1,16 +1,33 @@
-"""The lens as a sentence system: its presets, training and restoring."""
+"""The lens: a function of every word over a frozen core, and its maximum over the words of a sentence.
+
+* simple: one map for every word (Kiros, 2020, section 3)
+* gated: gates that depend on the context weigh each word by element (Kiros, 2020, eq. 1-4). An encoder H and
+  a controller G, each a linear map and M convolutions over the words, are combined as
+
+      F = relu(W_f (H_M * G_M + G_0) + b_f)
+
+  where * is elementwise; all layers use relu except the last, which uses tanh in H and a sigmoid in G.
+
+Its presets, training and restoring as a sentence system follow the network.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from muse.errors import Contradiction
+import torch
+from torch import Tensor, nn
+
+from muse.errors import BadSetting, Contradiction
 from muse.files.nli import LABELS
 from muse.run.streams import TrainingStream, torch_seeded
-from muse.sentences.systems.lens.lens import LensConfig, LensNetwork
+from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import Reader
+from muse.sentences.systems.core import Core
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
+from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.nli.pair_classes import (
     PairClassifier,
     PairClassLearner,
@@ -20,11 +37,160 @@ from muse.sentences.systems.nli.pair_classes import (
 )
 from muse.sentences.systems.pretrained_cores import restored_core
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.learner import Learner
+from muse.sentences.training.checks import beside, check_choices, check_fractions, check_least
+from muse.sentences.training.losses import Hinge
 from muse.sentences.training.optimising import Schedule
-from muse.sentences.training.trainer import TrainerConfig, train
+from muse.sentences.training.trainer import Learner, TrainerConfig, train
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import AlignedSpace
+
+KINDS = ("simple", "gated")
+_PART = 64  # sentences of similar lengths at once; more than half of a mixed batch would be padding
+
+
+@dataclass(frozen=True)
+class LensConfig:
+    """The settings of a lens with `dimension` outputs D, and of its training.
+
+    A gated lens has `layers` convolutions over `kernel` words, of size `gate`. `mean` prepends the mean of
+    the core's rows: with a static core this is better before training and no better after it. `margin` is
+    the margin of the ranking loss, `hidden` the layer size of the NLI classifier, `dropout` applies to the
+    core's rows, and `warmup` is the number of steps until the highest rate.
+    """
+
+    kind: str = "simple"
+    dimension: int = 512
+    mean: bool = False
+    gate: int = 128
+    layers: int = 1
+    kernel: int = 3
+    margin: float = 0.2
+    hidden: int = 512
+    dropout: float = 0.0
+    warmup: int = 100
+
+    def __post_init__(self) -> None:
+        check_choices(self, kind=KINDS)
+        check_least(self, 1, "dimension", "gate", "layers", "kernel", "hidden", "warmup")
+        if self.kernel % 2 == 0:
+            raise BadSetting(f"kernel must be odd, to reach equally far on both sides; got {self.kernel}")
+        check_fractions(self, "dropout")
+        self.ranking()
+
+    def ineffective_settings(self) -> dict[str, str]:
+        """The settings that have no effect given the others, each with the reason."""
+        of_gated = ("gate", "layers", "kernel")
+        return dict.fromkeys(of_gated, beside(self, "kind")) if self.kind == "simple" else {}
+
+    def ranking(self) -> Hinge:
+        """The ranking loss of VSE++, on cosines with the batch's hardest negative (Faghri et al., 2018)."""
+        return Hinge(self.margin, "cosine", "hardest")
+
+    def __str__(self) -> str:
+        return f"{'mean+' if self.mean else ''}{self.kind}:{self.dimension}"
+
+
+class Simple(nn.Module):
+    """F_t = relu(W E_t + b), with W (D, K)."""
+
+    def __init__(self, width: int, config: LensConfig) -> None:
+        super().__init__()
+        self.map = nn.Linear(width, config.dimension)
+
+    def forward(self, rows: Tensor, mask: Tensor) -> Tensor:
+        """F (b, T, D), 0 or more, of the core's rows (b, T, K); its values in padding are arbitrary."""
+        return torch.relu(self.map(rows))
+
+
+class GatedConv(nn.Module):
+    """The encoder, the controller and their fusion."""
+
+    def __init__(self, width: int, config: LensConfig) -> None:
+        super().__init__()
+        self.encoder = Convolved(width, config, torch.tanh)
+        self.controller = Convolved(width, config, torch.sigmoid)
+        self.fusion = nn.Linear(config.gate, config.dimension)
+
+    def forward(self, rows: Tensor, mask: Tensor) -> Tensor:
+        """F (b, T, D), 0 or more, of the core's rows (b, T, K); its values in padding are arbitrary."""
+        _, last = self.encoder(rows, mask)
+        first, gates = self.controller(rows, mask)
+        return torch.relu(self.fusion(last * gates + first))
+
+
+class Convolved(nn.Module):
+    """H_0 = relu(W_0 E + b_0), H_i = relu(W_i conv H_(i-1) + b_i), with `last` for relu in the last layer."""
+
+    def __init__(self, width: int, config: LensConfig, last: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.map = nn.Linear(width, config.gate)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(config.gate, config.gate, config.kernel, padding=config.kernel // 2)
+            for _ in range(config.layers)
+        )
+        self._functions = [torch.relu] * (config.layers - 1) + [last]
+
+    def forward(self, rows: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """H_0 and H_M (b, T, g) of the core's rows (b, T, K)."""
+        inside = mask[..., None]  # (b, T, 1)
+        first = found = torch.relu(self.map(rows)) * inside
+        for convolution, function in zip(self.convolutions, self._functions, strict=True):
+            # Zero after the end of every sentence, as after the longest one.
+            found = function(convolution(found.transpose(1, 2))).transpose(1, 2) * inside
+        return first, found
+
+
+FORMS: dict[str, Callable[[int, LensConfig], nn.Module]] = {"simple": Simple, "gated": GatedConv}
+
+
+class Lens(nn.Module):
+    """s = maxpool_t F_t (D,), or [mean_t E_t; s] (K + D,), of a sentence's matrix E (T, K)."""
+
+    def __init__(self, width: int, config: LensConfig) -> None:
+        super().__init__()
+        self.form = FORMS[config.kind](width, config)
+        self.dropout = nn.Dropout(config.dropout)
+        self.dimension = config.dimension + (width if config.mean else 0)
+        self._mean = config.mean
+
+    def forward(self, rows: Tensor, mask: Tensor) -> Tensor:
+        """The rows (b, d') of sentences with at least one word each.
+
+        :param rows: (b, T, K), 0 in padding.
+        :param mask: (b, T)
+        """
+        rows = self.dropout(rows)
+        # F is 0 or more, so zeros in padding do not change the maximum.
+        found: Tensor = (self.form(rows, mask) * mask[..., None]).amax(dim=1)  # (b, D)
+        if not self._mean:
+            return found
+        return torch.cat([masked_mean(rows, mask), found], dim=1)
+
+
+class LensNetwork(SentenceNetwork):
+    """A core, which is not saved, and one lens for all of its languages."""
+
+    def __init__(self, core: Core, config: LensConfig) -> None:
+        super().__init__()
+        self.core = core
+        self.lens = Lens(core.dimension, config)
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns d' of the lens."""
+        return self.lens.dimension
+
+    def reader(self, language: str) -> Reader:
+        """The reader of the core."""
+        return self.core.reader(language)
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, d') of sentences."""
+        order = batch.lengths.argsort(stable=True)  # (b,)
+        matrices = (self.core.matrices(batch.take(rows), language) for rows in torch.split(order, _PART))
+        found = torch.cat([self.lens(*part) for part in matrices])  # (b, d')
+        return found[order.argsort()]
+
 
 PRESETS = {
     # Chosen on held-out pairs of fr-en training text: the form, without the mean, and the rate.

@@ -25,8 +25,8 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader, Reading
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.sentences.systems.system import Job
-from muse.sentences.training.learner import Learner
 from muse.sentences.training.pairs import read_text
+from muse.sentences.training.trainer import Learner
 
 Classes = NDArray[np.int64]
 _AT_ONCE = 256  # pairs classified at once, outside training

@@ -22,8 +22,8 @@ from muse.sentences.systems.corpora import warn_of_another_language
 from muse.sentences.systems.pieces import BEGINS, BOS, EOS, MASK, SPECIALS, Pieces
 from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.translator.seq2seq import TranslatorNetwork, generate
-from muse.sentences.training.learner import Learner
 from muse.sentences.training.pairs import Pairs, hold_out
+from muse.sentences.training.trainer import Learner
 from muse.space import AlignedSpace
 from muse.text.characters import is_punctuation
 from muse.text.language_model import learn_language_model

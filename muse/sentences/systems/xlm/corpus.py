@@ -20,7 +20,7 @@ from muse.errors import BadSetting, Contradiction, Mismatch
 from muse.files.sentence_text import ParallelText, read_documents, read_pairs, read_sentences
 from muse.run.runtime import Runtime
 from muse.run.streams import TrainingStream, generator_for
-from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.ragged import Ragged, passes, token_batches
 from muse.sentences.systems.networks.masked_prediction import Masking, rarity
 from muse.sentences.systems.pieces import BOS, EOS, PieceReader, Pieces
 from muse.sentences.systems.system import TrainingRequest
@@ -34,7 +34,6 @@ from muse.sentences.systems.xlm.language_model import (
     masked,
     side_by_side,
 )
-from muse.sentences.training.batching import passes, token_batches
 from muse.sentences.training.pairs import Pairs, hold_out, make_pairs
 
 FEWEST_STREAMS = 20  # in a language

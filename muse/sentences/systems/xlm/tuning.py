@@ -43,9 +43,8 @@ from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from muse.sentences.systems.xlm.xlm_system import XLM, make_xlm
 from muse.sentences.training.checks import beside, check_choices, check_least
-from muse.sentences.training.learner import Learner
 from muse.sentences.training.losses import Align
-from muse.sentences.training.trainer import EpochResult, TrainerConfig, check_batches, train
+from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, check_batches, train
 from muse.space import AlignedSpace
 
 READS = ("together", "apart")

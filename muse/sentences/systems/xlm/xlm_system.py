@@ -27,8 +27,7 @@ from muse.sentences.systems.pieces import Pieces, aligned_rows
 from muse.sentences.systems.system import TEXT_OF_MORE, Fitted, Job, Preset, System
 from muse.sentences.systems.xlm.corpus import TextSource, check_texts, make_sources, read_corpus
 from muse.sentences.systems.xlm.language_model import XlmConfig, XlmModel, XlmNetwork, network_of
-from muse.sentences.training.learner import Learner
-from muse.sentences.training.trainer import TrainerConfig, train
+from muse.sentences.training.trainer import Learner, TrainerConfig, train
 from muse.space import AlignedSpace
 
 PRESETS = {

@@ -15,8 +15,7 @@ from muse.errors import BadFile, Mismatch
 from muse.progress import Progress
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.core import SpaceCore
-from muse.sentences.systems.lens.lens import GatedConv, Lens, LensConfig, LensNetwork, Simple
-from muse.sentences.systems.lens.lens_system import LENS
+from muse.sentences.systems.lens.lens_system import LENS, GatedConv, Lens, LensConfig, LensNetwork, Simple
 from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.training.losses import Hinge, Negatives
 from muse.sentences.training.optimising import Optimisers

@@ -30,11 +30,10 @@ from muse.sentences.systems.nli.infersent import (
 from muse.sentences.systems.nli.pair_classes import PairClassifier, PairClassLearner, pair_features
 from muse.sentences.systems.nli.x_bilstm import XBiLSTM
 from muse.sentences.systems.registry import SYSTEMS
-from muse.sentences.training.learner import Learner
 from muse.sentences.training.losses import Align
 from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.trainer import Shared
+from muse.sentences.training.trainer import Learner, Shared
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving, tree

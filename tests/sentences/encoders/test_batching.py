@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from muse.errors import BadSetting
-from muse.sentences.training.batching import ENCODED, encoding_batches, token_batches
+from muse.sentences.encoders.ragged import ENCODED, encoding_batches, token_batches
 
 
 def generator(seed: int = 0) -> torch.Generator:

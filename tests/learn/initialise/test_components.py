@@ -11,7 +11,7 @@ import torch
 
 from muse.alignment import Alignment
 from muse.learn.criterion import Criterion
-from muse.learn.dimensions import in_common_dimensions, in_smaller_space
+from muse.learn.initialise.components import in_common_dimensions, in_smaller_space
 from muse.learn.many import learn_many
 from muse.learn.pair import learn, normalise_in_place
 from muse.learn.settings import AlignConfig
