@@ -36,6 +36,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "ray": ("pyarrow", "ray"),
     "report": ("jinja2",),
     "spacy": ("spacy",),
+    "tables": ("openpyxl", "pyarrow"),
     "transformers": ("sentence-transformers", "transformers"),
     "web": ("fastapi", "starlette", "uvicorn"),
 }

@@ -261,13 +261,25 @@ def languages_with(space: AlignedSpace, word: str, *, besides: str, before: int 
 def not_found(space: AlignedSpace, language: str, word: str) -> str:
     """The message for a word that a language of a space does not have, with advice."""
     vectors = space.vectors(language)
-    if others := languages_with(space, word, besides=language):
+    others = languages_with(space, word, besides=language)
+    close = () if others else spellings(word, vectors)
+    return f"{word!r} is {reason_unknown(vectors, others, close)}"
+
+
+def reason_unknown(vectors: Vectors, others: Sequence[str], close: Sequence[str]) -> str:
+    """Why a word has no answer, with advice: languages that have it, or else similar spellings.
+
+    >>> import numpy as np
+    >>> reason_unknown(Vectors("fr", ["maison"], np.zeros((1, 1), np.float32)), (), ["maison"])
+    'not among the 1 words of fr; did you mean maison?'
+    """
+    if others:
         advice = f"it is a {vectors.noun[:-1]} of {' and '.join(others)}; check --src and --tgt"
-    elif close := spellings(word, vectors):
+    elif close:
         advice = f"did you mean {', '.join(close)}?"
     else:
         advice = f"check its {'spelling' if vectors.ranked else 'id'} and its language"
-    return f"{word!r} is not among the {len(vectors)} {vectors.noun} of {language}; {advice}"
+    return f"not among the {len(vectors)} {vectors.noun} of {vectors.language}; {advice}"
 
 
 def _candidates(word: str, vectors: Vectors) -> dict[str, str]:

@@ -89,10 +89,17 @@ def languages(context: click.Context, incomplete: str) -> Found:
     if any(parameter.name == "space" for parameter in context.command.params):
         # click leaves what it has not come to parse in args.
         space = context.params.get("space") or next(iter(context.args), "")
-        found = _in_space(Path(space))
+        found = _in_space(Path(space)) if space else _in_only_space()
     else:
         found = known_languages()
     return [name for name in found if name.startswith(incomplete)]
+
+
+def _in_only_space() -> list[str]:
+    from muse.files.space_manifest import aligned_spaces
+
+    found = aligned_spaces()
+    return _in_space(found[0]) if len(found) == 1 else []
 
 
 def _in_space(space: Path) -> list[str]:

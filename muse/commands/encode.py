@@ -44,7 +44,7 @@ UNTRAINED = "sif"
         "echo 'le roi est mort' | muse encode SPACE --lang fr --encoder mean",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--lang", required=True, metavar="LANG", help="Language of the sentences.")
 @encoder_names(UNTRAINED)
 @click.option(

@@ -53,7 +53,7 @@ def classifier_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "muse evaluate transfer SPACE --data topics --encoder sif --fit task --src en --tgt fr",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option(
     "--data", type=Path, metavar="FOLDER",
     help="LANG.txt for each language, a sentence on each line, and labels.txt. --fit task learns from these "
@@ -119,7 +119,7 @@ def transfer(space: Path, options: dict[str, Any]) -> Report:
         "muse evaluate probe SPACE --text fr=test.fr --probe length --size 1000 --encoder idf",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option(
     "--text", multiple=True, metavar="LANG=FILE",
     help="Sentences in a language, one on each line; may be repeated.",
@@ -192,7 +192,7 @@ def probe(space: Path, options: dict[str, Any]) -> Report:
         "muse evaluate nli SPACE --pairs nli.fr.txt --src fr --encoder xlm-nli --json",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option(
     "--pairs", "--data", "pairs", cls=RenamedOption, multiple=True, callback=single, **FILE,
     help="Labelled pairs of sentences, in the columns of SICK or SNLI; those of the test part are used.  "

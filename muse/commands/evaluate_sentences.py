@@ -46,7 +46,7 @@ class _Task(NamedTuple):
         "muse evaluate sentences SPACE --parallel test.tsv --encoder idf --retrieval margin",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--source", "source_file", **FILE, help="Sentences of --src, one on each line.")
 @click.option("--target", "target_file", **FILE, help="Their translations into --tgt, line by line.")
 @click.option(
@@ -131,7 +131,7 @@ def _retrieved(
         "muse evaluate sts SPACE --src fr --pairs fr.csv --tgt en --target-pairs en.csv",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--pairs", **FILE, help=RATED)
 @click.option("--target-pairs", **FILE, help="The same pairs in --tgt, to compare across languages.")
 @click.option("--src", "source", metavar="LANG", help="Language of --pairs.  [required]")
@@ -185,7 +185,7 @@ def sts(space: Path, options: dict[str, Any]) -> Report:
         "muse evaluate relatedness SPACE --src en --train-pairs a.tsv --pairs b.tsv --encoder sif",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--pairs", **FILE, help=RATED)
 @click.option("--train-pairs", **FILE, help="Rated pairs to learn from, in the same columns.  [required]")
 @click.option("--src", "source", metavar="LANG", help="Language of the sentences.  [required]")

@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
         "muse evaluate words SPACE --dictionary gold.txt --retrieval nn --retrieval csls",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--dictionary", **FILE, help="Gold translations, a pair on each line.  [required]")
 @click.option(
     "--against", type=Path, metavar="SPACE",
@@ -173,7 +173,7 @@ def _hubness(space: AlignedSpace, options: dict[str, Any]) -> tuple[dict[str, An
         "muse evaluate similarity SPACE --pairs rated.tsv --src fr --tgt en --json",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--pairs", **FILE, help="Two words and a rating on each line, separated by tabs.  [required]")
 @languages
 @common
@@ -210,7 +210,7 @@ def similarity(space: Path, options: dict[str, Any]) -> Report:
         "muse evaluate rows SPACE --source old-test.npy --target new-test.npy",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--pairs", **FILE, help="Two ids on each line, separated by a tab: rows that belong together.")
 @click.option("--source", "source_file", **FILE, help="New rows of --src, which are mapped.")
 @click.option("--target", "target_file", **FILE, help="New rows of --tgt, which are mapped.")

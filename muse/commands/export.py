@@ -60,7 +60,7 @@ OF_FORM = {
         "muse export SPACE --format torch --src fr --tgt en --out tables.pt",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--format", "form", type=click.Choice(FORMS), help="Format to write; see above.  [required]")
 @click.option(
     "--out", required=True, type=Path, metavar="PATH",

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
         "muse induce SPACE --src fr --tgt en --mutual --top 3 --out fr-en.tsv",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option(
     "--out",
     required=True,

@@ -42,6 +42,7 @@ PURPOSES = {
     "ray": "more than one machine: muse encode, muse mine and muse induce with --ray",
     "report": "muse report: one page about a space",
     "spacy": "vectors of spaCy pipelines, to read and as muse export writes them",
+    "tables": "Excel sheets and Parquet: muse translate --out, muse induce, dictionaries",
     "transformers": "a Hugging Face encoder as the core: muse train --core",
     "web": "muse serve: the explorer in the browser",
 }

@@ -25,7 +25,7 @@ from muse.commands.sections import SectionedCommand
         "muse map SPACE --lang fr --vectors wiki.fr.bin --words new.txt",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--lang", required=True, metavar="LANG", help="Language of the words or rows.")
 @click.option(
     "--vectors",

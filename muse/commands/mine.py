@@ -77,7 +77,7 @@ def score_options(command: F) -> F:
         "muse mine SPACE --src-lang fr --source a.fr --tgt-lang en --target b.en --gold gold.tsv --out x.tsv",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--src-lang", required=True, metavar="LANG", help="Language of --source.")
 @click.option("--tgt-lang", required=True, metavar="LANG", help="Language of --target.")
 @click.option("--source", required=True, type=Path, metavar="FILE", help="Text in --src-lang, line by line.")
@@ -333,7 +333,7 @@ def _print_result(written: _Written, as_json: bool) -> None:
         "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv --threshold 1.06",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--source", **FILE, help="Text in --src, a sentence on each line.  [required]")
 @click.option("--target", **FILE, help="Text in --tgt, a sentence on each line.  [required]")
 @click.option("--gold", **FILE, help="Known pairs of lines, as source<TAB>target.  [required]")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         "muse report SPACE --dictionary gold.txt --out report.html",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option(
     "--dictionary",
     type=Path,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from pathlib import Path
 from typing import Any, final
 
 import click
@@ -20,7 +21,8 @@ WIDEST = 30  # characters of a name that click still puts beside its text
 class SectionedCommand(click.Command):
     """A command whose help has its options under headings, and ends with examples of its use.
 
-    A section is a heading with the options it shows, by their first names and in this order.
+    A section is a heading with the options it shows, by their first names and in this order. SPACE may be
+    left out where muse align has written exactly one.
     """
 
     def __init__(
@@ -28,6 +30,13 @@ class SectionedCommand(click.Command):
     ) -> None:
         super().__init__(*args, **more)
         self.sections, self.examples = sections, examples
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Reads the arguments, and finds the space if there is none among them."""
+        rest = super().parse_args(ctx, args)
+        if "space" in ctx.params and not ctx.resilient_parsing:
+            _find_space(ctx)
+        return rest
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the sections; hidden options are in none."""
@@ -45,6 +54,34 @@ class SectionedCommand(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the examples."""
         _write_examples(self.examples, formatter)
+
+
+def _find_space(ctx: click.Context) -> None:
+    # The only space where muse align writes them, for a SPACE that was left out; a UsageError without one.
+    from muse.files.space_manifest import ALIGNED, aligned_spaces
+
+    space = ctx.params["space"]
+    a_word = (
+        isinstance(ctx.params.get("words"), tuple) and space is not None and not _looks_like_a_path(space)
+    )
+    if not (a_word or space is None) or ctx.params.get("translator") is not None:
+        return
+    found = aligned_spaces()
+    if len(found) == 1:
+        ctx.params["space"] = found[0]
+        if a_word:
+            ctx.params["words"] = (str(space), *ctx.params["words"])
+    elif space is None and found:
+        named = f"{', '.join(map(str, found[:-1]))} and {found[-1]}"
+        raise click.UsageError(f"Missing argument 'SPACE': {ALIGNED} has several, {named}; name one.", ctx)
+    elif space is None:
+        advice = "name one, or make one with muse align"
+        raise click.UsageError(f"Missing argument 'SPACE': {ALIGNED} has none; {advice}.", ctx)
+
+
+def _looks_like_a_path(space: Path) -> bool:
+    # Several parts, or a folder that is there: a typing error in it must not be taken for a word.
+    return len(space.parts) != 1 or space.is_dir()
 
 
 class SectionedGroup(click.Group):
@@ -87,6 +124,10 @@ class SectionedGroup(click.Group):
 @final
 class RenamedOption(click.Option):
     """An option whose former names are still accepted, and not shown."""
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        """The name it has now, for messages."""
+        return f"'{self.opts[0]}'"
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The name it has now, and its help."""

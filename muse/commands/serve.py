@@ -24,7 +24,7 @@ from muse.commands.sections import SectionedCommand
         "muse serve SPACE --port 0 --json",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen on.")
 @click.option(
     "--port",

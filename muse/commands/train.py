@@ -57,7 +57,7 @@ _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FIL
         "muse train SPACE --encoder xlm --lang fr --text fr=a.fr --text en=b.en --out encoders/xlm",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option(
     "--encoder", default="x-cbow", show_default=True, type=click.Choice((*WORD_ENCODERS, *SYSTEMS)),
     help="Encoder to train.",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         "muse train-translator SPACE --text fr=a.fr --text en=b.en --encoder encoders/xlm --out models/x",
     ),
 )
-@click.argument("space", type=Path)
+@click.argument("space", type=Path, required=False)
 @click.option(
     "--text", "texts", multiple=True, required=True, metavar="LANG=FILE",
     help="Text in a language, a sentence on each line; repeat it for the pivot and each other language.",

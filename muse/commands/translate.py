@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -28,9 +28,19 @@ from muse.commands.options import (
 from muse.commands.sections import SectionedCommand
 from muse.commands.translate_text import translate_stdin
 from muse.commands.unknown_words import warn_if_unknown
+from muse.commands.word_tables import (
+    TableCounts,
+    check_one_source,
+    read_words,
+    table_options,
+    wanted_table,
+    written,
+)
 
 if TYPE_CHECKING:
     from muse.answers.translations import Answer, WordAnswer
+    from muse.commands.word_tables import TablePlace
+    from muse.files.tables import Row
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
     from muse.space.new_words import NewWords
@@ -39,6 +49,13 @@ if TYPE_CHECKING:
     from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
+
+AT_ONCE = 512  # words of a list
+COLUMNS = {
+    "source": str, "target": str, "rank": int, "probability": float, "mutual": bool, "grade": str,
+    "score": float, "form": str, "reason": str,
+}  # fmt: skip
+TEXTS = {"source_text": str, "target_text": str}  # of unlabelled vectors, whose words are ids
 
 
 def show_words(
@@ -50,29 +67,31 @@ def show_words(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print the answers; unknown and doubtful words are named on stderr. BadSetting if no word is known."""
-    from muse.answers.translations import answer_words, find_probabilities
-    from muse.errors import BadSetting
-    from muse.space.forms import find_form
+    """Print the answers; unknown and doubtful words are named on stderr. BadSetting if no word is known.
 
-    direction = options["source"], options["target"]
-    source = space.vectors(direction[0])
-    find_probabilities(space, (find_form(word, source) or word for word in words), direction, retrieval)
-    found = answer_words(
-        space, words, source=direction[0], target=direction[1],
-        top=options["top"], retrieval=retrieval, new_words=new_words,
-    )  # fmt: skip
-    problems = [_not_found(space, direction[0], one.word) for one in found if one.form is None]
+    Several words in one argument that are no entry are a text, whose translation is printed.
+    """
+    from muse.errors import BadSetting
+
+    source, target = space.vectors(options["source"]), space.vectors(options["target"])
+    texts = _texts(words, source, new_words)
+    found = _found(space, [word for word in words if word not in texts], new_words, retrieval, options)
+    problems = [_not_found(space, options["source"], one.word) for one in found if one.form is None]
     known = [one for one in found if one.form is not None]
-    if not known:
+    if not known and not texts:
         raise BadSetting("; ".join(problems))
+    translated = _translated(space, texts, new_words, retrieval, options)
     if as_json:
-        click.echo(json.dumps(_fields(found, *map(space.vectors, direction)), ensure_ascii=False))
-    for one in known if not as_json else ():
-        click.echo(_lines(one, *map(space.vectors, direction)))
+        sentences = {"sentences": translated} if texts else {}
+        click.echo(json.dumps({**_fields(found, source, target), **sentences}, ensure_ascii=False))
+    else:
+        lines = translated | {one.word: _lines(one, source, target) for one in known}
+        for word in words:
+            if word in lines:
+                click.echo(lines[word])
     for problem in problems:
         log.warning("%s", problem)
-    wanted = "translation" if space.vectors(direction[0]).ranked else "match"
+    wanted = "translation" if source.ranked else "match"
     for one in known:
         if one.grade == "weak":
             advice = f"; it is more frequent in {' and '.join(one.languages)}; check --src and --tgt"
@@ -82,12 +101,108 @@ def show_words(
             )  # fmt: skip
 
 
+def _texts(words: Sequence[str], source: Vectors, new_words: NewWords | None) -> list[str]:
+    # Those of the arguments that are sentences; ids of unlabelled vectors are none.
+    from muse.space.forms import find_form
+
+    return [
+        word
+        for word in words
+        if len(word.split()) > 1
+        and source.ranked
+        and find_form(word, source) is None
+        and not (new_words is not None and new_words.has(word))
+    ]
+
+
+def _translated(
+    space: AlignedSpace,
+    texts: Sequence[str],
+    new_words: NewWords | None,
+    retrieval: Retrieval,
+    options: dict[str, Any],
+) -> dict[str, str]:
+    if not texts:
+        return {}
+    translator = _translator(space, options["model"], new_words, retrieval, options)
+    found = dict(zip(texts, translator.translate(texts), strict=True))
+    warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, texts)
+    return found
+
+
+def _found(
+    space: AlignedSpace,
+    words: Sequence[str],
+    new_words: NewWords | None,
+    retrieval: Retrieval,
+    options: dict[str, Any],
+) -> list[WordAnswer]:
+    # The answers to the words, with probabilities where these can be known.
+    from muse.answers.translations import answer_words, find_probabilities
+    from muse.space.forms import find_form
+
+    direction = options["source"], options["target"]
+    source = space.vectors(direction[0])
+    find_probabilities(space, (find_form(word, source) or word for word in words), direction, retrieval)
+    return answer_words(
+        space, words, source=direction[0], target=direction[1],
+        top=options["top"], retrieval=retrieval, new_words=new_words,
+    )  # fmt: skip
+
+
+def write_words(
+    space: AlignedSpace,
+    words: Sequence[str],
+    table: TablePlace,
+    new_words: NewWords | None,
+    retrieval: Retrieval,
+    *,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Write the table of the answers, a row for each; an unknown word has one too, with the reason."""
+    source, target = space.vectors(options["source"]), space.vectors(options["target"])
+    if table.out is not None:
+        from muse.files.tables import check_rows
+
+        check_rows(table.out, table.form, len(words))
+    columns = {**COLUMNS, **({} if source.texts is None and target.texts is None else TEXTS)}
+    counts = TableCounts(words=len(words))
+    with written(table, columns) as write, space.progress.stage("translate", len(words), "words") as tick:
+        for begin in range(0, len(words), AT_ONCE):
+            some = words[begin : begin + AT_ONCE]
+            for one in _found(space, some, new_words, retrieval, options):
+                counts.unknown += one.form is None
+                for row in _rows(one, source, target):
+                    write(row[: len(columns)])
+                    counts.rows += 1
+            tick(begin + len(some))
+    counts.show(table, as_json=as_json)
+
+
+def _rows(found: WordAnswer, source: Vectors, target: Vectors) -> Iterator[Row]:
+    from muse.answers.lookup import reason_unknown
+
+    if not found.answers:
+        reason = "its vector is of zeros"
+        if found.form is None:
+            reason = reason_unknown(source, found.languages, found.suggestions)
+        yield (found.word, *[None] * 6, found.form, reason, None, None)
+    asked = source.text_of(found.form or "")
+    for rank, one in enumerate(found.answers, 1):
+        yield (
+            found.word, one.target, rank, one.probability, one.mutual, one.grade, one.score, found.form, None,
+            asked, target.text_of(one.target),
+        )  # fmt: skip
+
+
 def _not_found(space: AlignedSpace, language: str, word: str) -> str:
     from muse.answers.lookup import not_found
 
     with suppress(OSError):  # a name that is too long is none
         if Path(word).is_file():
-            return f"{word}: expected a word, got a file; to translate its text, give it on stdin: < {word}"
+            advice = f"to translate its text, give it on stdin: < {word}; for a list of words: --words {word}"
+            return f"{word}: expected a word, got a file; {advice}"
     return not_found(space, language, word)
 
 
@@ -136,14 +251,15 @@ def _percent(answer: Answer) -> str:
 @click.command(
     cls=SectionedCommand,
     sections={
-        "Input": ("--src", "--tgt", "--reference"),
+        "Input": ("--src", "--tgt", "--words", "--reference"),
         "What it does": ("--top", "--vectors", "--fit", "--ngrams", "--lm"),
+        "Output": ("--out", "--format"),
         "Instead of a space": ("--model", "--batch", "--style", "--sample"),
         "Advanced": ("--answers", "--retrieval", "--backend", "--lm-weight", "--beam"),
     },
     examples=(
         "muse translate embeddings/aligned/fr-en maison roi",
-        "muse translate SPACE --src fr --tgt en --lm en.arpa < text.fr",
+        "muse translate SPACE --words words.txt --top 3 --out words.csv",
     ),
 )
 @click.argument("space", type=Path, required=False)
@@ -154,7 +270,8 @@ def _percent(answer: Answer) -> str:
     show_default=True,
     type=click.IntRange(1),
     metavar="N",
-    help="Number of translations of each word; with --lm, number of candidates to choose from.",
+    help="Number of translations of each WORD, or word of --words; of text with --lm, number of candidates "
+    "to choose from.",
 )
 @click.option(
     "--lm",
@@ -196,6 +313,7 @@ def _percent(answer: Answer) -> str:
     is_flag=True,
     help="Make vectors for unknown words from n-grams learned from the space itself.",
 )
+@table_options
 @click.option("--fit", is_flag=True, help="--vectors come from another model: fit them to the space first.")
 @click.option(
     "--reference",
@@ -209,10 +327,11 @@ def _percent(answer: Answer) -> str:
 def translate(space: Path | None, words: tuple[str, ...], method: str, as_json: bool, **options: Any) -> None:
     """Translate each WORD, or the text on stdin (< FILE).
 
-    Words are printed with several translations, their scores and, with CSLS, their probabilities. Text keeps
-    its punctuation, numbers, names and capitals; a word without a vector is copied, unless --vectors or
-    --ngrams supplies one. --lm (from muse train-lm, or any ARPA file) picks, from each word's --top
-    candidates, the sequence that reads best. --model, without a SPACE, translates whole sentences.
+    Words are printed with several translations, their scores and, with CSLS, their probabilities. A sentence
+    in quotes is text. Text keeps its punctuation, numbers, names and capitals; a word without a vector is
+    copied, unless --vectors or --ngrams supplies one. --lm (from muse train-lm, or any ARPA file) picks, from
+    each word's --top candidates, the sequence that reads best. --model, without a SPACE, translates whole
+    sentences.
     """
     if options["translator"] is not None:
         from muse.commands.translate_text import translate_with_model
@@ -232,6 +351,10 @@ def _translate_in_space(
     from muse.text.arpa import read_arpa
 
     _check_options(words, options)
+    table = wanted_table(options, as_json=as_json)
+    asked: Sequence[str] = words
+    if options["listed"] is not None:
+        asked = read_words(options["listed"], None if table is None else table.form)
     # The language model is read first, so that a broken one is reported before a large space is loaded.
     model = None if options["lm"] is None else read_arpa(options["lm"])
     loaded = open_space(space, options["device"], options["quiet"], answers=options["answers"])
@@ -242,51 +365,54 @@ def _translate_in_space(
     elif options["vectors"] is not None:
         new_words = load_new_words(loaded, options["source"], options["vectors"], fit=options["fit"])
     retrieval = Retrieval(method, backend=options["backend"])
-    if words:
-        show_words(loaded, words, new_words, retrieval, as_json=as_json, **options)
+    options["model"] = model
+    if table is not None:
+        write_words(loaded, asked, table, new_words, retrieval, as_json=as_json, **options)
+    elif asked:
+        show_words(loaded, asked, new_words, retrieval, as_json=as_json, **options)
     else:
-        _translate_text(loaded, model, new_words, retrieval, as_json=as_json, **options)
+        _translate_text(loaded, new_words, retrieval, as_json=as_json, **options)
 
 
-def _check_options(words: tuple[str, ...], options: dict[str, Any]) -> None:
+def _check_options(given_words: tuple[str, ...], options: dict[str, Any]) -> None:
     """Raise UsageError if options conflict or one has no effect."""
-    if words and options["lm"] is not None:
+    check_one_source(given_words, options)
+    words = bool(given_words) or options["listed"] is not None
+    if not words and (idle := given("out", "form")):
+        raise click.UsageError(
+            f"{idle[0]} is for a table of words; give WORDs, or a list of them as --words."
+        )
+    a_text = options["listed"] is None and any(len(word.split()) > 1 for word in given_words)
+    if words and not a_text and options["lm"] is not None:
         raise click.UsageError("--lm needs text on stdin, got words to translate; leave one of them out.")
     if options["fit"] and options["vectors"] is None:
         raise click.UsageError("--fit needs --vectors FILE, got none; add it or leave --fit out.")
     if options["ngrams"] and options["vectors"] is not None:
         raise click.UsageError("--ngrams and --vectors exclude each other, got both; leave one of them out.")
-    if words and (idle := given("lm_weight", "beam", "reference")):
+    if words and (idle := given(*(() if a_text else ("lm_weight", "beam")), "reference")):
         raise click.UsageError(f"{idle[0]} needs text on stdin, got words to translate; leave it out.")
     if idle := given("batch", "style", "sample"):
         raise click.UsageError(f"{idle[0]} is for --model; leave it out.")
     if not words and options["lm"] is None and (idle := given("top", "lm_weight", "beam")):
-        raise click.UsageError(f"{idle[0]} needs --lm to translate text, got none; leave it out.")
+        instead = (
+            " (for several translations of each word of a list: --words -)" if idle[0] == "--top" else ""
+        )
+        raise click.UsageError(f"{idle[0]} needs --lm to translate text, got none; leave it out{instead}.")
+    if a_text and options["lm"] is None and (idle := given("lm_weight", "beam")):
+        raise click.UsageError(f"{idle[0]} needs --lm, got none; leave it out.")
 
 
 def _translate_text(
-    space: AlignedSpace,
-    model: LanguageModel | None,
-    new_words: NewWords | None,
-    retrieval: Retrieval,
-    *,
-    as_json: bool,
-    **options: Any,
+    space: AlignedSpace, new_words: NewWords | None, retrieval: Retrieval, *, as_json: bool, **options: Any
 ) -> None:
     from muse.errors import BadSetting
-    from muse.translate.text import TextConfig, Translator
 
     if not space.vectors(options["source"]).ranked:
         raise BadSetting(
             f"text is translated by the words of a space, got unlabelled vectors for {options['source']}; "
             "give their ids as arguments, or a space of words"
         )
-    weight = {} if options["lm_weight"] is None else {"weight": options["lm_weight"]}
-    beam = {} if options["beam"] is None else {"beam": options["beam"]}
-    translator = Translator(
-        space, source=options["source"], target=options["target"], model=model, new_words=new_words,
-        config=TextConfig(retrieval, top=options["top"], **beam, **weight),
-    )  # fmt: skip
+    translator = _translator(space, options["model"], new_words, retrieval, options)
     sample = translate_stdin(
         translator,
         lambda: {"words": translator.counts.words, "copied": translator.counts.copied},
@@ -296,6 +422,23 @@ def _translate_text(
         as_json=as_json,
     )
     warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, sample)
+
+
+def _translator(
+    space: AlignedSpace,
+    model: LanguageModel | None,
+    new_words: NewWords | None,
+    retrieval: Retrieval,
+    options: dict[str, Any],
+) -> Translator:
+    from muse.translate.text import TextConfig, Translator
+
+    weight = {} if options["lm_weight"] is None else {"weight": options["lm_weight"]}
+    beam = {} if options["beam"] is None else {"beam": options["beam"]}
+    return Translator(
+        space, source=options["source"], target=options["target"], model=model, new_words=new_words,
+        config=TextConfig(retrieval, top=options["top"], **beam, **weight),
+    )  # fmt: skip
 
 
 def _made(translator: Translator, lm: Path | None) -> str:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from muse.sentences.systems.line_writer import LineWriter
 
 BEAM, BATCH = 4, 32
-_OF_WORDS = ("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "method", "backend")
+_OF_WORDS = (
+    *("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "method", "backend", "listed", "out", "form"),
+)
 
 
 class LineTranslator(Protocol):

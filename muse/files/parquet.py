@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,13 @@ def is_parquet(path: Path) -> bool:
     return path.suffix == ".parquet" or first_bytes(path, len(MAGIC)) == MAGIC
 
 
-def require_pyarrow(path: Path) -> None:
-    """Raise MissingExtra if pyarrow is not installed."""
+def require_pyarrow(path: Path, extra: str = "parquet") -> None:
+    """Raise MissingExtra, with an `extra` that has it, if pyarrow is not installed."""
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise MissingExtra(
-            f"{path}: Parquet needs pyarrow, which is missing; run {install_extra('parquet')}"
+            f"{path}: Parquet needs pyarrow, which is missing; run {install_extra(extra)}"
         ) from error
 
 
@@ -110,6 +110,34 @@ def parquet_writer(
 
     with replaced(path) as stream, ParquetWriter(stream, schema) as table:
         yield write
+
+
+@contextmanager
+def table_of_columns(path: Path, columns: Mapping[str, type]) -> Iterator[Callable[[Sequence[Any]], None]]:
+    """A function that appends a row to a Parquet file whose columns have these types of Python, or None."""
+    require_pyarrow(path)
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    rows: list[Sequence[Any]] = []
+    with replaced(path) as stream, ParquetWriter(stream, schema) as table:
+
+        def write(row: Sequence[Any]) -> None:
+            rows.append(row)
+            if len(rows) == _ROWS:
+                flush()
+
+        def flush() -> None:
+            by_column = zip(*rows, strict=True)
+            arrays = [pa.array(cells, field.type) for cells, field in zip(by_column, schema, strict=True)]
+            table.write_batch(pa.record_batch(arrays, schema=schema))
+            rows.clear()
+
+        yield write
+        if rows:
+            flush()
 
 
 def _one_line(error: Exception) -> str:

@@ -169,6 +169,11 @@ def nearby_spaces(folder: Path) -> list[Path]:
     return sorted(path for path in inside if is_space(path))
 
 
+def aligned_spaces() -> list[Path]:
+    """The spaces where muse align writes them by default, sorted."""
+    return sorted(filter(is_space, islice(ALIGNED.iterdir(), MOST))) if ALIGNED.is_dir() else []
+
+
 def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
     version = manifest.get("format_version")
     if isinstance(version, int) and version > FORMAT_VERSION:

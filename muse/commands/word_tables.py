@@ -1,0 +1,159 @@
+"""Lists and tables: the words of --words, and the answers to them as rows for --out, --format and stdout.
+
+Unknown words are rows too, with a reason, so that a table has every word of its list.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from muse.commands.standard_input import STDIN, STDIN_PATH, lines_on_stdin
+
+if TYPE_CHECKING:
+    from muse.files.tables import Columns, Row, WriteRow
+
+log = logging.getLogger(__name__)
+
+F = TypeVar("F", bound=Callable[..., Any])
+TABLE_FORMS = ("tsv", "csv", "xlsx", "parquet")  # as muse.files.tables.FORMS, which help need not load
+
+
+@dataclass(frozen=True)
+class TablePlace:
+    """Where the rows go, a file or stdout, and in which format."""
+
+    out: Path | None
+    form: str
+
+
+@dataclass
+class TableCounts:
+    """What a table has so far: its rows, the words it is of, and how many of them are unknown."""
+
+    rows: int = 0
+    words: int = 0
+    unknown: int = 0
+
+    def show(self, table: TablePlace, *, as_json: bool) -> None:
+        """Print what was written to a file; warn if words are unknown."""
+        if table.out is not None and as_json:
+            click.echo(json.dumps({"out": str(table.out), **asdict(self)}, ensure_ascii=False))
+        elif table.out is not None:
+            click.echo(f"{self.rows} rows of {self.words} words in {table.out}")
+        if self.unknown:
+            log.warning("%d of %d words are unknown: the column reason says why", self.unknown, self.words)
+
+
+def words_option(command: F) -> F:
+    """The option that names a list of words."""
+    return click.option(
+        "--words", "listed", type=Path, metavar="FILE",
+        help="A list instead of WORDs, one on each line; - is stdin.",
+    )(command)  # fmt: skip
+
+
+def table_options(command: F) -> F:
+    """The options that name a list of words, and the table of their answers."""
+    form = click.option(
+        "--format", "form", type=click.Choice(TABLE_FORMS),
+        help="Format of the table.  [default: by the ending of --out; tsv on stdout]",
+    )  # fmt: skip
+    out = click.option(
+        "--out", type=Path, metavar="FILE",
+        help="Write a table, a row for each answer: .tsv, .csv (for spreadsheets), .xlsx or .parquet. "
+        "Unknown words have a reason.  [default: stdout]",
+    )  # fmt: skip
+    return words_option(out(form(command)))
+
+
+def wanted_table(options: dict[str, Any], *, as_json: bool) -> TablePlace | None:
+    """The table that the options ask for, checked before any work; None if they ask for none."""
+    from muse.errors import BadSetting, Contradiction
+    from muse.files.tables import form_of, require_form
+    from muse.files.writing import check_place
+
+    out, form = options["out"], options["form"]
+    if out is None:
+        if form is not None and as_json:
+            raise Contradiction("--json and --format print one thing each on stdout; leave one of them out")
+        if form is None and (options["listed"] is None or as_json):
+            return None
+        if form not in (None, "tsv", "csv"):
+            raise Contradiction(f"--format {form} is no text and needs --out FILE, got none; add it")
+        return TablePlace(None, form or "tsv")
+    ending = form_of(out)
+    if ending is None and (form is None or form_of(Path(out.name.removesuffix(".gz"))) is not None):
+        raise BadSetting(
+            f"{out}: a table is written to a .tsv, .csv (or one of these with .gz), .xlsx or .parquet file, "
+            f"got {''.join(out.suffixes[-2:]) or 'no ending'}; choose such a name"
+        )
+    if ending is not None and form not in (None, ending):
+        raise Contradiction(f"--format {form} contradicts the name of --out, {out.name}; leave --format out")
+    table = TablePlace(out, form or str(ending))
+    check_place(out)
+    require_form(out, table.form)
+    return table
+
+
+def check_one_source(words: Sequence[str], options: dict[str, Any]) -> None:
+    """Raise UsageError for words beside a list of words."""
+    if words and options["listed"] is not None:
+        raise click.UsageError(f"--words lists the words, got {words[0]!r} beside it; leave one of them out.")
+
+
+def read_words(path: Path, form: str | None = None) -> list[str]:
+    """The words of a list, one on each line, without blank lines; an expression may have several words.
+
+    Raise BadFile if there is none, or one that is no word or has no place in a table of this format.
+    """
+    from muse.errors import BadFile
+    from muse.files.plain_text import read_lines
+    from muse.files.tables import fits
+
+    piped = path == STDIN_PATH
+    name = STDIN if piped else str(path)
+    lines = (line for block in lines_on_stdin() for line in block) if piped else read_lines(path)
+    found = []
+    for number, line in enumerate(lines, 1):
+        word = line.strip()
+        if "\t" in word or "\r" in word:
+            raise BadFile(
+                f"{name}:{number}: expected one word on each line, got {word[:60]!r}; give a list with one "
+                "column"
+            )
+        if form is not None and not fits(form, word):
+            raise BadFile(
+                f"{name}:{number}: expected a word that {form} can represent, got {word[:60]!r}; correct it, "
+                "or write another format"
+            )
+        if word:
+            found.append(word)
+    if not found:
+        raise BadFile(f"{name}: expected at least one word, got only blank lines; check the list")
+    return found
+
+
+@contextmanager
+def written(table: TablePlace, columns: Columns) -> Iterator[WriteRow]:
+    """A function that appends a row to the table, in its file or on stdout."""
+    from muse.files.tables import header, line_maker, table_writer
+
+    if table.out is not None:
+        with table_writer(table.out, columns, table.form) as write:
+            yield write
+        return
+    line = line_maker(Path("stdout"), table.form)
+
+    def show(row: Row) -> None:
+        click.echo(line(row), nl=False)
+
+    click.echo(header(columns, table.form), nl=False)
+    yield show

@@ -1,0 +1,152 @@
+"""Tables for other programs, read back by those: Python's csv, pandas, openpyxl and pyarrow."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra
+from muse.files import tables
+from muse.files.tables import FORMS, fits, form_of, harmless, plain_cell, table_writer
+
+COLUMNS = {"source": str, "rank": int, "score": float, "mutual": bool, "reason": str}
+ROWS: list[list[Any]] = [
+    ["=HYPERLINK(1)", 1, -0.125, True, None],
+    ["+1", 2, 0.5, False, 'with, "quotes"'],
+    ["-", 1, 1e-9, True, "été"],
+    ["@home", None, None, None, "unknown"],
+    ["'quoted", 1, 0.25, False, "#N/A"],
+    ["'-tis", 1, 1.0, True, "  blanks "],
+    ["naïve 東京", 1, 2.0, True, "TRUE"],
+]
+
+
+def written(path: Path, rows: list[list[Any]] = ROWS) -> Path:
+    with table_writer(path, COLUMNS) as write:
+        for row in rows:
+            write(row)
+    return path
+
+
+def plain(value: Any) -> str:
+    """A value as text has it."""
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def test_csv_is_read_by_python(tmp_path: Path) -> None:
+    path = written(tmp_path / "words.csv")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfsource,rank,score,mutual,reason\n")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == list(COLUMNS)
+    assert not [cell for row in rows for cell in (row[0], row[4]) if cell[:1] in tuple("=+-@")]
+    assert [plain_cell(row[0]) for row in rows] == [row[0] for row in ROWS]
+    assert [row[4] for row in rows] == [plain(row[4]) for row in ROWS]
+    assert [(row[1], row[3]) for row in rows] == [(plain(row[1]), plain(row[3])) for row in ROWS]
+    assert [row[2] and float(row[2]) for row in rows] == ["" if row[2] is None else row[2] for row in ROWS]
+
+
+@pytest.mark.slow
+def test_csv_is_read_by_pandas(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_csv(written(tmp_path / "words.csv.gz", ROWS[:3] + ROWS[4:]))
+    assert list(frame) == list(COLUMNS)
+    assert [str(frame[name].dtype) for name in ("rank", "score", "mutual")] == ["int64", "float64", "bool"]
+    assert list(map(plain_cell, frame["source"])) == [row[0] for row in ROWS[:3] + ROWS[4:]]
+
+
+def test_tsv_has_the_text_as_it_is(tmp_path: Path) -> None:
+    text = written(tmp_path / "words.tsv").read_text(encoding="utf-8")
+    assert [line.split("\t")[0] for line in text.splitlines()] == ["source", *(row[0] for row in ROWS)]
+
+
+def test_a_sheet_is_read_by_openpyxl(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(written(tmp_path / "words.xlsx"))
+    cells = list(book.active.iter_rows())
+    assert [tuple(cell.value for cell in row) for row in cells] == [tuple(COLUMNS), *map(tuple, ROWS)]
+    assert all(
+        cell.data_type == "s" for row in cells for cell in (row[0], row[4]) if cell.value
+    )  # no formula
+
+
+def test_parquet_is_read_by_pyarrow(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = parquet.read_table(written(tmp_path / "words.parquet"))
+    assert [str(field.type) for field in table.schema] == ["string", "int64", "double", "bool", "string"]
+    assert table.to_pylist() == [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
+
+
+def test_many_rows_of_parquet(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = [[str(row), row, None, None, None] for row in range(20_000)]
+    assert parquet.read_table(written(tmp_path / "words.parquet", rows))["rank"].to_pylist() == [
+        *range(20_000)
+    ]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_error_leaves_what_was_there(tmp_path: Path, form: str) -> None:
+    pytest.importorskip("openpyxl")
+    pytest.importorskip("pyarrow")
+    path = tmp_path / f"words.{form}"
+    path.write_text("before")
+    with pytest.raises(KeyboardInterrupt), table_writer(path, COLUMNS) as write:
+        write(ROWS[0])
+        raise KeyboardInterrupt
+    assert (path.read_text(), list(tmp_path.iterdir())) == ("before", [path])
+
+
+UNFIT = [("tsv", "a\tb"), ("csv", "a\nb"), ("xlsx", "a\x07"), ("xlsx", "x" * 32_768), ("xlsx", "😀" * 16_384)]
+
+
+@pytest.mark.parametrize(("form", "text"), [*UNFIT, *((form, "\ud800") for form in FORMS)], ids=ascii)
+def test_text_that_a_format_lacks_is_an_error(tmp_path: Path, form: str, text: str) -> None:
+    pytest.importorskip("openpyxl")
+    pytest.importorskip("pyarrow")
+    with pytest.raises(Mismatch, match=r"words\.\w+: expected words that this format can represent.*row 2"):
+        written(tmp_path / f"words.{form}", [ROWS[0], [text, 1, 0.0, True, None]])
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_just_fits(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.load_workbook(written(tmp_path / "words.xlsx", [["x" * 32_767, 1, 0.0, True, "a\tb\nc"]]))
+    assert [cell.value for cell in book.active[2]][::4] == ["x" * 32_767, "a\tb\nc"]
+    assert not fits("xlsx", "\r") and fits("parquet", "\x00\r\n\t")
+
+
+def test_a_sheet_has_so_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openpyxl")
+    monkeypatch.setattr(tables, "MOST_ROWS", 4)
+    assert written(tmp_path / "words.xlsx", ROWS[:3]).exists()
+    with pytest.raises(BadSetting, match="more.xlsx: a sheet of Excel has at most 4 rows .*, got 5"):
+        written(tmp_path / "more.xlsx", ROWS[:4])
+    assert not (tmp_path / "more.xlsx").exists()
+
+
+@pytest.mark.parametrize("name", ["words.txt", "words", "words.xlsx.gz", "words.ods"])
+def test_another_name_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadSetting, match="must be one of tsv, csv, xlsx, parquet"):
+        written(tmp_path / name)
+    with pytest.raises(BadFile, match="got a folder"), table_writer(tmp_path, COLUMNS, "csv"):
+        pass
+
+
+@pytest.mark.parametrize(("form", "package"), [("xlsx", "openpyxl"), ("parquet", "pyarrow.parquet")])
+def test_a_missing_package_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, package: str
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, package, None)
+    with pytest.raises(MissingExtra, match=rf"words.{form}: .* needs .* which is missing; run .*\[tables\]"):
+        written(tmp_path / f"words.{form}")
+
+
+def test_names() -> None:
+    names = ("a.csv", "a.CSV", "a.tsv.gz", "a.b.XLSX", "a.parquet", "a.parquet.gz", "csv", ".csv", "a.txt")
+    found = ["csv", "csv", "tsv", "xlsx", "parquet", None, None, None, None]
+    assert [form_of(Path(name)) for name in names] == found
+    assert harmless("\tx") == "'\tx" and harmless("x=1") == "x=1"
