@@ -148,7 +148,7 @@ def _ids(path: Path, ids: NDArray[Any], rows: NDArray[Any]) -> list[str]:
             f"{path}: expected `ids` to be one text or integer for each row of an array of shape "
             f"{rows.shape}, got {ids.dtype} of shape {ids.shape}; save the arrays again"
         )
-    return list(map(str, ids.tolist())) if ids.dtype.kind in "iu" else text_of(path, ids, 0)
+    return list(map(str, ids.tolist())) if ids.dtype.kind in "iu" else text_of(path, ids)
 
 
 def table_of_rows(path: Path, rows: NDArray[Any], ids: Sequence[str] | None = None) -> Table:

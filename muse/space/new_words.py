@@ -252,18 +252,21 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
         blocks = progress.through(
             f"mapping {language}", table.blocks, table.max_rows, lambda block: len(block[0]), "rows"
         )
-        count = 0
+        count, beyond_ascii = 0, 0
         with row_writer(out, k, ID) as write:
             for ids, rows in blocks:
+                table.dropped.check_hope()
                 if not ids:  # a block of blank lines, whose rows have no width
                     continue
+                beyond_ascii += sum(not one.isascii() for one in ids)
                 mapped = space.map_words(language, rows)
                 if not count:
                     _check_words(space, language, path, ids, mapped)
                 write(ids, mapped)
                 count += len(rows)
-            if table.cut is not None and table.cut.fault is not None:
-                raise table.cut.fault  # a row left out would move those after it
+            if table.dropped.first and out.suffix == ".npy":
+                raise table.dropped.first[0]  # a row left out would move those after it
+            table.dropped.settle(path, beyond_ascii=beyond_ascii)
             if not count:  # in the block, so that nothing is written
                 raise BadSetting(f"{path}: expected at least one row to map, got none")
     return count

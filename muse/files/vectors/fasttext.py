@@ -23,6 +23,7 @@ import numpy as np
 
 from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.source import Source, open_source, refuse_stream, unpacked_path
+from muse.files.vectors.broken import Dropped, keep_whole
 from muse.files.vectors.table import Table, table_of
 from muse.installation import install_packages
 from muse.vectors import Matrix
@@ -137,9 +138,8 @@ def is_fasttext_file(path: Path | str) -> bool:
 def fasttext_table(source: Source, words: Sequence[str] | None = None) -> Table:
     """The table of the known words of a fastText model, or of the given ones, known or not."""
     model = _load(source)
-    return table_of(
-        source.path, model.layout.dimension, model.words() if words is None else words, model.rows
-    )
+    known = model.encoded_words() if words is None else words
+    return table_of(source.path, model.layout.dimension, known, model.composed)
 
 
 def subword_vectors(path: Path | str, words: Sequence[str]) -> Matrix:
@@ -177,28 +177,35 @@ class FastTextModel:
         return self.layout.longest_ngram > 0
 
     def words(self) -> list[str]:
-        """The known words, most frequent first."""
-        try:
-            words: list[str] = self.library.get_words()
-        except UnicodeDecodeError as error:
-            raise BadFile(
-                f"{self.path}: expected words in UTF-8, got {error.object[:40]!r}; train the model on UTF-8"
-            ) from None
+        """The known words, most frequent first, but for a few that are no UTF-8, which a warning counts."""
+        encoded, dropped = self.encoded_words(), Dropped()
+        words, _ = keep_whole(self.path, encoded, np.zeros((len(encoded), 1)), dropped)
+        dropped.settle(self.path, beyond_ascii=sum(not word.isascii() for word in words))
         return words
+
+    def encoded_words(self) -> list[bytes]:
+        """The known words as they are in the file: published models have some that are no UTF-8."""
+        words: list[str] = self.library.get_words(on_unicode_error="surrogateescape")
+        return [word.encode(errors="surrogateescape") for word in words]
 
     def rows(self, words: Sequence[str]) -> Matrix:
         """The vectors (n, d) of any n strings; see `subword_vectors`."""
-        rows = np.zeros((len(words), self.layout.dimension), np.float32)
-        for place, word in enumerate(words):
-            if parts := self._parts(word):
-                with np.errstate(over="ignore", invalid="ignore"):  # reported below
-                    rows[place] = self.inputs[parts].mean(axis=0)
+        rows = self.composed(words)
         finite = np.isfinite(rows).all(axis=1)  # (n,)
         if not finite.all():
             word = words[int(np.argmin(finite))]
             raise BadFile(
                 f"{self.path}: expected finite numbers, got nan or inf for {word!r}; download it again"
             )
+        return rows
+
+    def composed(self, words: Sequence[str]) -> Matrix:
+        """The vectors (n, d) of any n strings, finite or not."""
+        rows = np.zeros((len(words), self.layout.dimension), np.float32)
+        for place, word in enumerate(words):
+            if parts := self._parts(word):
+                with np.errstate(over="ignore", invalid="ignore"):  # the caller looks for it
+                    rows[place] = self.inputs[parts].mean(axis=0)
         return rows
 
     def _parts(self, word: str) -> list[int]:

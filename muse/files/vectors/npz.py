@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from muse.errors import BadFile
 from muse.files.archive import open_archive
 from muse.files.source import DAMAGED
-from muse.files.vectors.table import Block, Table, finite
+from muse.files.vectors.broken import Dropped, as_text, keep_whole
+from muse.files.vectors.table import Block, Table
 from muse.files.writing import check_writable, replaced, unwritable
 from muse.vectors import Matrix
 
 _ROWS = 10_000  # rows converted at once
+_NO_CHARACTER = 0xD800
 
 
 def is_npz(path: Path) -> bool:
@@ -41,7 +43,9 @@ def npz_table(path: Path) -> Table:
         raise BadFile(_expected(path, "`words` to be one row of text (str or UTF-8 bytes)", words))
     if len(words) != len(matrix):
         raise BadFile(_expected(path, f"one row of `matrix` for each of {len(words)} words", matrix))
-    return Table(path, matrix.shape[1], len(matrix), _blocks(path, words, matrix))
+    dropped = Dropped()
+    blocks = _blocks(path, words, matrix, dropped)
+    return Table(path, matrix.shape[1], len(matrix), blocks, dropped=dropped)
 
 
 def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -70,35 +74,30 @@ def _expected(path: Path, what: str, array: NDArray[Any]) -> str:
     return f"{path}: expected {what}, got {array.dtype} of shape {array.shape}; save the two arrays again"
 
 
-def _blocks(path: Path, words: NDArray[Any], matrix: NDArray[Any]) -> Iterator[Block]:
+def _blocks(path: Path, words: NDArray[Any], matrix: NDArray[Any], dropped: Dropped) -> Iterator[Block]:
     for begin in range(0, len(words), _ROWS):
-        rows = finite(path, matrix[begin : begin + _ROWS], begin)  # (p, d)
-        yield text_of(path, words[begin : begin + _ROWS], begin), rows
+        own: list[str | bytes] = _readable(words[begin : begin + _ROWS]).tolist()
+        yield keep_whole(path, own, matrix[begin : begin + _ROWS], dropped)
 
 
-def text_of(path: Path, words: NDArray[Any], begin: int) -> list[str]:
-    """The words (p,), str or UTF-8 bytes, as text; BadFile, which counts from `begin`, if they are not."""
-    if words.dtype.kind == "U":
-        _check_characters(path, words, begin)
-        return [str(word) for word in words.tolist()]
-    try:
-        return [word.decode() for word in words.tolist()]
-    except UnicodeDecodeError as error:
-        raise BadFile(
-            f"{path}: expected words in UTF-8, got {error.object[:40]!r} after word {begin}; "
-            "encode them as UTF-8"
-        ) from None
+def _readable(words: NDArray[Any]) -> NDArray[Any]:
+    # numpy makes text of any 32-bit numbers: those that are no characters become half a surrogate pair.
+    if words.dtype.kind == "S" or not words.dtype.itemsize:
+        return words
+    codes = np.array(words.astype(words.dtype.newbyteorder("="))).view(np.uint32)
+    codes[codes > sys.maxunicode] = _NO_CHARACTER
+    return codes.view(f"U{len(codes) // len(words)}")
 
 
-def _check_characters(path: Path, words: NDArray[Any], begin: int) -> None:
-    # numpy makes text of any 32-bit numbers, which then breaks wherever it is used.
-    codes = np.ascontiguousarray(words.astype(words.dtype.newbyteorder("="))).view(np.uint32)
-    wrong = (codes > sys.maxunicode) | ((codes >= 0xD800) & (codes < 0xE000))
-    if wrong.any():
-        raise BadFile(
-            f"{path}: expected words of Unicode characters, got the number {codes[wrong][0]:#x} after word "
-            f"{begin}; save the words again"
-        )
+def text_of(path: Path, ids: NDArray[Any]) -> list[str]:
+    """Ids (p,), str or UTF-8 bytes, as text; BadFile if one is none."""
+    texts = [as_text(one) for one in _readable(ids).tolist()] if len(ids) else []
+    for place, text in enumerate(texts):
+        if text is None:
+            kind = "UTF-8" if ids.dtype.kind == "S" else "words of Unicode characters"
+            found = ids[place : place + 1].tobytes()[:40]
+            raise BadFile(f"{path}: expected {kind}, got {found!r} in place {place + 1}; save the ids again")
+    return [text for text in texts if text is not None]
 
 
 def write_npz(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:

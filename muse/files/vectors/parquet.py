@@ -17,6 +17,7 @@ from muse.errors import BadFile
 from muse.files.parquet import SENTENCE, parquet_writer, read_column, require_pyarrow, text_columns
 from muse.files.row_texts import one_line
 from muse.files.source import DAMAGED, refuse_stream
+from muse.files.vectors.broken import Dropped, keep_whole
 from muse.files.vectors.table import Block, Table
 from muse.files.writing import check_writable
 from muse.vectors import Matrix
@@ -54,10 +55,10 @@ def parquet_table(path: Path) -> Table:
             f"{path}: expected Parquet with a column of vectors, got other content ({error})"
         ) from error
     columns.report(path, file.schema_arrow.names)
-    blocks = _blocks(path, file, columns, dimension)
     texts = None if columns.text is None else _texts(path, columns.text)
-    ranked = columns.label == "word"
-    return Table(path, dimension, file.metadata.num_rows, blocks, ranked=ranked, texts=texts)
+    ranked, dropped = columns.label == "word", Dropped()
+    blocks = _blocks(path, file, columns, dimension, dropped)
+    return Table(path, dimension, file.metadata.num_rows, blocks, ranked=ranked, texts=texts, dropped=dropped)
 
 
 class _Columns(NamedTuple):
@@ -113,7 +114,7 @@ def _texts(path: Path, column: str) -> Iterator[str]:
     return (one_line(text) for block in read_column(path, column) for text in block)
 
 
-def _blocks(path: Path, file: Any, columns: _Columns, dimension: int) -> Iterator[Block]:
+def _blocks(path: Path, file: Any, columns: _Columns, dimension: int, dropped: Dropped) -> Iterator[Block]:
     arrow, _ = _pyarrow(path)
     vector, label, _ = columns
     begin = 0
@@ -121,7 +122,12 @@ def _blocks(path: Path, file: Any, columns: _Columns, dimension: int) -> Iterato
         for batch in file.iter_batches(ROWS, columns=[name for name in (label, vector) if name]):
             rows = _rows(batch.column(vector), dimension)  # (b, d), or None
             numbers = range(begin, begin + len(batch))
-            words = [_label(one) for one in (batch.column(label).to_pylist() if label else numbers)]
+            words = _labels(batch.column(label)) if label else list(map(str, numbers))
+            if label == "word":
+                if rows is None:
+                    rows = _separate_rows(batch.column(vector), dimension)
+                yield keep_whole(path, words, rows, dropped)
+                continue
             if rows is None or not np.isfinite(rows).all() or not all(words):
                 row, found = _fault(batch, columns, dimension)
                 raise BadFile(
@@ -129,11 +135,33 @@ def _blocks(path: Path, file: Any, columns: _Columns, dimension: int) -> Iterato
                     f"{found} in row {begin + row}; correct or remove that row"
                 )
             begin += len(rows)
-            yield words, rows
+            yield [str(word) for word in words], rows
     except (*DAMAGED, arrow.ArrowException) as error:
         raise BadFile(
             f"{path}: expected a valid Parquet file, got a broken one ({error}); export it again"
         ) from error
+
+
+def _labels(column: Any) -> list[str | bytes]:
+    """The words or ids of a column, empty where one is missing, and bytes where they are not UTF-8."""
+    try:
+        return [_label(one) for one in column.to_pylist()]
+    except UnicodeDecodeError:
+        import pyarrow as arrow
+
+        large = arrow.types.is_large_string(column.type)
+        return [
+            one or b"" for one in column.cast(arrow.large_binary() if large else arrow.binary()).to_pylist()
+        ]
+
+
+def _separate_rows(column: Any, dimension: int) -> Matrix:
+    """The lists of a column as an array (b, d), of nan where one is missing, has a null or another length."""
+    rows = np.full((len(column), dimension), np.nan, np.float32)
+    for place, numbers in enumerate(column.to_pylist()):
+        if _fault_of_vector(numbers, dimension) is None:
+            rows[place] = _float32(numbers)
+    return rows
 
 
 def _rows(column: Any, dimension: int) -> Matrix | None:

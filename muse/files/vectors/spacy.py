@@ -25,6 +25,7 @@ from muse.errors import BadFile, MissingExtra
 from muse.files.archive import strictly
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED, check_ratio
+from muse.files.vectors.broken import ONE_IN, as_text, few
 from muse.files.vectors.table import Table, no_ngrams_error, table_of
 from muse.installation import install_extra
 from muse.vectors import Matrix
@@ -159,7 +160,7 @@ class SpacyVectors:
     dimension: int
     words: Sequence[str]
     has_ngrams: bool
-    lookup: Callable[[Sequence[str]], Matrix]
+    lookup: Callable[[Sequence[str]], Matrix]  # finite or not
 
     def rows(self, words: Sequence[str]) -> Matrix:
         """The vectors (n, d) of n words; BadFile if a number is not finite."""
@@ -184,7 +185,7 @@ def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
             "vocabulary, in alphabetical order; a list with the most frequent words first is better",
             path, len(vectors.words),
         )  # fmt: skip
-    return table_of(path, vectors.dimension, vectors.words if words is None else words, vectors.rows)
+    return table_of(path, vectors.dimension, vectors.words if words is None else words, vectors.lookup)
 
 
 def load_spacy(path: Path) -> SpacyVectors:
@@ -216,8 +217,15 @@ def _of_words(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> S
             "vector is kept",
             pipeline.path, shared, len(rows),
         )  # fmt: skip
-    strings = StringStore(_strings(pipeline))
-    index = {strings[key]: row for row, key in first.items()}
+    strings: Any = StringStore(_strings(pipeline))  # whose stub knows no numbers
+    index = {strings[key]: row for row, key in first.items() if key in strings}
+    index.pop("", None)
+    if lacking := len(first) - len(index):
+        if not few(lacking, len(first), ONE_IN):
+            raise ValueError(f"{STRINGS} without {lacking} of {len(first)} words")
+        log.warning(
+            "%s: dropped %d of %d words, which are empty or no text", pipeline.path, lacking, len(first)
+        )
 
     def lookup(words: Sequence[str]) -> Matrix:
         return matrix[[index[word] for word in words]]
@@ -269,11 +277,10 @@ def _matrix(pipeline: Pipeline) -> Matrix:
 
 
 def _strings(pipeline: Pipeline) -> list[str]:
-    strings = parse_json(_bytes(pipeline, STRINGS))
+    strings = parse_json(_bytes(pipeline, STRINGS), halves=True)
     if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
         raise ValueError(f"{STRINGS} with other content than strings")
-    "".join(strings).encode()  # raises UnicodeEncodeError, a ValueError, for half a surrogate pair
-    return strings
+    return [string for string in strings if as_text(string) is not None]
 
 
 def _bytes(pipeline: Pipeline, name: str) -> bytes:

@@ -10,6 +10,7 @@ join neighbouring digits, then pairs, then fours.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -22,17 +23,12 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile
 from muse.files.source import Source
-from muse.files.vectors.table import Block, CutWords, Table
-from muse.files.vectors.text_line import (
-    SAMPLE,
-    Line,
-    as_number,
-    cut_word,
-    numbers_at_end,
-    read_line,
-    runs_over,
-)
+from muse.files.vectors.broken import BrokenWord, Dropped
+from muse.files.vectors.table import Block, Table
+from muse.files.vectors.text_line import SAMPLE, Line, as_number, numbers_at_end, read_line, runs_over
 from muse.vectors import Matrix
+
+log = logging.getLogger(__name__)
 
 Bytes = NDArray[np.uint8]
 Places = NDArray[np.intp]
@@ -45,6 +41,7 @@ _FEW = 16
 BLOCK = 1 << 18  # small enough for all intermediate results to stay in the processor's cache
 _HEAD = 1 << 20
 LONGEST_LINE = 1 << 22  # some 400,000 numbers
+ONE_IN_HEADER = 1_000  # words may be more or fewer than line 1 says
 _BOM = b"\xef\xbb\xbf"
 # Eighteen digits fit in 64 bits, and int() refuses to read several thousand.
 _HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")
@@ -136,12 +133,12 @@ _JOIN = (
 
 
 class ParsedBlock(NamedTuple):
-    """The words of a block and their rows, up to the first invalid line if there is one."""
+    """The whole words of a block and their rows, and the broken ones, each with the whole ones before it."""
 
     lines: int
     words: list[str]
     rows: Matrix  # (p, d)
-    fault: BadFile | None
+    broken: list[tuple[BrokenWord, int]]
 
 
 class _Places(NamedTuple):
@@ -159,11 +156,10 @@ class _Found(NamedTuple):
     rows: Matrix  # (p, d)
 
 
-def read_block(block: bytes, first: Line, cut: CutWords) -> ParsedBlock:
-    """The words and rows of a block of complete lines; `first` is the place of the first.
-
-    Words that end inside a character are left out, and counted in `cut`.
-    """
+def read_block(block: bytes, first: Line) -> ParsedBlock:
+    """The words and rows of a block of lines; `first` is the place of the first."""
+    if not block.endswith(b"\n"):
+        block += b"\n"
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
     text = with_margins(block)
@@ -171,11 +167,15 @@ def read_block(block: bytes, first: Line, cut: CutWords) -> ParsedBlock:
     plain = _read_plain(block, text, places)
     left = sorted(set(range(len(places.line_ends))).difference(plain.places))
     if not left:
-        return ParsedBlock(len(places.line_ends), plain.words, plain.rows, None)
+        return ParsedBlock(len(places.line_ends), plain.words, plain.rows, [])
     lines = [block[places.line_starts[i] - MARGIN : places.line_ends[i] - MARGIN] for i in left]
-    single, fault = _read_singly(left, lines, first, cut)
-    words, rows = _merged(plain, single, end=single.places[-1] if fault else None)
-    return ParsedBlock(len(places.line_ends), words, rows, fault)
+    single, broken = _read_singly(left, lines, first)
+    whole = np.sort(np.array(plain.places + single.places, np.intp))
+    before = np.searchsorted(whole, [place for place, _ in broken]).tolist()
+    words, rows = _merged(plain, single)
+    return ParsedBlock(
+        len(places.line_ends), words, rows, list(zip([error for _, error in broken], before, strict=True))
+    )
 
 
 def _places(text: Bytes, dimension: int) -> _Places:
@@ -236,34 +236,30 @@ def _plain_word(word: bytes) -> str | None:
 
 
 def _read_singly(
-    places: list[int], lines: list[bytes], first: Line, cut: CutWords
-) -> tuple[_Found, BadFile | None]:
-    found, words, rows, fault = [], [], [], None
+    places: list[int], lines: list[bytes], first: Line
+) -> tuple[_Found, list[tuple[int, BrokenWord]]]:
+    # The whole words among these lines, and the errors of the broken ones with the places of their lines.
+    found, words, rows, broken = list[int](), list[str](), list[Matrix](), list[tuple[int, BrokenWord]]()
     for place, line in zip(places, lines, strict=True):
         try:
             read = read_line(line, first.after(place))
-        except BadFile as error:
-            if word := cut_word(line, first.dimension):
-                cut.add(word, error)
-                continue
-            found.append(place)
-            fault = error
-            break
+        except BrokenWord as error:
+            broken.append((place, error))
+            continue
         if read is not None:
             found.append(place)
             words.append(read[0])
             rows.append(read[1])
-    return _Found(found, words, np.array(rows, np.float32)), fault
+    return _Found(found, words, np.array(rows, np.float32)), broken
 
 
-def _merged(plain: _Found, single: _Found, end: int | None) -> tuple[list[str], Matrix]:
-    # In the order of the lines, up to the invalid line `end`.
-    before = len(plain.places) if end is None else int(np.searchsorted(plain.places, end))
+def _merged(plain: _Found, single: _Found) -> tuple[list[str], Matrix]:
+    # In the order of the lines.
     if not single.words:
-        return plain.words[:before], plain.rows[:before]
-    order = np.argsort(plain.places[:before] + single.places[: len(single.words)])
-    words = plain.words[:before] + single.words
-    rows = np.concatenate([plain.rows[:before].reshape(-1, single.rows.shape[1]), single.rows])  # (p, d)
+        return plain.words, plain.rows
+    order = np.argsort(plain.places + single.places)
+    words = plain.words + single.words
+    rows = np.concatenate([plain.rows.reshape(-1, single.rows.shape[1]), single.rows])  # (p, d)
     return [words[i] for i in order], rows[order]
 
 
@@ -273,6 +269,11 @@ class Header:
 
     count: int
     dimension: int
+
+    @property
+    def tolerance(self) -> int:
+        """The number of words by which it may be wrong: published files, too, are off by one."""
+        return min(max(1, self.count // ONE_IN_HEADER), (self.count - 1) // 2)
 
 
 def parse_header(head: bytes) -> Header | None:
@@ -310,10 +311,10 @@ def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
     dimension = header.dimension if header else _dimension(source.path, sample)
     rows = _estimate(source, sample)
     max_rows = min(2 * rows, header.count) if header else rows
-    cut = CutWords()
+    dropped = Dropped()
     lines = _whole_lines(source, longest_line)
-    blocks = _blocks(lines, Line(source.path, 2 if header else 1, dimension), header, cut)
-    return Table(source.path, dimension, max_rows, blocks, cut=cut)
+    blocks = _blocks(lines, Line(source.path, 2 if header else 1, dimension), header, dropped)
+    return Table(source.path, dimension, max_rows, blocks, dropped=dropped)
 
 
 def _head(source: Source, longest_line: int) -> bytes:
@@ -333,12 +334,17 @@ def _sample(head: bytes) -> list[bytes]:
 
 
 def _check_dimension(path: Path, header: Header, sample: list[bytes]) -> None:
+    got = {min(numbers_at_end(line.split()), header.dimension) for line in sample}
     if runs_over(sample, header.dimension):
-        got = numbers_at_end(sample[0].split())
-        raise BadFile(
-            f"{path}:2: expected {header.dimension} numbers after the word as line 1 says, got {got} or more "
-            "in all of the first lines; correct line 1 or download the file again"
-        )
+        found = f"{numbers_at_end(sample[0].split())} or more in all of the first lines"
+    elif len(got) == 1 and 0 < min(got) < header.dimension:
+        found = f"{min(got)} in all of the first lines"
+    else:
+        return
+    raise BadFile(
+        f"{path}:2: expected {header.dimension} numbers after the word as line 1 says, got {found}; correct "
+        "line 1 or download the file again"
+    )
 
 
 def _dimension(path: Path, sample: list[bytes]) -> int:
@@ -361,25 +367,35 @@ def _estimate(source: Source, sample: list[bytes]) -> int:
     return int(1.05 * unpacked / a_line) + 1
 
 
-def _blocks(blocks: Iterator[bytes], line: Line, header: Header | None, cut: CutWords) -> Iterator[Block]:
-    path, count = line.path, 0
+def _blocks(blocks: Iterator[bytes], line: Line, header: Header | None, dropped: Dropped) -> Iterator[Block]:
+    count, block, part = 0, b"\n", None
     for block in blocks:
-        before = cut.count
-        part = read_block(block, line, cut)
+        part = read_block(block, line)
         line = line.after(part.lines)
-        count += len(part.words) + cut.count - before
-        if header and count > header.count:
-            extra = count - header.count
-            yield part.words[:-extra], part.rows[:-extra]
-            raise BadFile(_too_many(path, header))
+        for error, before in part.broken:
+            dropped.add(error, dropped.whole + before)
+        dropped.whole += len(part.words)
+        count = dropped.whole + len(dropped)
         yield part.words, part.rows
-        if part.fault:
-            raise part.fault
-    if header and count < header.count:
-        raise BadFile(
-            f"{path}: expected {header.count} words as line 1 says, got {count}; "
-            "the file may be incomplete: download it again"
-        )
+        if header and count > header.count + header.tolerance:
+            raise BadFile(_too_many(line.path, header))
+    if header:
+        check_count(line.path, header, count)
+    elif part and part.broken and not block.endswith(b"\n") and part.broken[-1][1] == len(part.words):
+        raise part.broken[-1][0]  # the last line was cut off: who knows how many are missing
+
+
+def check_count(path: Path, header: Header, count: int) -> None:
+    """Warn of a header that is off by a word or a thousandth; raise BadFile if it is by more."""
+    if count == header.count:
+        return
+    if abs(count - header.count) <= header.tolerance:
+        log.warning("%s: line 1 says %d words, got %d, and all were read", path, header.count, count)
+        return
+    raise BadFile(
+        f"{path}: expected {header.count} words as line 1 says, got {count}; the file may be incomplete: "
+        f"download it again, or if it was shortened, correct line 1 to {count} {header.dimension}"
+    )
 
 
 def _too_many(path: Path, header: Header) -> str:
@@ -390,7 +406,7 @@ def _too_many(path: Path, header: Header) -> str:
 
 
 def _whole_lines(source: Source, longest_line: int) -> Iterator[bytes]:
-    # Blocks of about BLOCK bytes that end at the end of a line.
+    # Blocks of about BLOCK bytes that end at the end of a line, the last as the file ends.
     rest: list[bytes] = []
     waiting = 0
     while data := source.read(BLOCK):
@@ -407,4 +423,4 @@ def _whole_lines(source: Source, longest_line: int) -> Iterator[bytes]:
                 "check that it contains word vectors"
             )
     if waiting:
-        yield b"".join([*rest, b"\n"])
+        yield b"".join(rest)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from muse.errors import BadFile
+from muse.files.vectors.broken import BrokenWord, Kind, is_cut
 from muse.vectors import Matrix
 
 _TOO_LARGE = 2.0**128 - 2.0**103  # from here on float32 rounds to infinity
 _LONGEST_WORD = 1 << 16  # bytes
 SAMPLE = 20  # the first lines of a file, which determine its dimension
+_SHOWN = 40  # bytes of a field in a message
 _FEWEST_LINES = 5  # fewer lines may all be phrases that end in a number
 _DECIMAL = re.compile(rb"[.eE]")
 
@@ -33,9 +33,13 @@ class Line:
         """The place `lines` further down."""
         return replace(self, number=self.number + lines)
 
-    def fault(self, expected: str, got: str, advice: str) -> BadFile:
+    def fault(self, word: bytes, expected: str, got: str, advice: str) -> BrokenWord:
+        """The error to raise for this line, whose numbers are broken."""
+        return self.error(Kind.NUMBERS, word, f"expected {expected}, got {got}; {advice}")
+
+    def error(self, kind: Kind, word: bytes, message: str) -> BrokenWord:
         """The error to raise for this line."""
-        return BadFile(f"{self.path}:{self.number}: expected {expected}, got {got}; {advice}")
+        return BrokenWord(f"{self.path}:{self.number}: {message}", kind, word, f"line {self.number}")
 
 
 def is_number(field: bytes) -> bool:
@@ -74,46 +78,47 @@ def runs_over(lines: list[bytes], dimension: int) -> bool:
     return len(words) >= _FEWEST_LINES and all(len(word) > 1 and is_number(word[-1]) for word in words)
 
 
-def is_cut(word: bytes) -> bool:
-    """Whether a word is UTF-8 but for its last character, which is not complete.
-
-    >>> is_cut("été".encode()[:-1]), is_cut("été".encode("latin-1"))
-    (True, False)
-    """
-    try:
-        return codecs.utf_8_decode(word, "strict", False)[1] < len(word)
-    except UnicodeDecodeError:
-        return False
-
-
-def cut_word(line: bytes, dimension: int) -> bytes | None:
-    """The word of a line that is right but that the word ends inside a character; None for any other line."""
-    word, *numbers = line.rsplit(None, dimension) or [b""]
-    word = word.strip(b" \t")
-    right = len(numbers) == dimension and all(as_number(field) is not None for field in numbers)
-    return word if right and is_cut(word) else None
-
-
 def read_line(line: bytes, where: Line) -> tuple[str, Row] | None:
-    """The word, which is everything before the last d fields, and its numbers (d,); None for a blank line."""
+    """The word, which is everything before the last d fields, and its numbers (d,); None for a blank line.
+
+    Raise BrokenWord for a line that is not so.
+    """
     fields = line.rsplit(None, where.dimension)
     if not fields:
         return None
     if len(fields) <= where.dimension:
-        raise _too_few(line.split(), where)
+        raise _no_word(line, where) if _lacks_word(line, where) else _too_few(line.split(), where)
     if len(fields[0]) > _LONGEST_WORD:
         raise where.fault(
+            fields[0],
             f"a word of at most {_LONGEST_WORD} bytes",
             f"{len(fields[0])} bytes before the last {where.dimension} numbers",
             "download the file again, or remove the line",
         )
-    word = _decoded(fields[0].strip(b" \t"), where)
+    word = fields[0].strip(b" \t")
     if _runs_over(fields[0], fields[1]):
         raise _too_many(line.split(), where)
-    return word, _numbers(word, fields[1:], where)
+    numbers = _numbers(word, fields[1:], where)
+    return _decoded(word, where), numbers
 
 
-def _numbers(word: str, fields: list[bytes], where: Line) -> Row:
+def _lacks_word(line: bytes, where: Line) -> bool:
+    # A separator before the numbers, or a decimal in the place of the word.
+    fields = line.split()
+    right = len(fields) == where.dimension and all(map(is_number, fields))
+    return right and (line[:1] in (b" ", b"\t") or (len(fields) > 1 and all(map(_DECIMAL.search, fields))))
+
+
+def _no_word(line: bytes, where: Line) -> BrokenWord:
+    expected = (
+        f"a word before the {where.dimension} numbers" if where.dimension > 1 else "a word before the number"
+    )
+    return where.error(
+        Kind.EMPTY, b"", f"expected {expected}, got none; remove the line, or download the file again"
+    )
+
+
+def _numbers(word: bytes, fields: list[bytes], where: Line) -> Row:
     try:
         values = np.fromiter(map(float, fields), np.float64, len(fields))  # without a list of them
     except ValueError:
@@ -128,10 +133,11 @@ def _decoded(word: bytes, where: Line) -> str:
     try:
         return word.decode()
     except UnicodeDecodeError as error:
-        raise where.fault(
-            "UTF-8",
-            f"the byte 0x{word[error.start]:02x} in the word {word!r}",
-            "convert the file to UTF-8, or download it again",
+        raise where.error(
+            Kind.CUT if is_cut(word) else Kind.BYTES,
+            word,
+            f"expected UTF-8, got the byte 0x{word[error.start]:02x} in the word {word[:_SHOWN]!r}; convert "
+            "the file to UTF-8, or download it again",
         ) from None
 
 
@@ -141,31 +147,34 @@ def _runs_over(word: bytes, number: bytes) -> bool:
     return any(is_number(field) and bool(_DECIMAL.search(field)) == decimal for field in word.split()[1:])
 
 
-def _too_few(fields: list[bytes], where: Line) -> BadFile:
+def _too_few(fields: list[bytes], where: Line) -> BrokenWord:
     return where.fault(
+        fields[0],
         f"{where.dimension} numbers after the word",
         f"{len(fields) - 1} (word {_shown(fields[0])})",
         "the file may be incomplete: download it again",
     )
 
 
-def _too_many(fields: list[bytes], where: Line) -> BadFile:
+def _too_many(fields: list[bytes], where: Line) -> BrokenWord:
     return where.fault(
+        fields[0],
         f"{where.dimension} numbers after the word",
         f"{sum(map(is_number, fields[1:]))} (word {_shown(fields[0])})",
         "download the file again, or correct the dimension in its first line",
     )
 
 
-def _no_number(word: str, fields: list[bytes], where: Line) -> BadFile:
+def _no_number(word: bytes, fields: list[bytes], where: Line) -> BrokenWord:
     place = next(i for i, field in enumerate(fields) if as_number(field) is None)
     kind = "a finite number" if is_number(fields[place]) else "a number"
     return where.fault(
+        word,
         f"{kind} in place {place + 1} after the word",
-        f"{_shown(fields[place])} (word {word!r})",
+        f"{_shown(fields[place])} (word {_shown(word)})",
         "download the file again, or remove the line",
     )
 
 
 def _shown(field: bytes) -> str:
-    return repr(field[:40].decode("utf-8", "backslashreplace"))
+    return repr(field[:_SHOWN].decode("utf-8", "backslashreplace"))

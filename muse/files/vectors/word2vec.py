@@ -9,9 +9,10 @@ import numpy as np
 
 from muse.errors import BadFile
 from muse.files.source import Source
-from muse.files.vectors.table import Block, CutWords, Table
-from muse.files.vectors.text import Header, check_header, parse_header
-from muse.files.vectors.text_line import is_cut, is_number
+from muse.files.vectors.broken import Dropped, keep_whole
+from muse.files.vectors.table import Block, Table
+from muse.files.vectors.text import Header, check_count, check_header, parse_header
+from muse.files.vectors.text_line import is_number
 from muse.files.writing import check_writable, replaced
 from muse.vectors import Matrix
 
@@ -52,9 +53,9 @@ def word2vec_table(source: Source) -> Table:
         )
     check_header(source.path, header)
     source.read(head.index(b"\n") + 1)
-    cut = CutWords()
+    dropped = Dropped()
     max_rows = min(header.count, _estimate(source, header))
-    return Table(source.path, header.dimension, max_rows, _blocks(source, header, cut), cut=cut)
+    return Table(source.path, header.dimension, max_rows, _blocks(source, header, dropped), dropped=dropped)
 
 
 def _estimate(source: Source, header: Header) -> int:
@@ -62,26 +63,28 @@ def _estimate(source: Source, header: Header) -> int:
     return unpacked // (4 * header.dimension + 2) + 1
 
 
-def _blocks(source: Source, header: Header, cut: CutWords) -> Iterator[Block]:
-    row, data, done = 4 * header.dimension, b"", 0
-    while done < header.count:
-        more = source.read(_BLOCK)
+def _blocks(source: Source, header: Header, dropped: Dropped) -> Iterator[Block]:
+    row, data, done, most = 4 * header.dimension, b"", 0, header.count + header.tolerance
+    while more := source.read(_BLOCK):
         data += more
-        words, rows, used = _entries(data, row, header.count - done)
+        words, rows, used = _entries(data, row, most - done)
         if words:
-            yield _whole(_decoded(source.path, words, done, cut), _finite(source.path, rows, words, done))
+            yield keep_whole(source.path, words, rows, dropped)
             done += len(words)
             data = data[used:]
-        if (not more and done < header.count) or _never_ends(source, data, row):
-            raise BadFile(
-                f"{source.path}: expected {header.count} words of {header.dimension} numbers, got the end "
-                f"after {done}; the file may be incomplete: download it again"
-            )
-    if (data + source.read(2)).strip(b"\n"):
+        if _never_ends(source, data, row) or (done == most and data.strip(b"\n")):
+            break
+    if done >= header.count and (data + source.read(2)).strip(b"\n"):
         raise BadFile(
             f"{source.path}: expected the end after {header.count} words as line 1 says, got more; "
             "the file is damaged: download it again"
         )
+    if data.strip(b"\n"):
+        raise BadFile(
+            f"{source.path}: expected {header.count} words of {header.dimension} numbers, got the end "
+            f"after {done}; the file may be incomplete: download it again"
+        )
+    check_count(source.path, header, done)
 
 
 def _never_ends(source: Source, data: bytes, row: int) -> bool:
@@ -104,41 +107,6 @@ def _entries(data: bytes, row: int, wanted: int) -> tuple[list[bytes], Matrix, i
         at = space + 1 + row
     matrix = np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), row // 4)  # (p, d)
     return words, matrix, at
-
-
-def _whole(words: list[str | None], rows: Matrix) -> Block:
-    # The words that are whole, and their rows.
-    kept = [word for word in words if word is not None]
-    return kept, rows if len(kept) == len(words) else rows[[word is not None for word in words]]
-
-
-def _decoded(path: Path, words: list[bytes], done: int, cut: CutWords) -> list[str | None]:
-    # None for a word that was cut inside a character.
-    text: list[str | None] = []
-    for place, word in enumerate(words):
-        try:
-            text.append(word.decode())
-        except UnicodeDecodeError:
-            fault = BadFile(
-                f"{path}: expected UTF-8 in word {done + place + 1}, got {word[:40]!r}; "
-                "the file is damaged or in another encoding: download it again"
-            )
-            if not is_cut(word):
-                raise fault from None
-            cut.add(word, fault)
-            text.append(None)
-    return text
-
-
-def _finite(path: Path, rows: Matrix, words: list[bytes], done: int) -> Matrix:
-    finite = np.isfinite(rows).all(axis=1)  # (p,)
-    if not finite.all():
-        place = int(np.argmin(finite))
-        raise BadFile(
-            f"{path}: expected finite numbers, got nan or inf in word {done + place + 1} "
-            f"({words[place][:40]!r}); the file is damaged: download it again"
-        )
-    return rows
 
 
 def write_word2vec(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:

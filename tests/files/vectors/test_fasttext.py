@@ -151,8 +151,10 @@ def test_settings_that_would_crash_the_library(
 
 
 def test_words_that_are_not_utf8(model: Path, tmp_path: Path) -> None:
-    content = model.read_bytes().replace("naïve".encode(), b"na\xefv\xe9e", 1)
-    assert "expected words in UTF-8" in _refused(tmp_path / "x.bin", content)
+    content = model.read_bytes()
+    for number in range(10, 60):
+        content = content.replace(b"word%d" % number, b"mot%d\xe9" % number, 1)
+    assert "expected UTF-8 in word " in _refused(tmp_path / "x.bin", content)
 
 
 def test_numbers_that_are_not_finite(without_ngrams: Path, tmp_path: Path) -> None:
@@ -160,7 +162,8 @@ def test_numbers_that_are_not_finite(without_ngrams: Path, tmp_path: Path) -> No
     words = len(read_vectors(without_ngrams, language="en"))
     outputs = len(content) - 4 * DIMENSION * words
     inputs = outputs - 17 - 4 * DIMENSION * words
-    struct.pack_into("<f", content, inputs + 4 * DIMENSION, float("nan"))
+    for word in range(1, 20):
+        struct.pack_into("<f", content, inputs + 4 * DIMENSION * word, float("nan"))
     assert "expected finite numbers" in _refused(tmp_path / "x.bin", bytes(content))
 
 

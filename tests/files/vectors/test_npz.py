@@ -63,12 +63,12 @@ def test_fortran_order_and_repeated_words(tmp_path: Path) -> None:
         ({"words": np.arange(6), "matrix": MATRIX}, "one row of text (str or UTF-8 bytes), got int64"),
         (
             {"words": np.array(WORDS), "matrix": MATRIX * np.nan},
-            "expected finite numbers, got nan or inf in row 0",
+            "expected finite numbers, got nan or inf in word 1",
         ),
         ({"words": np.array(WORDS), "matrix": MATRIX.astype(float) * 1e39}, "expected finite numbers"),
         ({"words": np.array(WORDS), "matrix": MATRIX * 0}, "got only zeros"),
         ({"words": np.array([], np.str_), "matrix": MATRIX[:0]}, "at least one word"),
-        ({"words": np.array([b"\xe9"] * 6), "matrix": MATRIX}, "expected words in UTF-8"),
+        ({"words": np.array([b"\xe9"] * 6), "matrix": MATRIX}, "expected UTF-8 in word 1"),
         ({"words": np.array(WORDS, dtype=object), "matrix": MATRIX}, "save it without pickled objects"),
     ],
 )

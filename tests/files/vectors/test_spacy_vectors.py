@@ -158,9 +158,9 @@ def test_a_pipeline_without_vectors(tmp_path: Path) -> None:
 
 def test_numbers_that_are_not_finite(tmp_path: Path) -> None:
     rows = ROWS.copy()
-    rows[3, 1] = np.nan
+    rows[3:10, 1] = np.nan
     made = of_words(tmp_path / "made", WORDS, rows)
-    with pytest.raises(BadFile, match="expected finite numbers, got nan or inf for 'été'"):
+    with pytest.raises(BadFile, match=r"expected finite numbers, got nan or inf in word 4 \('été'\)"):
         read_vectors(made, language="fr")
 
 
