@@ -27,11 +27,9 @@ mostly shared by the halves.
 
 from __future__ import annotations
 
-import json
 import logging
-import math
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -44,16 +42,14 @@ from muse.answers.probability import (
     CANDIDATES,
     COLDEST,
     HOTTEST,
-    LEAST,
     Calibration,
     column_of,
     fit_temperature,
     with_none,
 )
 from muse.errors import Mismatch
-from muse.files.atomic import atomic_path
-from muse.files.json_text import parse_json
-from muse.files.space_folder import calibration_name, folder_name, remove_outdated
+from muse.files.kept import keep_numbers, read_numbers
+from muse.files.space_folder import calibration_name, folder_name
 from muse.procrustes import cross_fitted
 from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval, mutual_neighbours
@@ -71,6 +67,7 @@ MAX_NONE_SCORE = (
 )
 Rows = tuple[Tensor, Tensor]  # of the source (n, d) and of the target (m, d), of unit length, in one space
 CACHED_RETRIEVAL = ("csls", HUBNESS_K)  # the retrieval whose calibration is kept: the default
+ROUNDING = 1.001  # a fit may end that close beyond its bounds
 SEED = 0  # of the calibration that is kept
 
 
@@ -173,7 +170,8 @@ def known_calibration(space: AlignedSpace, source: str, target: str) -> Calibrat
     """The calibration found earlier for the default retrieval, None before it was needed."""
     key = MEMO, source, target
     if key not in space.memo and (home := space.home) is not None:
-        kept = _read(_path(space, home, source, target))
+        path = _path(space, home, source, target)
+        kept = read_numbers(path, space.origin(source, target), _possible)
         if kept is not None:
             space.memo[key] = kept
     known: Calibration | None = space.memo.get(key)
@@ -198,7 +196,7 @@ def find_calibration(space: AlignedSpace, source: str, target: str) -> Calibrati
         tick(1)
     space.memo[MEMO, source, target] = found
     if (home := space.home) is not None:
-        _keep(_path(space, home, source, target), found, space.digest(source, target))
+        keep_numbers(_path(space, home, source, target), asdict(found), space.origin(source, target))
     return found
 
 
@@ -206,23 +204,12 @@ def _path(space: AlignedSpace, folder: Path, source: str, target: str) -> Path:
     return folder / folder_name(source) / calibration_name(target, space.digest(source, target))
 
 
-def _read(path: Path) -> Calibration | None:
-    # A broken file is as good as none: the calibration is then fitted again.
-    try:
-        read = parse_json(path.read_bytes())
-        values = [float(read[one.name]) for one in fields(Calibration)]
-    except (OSError, ValueError, TypeError, KeyError, OverflowError):
-        return None
-    found = Calibration(*values)
-    possible = all(map(math.isfinite, values)) and min(found.closed_set, found.open_set) >= LEAST
-    return found if possible else None
-
-
-def _keep(path: Path, found: Calibration, digest: str) -> None:
-    try:
-        with atomic_path(path) as partial:
-            partial.write_text(json.dumps(asdict(found)) + "\n", encoding="utf-8")
-    except OSError as error:  # a folder that is read only
-        log.debug("%s: not kept, %s", path, error)
-        return
-    remove_outdated(path, digest)
+def _possible(values: Mapping[str, float]) -> Calibration:
+    """The calibration of kept values; ValueError for those that no fit gives."""
+    found = Calibration(**values)
+    coldest, hottest = COLDEST / ROUNDING, HOTTEST * ROUNDING
+    if not all(coldest <= one <= hottest for one in (found.closed_set, found.open_set)):
+        raise ValueError(f"expected temperatures between {COLDEST} and {HOTTEST}")
+    if abs(found.none) > MAX_NONE_SCORE * ROUNDING:
+        raise ValueError(f"expected a score of none of at most {MAX_NONE_SCORE}")
+    return found

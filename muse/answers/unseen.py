@@ -21,11 +21,13 @@ from muse.answers.evidence import Views, gather
 from muse.answers.model import AnswerModel, best_answers
 from muse.answers.outside import OutsideScores
 from muse.answers.spelling import Correspondences, Grams, Spellings, letters, plain, same_strings, unit
+from muse.files.kept import Origin, keep_arrays, read_arrays
 from muse.files.space_folder import answer_model_name, folder_name
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.answer_table import AnswerTable, keep_arrays, read_arrays
+from muse.space.answer_table import AnswerTable
+from muse.space.hubness import HIGHEST
 from muse.vectors import Matrix
 
 # At most in a file: coordinates, scores and n-grams take about 1 kB for each word of either language.
@@ -180,9 +182,9 @@ class UnseenAnswers:
         )
 
 
-def keep_unseen(home: Path, languages: tuple[str, str], unseen: UnseenAnswers, digest: str) -> None:
+def keep_unseen(home: Path, languages: tuple[str, str], unseen: UnseenAnswers, origin: Origin) -> None:
     """Keep it beside the answers of the space."""
-    keep_arrays(_path(home, languages, digest), unseen.arrays(), digest)
+    keep_arrays(_path(home, languages, origin), unseen.arrays(), origin)
 
 
 def find_unseen(space: AlignedSpace, direction: tuple[str, str]) -> UnseenAnswers | None:
@@ -203,10 +205,13 @@ def _read(space: AlignedSpace, direction: tuple[str, str]) -> UnseenAnswers | No
         found = UnseenAnswers.of_arrays(arrays)
         if (found.count, len(found.csls_back), len(found.whole.targets)) != (*counts, counts[1]):
             raise ValueError("no answers of this space")
+        shares = found.model.mix, *found.model.curve.values
+        if not all(0 <= share <= 1 for share in shares) or not (np.abs(found.hubness_back) <= HIGHEST).all():
+            raise ValueError("expected probabilities and mean cosines")
         return found
 
-    path = _path(home, direction, space.digest(*direction))
-    return read_arrays(path, BYTES + sum(counts) * BYTES_OF_WORD, made)
+    origin = space.origin(*direction)
+    return read_arrays(_path(home, direction, origin), BYTES + sum(counts) * BYTES_OF_WORD, origin, made)
 
 
 def answer_unseen(
@@ -222,5 +227,5 @@ def answer_unseen(
     return unseen.answer(list(words), rows, (target.words, np.asarray(target.matrix)))
 
 
-def _path(home: Path, languages: tuple[str, str], digest: str) -> Path:
-    return home / folder_name(languages[0]) / answer_model_name(languages[1], digest)
+def _path(home: Path, languages: tuple[str, str], origin: Origin) -> Path:
+    return home / folder_name(languages[0]) / answer_model_name(languages[1], origin.digits)

@@ -101,9 +101,9 @@ def _choose(
     for way, one in zip((direction, direction[::-1]), found, strict=True):
         if one.report.by != "csls" and (home := space.home) is not None:
             table = replace(one.answers, report=one.report.as_json())
-            keep_answers(home, way, table, space.digest(*direction))
+            keep_answers(home, way, table, space.origin(*direction))
             if one.unseen is not None:
-                keep_unseen(home, way, one.unseen, space.digest(*direction))
+                keep_unseen(home, way, one.unseen, space.origin(*direction))
     return AnswersReport(*(one.report for one in found))
 
 

@@ -2,15 +2,16 @@
 
 The folder may be of sentence-transformers, of Hugging Face's transformers, which is read with mean pooling,
 or of model2vec. Words are encoded once: their vectors are kept in a folder, under a name with a digest of the
-model, the words and the template.
+model, the words and the template, and sealed (`muse.files.kept`): reading a gigabyte takes a second, encoding
+it takes minutes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,16 +19,14 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, MissingExtra
-from muse.files.atomic import atomic_path
-from muse.files.source import DAMAGED
+from muse.files.kept import Origin, keep_rows, read_rows
 from muse.files.space_folder import checksum
 from muse.installation import install_extra
 from muse.progress import Progress
 from muse.vectors import Matrix
 
-log = logging.getLogger(__name__)
-
 BATCH = 512  # words encoded at once
+NAMED = 16  # digits of the digest that are the name of a file of encoded words
 SLOT = "{word}"
 PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 
@@ -61,13 +60,19 @@ class PretrainedEncoder:
         Raise BadFile for a folder without a model.
         """
         folder = checksum(self.folder)
-        paths = {language: cache / f"{self._digest(folder, own)}.npy" for language, own in words.items()}
-        kept = {language: _read(path, len(words[language])) for language, path in paths.items()}
+        origins = {language: Origin("", self._digest(folder, own)) for language, own in words.items()}
+        paths = {language: cache / f"{one.digest[:NAMED]}.npy" for language, one in origins.items()}
+        kept = {
+            language: read_rows(path, origins[language], _of_words(len(words[language])))
+            for language, path in paths.items()
+        }
         new = [language for language, rows in kept.items() if rows is None]
         model = _load(self.folder, device) if new else None
         for language in new:
             kept[language] = rows = self._encoded(words[language], model, progress, language)
-            _keep(paths[language], rows)
+            with suppress(OSError):
+                cache.mkdir(parents=True, exist_ok=True)
+            keep_rows(paths[language], rows, origins[language])
         return [rows for rows in kept.values() if rows is not None]
 
     def _encoded(self, words: Sequence[str], model: Any, progress: Progress, language: str) -> Matrix:
@@ -83,28 +88,12 @@ class PretrainedEncoder:
         return np.where(np.isfinite(encoded).all(axis=1, keepdims=True), encoded, 0).astype(np.float32)
 
     def _digest(self, folder: str, words: Sequence[str]) -> str:
-        return hashlib.sha256("\0".join((folder, self.template, *words)).encode()).hexdigest()[:16]
+        return hashlib.sha256("\0".join((folder, self.template, *words)).encode()).hexdigest()
 
 
-def _keep(path: Path, rows: Matrix) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(path) as partial, partial.open("wb") as file:
-            np.save(file, rows)
-    except OSError as error:
-        log.debug("%s: not kept, %s", path, error)
-
-
-def _read(path: Path, count: int) -> Matrix | None:
-    try:
-        rows = np.load(path, allow_pickle=False)
-    except FileNotFoundError:
-        return None
-    except (OSError, *DAMAGED, ValueError) as error:
-        log.warning("%s: encoded again, %s", path, error)
-        return None
-    fits = rows.ndim == 2 and len(rows) == count and rows.dtype == np.float32
-    return rows if fits and np.isfinite(rows).all() else None
+def _of_words(count: int) -> Callable[[Matrix], bool]:
+    """Whether an array can be the vectors of so many words."""
+    return lambda rows: rows.ndim == 2 and len(rows) == count
 
 
 def _require() -> Any:

@@ -25,6 +25,7 @@ from torch.nn.functional import normalize
 
 from muse.errors import BadFile, BadSetting, Contradiction, Mismatch, did_you_mean
 from muse.files.atomic import read_whole
+from muse.files.kept import Origin
 from muse.files.row_texts import KeptTexts
 from muse.files.space_folder import (
     AGAIN,
@@ -36,7 +37,6 @@ from muse.files.space_folder import (
     folder_name,
     read_array,
     read_words,
-    vectors_digest,
 )
 from muse.files.space_manifest import SpaceRecord, mark_of, read_manifest, verify
 from muse.normalise import Normalisation, check_steps
@@ -133,7 +133,11 @@ class AlignedSpace:
 
     def digest(self, *languages: str) -> str:
         """Eight digits that identify the vectors of these languages among all saved spaces."""
-        return vectors_digest(self.made.checksums, languages)
+        return self.origin(*languages).digits
+
+    def origin(self, *languages: str) -> Origin:
+        """The words and vectors of these languages, which seal what is kept of them (`muse.files.kept`)."""
+        return Origin.of(self.made.checksums, languages)
 
     def side(self, language: str) -> Side:
         """The side of `language`; BadSetting if the space has none."""
@@ -268,7 +272,7 @@ class AlignedSpace:
         key = source, target
         if key not in self._answers and (home := self.home) is not None:
             counts = len(self.vectors(source)), len(self.vectors(target))
-            self._answers[key] = read_answers(home, key, counts, self.digest(*key))
+            self._answers[key] = read_answers(home, key, counts, self.origin(*key))
         return self._answers.get(key)
 
     def by_csls(self) -> AlignedSpace:
@@ -329,8 +333,8 @@ class AlignedSpace:
         key = (language, against)
         if key not in self._hubness and (home := self.home) is not None:
             approximate = self.is_approximate(against, language)
-            count, digest = len(self.vectors(language)), self.digest(*key)
-            kept = read_kept(home, key, count, digest, approximate=approximate)
+            count, origin = len(self.vectors(language)), self.origin(*key)
+            kept = read_kept(home, key, count, origin, approximate=approximate)
             if kept is not None:
                 self._hubness[key] = torch.from_numpy(kept).to(self.device)
         return self._hubness.get(key)
@@ -341,8 +345,8 @@ class AlignedSpace:
         if not self.approximation.applies(len(rows[0]), len(rows[1]), on_gpu=rows[1].is_cuda):
             return False
         home = self.home
-        digest = self.digest(source, target)
-        return home is None or read_kept(home, (target, source), len(rows[1]), digest) is None
+        origin = self.origin(source, target)
+        return home is None or read_kept(home, (target, source), len(rows[1]), origin) is None
 
     def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
         """`retrieval.bias` (m,) of all targets for all sources: read from disk, or computed once and kept."""
@@ -364,7 +368,7 @@ class AlignedSpace:
         else:
             found = hubness_of_both(languages, rows, self.progress)
         if (home := self.home) is not None:
-            keep(home, languages, found, self.digest(*languages), approximate=approximate)
+            keep(home, languages, found, self.origin(*languages), approximate=approximate)
         self._hubness[(source, target)], self._hubness[(target, source)] = found
         return found[1]
 

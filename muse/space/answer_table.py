@@ -1,34 +1,26 @@
 """Answer tables: the translations of every word, chosen once by all the evidence and kept beside the space.
 
 `muse.answers` learns them; all that answers questions reads them, so that each gives the same answer. A table
-is an .npz without pickle in the folder of its source language. Its name has a digest of the vectors that it
-was made from, and it has a digest of its own content: one that does not match is not used.
+is an .npz without pickle in the folder of its source language, sealed as `muse.files.kept` says.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import logging
-import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.files.archive import strictly
-from muse.files.atomic import atomic_path
-from muse.files.source import DAMAGED
-from muse.files.space_folder import answers_name, folder_name, remove_outdated
-
-log = logging.getLogger(__name__)
+from muse.files.kept import Origin, keep_arrays, read_arrays
+from muse.files.space_folder import answers_name, folder_name
 
 AnswersBy = Literal["all", "csls"]
 BYTES, BYTES_OF_WORD = 1 << 16, 1_000  # at most in a table: ten answers to a word take 128
-Made = TypeVar("Made")
+LIMIT = 4.01  # CSLS lies between -4 and 4, but for rounding
 _ARRAYS = ("pointers", "columns", "csls", "probability")
 
 Numbers = NDArray[np.int64]
@@ -96,27 +88,15 @@ class AnswerTable:
         return cls(**own, report=report)
 
 
-def keep_answers(home: Path, languages: tuple[str, str], table: AnswerTable, digest: str) -> None:
+def keep_answers(home: Path, languages: tuple[str, str], table: AnswerTable, origin: Origin) -> None:
     """Write the table of the answers from the first language to the second, if the folder is writable."""
     text = json.dumps(dict(table.report), ensure_ascii=False)
     report = np.frombuffer(text.encode(), np.uint8)
-    keep_arrays(_path(home, languages, digest), {**table.arrays(), "report": report}, digest)
-
-
-def keep_arrays(path: Path, parts: Mapping[str, NDArray[Any]], digest: str) -> None:
-    """Write named arrays with the digest of their content; `digest`, in the name, is that of the vectors."""
-    try:
-        with atomic_path(path) as partial, partial.open("wb") as file:
-            content: dict[str, Any] = {**parts, "digest": np.array([_digest(parts)])}
-            np.savez(file, **content)
-    except OSError as error:
-        log.debug("%s: not kept, %s", path, error)
-        return
-    remove_outdated(path, digest)
+    keep_arrays(_path(home, languages, origin), {**table.arrays(), "report": report}, origin)
 
 
 def read_answers(
-    home: Path, languages: tuple[str, str], counts: tuple[int, int], digest: str
+    home: Path, languages: tuple[str, str], counts: tuple[int, int], origin: Origin
 ) -> AnswerTable | None:
     """The table kept for `counts` words of both languages; None if there is none, or a broken one."""
 
@@ -125,34 +105,7 @@ def read_answers(
         _check(table, counts)
         return table
 
-    return read_arrays(_path(home, languages, digest), BYTES + counts[0] * BYTES_OF_WORD, made)
-
-
-def read_arrays(path: Path, most: int, made: Callable[[Mapping[str, NDArray[Any]]], Made]) -> Made | None:
-    """What is `made` of the arrays that `keep_arrays` wrote; None without a file.
-
-    None, with a warning, for a file of more than `most` bytes, of other content, or refused by `made`.
-    """
-    try:
-        if not path.exists():
-            return None
-        _check_size(path, most)
-        with strictly(), np.load(path, allow_pickle=False) as kept:
-            parts = {name: kept[name] for name in kept.files}
-        if str(parts.pop("digest")[0]) != _digest(parts):
-            raise ValueError("another content than was written")
-        return made(parts)
-    except (OSError, *DAMAGED, ValueError, KeyError, IndexError) as error:
-        log.warning("%s: not used, %s; align again to choose answers by all evidence", path, error)
-        return None
-
-
-def _check_size(path: Path, most: int) -> None:
-    # Before anything is unpacked: a compressed file may be of any size.
-    with zipfile.ZipFile(path) as archive:
-        size = sum(part.file_size for part in archive.infolist())
-    if size > most:
-        raise ValueError(f"{size} bytes where at most {most} were expected")
+    return read_arrays(_path(home, languages, origin), BYTES + counts[0] * BYTES_OF_WORD, origin, made)
 
 
 def _check(table: AnswerTable, counts: tuple[int, int]) -> None:
@@ -161,17 +114,10 @@ def _check(table: AnswerTable, counts: tuple[int, int]) -> None:
     fits = fits and bool((np.diff(pointers) >= 0).all())
     fits = fits and bool(((columns >= 0) & (columns < counts[1])).all())
     shares = table.probability
-    if not fits or not np.isfinite(table.csls).all() or not ((shares >= 0) & (shares <= 1)).all():
+    fits = fits and bool((np.abs(table.csls) <= LIMIT).all())  # which nan is not
+    if not fits or not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError("no answers to the words of this space")
 
 
-def _path(home: Path, languages: tuple[str, str], digest: str) -> Path:
-    return home / folder_name(languages[0]) / answers_name(languages[1], digest)
-
-
-def _digest(parts: Mapping[str, NDArray[Any]]) -> str:
-    found = hashlib.sha256()
-    for name in sorted(parts):
-        found.update(name.encode())
-        found.update(np.ascontiguousarray(parts[name]).tobytes())
-    return found.hexdigest()
+def _path(home: Path, languages: tuple[str, str], origin: Origin) -> Path:
+    return home / folder_name(languages[0]) / answers_name(languages[1], origin.digits)

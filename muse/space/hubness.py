@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 import numpy as np
 from torch import Tensor
 
-from muse.errors import BadFile
-from muse.files.atomic import atomic_path
-from muse.files.space_folder import folder_name, hubness_name, read_array, remove_outdated, write_array
+from muse.files.kept import Origin, keep_rows, read_rows
+from muse.files.space_folder import folder_name, hubness_name
 from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.search.both_ways import Products
@@ -19,7 +17,7 @@ from muse.vectors import Matrix
 
 HUBNESS_K = 10  # the neighbourhood of the hubness on disk: k of the default retrieval
 
-log = logging.getLogger(__name__)
+HIGHEST = 1.001  # a mean cosine, of rows whose length is 1 but for rounding
 
 
 def uses_cached_hubness(retrieval: Retrieval) -> bool:
@@ -48,35 +46,30 @@ def approximate_hubness_of_both(
 
 
 def read_kept(
-    folder: Path, languages: tuple[str, str], count: int, digest: str, *, approximate: bool = False
+    folder: Path, languages: tuple[str, str], count: int, origin: Origin, *, approximate: bool = False
 ) -> Matrix | None:
     """The hubness (n,) kept of the `count` words of the first language against the second.
 
-    None if there is none, a broken one, or one of other vectors than those of this digest.
+    None if there is none, a broken or changed one, one of other vectors, or one with a value that is no mean
+    cosine.
     """
-    path = folder / folder_name(languages[0]) / hubness_name(languages[1], digest, approximate=approximate)
-    try:
-        kept = read_array(path, (count,)) if path.exists() else None
-    except BadFile:  # it is then computed again
-        return None
-    return kept if kept is not None and np.isfinite(kept).all() else None
+    name = hubness_name(languages[1], origin.digits, approximate=approximate)
+
+    def fits(found: Matrix) -> bool:
+        return found.shape == (count,) and bool((np.abs(found) <= HIGHEST).all())
+
+    return read_rows(folder / folder_name(languages[0]) / name, origin, fits)
 
 
 def keep(
     folder: Path,
     languages: tuple[str, str],
     found: tuple[Tensor, Tensor],
-    digest: str,
+    origin: Origin,
     *,
     approximate: bool = False,
 ) -> None:
     """Write the hubness of both languages to the folder of their space, if it is writable."""
     for own, other, r in zip(languages, reversed(languages), found, strict=True):
-        path = folder / folder_name(own) / hubness_name(other, digest, approximate=approximate)
-        try:
-            with atomic_path(path) as partial:
-                write_array(partial, (len(r),), [r.cpu().numpy()])
-        except OSError as error:
-            log.debug("%s: not kept, %s", path, error)
-            return  # the folder may have been replaced: what is kept belongs to the vectors beside it
-        remove_outdated(path, digest)
+        path = folder / folder_name(own) / hubness_name(other, origin.digits, approximate=approximate)
+        keep_rows(path, r.cpu().numpy(), origin)

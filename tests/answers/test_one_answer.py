@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("answers") / "space"
     space = saved(folder, count=COUNT + 1, plain=True)
     for way in (("fr", "en"), ("en", "fr")):
-        keep_answers(folder, way, shifted(space, *way), space.digest(*way))
+        keep_answers(folder, way, shifted(space, *way), space.origin(*way))
     (folder.parent / "gold.txt").write_text("fr3 en4\nfr5 en5\n")
     return folder
 

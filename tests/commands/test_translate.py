@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from muse.files import read_vectors, write_vectors_text
+from muse.files.kept import keep_numbers
 from muse.normalise import normalise
 from muse.space import Provenance, SideToSave, load_space, save_space
 from muse.text.arpa import read_arpa
@@ -158,8 +159,9 @@ def test_words_with_their_worth(muse: Command, space: Path) -> None:
 
 
 def test_weak_answers_are_named(muse: Command, space: Path) -> None:
-    name = f"calibration.en.{load_space(space).digest('fr', 'en')}.json"
-    (space / "fr" / name).write_text('{"closed_set": 10, "open_set": 10, "none": 3}')
+    origin = load_space(space).origin("fr", "en")
+    values = {"closed_set": 10.0, "open_set": 10.0, "none": 3.0}
+    keep_numbers(space / "fr" / f"calibration.en.{origin.digits}.json", values, origin)
     ended = muse("translate", space, "chat", "--top", 1)
     assert ended.err == "chat: no translation to trust, the best has 11 %\n"
     assert ended.out.startswith("chat\tcat")

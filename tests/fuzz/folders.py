@@ -37,8 +37,8 @@ def _space(folder: Path) -> Iterator[Any]:
         side = space.side(language)
         yield from (side.vectors.matrix, side.mapping, *side.normalisation.means)
         for other in space.languages:
-            count, digest = len(side.vectors), space.digest(language, other)
-            yield read_kept(folder / "x", (language, other), count, digest)
+            count, origin = len(side.vectors), space.origin(language, other)
+            yield read_kept(folder / "x", (language, other), count, origin)
             yield (found := known_calibration(space, language, other)) and vars(found)
 
 

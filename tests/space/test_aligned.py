@@ -281,7 +281,7 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(
     def full(*_: object) -> None:
         raise OSError("no space")
 
-    monkeypatch.setattr("muse.space.hubness.write_array", full)
+    monkeypatch.setattr("muse.files.kept.atomic_path", full)
     assert space.bias("fr", "en", Retrieval()) is not None
     assert not list((tmp_path / "s").rglob("*hubness*"))
 

@@ -35,7 +35,7 @@ def space(tmp_path: Path) -> AlignedSpace:
 def kept(space: AlignedSpace, found: AnswerTable) -> Path:
     home = space.home
     assert home is not None
-    keep_answers(home, WAY, found, space.digest(*WAY))
+    keep_answers(home, WAY, found, space.origin(*WAY))
     (path,) = (home / "fr").glob("answers.*.npz")
     return path
 
