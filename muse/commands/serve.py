@@ -44,20 +44,25 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     """
     from muse.run.runtime import pick_device
     from muse.space import load_space
-    from muse.web import Address, Explorer, bind, check_host, known_hosts, require_web, url
+    from muse.web import Address, CurrentExplorer, Explorer, bind, check_host, known_hosts, require_web, url
 
     require_web()
     address = Address(**options)
     check_host(address)
-    # Checksums are not verified: reading a gigabyte would delay the first answer too long.
-    loaded = load_space(space, device=pick_device(device), check=False)
-    from muse.web.app import create_app
-    from muse.web.app import serve as answer
+    name, device = space.resolve().name, pick_device(device)
 
-    explorer = Explorer(loaded, space.resolve().name, seed)
-    app = create_app(explorer, hosts=known_hosts(address.host))
-    with bind(address) as listening:
+    def load() -> Explorer:
+        # Into memory: a file that is cut short under a memory map would end the server.
+        explorer = Explorer(load_space(space, device=device, into_memory=True), name, seed)
         explorer.fill_caches()
+        return explorer
+
+    with bind(address) as listening:
+        explored = CurrentExplorer(space, load)
+        from muse.web.app import create_app
+        from muse.web.app import serve as answer
+
+        app = create_app(explored, hosts=known_hosts(address.host))
         where = url(listening)
         click.echo(json.dumps({"url": where, "space": str(space)}) if as_json else f"{space}: {where}")
         with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped

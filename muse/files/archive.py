@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from muse.files.source import DAMAGED, check_archive
 
+LONGEST_HEADER = 10_000  # bytes that numpy reads, at most
 Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -29,6 +31,21 @@ def open_archive(path: Path) -> Iterator[Arrays]:
             yield arrays
     except (*DAMAGED, MemoryError) as error:
         raise ValueError(str(error) or type(error).__name__) from error
+
+
+def array_in(content: NDArray[np.uint8]) -> NDArray[Any]:
+    """The array of a .npy file whose bytes (b,) are in memory, and are not copied; ValueError for damage."""
+    try:
+        with strictly():
+            head = io.BytesIO(content[:LONGEST_HEADER].tobytes())
+            long = np.lib.format.read_magic(head) != (1, 0)
+            read = np.lib.format.read_array_header_2_0 if long else np.lib.format.read_array_header_1_0
+            shape, fortran, dtype = read(head)
+        if fortran:
+            raise ValueError("columns before rows")
+        return content[head.tell() :].view(dtype).reshape(shape)
+    except DAMAGED as error:
+        raise ValueError(str(error)) from error
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.files.archive import strictly
+from muse.files.archive import array_in, strictly
 from muse.files.atomic import atomic_path
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED
@@ -78,27 +78,19 @@ def read_rows(path: Path, origin: Origin, fits: Callable[[Matrix], bool]) -> Mat
     """
 
     def read() -> Matrix:
-        with path.open("rb") as file, strictly():
+        with path.open("rb") as file:
             content = np.fromfile(file, np.uint8)  # (bytes,), writable, as torch wants its arrays
         end = len(content) - len(_MARK) - 2 * hashlib.sha256().digest_size
         sealed = _Seal(path, origin)
         sealed.add(content[: max(0, end)].data)
         if end < 0 or content[end:].tobytes() != _MARK + sealed.digits().encode():
             raise ValueError(CHANGED)
-        rows = _array(content[:end])
+        rows = array_in(content[:end])
         if rows.dtype != np.float32 or not np.isfinite(rows).all() or not fits(rows):
             raise ValueError(f"impossible values, or {rows.dtype} of shape {rows.shape}")
         return rows
 
     return _read(path, read, COMPUTED)
-
-
-def _array(content: NDArray[np.uint8]) -> Matrix:
-    """The array of a .npy file in memory, which is not copied."""
-    head = io.BytesIO(content[:1024].tobytes())
-    np.lib.format.read_magic(head)
-    shape, _, dtype = np.lib.format.read_array_header_1_0(head)
-    return content[head.tell() :].view(dtype).reshape(shape)
 
 
 def keep_arrays(path: Path, parts: Arrays, origin: Origin) -> None:

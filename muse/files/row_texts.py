@@ -54,13 +54,14 @@ def write_texts(path: Path, texts: Sequence[str]) -> None:
 class KeptTexts(Sequence[str]):
     """The `count` texts of a file written by `write_texts`, read as they are asked for.
 
-    The file is opened at once and mapped, so that one that replaces it is never mixed with it.
+    The file is opened at once and mapped, so that one that replaces it is never mixed with it; or else its
+    `content` is in memory.
     """
 
-    def __init__(self, path: Path, count: int) -> None:
+    def __init__(self, path: Path, count: int, content: NDArray[np.uint8] | None = None) -> None:
         self._path, self._count = path, count
         try:
-            self._bytes: NDArray[np.uint8] = np.memmap(path, np.uint8, mode="r")
+            self._bytes = np.memmap(path, np.uint8, mode="r") if content is None else content
         except OSError as error:
             raise unreadable(path, error) from error
         except ValueError as error:  # an empty file

@@ -10,9 +10,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
+from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.archive import strictly
+from muse.files.archive import array_in, strictly
 from muse.files.source import DAMAGED, refuse_stream
 from muse.vectors import Matrix
 
@@ -21,6 +22,7 @@ LONGEST_NAME = 100  # of a language's folder, which is in names of files too
 WORDS, VECTORS, MAPPING, MEANS = "words.txt", "vectors.npy", "mapping.npy", "means.npy"
 TEXTS = "texts.txt"  # of unlabelled vectors, if their texts are known
 _BLOCK = 1 << 20
+Content = NDArray[np.uint8]
 AGAIN = "copy the whole folder again or run muse align again"
 
 
@@ -103,6 +105,24 @@ def checksum(path: Path) -> str:
     return digest.hexdigest()
 
 
+def check_sum(path: Path, found: str, expected: object) -> None:
+    """Raise BadFile unless the checksum of a file of a space is the one that its manifest has."""
+    if found != expected:
+        raise BadFile(
+            f"{path}: expected the saved file (sha256 {str(expected)[:8]}), got a changed or incomplete one "
+            f"({found[:8]}); {AGAIN}"
+        )
+
+
+def read_content(path: Path) -> Content:
+    """The bytes (b,) of a file of a space, in memory: nothing that happens to the file changes them."""
+    try:
+        with path.open("rb") as file:
+            return np.fromfile(file, np.uint8)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def write_words(path: Path, words: Sequence[str]) -> None:
     r"""Write one word a line, each ended by \n; `check_words` must have accepted them."""
     with path.open("wb") as file:
@@ -124,10 +144,11 @@ def check_words(language: str, words: Sequence[str]) -> None:
             )
 
 
-def read_words(path: Path, count: int) -> list[str]:
-    """The `count` words of a file, one a line."""
+def read_words(path: Path, count: int, content: Content | None = None) -> list[str]:
+    """The `count` words of a file, one a line; `content` are its bytes, if they are in memory."""
     try:
-        *words, rest = path.read_bytes().decode().split("\n")
+        read = path.read_bytes() if content is None else content.tobytes()
+        *words, rest = read.decode().split("\n")
     except OSError as error:
         raise unreadable(path, error) from error
     except UnicodeDecodeError as error:
@@ -147,11 +168,14 @@ def write_array(path: Path, shape: tuple[int, ...], chunks: Iterable[Matrix]) ->
             file.write(chunk.astype("<f4", copy=False).tobytes())
 
 
-def read_array(path: Path, shape: tuple[int, ...]) -> Matrix:
-    """The array of float32 of that shape, memory-mapped copy-on-write."""
+def read_array(path: Path, shape: tuple[int, ...], content: Content | None = None) -> Matrix:
+    """The array of float32 of that shape, memory-mapped copy-on-write, or else in its `content` in memory."""
     try:
-        with strictly():
-            array = np.lib.format.open_memmap(path, mode="c")
+        if content is None:
+            with strictly():
+                array = np.asarray(np.lib.format.open_memmap(path, mode="c"))
+        else:
+            array = array_in(content)
     except OSError as error:
         raise unreadable(path, error) from error
     except DAMAGED as error:
@@ -161,7 +185,7 @@ def read_array(path: Path, shape: tuple[int, ...]) -> Matrix:
             f"{path}: expected float32 of shape {shape} as {MANIFEST} says, got {array.dtype} of shape "
             f"{array.shape}; {AGAIN}"
         )
-    return np.asarray(array)
+    return array
 
 
 def unreadable(path: Path, error: OSError) -> BadFile:

@@ -11,8 +11,9 @@ Unlabelled vectors whose texts are known also have `texts.txt` (a text a line). 
 
 from __future__ import annotations
 
+import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -34,11 +35,22 @@ from muse.files.space_folder import (
     TEXTS,
     VECTORS,
     WORDS,
+    Content,
+    check_sum,
     folder_name,
     read_array,
+    read_content,
     read_words,
 )
-from muse.files.space_manifest import SpaceRecord, mark_of, read_manifest, verify
+from muse.files.space_manifest import (
+    Mark,
+    Marks,
+    SpaceRecord,
+    is_overwritten,
+    marks_of,
+    read_manifest,
+    verify,
+)
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.approximate import Approximation, Recall
@@ -81,10 +93,11 @@ class AlignedSpace:
     """Languages in the space of one of them, the pivot; `manifest` records how it was made.
 
     `progress` shows the progress of searches that the space itself runs; `folder` is where the space was
-    loaded from, which keeps what they find as long as its `mark` is the same; `approximation` says when they
-    need not be exact; `answers_by` is "all" where translations are those chosen by all the evidence, "csls"
-    where they are ranked by CSLS alone; `memo` keeps what other modules find of the space, each under keys of
-    its own, such as its calibrations (`muse.answers.calibration`).
+    loaded from, which keeps what they find as long as the `marks` of its files are the same; `in_memory` is
+    whether nothing is read from there any more; `approximation` says when searches need not be exact;
+    `answers_by` is "all" where translations are those chosen by all the evidence, "csls" where they are
+    ranked by CSLS alone; `memo` keeps what other modules find of the space, each under keys of its own, such
+    as its calibrations (`muse.answers.calibration`).
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -99,7 +112,8 @@ class AlignedSpace:
     device: str = "cpu"
     progress: Progress = field(default_factory=lambda: Progress(quiet=True), repr=False)
     folder: Path | None = None
-    mark: tuple[int, ...] | None = None
+    marks: Marks | None = None
+    in_memory: bool = False
     approximation: Approximation = field(default_factory=Approximation, repr=False)
     answers_by: AnswersBy = "all"
     memo: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False, repr=False)
@@ -129,7 +143,12 @@ class AlignedSpace:
     @property
     def home(self) -> Path | None:
         """The folder that keeps what was found of this space; None once another space has replaced it."""
-        return self.folder if self.folder is not None and mark_of(self.folder) == self.mark else None
+        return self.folder if self.folder is not None and self.is_current else None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the files of the folder that the space was loaded from, if any, are still the same."""
+        return self.folder is None or marks_of(self.folder, self.languages) == self.marks
 
     def digest(self, *languages: str) -> str:
         """Eight digits that identify the vectors of these languages among all saved spaces."""
@@ -140,13 +159,34 @@ class AlignedSpace:
         return Origin.of(self.made.checksums, languages)
 
     def side(self, language: str) -> Side:
-        """The side of `language`; BadSetting if the space has none."""
+        """The side of `language`; BadSetting if the space has none, BadFile if its file was overwritten."""
+        for path, mark in self._mapped.get(language, ()):
+            if is_overwritten(path, mark):
+                raise BadFile(
+                    f"{path}: expected the file that was loaded, found it overwritten in place; load the "
+                    "space again, and replace spaces by renaming, as muse align does"
+                )
         if language not in self.sides:
             meant = did_you_mean(language, self.sides)
             raise BadSetting(
                 f"the languages of this space are {', '.join(self.sides)}; got {language!r}{meant}"
             )
         return self.sides[language]
+
+    @cached_property
+    def _mapped(self) -> Mapping[str, Sequence[tuple[str, Mark]]]:
+        """The files of each language that are mapped, not in memory, with their marks."""
+        if self.folder is None or self.marks is None or self.in_memory:
+            return {}
+        paths = {
+            language: [str(self.folder / folder_name(language) / name) for name in (VECTORS, TEXTS)]
+            for language in self.sides
+        }
+        marks = self.marks
+        return {
+            language: [(path, mark) for path in own if (mark := marks.get(path)) is not None]
+            for language, own in paths.items()
+        }
 
     def vectors(self, language: str) -> Vectors:
         """The words of `language` and their rows (n, k) in the shared space."""
@@ -386,19 +426,22 @@ def load_space(
     progress: Progress | None = None,
     approximation: Approximation | None = None,
     answers: AnswersBy = "all",
+    into_memory: bool = False,
 ) -> AlignedSpace:
-    """The space saved in `folder`, its arrays memory-mapped; BadFile if it is broken.
+    """The space saved in `folder`, its vectors memory-mapped or read `into_memory`; BadFile if it is broken.
 
     `check` reads every file once, to compare its checksum with the manifest; the space gets `progress` and
     `approximation`. Without one, it searches very large vocabularies approximately, and logs the recall. With
     the `answers` "csls" translations are ranked by CSLS alone.
-    While the folder is replaced, the space is either the old one or the new one.
+    While the folder is replaced, as `muse align` does it, the space is either the old one or the new one. Do
+    not overwrite files in place under a mapped space, as `cp` and `rsync --inplace` do: the next use of it
+    raises BadFile, but arrays that you hold already change, and reading one that was cut short ends Python.
     """
     folder = Path(folder)
-    sides, manifest, mark = read_whole(folder, lambda: _load_sides(folder, check))
+    sides, manifest, marks = read_whole(folder, lambda: _load_sides(folder, check, into_memory))
     return AlignedSpace(
-        sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder, mark,
-        approximation or Approximation("auto", report=_log_recall), answers,
+        sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder, marks,
+        into_memory, approximation or Approximation("auto", report=_log_recall), answers,
     )  # fmt: skip
 
 
@@ -412,11 +455,11 @@ def space_of_saved(folder: Path, manifest: Mapping[str, Any], made: Mapping[str,
     sides = {
         language: _made_side(folder, made[language])
         if language in made
-        else _load_side(folder, language, manifest)
+        else _load_side(folder, language, manifest, _content_of_small)
         for language in manifest["languages"]
     }
     return AlignedSpace(
-        sides, manifest["pivot"], manifest, folder=folder, mark=mark_of(folder),
+        sides, manifest["pivot"], manifest, folder=folder, marks=marks_of(folder, sides),
         approximation=Approximation("auto", report=_log_recall),
     )  # fmt: skip
 
@@ -431,16 +474,45 @@ def _made_side(folder: Path, side: SideToSave) -> Side:
     return Side(saved, mapping, side.normalisation)
 
 
-def _load_sides(folder: Path, check: bool) -> tuple[dict[str, Side], dict[str, Any], tuple[int, ...] | None]:
-    # The languages, the manifest and its mark.
+def _load_sides(
+    folder: Path, check: bool, into_memory: bool
+) -> tuple[dict[str, Side], dict[str, Any], Marks]:
+    # The languages, the manifest and the marks of all files.
     manifest = read_manifest(folder)
-    if check:
+    marks = marks_of(folder, manifest["languages"])
+    if check and not into_memory:
         verify(folder, manifest)
-    sides = {language: _load_side(folder, language, manifest) for language in manifest["languages"]}
+    read = _Contents(folder, manifest["checksums"] if check else {}) if into_memory else _content_of_small
+    sides = {language: _load_side(folder, language, manifest, read) for language in manifest["languages"]}
     if check:
         for language, side in sides.items():
             _check_numbers(folder / folder_name(language), side)
-    return sides, manifest, mark_of(folder)
+    if marks_of(folder, sides) != marks:
+        raise BadFile(
+            f"{folder}: expected a space that nobody changes, found its files changed while they were read; "
+            "load it again once they are written"
+        )
+    return sides, manifest, marks
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """The bytes of the files of a space, read into memory; BadFile for one with another of its checksums."""
+
+    folder: Path
+    checksums: Mapping[str, Any]
+
+    def __call__(self, path: Path) -> Content:
+        content = read_content(path)
+        if self.checksums:
+            found = hashlib.sha256(content.data).hexdigest()
+            check_sum(path, found, self.checksums.get(path.relative_to(self.folder).as_posix()))
+        return content
+
+
+def _content_of_small(path: Path) -> Content | None:
+    """The bytes of a small file; None of one to map."""
+    return read_content(path) if path.name in (MAPPING, MEANS) else None
 
 
 def _log_recall(recall: Recall) -> None:
@@ -455,14 +527,21 @@ def _check_numbers(home: Path, side: Side) -> None:
             raise BadFile(f"{home / name}: expected finite numbers, got nan or inf; {AGAIN}")
 
 
-def _load_side(folder: Path, language: str, manifest: Mapping[str, Any]) -> Side:
+def _load_side(
+    folder: Path,
+    language: str,
+    manifest: Mapping[str, Any],
+    read: Callable[[Path], Content | None],
+) -> Side:
     entry, k = manifest["languages"][language], manifest["dimension"]
     d = entry.get("dimension", k)  # of the language's own vectors
     n, steps = entry["words"], tuple(entry["normalisation"])
     check_steps(steps)
     home = folder / folder_name(language)
-    words, rows = read_words(home / WORDS, n), read_array(home / VECTORS, (n, k))
-    texts = KeptTexts(home / TEXTS, n) if entry.get("texts") else None
+    words = read_words(home / WORDS, n, read(home / WORDS))
+    rows = read_array(home / VECTORS, (n, k), read(home / VECTORS))
+    texts = KeptTexts(home / TEXTS, n, read(home / TEXTS)) if entry.get("texts") else None
     vectors = Vectors(language, words, rows, ranked=entry.get("ranked") is not False, texts=texts)
-    means = read_array(home / MEANS, (steps.count("centre"), d))
-    return Side(vectors, read_array(home / MAPPING, (k, d)), Normalisation(steps, tuple(means)))
+    means = read_array(home / MEANS, (steps.count("centre"), d), read(home / MEANS))
+    mapping = read_array(home / MAPPING, (k, d), read(home / MAPPING))
+    return Side(vectors, mapping, Normalisation(steps, tuple(means)))

@@ -27,7 +27,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from muse.errors import MissingExtra, MuseError
 from muse.version import __version__
-from muse.web.explorer import Explorer, Unknown
+from muse.web.current import Changed, Explored
+from muse.web.explorer import Unknown
 from muse.web.responses import Problem
 from muse.web.routes import routes
 
@@ -43,13 +44,14 @@ HEADERS = [
     ("cross-origin-resource-policy", "same-origin"),
     ("cache-control", "no-cache"),
 ]  # fmt: skip
+STATUS = {Unknown: 404, Changed: 409, MissingExtra: 503}  # of errors; of all others 422
 
 
-def create_app(explorer: Explorer, *, hosts: Sequence[str] | None = None) -> FastAPI:
+def create_app(explored: Explored, *, hosts: Sequence[str] | None = None) -> FastAPI:
     """The application; it answers only requests to `hosts`, if these are given."""
     # No documentation pages: FastAPI's load their scripts from a CDN.
     app = FastAPI(title="muse", version=__version__, docs_url=None, redoc_url=None)
-    app.include_router(routes(explorer))
+    app.include_router(routes(explored))
     app.add_exception_handler(MuseError, _muse_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
@@ -80,7 +82,7 @@ class HeadAsGet:
 
 
 async def _muse_error(request: Request, error: Exception) -> JSONResponse:
-    status = 404 if isinstance(error, Unknown) else 503 if isinstance(error, MissingExtra) else 422
+    status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 422)
     problem = Problem(error=str(error))
     if isinstance(error, Unknown):
         problem = Problem(error=str(error), suggestions=error.suggestions, languages=error.languages)

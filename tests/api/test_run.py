@@ -31,7 +31,7 @@ def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
     assert space.manifest["verdict"]["label"] == "aligned"
     loaded = muse.load_space(out)
     assert loaded.manifest == space.manifest
-    assert (space.home, space.mark, space.device) == (loaded.folder, loaded.mark, loaded.device)
+    assert (space.home, space.marks, space.device) == (loaded.folder, loaded.marks, loaded.device)
     for language in space.languages:
         one, other = space.side(language), loaded.side(language)
         assert list(one.vectors.words) == list(other.vectors.words)

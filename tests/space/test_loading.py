@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -88,4 +89,43 @@ def test_numbers_that_are_not_finite(tmp_path: Path, name: str) -> None:
     noted["checksums"][f"fr/{name}"] = checksum(path)
     manifest.write_text(json.dumps(noted))
     with pytest.raises(BadFile, match=rf"fr/{name}: expected finite numbers, got nan or inf"):
+        load_space(tmp_path / "space")
+
+
+@pytest.mark.parametrize("how", ["overwritten", "cut short"])
+def test_a_mapped_space_that_is_overwritten_in_place_is_refused_at_its_next_use(
+    tmp_path: Path, how: str
+) -> None:
+    save(tmp_path / "space", 1)
+    save(tmp_path / "other", 2)
+    mapped, inside = load_space(tmp_path / "space"), load_space(tmp_path / "space", into_memory=True)
+    right = inside.translate("été", source="fr", target="en")
+    assert mapped.translate("été", source="fr", target="en") == right
+    path = tmp_path / "space" / "en" / "vectors.npy"
+    if how == "overwritten":
+        path.write_bytes((tmp_path / "other" / "en" / "vectors.npy").read_bytes())
+    else:
+        os.truncate(path, 200)
+    for use in (lambda: mapped.translate("été", source="fr", target="en"), lambda: mapped.vectors("en")):
+        with pytest.raises(BadFile, match="en/vectors.npy: .* found it overwritten in place"):
+            use()
+    assert mapped.vectors("fr")
+    assert inside.translate("été", source="fr", target="en") == right  # nothing of it is on disk
+    assert mapped.home is inside.home is None
+
+
+def test_files_that_change_while_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path / "space", 1)
+    save(tmp_path / "other", 2)
+    load = aligned._load_side
+
+    def load_late(folder: Path, language: str, *rest: object) -> object:
+        loaded = load(folder, language, *rest)  # type: ignore[arg-type]
+        (folder / language / "vectors.npy").write_bytes(
+            (tmp_path / "other" / language / "vectors.npy").read_bytes()
+        )
+        return loaded
+
+    monkeypatch.setattr(aligned, "_load_side", load_late)
+    with pytest.raises(BadFile, match="found its files changed while they were read"):
         load_space(tmp_path / "space")
