@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from muse.text.surface import iso_code
 _CLOSES = {
     "“": "”", "”": "”", "„": "“”", "‘": "’", "‚": "‘’", "«": "»", "»": "«»", "‹": "›", "›": "‹›",
 }  # fmt: skip
+_OPENS = {mark: [one for one, closing in _CLOSES.items() if mark in closing] for mark in "“”„‘’‚«»‹›"}
 _MARK = re.compile("([“”„‘’‚«»‹›])")
 _SPACED = {"fr": "«»‹›"}  # marks with a space inside, by language
 # The languages in which marks that close elsewhere may open: ”so”, »so«, »so».
@@ -39,19 +40,27 @@ def closed_up(text: str, language: str) -> str:
     >>> closed_up("Er sagte: „ Ja “, sie: » ‚ Nein ‘ «.", "de")
     'Er sagte: „Ja“, sie: »‚Nein‘«.'
     """
-    parts, opened = _MARK.split(text), list[int]()  # text and marks in turn
+    parts = _MARK.split(text)  # text and marks in turn
+    opened: dict[str, list[int]] = {mark: [] for mark in _CLOSES}  # the places of each, the last one last
     for place in range(1, len(parts), 2):
         mark = parts[place]
         if mark in _SPACED.get(language, ""):
             continue
-        before = [begin for begin in opened if mark in _CLOSES[parts[begin]]]
-        if before:
-            del opened[opened.index(before[-1]) :]
-            parts[before[-1] + 1] = parts[before[-1] + 1].removeprefix(" ")
+        begin = max((opened[one][-1] for one in _OPENS[mark] if opened[one]), default=None)
+        if begin is not None:
+            _forget_from(begin, opened)
+            parts[begin + 1] = parts[begin + 1].removeprefix(" ")
             parts[place - 1] = parts[place - 1].removesuffix(" ")
         elif mark != "’" and language in _OPENING.get(mark, {language}):
-            opened.append(place)
+            opened[mark].append(place)
     return "".join(parts)
+
+
+def _forget_from(begin: int, opened: Mapping[str, list[int]]) -> None:
+    # Every place is added once and taken once: the time grows with the marks, however many stay open.
+    for places in opened.values():
+        while places and places[-1] >= begin:
+            places.pop()
 
 
 def _rules(*pairs: tuple[str, str]) -> Rules:
