@@ -27,7 +27,7 @@ from muse.commands.train_translator import train_translator
 from muse.commands.translate import translate
 from muse.errors import MuseError
 from muse.installation import REQUIRED, install_packages
-from muse.progress import message
+from muse.progress import message, printable
 from muse.version import __version__
 
 INTERRUPTED = 130  # the exit code after Ctrl-C
@@ -49,7 +49,9 @@ def main() -> None:
         sys.exit(commands.main(prog_name="muse", standalone_mode=False) or 0)
     except click.ClickException as error:
         click.echo(message(""), err=True, nl=False)
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        click.echo(printable(shown.getvalue()), err=True, nl=False)  # it may quote what was typed
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
         if isinstance(error.__cause__, EOFError):  # no command asks anything: this is not the user's

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import re
 import sys
 import time
 import unicodedata
@@ -56,7 +57,7 @@ def progress_line(
     >>> progress_line(Stage("refine", 40, "rounds", part="[3/4]"), 10, 5.0, {"objective": 0.5}, 32)
     '[3/4] refine: 25 %, 15 s left'
     """
-    head = _printable(f"{stage.part} {stage.name}".strip())
+    head = _one_line(f"{stage.part} {stage.name}".strip())
     rate = (done - stage.first) / seconds if seconds > 0 else 0.0
     # In the order shown, each with its rank when there is no room for all.
     pieces = [
@@ -179,9 +180,24 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _printable(text: str) -> str:
+def _one_line(text: str) -> str:
     # A name of a file may have an escape or the end of a line, which would break the line.
     return "".join(character if character.isprintable() else "?" for character in text)
+
+
+# Controls that a terminal obeys, in words and names of files too: they set its title, hide text, reorder it.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""The text with its control characters as escapes, but for tabs and ends of lines.
+
+    Those that reorder text are among them; the joiners of Persian words and of emoji are not.
+
+    >>> print(printable("roi\x1b[8m"))
+    roi\u001b[8m
+    """
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _cut(text: str, columns: int) -> str:
@@ -332,7 +348,9 @@ def message(text: str) -> str:
     """The text as it is written on stderr: on a terminal in place of a progress line, broken between words.
 
     Spaces fill the rows, so that what is copied from the terminal, such as a command, is still one line.
+    Control characters that it quotes are shown as escapes, wherever it goes.
     """
+    text = printable(text)
     if not on_terminal():
         return text
     return _CLEAR + "\n".join(filled(line, columns()) for line in text.split("\n"))

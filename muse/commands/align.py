@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import common, typed
+from muse.commands.outputs import echo
 from muse.commands.sections import RenamedOption, SectionedCommand
 from muse.learn.initialise import INITIALISATIONS
 
@@ -212,7 +213,7 @@ def align(**options: Any) -> int:
     report = run(config, device=options["device"], progress=Progress(quiet=quiet), untrained=untrained)
     fields = report.as_json()
     shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))
-    click.echo(shown)
+    echo(shown)
     if not (options["as_json"] or quiet):
         from muse.commands.align_advice import advice  # reports are slow to load
 
@@ -301,7 +302,7 @@ def embed_texts(texts: dict[str, Path], *, seed: int, quiet: bool) -> None:
     import torch
 
     from muse.embedding import EmbedConfig, embed
-    from muse.progress import Progress
+    from muse.progress import Progress, printable
 
     config = EmbedConfig(seed=seed, threads=torch.get_num_threads())
     for language, text in texts.items():
@@ -309,4 +310,5 @@ def embed_texts(texts: dict[str, Path], *, seed: int, quiet: bool) -> None:
             [text], vectors_of(language), language=language, config=config, progress=Progress(quiet=quiet)
         )
         if not quiet:
-            click.echo(f"{made.words:,} words in {made.out}, from {made.tokens:,} tokens", err=True)
+            counted = f"{made.words:,} words in {made.out}, from {made.tokens:,} tokens"
+            click.echo(printable(counted), err=True)

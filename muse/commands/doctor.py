@@ -8,6 +8,7 @@ from dataclasses import asdict
 import click
 
 from muse.commands.options import common_without
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 
@@ -30,7 +31,7 @@ def doctor(as_json: bool, quiet: bool) -> None:
     found, known = examine(), extras()
     if as_json:
         shown = [{**asdict(one), "missing": list(one.missing), "advice": one.advice} for one in known]
-        click.echo(json.dumps({**found, "extras": shown}, ensure_ascii=False))
+        echo(json.dumps({**found, "extras": shown}, ensure_ascii=False))
         return
     packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
     threads = ", ".join(f"{name} {count}" for name, count in found["threads"].items())
@@ -43,7 +44,7 @@ def doctor(as_json: bool, quiet: bool) -> None:
         ("faiss", found["faiss"]),
         ("vectors", f"looked for in {folders}"),
     ):
-        click.echo(f"{name:12}  {text}")
+        echo(f"{name:12}  {text}")
     for one in known:
         state = f"missing {', '.join(one.missing)}: {one.advice}" if one.missing else "installed"
-        click.echo(f"{one.name:12}  {state} ({one.purpose})")
+        echo(f"{one.name:12}  {state} ({one.purpose})")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import common_without
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
@@ -75,9 +76,9 @@ def embed(texts: tuple[Path, ...], quiet: bool, as_json: bool, **options: Any) -
         model=options["model"], progress=Progress(quiet=quiet),
     )  # fmt: skip
     if as_json:
-        click.echo(json.dumps(made.as_json(), ensure_ascii=False))
+        echo(json.dumps(made.as_json(), ensure_ascii=False))
         return
-    click.echo(f"{made.words:,} words in {made.out}, from {made.tokens:,} tokens, read {_times(made.epochs)}")
+    echo(f"{made.words:,} words in {made.out}, from {made.tokens:,} tokens, read {_times(made.epochs)}")
     log.info("next: muse align --src %s --tgt LANG --src-emb %s", options["lang"], made.out)
 
 

@@ -16,7 +16,7 @@ import click
 
 from muse.commands.encoders import by_language_with_default, encoder_names, fitted
 from muse.commands.options import cluster, common_without
-from muse.commands.outputs import check_inputs_spared
+from muse.commands.outputs import check_inputs_spared, echo
 from muse.commands.sections import SectionedCommand
 from muse.commands.standard_input import STDIN, lines_on_stdin
 from muse.commands.unknown_words import Sampled, warn_if_unknown
@@ -75,7 +75,7 @@ def encode(
     if options["address"] is not None:
         fields = _on_cluster(space, lang, source, out, options)
         fields["seconds"] = time.perf_counter() - began
-        click.echo(json.dumps(fields) if as_json else _shown(fields))
+        echo(json.dumps(fields) if as_json else _shown(fields))
         return
     _check_places(out, options["save"])
     sentences = Sampled(_sentences(source, options["column"]))
@@ -90,9 +90,9 @@ def encode(
         "seconds": time.perf_counter() - began, "out": None if out is None else str(out),
     }  # fmt: skip
     if as_json:
-        click.echo(json.dumps(fields if out is not None else fields | {"vectors": kept}))
+        echo(json.dumps(fields if out is not None else fields | {"vectors": kept}))
     elif out is not None:
-        click.echo(_shown(fields))
+        echo(_shown(fields))
 
 
 def _shown(fields: dict[str, Any]) -> str:
@@ -187,4 +187,4 @@ def _writer(out: Path | None, dimension: int, kept: list[list[float]] | None) ->
         yield lambda _, rows: kept.extend(rows.tolist())
     else:
         numbers = " ".join(["%.9g"] * dimension)
-        yield lambda _, rows: click.echo("\n".join(numbers % tuple(row) for row in rows.tolist()))
+        yield lambda _, rows: echo("\n".join(numbers % tuple(row) for row in rows.tolist()))

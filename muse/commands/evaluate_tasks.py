@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
+from muse.commands.outputs import echo
+
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines to print without
 METHODS = ("csls", "nn", "isf")
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
@@ -23,7 +25,7 @@ def prints_scores(run: Callable[[Path, dict[str, Any]], Report]) -> Callable[...
     @wraps(run)
     def callback(space: Path, as_json: bool, **options: Any) -> None:
         fields, lines = run(space, options)
-        click.echo(json.dumps(fields, ensure_ascii=False) if as_json else "\n".join(lines))
+        echo(json.dumps(fields, ensure_ascii=False) if as_json else "\n".join(lines))
 
     return callback
 

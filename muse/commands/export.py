@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import Finite, choose_direction, common, open_space
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
@@ -148,9 +149,9 @@ def export(
     write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACY: _spacy, SPACE: _space}
     fields, lines = write.get(form, _vectors)(words, out, given | {"form": form}, rng, loaded.progress)
     if as_json:
-        click.echo(json.dumps({"out": str(out), "format": form, **fields}, ensure_ascii=False))
+        echo(json.dumps({"out": str(out), "format": form, **fields}, ensure_ascii=False))
     else:
-        click.echo("\n".join(lines))
+        echo("\n".join(lines))
 
 
 def _check_options(form: str, given: dict[str, Any]) -> None:

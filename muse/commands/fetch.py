@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import common_without, given
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
@@ -85,10 +86,10 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
             check_item(item, config)
     found = _dry(items, config) if options["dry_run"] else _fetched(items, config, quiet)
     if as_json:
-        click.echo(json.dumps({"files": found}, ensure_ascii=False))
+        echo(json.dumps({"files": found}, ensure_ascii=False))
         return
     for one in found:
-        click.echo("  ".join(str(one[key]) for key in ("path", "size", "licence", "url") if key in one))
+        echo("  ".join(str(one[key]) for key in ("path", "size", "licence", "url") if key in one))
 
 
 def _item(kind: str, name: str, options: dict[str, Any]) -> Item:
@@ -125,8 +126,8 @@ def _list(as_json: bool) -> None:
 
     rows = listing()
     if as_json:
-        click.echo(json.dumps({"sources": rows}, ensure_ascii=False))
+        echo(json.dumps({"sources": rows}, ensure_ascii=False))
         return
     for row in rows:
-        click.echo(f"{row['what']}: {row['about']}, {row['size']} a file, {row['licence']}\n  {row['url']}")
-        click.echo(f"  {row['languages']}")
+        echo(f"{row['what']}: {row['about']}, {row['size']} a file, {row['licence']}\n  {row['url']}")
+        echo(f"  {row['languages']}")

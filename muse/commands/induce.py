@@ -23,6 +23,7 @@ from muse.commands.options import (
     open_space,
     search,
 )
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
@@ -114,12 +115,12 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
     shown = [{**one, "out": str(which.out)} for one, which in zip(made, wanted, strict=True)]
     if as_json:
         fields = {**shown[0], **({"reverse": shown[1]} if both else {}), **worst(recalls), **more}
-        click.echo(json.dumps(fields, ensure_ascii=False))
+        echo(json.dumps(fields, ensure_ascii=False))
         return
     for one in shown:
         _print_counts(one)
     for recall in recalls:
-        click.echo(str(recall))
+        echo(str(recall))
 
 
 def _print_counts(fields: dict[str, Any]) -> None:
@@ -129,7 +130,7 @@ def _print_counts(fields: dict[str, Any]) -> None:
             "%s: of %d words, left out %d without a pair within the limits, %d that the format lacks",
             fields["out"], fields["words"], left_out["without_pair"], left_out["format"],
         )  # fmt: skip
-    click.echo(f"{fields['pairs']} pairs in {fields['out']}")
+    echo(f"{fields['pairs']} pairs in {fields['out']}")
 
 
 class _Wanted(NamedTuple):

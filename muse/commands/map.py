@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from muse.commands.options import common_without, open_space
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 
@@ -78,16 +79,16 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
     mapped = map_new_words(loaded, load_new_words(loaded, lang, vectors, fit=options["fit"]), asked)
     if out is None:
         for block in vectors_text(mapped.words, mapped.matrix):
-            click.echo(block, nl=False)
+            echo(block, end="")
         return
     if out.suffix == ".npz":
         write_npz(out, mapped.words, mapped.matrix)
     else:
         write_vectors_text(out, mapped.words, mapped.matrix)
     if as_json:
-        click.echo(json.dumps({"words": len(mapped), "out": str(out)}))
+        echo(json.dumps({"words": len(mapped), "out": str(out)}))
     else:
-        click.echo(f"{len(mapped)} words in {out}")
+        echo(f"{len(mapped)} words in {out}")
 
 
 def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, **options: Any) -> None:
@@ -103,4 +104,4 @@ def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, 
     check_row_file(out)
     loaded = open_space(space, "cpu", options["quiet"])
     count = map_rows(loaded, lang, vectors, out, progress=Progress(quiet=options["quiet"]))
-    click.echo(json.dumps({"rows": count, "out": str(out)}) if as_json else f"{count} rows in {out}")
+    echo(json.dumps({"rows": count, "out": str(out)}) if as_json else f"{count} rows in {out}")

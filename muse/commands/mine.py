@@ -23,6 +23,7 @@ from muse.commands.options import (
     open_space,
     search,
 )
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
@@ -307,17 +308,17 @@ def _print_result(written: _Written, as_json: bool) -> None:
             **worst(recalls),
             "signature": str(signature),
         }
-        click.echo(json.dumps(fields, ensure_ascii=False))
+        echo(json.dumps(fields, ensure_ascii=False))
         return
     for side, counts in named.items():
         log.info(
             "%s: %d lines, left out %d empty, %d repeated, %d without a known word", side, *counts.values()
         )
-    click.echo(" | ".join((f"{pairs} pairs in {out}", signature.retrieval, *signature.more)))
+    echo(" | ".join((f"{pairs} pairs in {out}", signature.retrieval, *signature.more)))
     for recall in recalls:
-        click.echo(str(recall))
+        echo(str(recall))
     if score is not None:
-        click.echo(f"{score} | {signature}")
+        echo(f"{score} | {signature}")
 
 
 @click.command(

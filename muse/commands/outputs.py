@@ -1,8 +1,13 @@
-"""What a command writes is not what it reads: checked for every command, before it does anything."""
+"""Outputs: what a command writes is not what it reads, and what it prints does not command the terminal.
+
+The files are checked for every command, before it does anything. Words and names of files may have control
+characters: a terminal is shown escapes in their place, a pipe gets the bytes as they are.
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
@@ -10,9 +15,27 @@ from typing import Any
 
 import click
 
+from muse.progress import printable
+
 OUTPUTS = {"out", "save", "model", "folder"}  # parameters that name what is written
 LONGEST_NAME, LONGEST_PATH = 200, 3_800  # bytes; systems take 255 and 4,096
 GROWS = {"into"}  # an input that may be replaced by what is made of it
+
+
+def echo(text: object, *, end: str = "\n") -> None:
+    """Print a result on stdout: as it is, or with control characters as escapes on a terminal."""
+    # click would remove escapes from what goes to a pipe; color keeps them.
+    click.echo(safe_on_terminal(str(text)) + end, nl=False, color=True)
+
+
+def safe_on_terminal(text: str) -> str:
+    """The text as stdout may have it."""
+    return printable(text) if is_terminal() else text
+
+
+def is_terminal() -> bool:
+    """Whether stdout is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def check_outputs(options: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import answers, common, languages, open_space
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
@@ -70,10 +71,10 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
             fields |= {"signature": str(forward.signature), "accuracy": forward.as_json()}
             fields["accuracy_backward"] = backward.as_json()
         fields |= supervision_json(facts.records)
-        click.echo(json.dumps(fields, ensure_ascii=False))
+        echo(json.dumps(fields, ensure_ascii=False))
         return
     count = len(written.figures)
-    click.echo(f"{written.page}, with {count} {'figure' if count == 1 else 'figures'}")
+    echo(f"{written.page}, with {count} {'figure' if count == 1 else 'figures'}")
 
 
 def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportConfig]:

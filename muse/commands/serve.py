@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from muse.commands.options import common
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 
@@ -64,6 +65,6 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
 
         app = create_app(explored, hosts=known_hosts(address.host))
         where = url(listening)
-        click.echo(json.dumps({"url": where, "space": str(space)}) if as_json else f"{space}: {where}")
+        echo(json.dumps({"url": where, "space": str(space)}) if as_json else f"{space}: {where}")
         with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped
             answer(app, listening)

@@ -15,6 +15,7 @@ import click
 
 from muse.commands.encoders import by_language, by_language_with_default, plain_and_named
 from muse.commands.options import Finite, common
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
@@ -275,11 +276,11 @@ def report(request: TrainingRequest, trained: TrainedSystem, *, as_json: bool) -
     if not trained.best.number and len(fitted.epochs) > 1:
         log.warning("no epoch was better than the untrained encoder, which is kept; try another --rate")
     if as_json:
-        click.echo(json.dumps(_fields(request, trained, score)))
+        echo(json.dumps(_fields(request, trained, score)))
         return
-    click.echo(score)
+    echo(score)
     counts = ", ".join(f"{count} {name}" for name, count in fitted.counts.items())
-    click.echo(
+    echo(
         f"before training {fitted.epochs[0].score:.1f}; epoch {trained.best.number} of "
         f"{len(fitted.epochs) - 1}; {counts}; {trained.seconds['total']:.1f} s; {request.out}"
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from muse.commands.options import common_without
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 
@@ -59,6 +60,6 @@ def train_lm(texts: tuple[Path, ...], lang: str, out: Path, order: int, quiet: b
     counts, learned = [len(level) for level in model.levels], sum(map(bool, sentences))
     if as_json:
         fields = {"out": str(out), "order": order, "lines": learned, "empty": len(lines) - learned}
-        click.echo(json.dumps({**fields, "ngrams": counts}))
+        echo(json.dumps({**fields, "ngrams": counts}))
     else:
-        click.echo(f"{' + '.join(map(str, counts))} n-grams of {learned} lines in {out}")
+        echo(f"{' + '.join(map(str, counts))} n-grams of {learned} lines in {out}")

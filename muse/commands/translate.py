@@ -25,6 +25,7 @@ from muse.commands.options import (
     given,
     open_space,
 )
+from muse.commands.outputs import echo, is_terminal, safe_on_terminal
 from muse.commands.sections import SectionedCommand
 from muse.commands.translate_text import translate_stdin
 from muse.commands.unknown_words import warn_if_unknown
@@ -83,12 +84,13 @@ def show_words(
     translated = _translated(space, texts, new_words, retrieval, options)
     if as_json:
         sentences = {"sentences": translated} if texts else {}
-        click.echo(json.dumps({**_fields(found, source, target), **sentences}, ensure_ascii=False))
+        echo(json.dumps({**_fields(found, source, target), **sentences}, ensure_ascii=False))
     else:
-        lines = translated | {one.word: _lines(one, source, target) for one in known}
+        lines = {word: safe_on_terminal(line) for word, line in translated.items()}
+        lines |= {one.word: _lines(one, source, target) for one in known}
         for word in words:
             if word in lines:
-                click.echo(lines[word])
+                click.echo(lines[word], color=True)  # escaped where it must be
     for problem in problems:
         log.warning("%s", problem)
     wanted = "translation" if source.ranked else "match"
@@ -230,18 +232,20 @@ def _answer(answer: Answer, target: Vectors) -> dict[str, Any]:
 
 def _lines(found: WordAnswer, source: Vectors, target: Vectors) -> str:
     """A line with all answers or, if texts are known, a line for the row's text and one for each answer."""
+    word = safe_on_terminal(found.word)
     if source.texts is None and target.texts is None:
-        return f"{found.word}\t" + "  ".join(map(_shown, found.answers))
-    lines = [f"{found.word}\t{source.text_of(found.form or '') or ''}"]
-    lines += [f"  {_shown(answer)}\t{target.text_of(answer.target) or ''}" for answer in found.answers]
+        return f"{word}\t" + "  ".join(map(_shown, found.answers))
+    lines = [f"{word}\t{safe_on_terminal(source.text_of(found.form or '') or '')}"]
+    for answer in found.answers:
+        lines.append(f"  {_shown(answer)}\t{safe_on_terminal(target.text_of(answer.target) or '')}")
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _shown(answer: Answer) -> str:
-    text = f"{answer.target} {answer.score:.3f}"
+    text = safe_on_terminal(f"{answer.target} {answer.score:.3f}")
     if answer.probability is not None:
         text += f" ({_percent(answer)})"
-    return click.style(text, dim=True) if answer.grade == "weak" else text
+    return click.style(text, dim=True) if answer.grade == "weak" and is_terminal() else text
 
 
 def _percent(answer: Answer) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from muse.commands.options import given
+from muse.commands.outputs import echo
 from muse.commands.standard_input import STDIN, lines_on_stdin
 from muse.commands.unknown_words import Sampled, warn_if_unreadable
 
@@ -58,7 +59,7 @@ def translate_stdin(
         if as_json or references is not None:
             lines += translated
         if not as_json:
-            click.echo("\n".join(translated))  # flushes, since the sender may be waiting for the answer
+            echo("\n".join(translated))  # flushes, since the sender may be waiting for the answer
     if not count:
         raise BadFile(f"{STDIN}: expected text to translate, got nothing; send text")
     scores = [] if references is None else quality(lines, references, language=language, made=made)
@@ -66,7 +67,7 @@ def translate_stdin(
         click.echo(str(score), err=True)
     if as_json:
         fields = {"lines": lines, **counts(), **{score.name.lower(): asdict(score) for score in scores}}
-        click.echo(json.dumps(fields, ensure_ascii=False))
+        echo(json.dumps(fields, ensure_ascii=False))
     return sampled.sample
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from muse.commands.outputs import echo
 from muse.commands.standard_input import STDIN, STDIN_PATH, lines_on_stdin
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ class TableCounts:
     def show(self, table: TablePlace, *, as_json: bool) -> None:
         """Print what was written to a file; warn if words are unknown."""
         if table.out is not None and as_json:
-            click.echo(json.dumps({"out": str(table.out), **asdict(self)}, ensure_ascii=False))
+            echo(json.dumps({"out": str(table.out), **asdict(self)}, ensure_ascii=False))
         elif table.out is not None:
-            click.echo(f"{self.rows} rows of {self.words} words in {table.out}")
+            echo(f"{self.rows} rows of {self.words} words in {table.out}")
         if self.unknown:
             log.warning("%d of %d words are unknown: the column reason says why", self.unknown, self.words)
 
@@ -153,7 +154,7 @@ def written(table: TablePlace, columns: Columns) -> Iterator[WriteRow]:
     line = line_maker(Path("stdout"), table.form)
 
     def show(row: Row) -> None:
-        click.echo(line(row), nl=False)
+        echo(line(row), end="")
 
-    click.echo(header(columns, table.form), nl=False)
+    echo(header(columns, table.form), end="")
     yield show

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from muse.commands import outputs
 from muse.files.atomic import only_writer
 from muse.files.writing import write_vectors_text
 from muse.space import save_space
+from muse.vectors import Vectors
 from tests.support.command import Command, refused, tree
-from tests.support.spaces import PROVENANCE, saved, sides_to_save
+from tests.support.spaces import PROVENANCE, raw_rows, saved, side_to_save, sides_to_save
 
 DESTROYS = [
     "induce space --out space/manifest.json",
@@ -189,3 +191,44 @@ def test_two_runs_cannot_write_one_output(
     write_vectors_text(tmp_path / "a.vec", [f"w{n}" for n in range(20)], np.eye(20, dtype=np.float32))
     with only_writer(tmp_path / "out"):
         refused(muse(*line.split(), "-q"), f"another at it (process {os.getpid()} on ")
+
+
+HOSTILE = "en\x1b]0;title\x07\u202e\x9b8m"  # sets the title, reverses, hides
+SRC = ("--src", "fr")
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A word with controls of a terminal, which both languages of a space have, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    rows = raw_rows(0, 4)
+    words = [HOSTILE, "roi", "mer", "eau"]
+    sides = {one: replace(side_to_save(one, rows), vectors=Vectors(one, words, rows)) for one in ("fr", "en")}
+    save_space("space", sides, pivot="en", provenance=PROVENANCE)
+    return HOSTILE
+
+
+def test_words_do_not_command_a_terminal(
+    muse: Command, hostile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piped = muse("translate", "space", hostile, "--src", "fr")
+    assert piped.out.count(hostile) == 2  # as asked and as answered, byte for byte
+    monkeypatch.setattr(outputs, "is_terminal", lambda: True)
+    for line in ("translate space {}", "translate space {} --json"):
+        shown = muse(*(part.format(hostile) for part in line.split()), *SRC)
+        assert "\\u001b]0;title\\u0007\\u202e\\u009b8m" in shown.out
+        assert all(character.isprintable() or character in "\n\t" for character in shown.out)
+    translated = muse("translate", "space", *SRC, stdin=f"{hostile} roi\n")
+    assert translated.code == 0
+    assert "\x1b" not in translated.out
+
+
+@pytest.mark.parametrize(
+    "line", ["translate space {}x", "translate space --{}", "report {}", "encode space --lang {}"]
+)
+def test_messages_do_not_command_a_terminal(muse: Command, hostile: str, line: str) -> None:
+    src = SRC if line.endswith("{}x") else ()
+    ended = muse(*(part.format(hostile) for part in line.split()), *src)
+    assert ended.code
+    assert "title" in ended.err
+    assert all(character.isprintable() or character == "\n" for character in ended.err)
