@@ -9,6 +9,7 @@ import sys
 import click
 
 from muse.commands.align import align
+from muse.commands.demo import demo
 from muse.commands.doctor import doctor
 from muse.commands.embed import embed
 from muse.commands.encode import encode
@@ -90,7 +91,7 @@ SECTIONS = {
     "See how good the result is": (report, serve, evaluate),
     "Use it": (translate, induce, map_words, export),
     "Sentences": (encode, train, mine, train_lm, train_translator),
-    "Help": (doctor,),
+    "Help": (demo, doctor),
 }
 
 

@@ -15,14 +15,20 @@ PACKAGE = Path(__file__).resolve().parent
 REQUIRED = {
     "click": "click",
     "faiss": "faiss-cpu",
+    "fastapi": "fastapi",
     "fasttext": "fasttext-community",
     "filelock": "filelock",
+    "jinja2": "jinja2",
     "numpy": "numpy",
     "rapidfuzz": "rapidfuzz",
+    "requests": "requests",
+    "sacrebleu": "sacrebleu",
     "sacremoses": "sacremoses",
     "sklearn": "scikit-learn",
     "scipy": "scipy",
+    "starlette": "starlette",
     "torch": "torch",
+    "uvicorn": "uvicorn",
 }
 # What each extra of setup.cfg installs beside muse.
 EXTRAS: dict[str, tuple[str, ...]] = {

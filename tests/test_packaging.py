@@ -132,7 +132,7 @@ def test_the_wheel_has_the_package_and_its_licence_alone(built: Built) -> None:
     }
     assert (about["Name"], about["Version"]) == (DISTRIBUTION, __version__)
     assert about["Requires-Python"] == ">=3.11"
-    assert set(about.get_all("Provides-Extra", [])) == {*EXTRAS, "dev", "docs"}
+    assert set(about.get_all("Provides-Extra", [])) == {*EXTRAS, "all", "dev", "docs"}
     assert "muse = muse.__main__:main" in scripts
 
 

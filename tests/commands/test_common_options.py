@@ -17,6 +17,7 @@ COMMON = ("--json", "--seed", "--device", "--threads", "--quiet", "--verbose", "
 PACKAGE = Path(commands.__file__).parent
 # The common options without an effect, by command. Sentences are encoded on the CPU.
 UNUSED = {
+    "demo": {"--seed", "--device", "--threads"},
     "doctor": {"--seed", "--device"},
     "embed": {"--device"},
     "encode": {"--seed", "--device"},

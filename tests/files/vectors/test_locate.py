@@ -48,6 +48,7 @@ def test_a_folder_or_another_language_is_no_file(folders: list[Path]) -> None:
         assert str(folder) in str(caught.value)
     assert "--src-emb" in str(caught.value)
     assert "MUSE_EMBEDDINGS" in str(caught.value)
+    assert "download published vectors: muse fetch vectors fr" in str(caught.value)
 
 
 def test_the_sample_of_the_checkout_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
