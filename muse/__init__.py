@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from muse.errors import MuseError
 from muse.version import __version__
 
+if TYPE_CHECKING:  # for editors and type checkers
+    from muse.api.dictionary import evaluate, induce
+    from muse.api.run import align
+    from muse.api.space import Space, load, load_space
+    from muse.embedding import embed
+    from muse.files import read_vectors
+    from muse.sentences.loading import load_encoder
+
 __all__ = [
     "AlignConfig",
     "MuseError",
+    "Space",
     "__version__",
     "align",
     "embed",
+    "evaluate",
+    "induce",
+    "load",
     "load_encoder",
     "load_space",
     "read_vectors",
@@ -20,10 +32,14 @@ __all__ = [
 
 _HOMES = {
     "AlignConfig": "muse.learn.settings",
+    "Space": "muse.api.space",
     "align": "muse.api.run",
     "embed": "muse.embedding",
+    "evaluate": "muse.api.dictionary",
+    "induce": "muse.api.dictionary",
+    "load": "muse.api.space",
     "load_encoder": "muse.sentences.loading",
-    "load_space": "muse.space",
+    "load_space": "muse.api.space",
     "read_vectors": "muse.files",
 }
 
@@ -35,3 +51,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

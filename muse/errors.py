@@ -4,6 +4,7 @@
   x BadFile        a file is missing, broken, or of another kind than expected
   x BadSetting     an option has an invalid value
     x Contradiction  options exclude or need one another
+    x UnknownWord    a word is in no vocabulary; a KeyError too
   x Mismatch       two inputs do not fit each other
   x NotConverged   training diverged (not a number) or collapsed
   x MissingExtra   an optional package is needed and not installed
@@ -24,7 +25,8 @@ class MuseError(Exception):
 
     def __str__(self) -> str:
         """The message on one line, whatever it quotes."""
-        return " ".join(map(str.strip, super().__str__().splitlines()))
+        # Of Exception: KeyError would quote it.
+        return " ".join(map(str.strip, Exception.__str__(self).splitlines()))
 
 
 class BadFile(MuseError):
@@ -37,6 +39,10 @@ class BadSetting(MuseError):
 
 class Contradiction(BadSetting):
     """Options exclude or need one another, whatever the input: wrong usage on the command line."""
+
+
+class UnknownWord(BadSetting, KeyError):
+    """A word is in no vocabulary where it is looked up."""
 
 
 class Mismatch(MuseError):

@@ -25,6 +25,7 @@ class Entry(NamedTuple):
     probability: float | None = None
 
 
+SHOWN = 3  # pairs of a long dictionary
 CASE = 0.1  # the share of pairs in another case from which a user is warned
 
 
@@ -50,6 +51,11 @@ class Lexicon:
                     f"a lexicon needs one {name} for each pair or none, got {len(numbers)} for "
                     f"{len(self.pairs)} pairs"
                 )
+
+    def __repr__(self) -> str:
+        shown = ", ".join(" ".join(pair) for pair in self.pairs[:SHOWN])
+        more = ", ..." if len(self) > SHOWN else ""
+        return f"Lexicon({len(self):,} pairs: {shown}{more})" if self.pairs else "Lexicon(0 pairs)"
 
     @property
     def weights(self) -> tuple[float, ...] | None:

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting
-from muse.vectors import Matrix
+from muse.vectors import Brief, Matrix
 
 STEPS = ("unit", "centre")
 DEFAULT_STEPS = ("unit", "centre", "unit")
 SMALL = 1e-15  # of a length: the squares of smaller numbers have lost digits
 
 
-@dataclass(frozen=True, eq=False)
-class Normalisation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Normalisation(Brief):
     """A sequence of steps and, in `means`, one (d,) mean for each "centre" among them, in order.
 
     The means come from the words it was fitted on, so that new words are normalised in the same way.

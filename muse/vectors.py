@@ -7,9 +7,10 @@ Words of equal composed form are one word (canonical equivalence: Unicode Standa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
+from textwrap import shorten
 from typing import TYPE_CHECKING, TypeVar, overload
 from unicodedata import is_normalized, normalize
 
@@ -20,6 +21,40 @@ from muse.errors import Mismatch
 
 T = TypeVar("T")
 Matrix = NDArray[np.float32]
+FEW, SHORT = 5, 80  # items, and letters, of a value that is shown
+
+
+class Brief:
+    """A dataclass with large values, shown in a line: arrays by their shape, long collections by their size.
+
+    >>> @dataclass(repr=False)
+    ... class Example(Brief):
+    ...     rows: Matrix
+    ...     words: list[str]
+    ...     kind: str = "mean"
+    >>> Example(np.zeros((20_000, 3), np.float32), ["a"] * 20_000)
+    Example(rows=20,000 x 3, words=20,000 items, kind='mean')
+    """
+
+    def __repr__(self) -> str:
+        names: list[str] = [field.name for field in fields(self) if field.repr] if is_dataclass(self) else []
+        values = ", ".join(f"{name}={brief(getattr(self, name))}" for name in names)
+        return f"{type(self).__name__}({values})"
+
+
+def brief(value: object) -> str:
+    """The value in a few letters."""
+    if isinstance(shape := getattr(value, "shape", None), tuple):
+        return " x ".join(f"{length:,}" for length in shape) or repr(value)
+    if isinstance(value, Collection) and not isinstance(value, str | bytes) and len(value) > FEW:
+        return f"{len(value):,} items"
+    if isinstance(value, tuple | list) and any(hasattr(one, "shape") for one in value):
+        return f"({', '.join(map(brief, value))})"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{brief(key)}: {brief(one)}' for key, one in value.items())}}}"
+    return getattr(value, "__name__", "") or (
+        repr(value) if isinstance(value, Brief) else shorten(repr(value), SHORT)
+    )
 
 
 class WordIndex(dict[str, int]):
@@ -39,6 +74,9 @@ class WordIndex(dict[str, int]):
         self.words = words
         for word in [word for word in words if not (word.isascii() or is_normalized("NFC", word))]:
             self.setdefault(normalize("NFC", word), self[word])
+
+    def __repr__(self) -> str:
+        return f"WordIndex({len(self.words):,} words)"
 
     # Millions of words are looked up: most are in the dict itself or ASCII, which has one form, and naming
     # dict takes half the time of super().

@@ -258,15 +258,17 @@ def languages_with(space: AlignedSpace, word: str, *, besides: str, before: int 
     return found
 
 
-def not_found(space: AlignedSpace, language: str, word: str) -> str:
-    """The message for a word that a language of a space does not have, with advice."""
+def not_found(space: AlignedSpace, language: str, word: str, options: str = "--src and --tgt") -> str:
+    """The message for a word that a language of a space does not have, with advice: `options` to check."""
     vectors = space.vectors(language)
     others = languages_with(space, word, besides=language)
     close = () if others else spellings(word, vectors)
-    return f"{word!r} is {reason_unknown(vectors, others, close)}"
+    return f"{word!r} is {reason_unknown(vectors, others, close, options)}"
 
 
-def reason_unknown(vectors: Vectors, others: Sequence[str], close: Sequence[str]) -> str:
+def reason_unknown(
+    vectors: Vectors, others: Sequence[str], close: Sequence[str], options: str = "--src and --tgt"
+) -> str:
     """Why a word has no answer, with advice: languages that have it, or else similar spellings.
 
     >>> import numpy as np
@@ -274,7 +276,7 @@ def reason_unknown(vectors: Vectors, others: Sequence[str], close: Sequence[str]
     'not among the 1 words of fr; did you mean maison?'
     """
     if others:
-        advice = f"it is a {vectors.noun[:-1]} of {' and '.join(others)}; check --src and --tgt"
+        advice = f"it is a {vectors.noun[:-1]} of {' and '.join(others)}; check {options}"
     elif close:
         advice = f"did you mean {', '.join(close)}?"
     else:

@@ -17,10 +17,11 @@ from muse.learn.settings import AlignConfig, RefinementConfig
 from muse.learn.transport import TransportConfig
 from muse.run.memory import peak_memory_mb
 from muse.space import AlignedSpace, Provenance
+from muse.vectors import Brief
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Brief):
     """The result of a run: the space, its settings, what was learned, seconds by stage, words by language.
 
     `learned` and `signatures` have every language that was mapped, in the order requested.

@@ -31,6 +31,7 @@ from muse.api.settings import (
     via_files,
     word_list,
 )
+from muse.api.space import Space
 from muse.errors import BadSetting, MuseError
 from muse.evaluation.score import Signature
 from muse.files import read_lexicon, read_vectors
@@ -72,7 +73,7 @@ def align(
     device: str = "auto",
     progress: Progress | None = None,
     **options: Any,
-) -> AlignedSpace:
+) -> Space:
     """The aligned space of the languages, learned from their vectors and saved.
 
     `options` are the options of the command `muse align` by their names, with underscores, each with the same
@@ -88,7 +89,7 @@ def align(
     another shape or type. The verdict is in `space.manifest["verdict"]`; check it before you use the space.
     """
     languages = {"src": options.pop("source", src), "tgt": options.pop("target", tgt)}  # former names
-    return run(settings_of(**languages, options=options), device=device, progress=progress).aligned
+    return Space.of(run(settings_of(**languages, options=options), device=device, progress=progress).aligned)
 
 
 def run(
@@ -322,7 +323,9 @@ def _others(config: AlignConfig, inputs: _Inputs) -> Others:
 
 def _checkpoint(config: AlignConfig, inputs: _Inputs) -> Checkpoint:
     """The checkpoints beside the space, cleared unless resumed; BadSetting if they are of another run."""
-    settings = repr(config.of_learning())
+    learning = config.of_learning()
+    pairs = [_pairs_digest(lexicon) for lexicon in (learning.lexicon, learning.hints)]
+    settings = repr((replace(learning, lexicon=None, hints=None), *pairs))
     sides = (*inputs.sources.values(), *inputs.via.values(), inputs.target)
     files = [path for side in sides for path in side.files]
     if config.into is not None:
@@ -334,6 +337,14 @@ def _checkpoint(config: AlignConfig, inputs: _Inputs) -> Checkpoint:
         if not side.files or any(is_stream(Path(path)) for path in side.files)
     ]  # fmt: skip
     return open_checkpoint(config.folder, fingerprint, resume=config.resume)
+
+
+def _pairs_digest(lexicon: Lexicon | None) -> str:
+    """What tells the pairs that are learned from, with their scores, from others."""
+    if lexicon is None:
+        return ""
+    content = repr((lexicon.pairs, lexicon.scores, lexicon.probabilities))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _digest(side: SideToSave) -> str:

@@ -91,6 +91,9 @@ class Score:
     ci95: Interval | None
     signature: Signature
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         """The line to print."""
         interval = "" if self.ci95 is None else " [{:.1f}, {:.1f}]".format(*self.ci95)

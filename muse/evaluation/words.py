@@ -173,6 +173,10 @@ class WordScore:
     ranks: Mapping[str, int] = field(repr=False)
     answers: AnswersBy = "csls"
 
+    def __repr__(self) -> str:
+        more = f"P@5 = {self.p_at_5:.1f}, P@10 = {self.p_at_10:.1f}, {self.covered} of {self.queries} words"
+        return f"{self.score}\n{more}"
+
     @property
     def correct(self) -> dict[str, bool]:
         """Whether each query is right at rank 1."""

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from muse.exchange.objects import dictionary_frame, keyed_vectors, lexicon_of, vectors_of
+from muse.exchange.objects import dictionary_frame, keyed_vectors, lexicon_of, table_frame, vectors_of
 
-__all__ = ["SpaceTransformer", "dictionary_frame", "keyed_vectors", "lexicon_of", "vectors_of"]
+__all__ = ["SpaceTransformer", "dictionary_frame", "keyed_vectors", "lexicon_of", "table_frame", "vectors_of"]
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,14 +22,18 @@ def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
     >>> dictionary_frame(Lexicon((("cat", "chat"), ("cat", "matou")))).target.tolist()
     ['chat', 'matou']
     """
+    frame = table_frame(_entries(entries) if isinstance(entries, Lexicon) else entries, COLUMNS)
+    # Unknown values are NaN in a column of numbers, not None in one of objects.
+    return frame.astype({"score": "float64", "rank": "int64", "probability": "float64"})
+
+
+def table_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> Any:
+    """A pandas.DataFrame of these rows; MissingExtra, with the command that installs it, without pandas."""
     try:
         import pandas as pd
     except ImportError:
         raise MissingExtra(f"a DataFrame needs pandas; run {install_extra('exchange')}") from None
-    rows = _entries(entries) if isinstance(entries, Lexicon) else list(entries)
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    # Unknown values are NaN in a column of numbers, not None in one of objects.
-    return frame.astype({"score": "float64", "rank": "int64", "probability": "float64"})
+    return pd.DataFrame(list(rows), columns=list(columns))
 
 
 def lexicon_of(frame: Any) -> Lexicon:

@@ -35,6 +35,7 @@ from muse.files.space_folder import (
     folder_name,
     unreadable,
 )
+from muse.vectors import Brief
 from muse.version import __version__
 
 ALIGNED = Path("embeddings", "aligned")  # where muse align writes spaces by default
@@ -390,8 +391,8 @@ class LanguageRecord:
         return self.supervision is not None and self.supervision.tested and not self.via
 
 
-@dataclass(frozen=True)
-class SpaceRecord:
+@dataclass(frozen=True, repr=False)
+class SpaceRecord(Brief):
     """The manifest of a space, typed: what is missing, or not of its type, is None or empty.
 
     Older spaces lack what was not recorded in their day, and those made by hand nearly everything.

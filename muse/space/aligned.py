@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -230,7 +230,7 @@ class AlignedSpace:
         target: str | None = None,
         top: int = 5,
         retrieval: Retrieval | None = None,
-    ) -> list[tuple[str, float]]:
+    ) -> Sequence[tuple[str, float]]:
         """The `top` best translations of a word with their scores, best first; see also `muse.answers`.
 
         The word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`); BadSetting
@@ -315,7 +315,7 @@ class AlignedSpace:
             self._answers[key] = read_answers(home, key, counts, self.origin(*key))
         return self._answers.get(key)
 
-    def by_csls(self) -> AlignedSpace:
+    def by_csls(self) -> Self:
         """The same space, with translations ranked by CSLS alone."""
         return replace(self, answers_by="csls")
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from muse.files.kept import Origin, keep_arrays, read_arrays
 from muse.files.space_folder import answers_name, folder_name
+from muse.vectors import Brief
 
 AnswersBy = Literal["all", "csls"]
 BYTES, BYTES_OF_WORD = 1 << 16, 1_000  # at most in a table: ten answers to a word take 128
@@ -27,8 +28,8 @@ Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 
-@dataclass(frozen=True, eq=False)
-class AnswerTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class AnswerTable(Brief):
     """The answers to n words, best first: word i has `columns[pointers[i]:pointers[i + 1]]`.
 
     `columns` (c,) are rows of the target with their `csls` (c,), and `probability` (c,) that each is a

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
 from muse.normalise import normalise
-from muse.vectors import Matrix, Vectors
+from muse.vectors import Brief, Matrix, Vectors
 
 ORIGINS = ("special", "word", "lower", "mean", "normal")  # the possible origins of a row, by number
 SPECIAL, WORD, LOWER, MEAN, NORMAL = range(len(ORIGINS))
@@ -119,8 +119,8 @@ def _by_letters(units: Collection[Unit]) -> Mapping[str, list[Unit]]:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class LookupTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class LookupTable(Brief):
     """The names of v units and their rows: `weight` (v, d), `origin` (v,) numbers of ORIGINS."""
 
     names: Sequence[str]

@@ -28,7 +28,7 @@ from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space.aligned import AlignedSpace
 from muse.space.subwords import learn_subwords
-from muse.vectors import Matrix, Vectors, WordIndex
+from muse.vectors import Brief, Matrix, Vectors, WordIndex
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +45,8 @@ _Form = Literal["NFC", "NFD"]
 ID = "id"  # the column of a Parquet file
 
 
-@dataclass(frozen=True, eq=False)
-class WordVectors:
+@dataclass(frozen=True, eq=False, repr=False)
+class WordVectors(Brief):
     """The vectors of a file: of `words`, most frequent first, and of the strings accepted by `of_other`.
 
     `raw` returns the rows (n, d) of such words, as the file has them.
@@ -78,8 +78,8 @@ class WordVectors:
         return ("NFC", "NFD") if more >= 0 else ("NFD", "NFC")
 
 
-@dataclass(frozen=True, eq=False)
-class NewWords:
+@dataclass(frozen=True, eq=False, repr=False)
+class NewWords(Brief):
     """Vectors of one language, and the function `into_space` that maps them: (n, d) to (n, k)."""
 
     language: str

@@ -20,6 +20,7 @@ from muse.files.atomic import atomic_folder, writing
 from muse.files.row_texts import write_texts
 from muse.files.source import is_stream
 from muse.files.space_folder import (
+    MANIFEST,
     MAPPING,
     MEANS,
     TEXTS,
@@ -263,6 +264,23 @@ def add_to_space(
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)
             return write_manifest(partial, _with_languages(manifest, sides, provenance))
+
+
+def copy_space(folder: Path | str, space: Path | str) -> None:
+    """Copy the saved `space`, with all that is kept beside it, to `folder`, atomically.
+
+    It replaces an earlier space there. BadFile if a file of the space is damaged, or replaced meanwhile.
+    """
+    folder, space = Path(folder).resolve(), Path(space).resolve()
+    if folder == space:
+        return
+    check_out(folder)
+    with writing(folder), atomic_folder(folder) as partial:
+        shutil.copyfile(space / MANIFEST, partial / MANIFEST)
+        manifest = read_manifest(partial)
+        for name in map(folder_name, manifest["languages"]):
+            shutil.copytree(space / name, partial / name, ignore=shutil.ignore_patterns(".*.partial"))
+        verify(partial, manifest)
 
 
 def _with_languages(

@@ -132,7 +132,7 @@ class Language(BaseModel):
     files: list[VectorFile]
 
 
-class Space(BaseModel):
+class SpaceFacts(BaseModel):
     """The explored space: its languages, and the verdict on its least confident mapping."""
 
     name: str
@@ -149,7 +149,7 @@ class Space(BaseModel):
 class SpacesAnswer(BaseModel):
     """The spaces of this server: always one."""
 
-    spaces: list[Space]
+    spaces: list[SpaceFacts]
 
 
 class Suggested(BaseModel):

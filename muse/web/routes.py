@@ -48,11 +48,11 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def space_answer(space: AlignedSpace, name: str, examples: Mapping[str, list[str]]) -> responses.Space:
+def space_answer(space: AlignedSpace, name: str, examples: Mapping[str, list[str]]) -> responses.SpaceFacts:
     """The languages of a space, with examples, and what its verdict rests on."""
     made = SpaceRecord.of(presentable(space.manifest))
     verdict = _read(responses.Judgement, made.verdict.fields)
-    return responses.Space(
+    return responses.SpaceFacts(
         name=name,
         pivot=space.pivot,
         dimension=space.vectors(space.pivot).dimension,

@@ -46,7 +46,7 @@ def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
 
 def test_what_was_made_is_not_loaded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, target, _ = raw_pair()
-    files = {
+    files: dict[str, Any] = {
         f"{name}_emb": write_vec(tmp_path / f"{side.language}.vec", side)
         for name, side in (("src", source), ("tgt", target))
     }
@@ -211,7 +211,11 @@ def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> Non
     listed = [f"mot{row}" for row in range(600)]
     (tmp_path / "words.txt").write_text("\n".join(listed) + "\n\n")
     write_vec(tmp_path / "en.vec", target)
-    files = {"source_file": made, "target_file": tmp_path / "en.vec", "out": tmp_path / "space"}
+    files: dict[str, Any] = {
+        "source_file": made,
+        "target_file": tmp_path / "en.vec",
+        "out": tmp_path / "space",
+    }
     space = muse.align("fr", "en", source_words=tmp_path / "words.txt", **files)
     assert list(space.vectors("fr").words) == listed
     assert [Path(file["path"]).name for file in space.manifest["languages"]["fr"]["files"]] == [
@@ -244,7 +248,7 @@ def test_what_a_third_column_is_read_as(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, lines: str, told: str | None
 ) -> None:
     (tmp_path / "pairs.txt").write_text(lines)
-    files = {name: tmp_path / "none.vec" for name in ("source_file", "target_file")}
+    files: dict[str, Any] = {name: tmp_path / "none.vec" for name in ("source_file", "target_file")}
     caplog.set_level("INFO", "muse.api.run")
     with pytest.raises(BadFile, match=r"none\.vec"):  # it is told before anything else is read
         muse.align("fr", "en", dictionary=tmp_path / "pairs.txt", out=tmp_path / "space", **files)

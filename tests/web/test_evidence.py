@@ -11,7 +11,7 @@ pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 pytest.importorskip("sklearn")
 
-from muse.web.responses import HeldOut, Judgement, Space  # noqa: E402
+from muse.web.responses import HeldOut, Judgement, SpaceFacts  # noqa: E402
 from muse.web.routes import space_answer  # noqa: E402
 from tests.web.test_api import small_space  # noqa: E402
 
@@ -24,7 +24,7 @@ VERDICT: dict[str, Any] = {
 }
 
 
-def shown(manifest: Any) -> Space:
+def shown(manifest: Any) -> SpaceFacts:
     space = replace(small_space(), manifest=manifest)
     return space_answer(space, "x", {name: [] for name in space.languages})
 

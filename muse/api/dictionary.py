@@ -1,0 +1,169 @@
+"""Dictionaries in Python: one induced from a space, and a space measured against one.
+
+Both do what the commands `muse induce` and `muse evaluate` do, with their options by the same names.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from os import PathLike
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+
+from muse.answers.induction import entries
+from muse.api.space import FORMER_NAMES, as_retrieval, direction_of, language_names, limits_of, load
+from muse.errors import BadSetting
+from muse.evaluation.score import gold_name
+from muse.evaluation.words import WordScore, evaluate_words, warn_of_case
+from muse.exchange import lexicon_of
+from muse.files import read_lexicon
+from muse.files.lexicons import FORMS, Write, can_store, dictionary_writer
+from muse.lexicon import Entry, Lexicon
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.space.answer_table import AnswersBy
+from muse.space.saving import check_not_an_input
+
+log = logging.getLogger(__name__)
+
+
+def induce(
+    space: AlignedSpace | Path | str,
+    *,
+    out: Path | str | None = None,
+    format: str | None = None,
+    retrieval: Retrieval | str = "csls",
+    answers: AnswersBy = "all",
+    seed: int = 0,
+    **options: Any,
+) -> Lexicon:
+    """The dictionary of a space, or of the space in a folder, most frequent words first.
+
+    Other `options` are those of `muse induce`, by their names: `lang` (`src`) and `tgt`, the languages;
+    `top`, `mutual`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`. With `out` it is also written, in
+    the `format` that the name says, or that is given. `Space.dictionary` is the same as a DataFrame.
+    """
+    found = opened(space, answers)
+    names = {name: options.pop(name) for name in ("lang", "tgt", *FORMER_NAMES) if name in options}
+    way = direction_of(found, *language_names(names.pop("lang", None), names.pop("tgt", None), names))
+    made = entries(
+        found, *way, limits=limits_of(options, "muse.induce"), retrieval=as_retrieval(retrieval),
+        rng=np.random.default_rng(seed),
+    )  # fmt: skip
+    with ExitStack() as files:
+        if out is not None:
+            check_not_an_input(found.manifest, [Path(out)], written="out")
+            form = format or _form(Path(out))
+            made = _written(made, files.enter_context(dictionary_writer(out, form=form)), form, Path(out))
+        every = list(made)
+    return _lexicon(every)
+
+
+def _form(out: Path) -> str:
+    suffix = Path(out.name.removesuffix(".gz")).suffix[1:]
+    return suffix if suffix in FORMS else "muse"
+
+
+def _written(made: Iterable[Entry], write: Write, form: str, out: Path) -> Iterator[Entry]:
+    """The entries, each written as it passes, but for words that the format cannot hold."""
+    left_out = 0
+    for entry in made:
+        if can_store(form, entry.source) and can_store(form, entry.target):
+            write(entry)
+        else:
+            left_out += 1
+        yield entry
+    if left_out:
+        log.warning("%s: left out %d pairs that the format %s cannot hold; jsonl can", out, left_out, form)
+
+
+def _lexicon(made: list[Entry]) -> Lexicon:
+    probabilities = tuple(entry.probability for entry in made if entry.probability is not None)
+    return Lexicon(
+        tuple((entry.source, entry.target) for entry in made),
+        tuple(float(entry.score or 0) for entry in made),
+        probabilities if len(probabilities) == len(made) else None,
+    )
+
+
+def evaluate(
+    space: AlignedSpace | Path | str,
+    dictionary: Any,
+    *,
+    retrieval: Retrieval | str = "csls",
+    answers: AnswersBy = "all",
+    seed: int = 0,
+    **languages: str | None,
+) -> WordScore:
+    """How often the space, or that in a folder, gives a translation that a gold dictionary has first: P@1.
+
+    The `dictionary` is a file, a Lexicon, pairs of words, or a DataFrame with the columns source and target.
+    `lang` (`src`) and `tgt` are its languages, by default those of the space; it may be in either direction.
+    `seed` is for the intervals. Other tasks have commands: `muse evaluate --help`.
+    """
+    lexicon = lexicon_from(dictionary)
+    found = opened(space, answers)
+    way = _way(found, lexicon, languages)
+    warn_of_case(found, lexicon, *way)
+    name = gold_name(Path(dictionary)) if isinstance(dictionary, str | PathLike) else None
+    return evaluate_words(
+        found, lexicon, rng=np.random.default_rng(seed), source=way[0], target=way[1],
+        retrieval=as_retrieval(retrieval), gold=name,
+    )  # fmt: skip
+
+
+def _way(space: AlignedSpace, lexicon: Lexicon, languages: dict[str, str | None]) -> tuple[str, str]:
+    """The direction of a dictionary: as given or, if it is not, the one in which its words are known."""
+    names = dict(languages)
+    given = language_names(names.pop("lang", None), names.pop("tgt", None), names)
+    way = direction_of(space, *given)
+    source, target = (space.vectors(language).index for language in way)
+    swapped = 2 * lexicon.known(source, target) < lexicon.known(target, source)
+    if swapped and given == (None, None):
+        return way[::-1]
+    if swapped:
+        log.warning("the dictionary seems to be from %s to %s: swap lang and tgt", *way[::-1])
+    return way
+
+
+def lexicon_from(given: Any) -> Lexicon:
+    """The pairs of a file, a Lexicon, a DataFrame, or pairs of words; BadSetting for anything else.
+
+    >>> lexicon_from([("roi", "king"), ("reine", "queen")])
+    Lexicon(2 pairs: roi king, reine queen)
+    """
+    if isinstance(given, Lexicon):
+        return given
+    if isinstance(given, str | PathLike):
+        return read_lexicon(Path(given))
+    if hasattr(type(given), "columns"):
+        return lexicon_of(given)
+    pairs = (
+        list(given.items() if isinstance(given, Mapping) else given) if isinstance(given, Iterable) else []
+    )
+    if not pairs or not all(map(_is_pair, pairs)):
+        raise BadSetting(
+            "a dictionary must be a file, a Lexicon, a DataFrame or pairs of words, got "
+            f"{shorten(repr(given), 60)}; give [(word, translation), ...]"
+        )
+    return Lexicon(tuple((pair[0], pair[1]) for pair in pairs))
+
+
+def _is_pair(given: object) -> bool:
+    return (
+        isinstance(given, tuple | list) and len(given) == 2 and all(isinstance(word, str) for word in given)
+    )
+
+
+def opened(space: AlignedSpace | Path | str, answers: AnswersBy = "all") -> AlignedSpace:
+    """The space, loaded if it is a folder, by CSLS alone if `answers` says so; BadSetting for all else."""
+    if isinstance(space, str | PathLike):
+        return load(space, answers=answers)
+    if not isinstance(space, AlignedSpace):
+        raise BadSetting(f"expected a space or its folder, got {shorten(repr(space), 60)}; use muse.load")
+    return space.by_csls() if answers == "csls" else space

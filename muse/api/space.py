@@ -1,0 +1,464 @@
+"""The space at the prompt: what `muse.load` and `muse.align` return.
+
+A word is looked up in the language that has it. If several have it, the language must be named, as in
+`space["fr", "table"]` and `space.translate("table", lang="fr")`: it is never guessed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, Self, overload
+
+import numpy as np
+
+from muse.answers.induction import Limits, entries
+from muse.answers.lookup import entries_of_word, neighbours, not_found, spellings
+from muse.answers.translations import (
+    RANKS_APART,
+    SMOOTHING,
+    WordAnswer,
+    answer_words,
+    find_probabilities,
+)
+from muse.api.found import (
+    Nearest,
+    SpaceVerdict,
+    Translations,
+    TranslationTable,
+    html_table,
+)
+from muse.errors import BadSetting, UnknownWord, did_you_mean
+from muse.exchange import dictionary_frame
+from muse.progress import Progress
+from muse.run.runtime import pick_device
+from muse.search.approximate import Approximation
+from muse.search.retrieval import Retrieval, check_top
+from muse.space import AlignedSpace
+from muse.space import load_space as load_aligned
+from muse.space.answer_table import AnswersBy
+from muse.space.forms import find_form
+from muse.space.saving import copy_space
+from muse.text.strings import all_strings, check_word
+from muse.vectors import Matrix
+
+log = logging.getLogger(__name__)
+
+Choice = Literal["lang", "key", "pair"]  # how a language is named: by lang=, in brackets, or in a pair
+Key = str | tuple[str, str]  # a word, or its language and the word
+FORMER_NAMES = {"src": "lang", "source": "lang", "target": "tgt"}  # of the languages of a call
+NAMED = 3  # words that a message lists
+# Words to try: common ones, but no grammar.
+PASSED_OVER, LOOKED_AT, SHORTEST = 200, 2_000, 4
+ON_CARD = 5  # translations
+CHEAP = 500_000_000  # pairs of words: a card is shown unasked, and must not search for long
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Space(AlignedSpace):
+    """A space for the prompt: `len`, `in` and `[]` for its words, and methods that find their language.
+
+    >>> import numpy as np
+    >>> from muse.normalise import Normalisation
+    >>> from muse.space import Side
+    >>> from muse.vectors import Vectors
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {"fr": Side(Vectors("fr", ["roi", "table"], rows), rows, steps)}
+    >>> sides["en"] = Side(Vectors("en", ["king", "table"], rows), rows, steps)
+    >>> space = Space(sides, pivot="en")
+    >>> space
+    Space(fr: 2 words, en: 2 words, 2 dimensions, pivot en)
+    >>> len(space), "roi" in space, ("en", "roi") in space, space["king"].tolist()
+    (4, True, False, [1.0, 0.0])
+    >>> space["table"]
+    Traceback (most recent call last):
+    muse.errors.BadSetting: 'table' is a word of fr and of en; choose one: space["fr", "table"]
+    """
+
+    @classmethod
+    def of(cls, space: AlignedSpace) -> Self:
+        """The same space, for the prompt."""
+        return cls(**{one.name: getattr(space, one.name) for one in fields(space) if one.init})
+
+    def __repr__(self) -> str:
+        sides = ", ".join(self._counts().values())
+        judged = f", {self.verdict!r}" if self.verdict else ""
+        return f"Space({sides}, {self.vectors(self.pivot).dimension} dimensions, pivot {self.pivot}{judged})"
+
+    def _counts(self) -> dict[str, str]:
+        sides = map(self.vectors, self.languages)
+        return {side.language: f"{side.language}: {len(side):,} {side.noun}" for side in sides}
+
+    def __len__(self) -> int:
+        """The number of words of all languages."""
+        return sum(len(side.vectors) for side in self.sides.values())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Every word with its language, as `[]` takes them: ("fr", "roi"), language by language."""
+        for language in self.languages:
+            for word in self.vectors(language).words:
+                yield language, word
+
+    def __contains__(self, key: object) -> bool:
+        """Whether any language has a word, in the form that it has there; of ("fr", "roi"), that language."""
+        if isinstance(key, tuple) and len(key) == 2:
+            language, word = key
+            return language in self.sides and _has(self, language, word)
+        return any(_has(self, language, key) for language in self.languages)
+
+    def __getitem__(self, key: Key | list[str] | tuple[str, list[str]]) -> Matrix:
+        """The vector (k,) of a word, or the rows (n, k) of a list of words, of unit length, as a copy.
+
+        The language is that which has the word, or is named: `space["fr", "table"]`. Raise UnknownWord, which
+        is a KeyError, for a word that no language has, and BadSetting for one that several have.
+        """
+        return self._rows_at(key, "key")
+
+    def _rows_at(self, key: Any, choice: Choice) -> Matrix:
+        language, given = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
+        rows = self._rows_of(given if isinstance(given, list) else [given], language, choice)
+        return rows if isinstance(given, list) else rows[0]
+
+    def _rows_of(self, words: Sequence[Any], language: str | None, choice: Choice) -> Matrix:
+        for word in words:
+            check_word(word)
+        if language is None:
+            language = language_of(self, words, choice=choice)
+        elif language not in self.sides:
+            raise BadSetting(
+                f"the languages of this space are {', '.join(self.languages)}; got {language!r}; to look up "
+                'several words give a list: space[["...", "..."]]'
+            )
+        vectors = self.vectors(language)
+        rows = []
+        for word in words:
+            if (form := find_form(word, vectors)) is None:
+                raise UnknownWord(not_found(self, language, word, "the language"))
+            rows.append(vectors.index[form])
+        found: Matrix = np.array(vectors.matrix[rows])
+        return found
+
+    @property
+    def verdict(self) -> SpaceVerdict:
+        """The verdict, a str with its confidence; empty if none was recorded."""
+        made = self.made
+        languages = {one.language: one.label for one in made.mapped}
+        return SpaceVerdict(made.verdict.label or "", made.verdict.confidence, languages)
+
+    @overload
+    def translate(  # type: ignore[overload-overlap]  # a str is an Iterable[str] too
+        self, word: str, *, top: int = 5, lang: str | None = None, tgt: str | None = None,
+        retrieval: Retrieval | str | None = None, **names: str | None,
+    ) -> Translations: ...  # fmt: skip
+    @overload
+    def translate(
+        self, word: Iterable[str], *, top: int = 5, lang: str | None = None, tgt: str | None = None,
+        retrieval: Retrieval | str | None = None, **names: str | None,
+    ) -> TranslationTable: ...  # fmt: skip
+    def translate(
+        self, word: str | Iterable[str], *, top: int = 5, lang: str | None = None, tgt: str | None = None,
+        retrieval: Retrieval | str | None = None, **names: str | None,
+    ) -> Translations | TranslationTable:  # fmt: skip
+        """The `top` best translations of a word or, of a list of words, those of each.
+
+        Each is a pair (word, score) with its `probability` of being right, and whether it is `mutual`.
+        `lang` is the language of the words, if several languages have them, and `tgt` that of the
+        translations, if the space has more than two. Former names are `source` and `target`.
+        Raise UnknownWord if no word is there; in a list, one that is not has no translations, and a `reason`.
+        """
+        check_top(top)
+        if isinstance(word, str) or not isinstance(word, Iterable):
+            check_word(word)
+            return self._translations([word], lang, tgt, names, top=top, retrieval=retrieval)[word]
+        words = all_strings(word, "words")
+        return self._translations(words, lang, tgt, names, top=top, retrieval=retrieval)
+
+    def _translations(
+        self, words: Sequence[str], lang: str | None, tgt: str | None, names: Mapping[str, str | None], *,
+        top: int, retrieval: Retrieval | str | None,
+    ) -> TranslationTable:  # fmt: skip
+        if not words:
+            return TranslationTable()
+        way = self._way(words, *language_names(lang, tgt, names, "space.translate"))
+        retrieval, source = as_retrieval(retrieval), self.vectors(way[0])
+        find_probabilities(self, (find_form(one, source) or one for one in words), way, retrieval)
+        answers = answer_words(self, words, source=way[0], target=way[1], top=top, retrieval=retrieval)
+        found = {one.word: Translations.of(one, way, self._reason(one, way[0])) for one in answers}
+        if reasons := [one.reason for one in found.values() if one.form is None]:
+            if len(reasons) == len(found):
+                raise UnknownWord("; ".join(reasons[:NAMED]))
+        return TranslationTable(found)
+
+    def _reason(self, found: WordAnswer, language: str) -> str:
+        return not_found(self, language, found.word, "lang") if found.form is None else ""
+
+    def _way(self, words: Sequence[str], lang: str | None, tgt: str | None) -> tuple[str, str]:
+        """The language of the words and that of their translations."""
+        if lang is None:
+            others = [language for language in self.languages if language != tgt]
+            lang = others[0] if tgt is not None and len(others) == 1 else language_of(self, words, but=tgt)
+        return direction_of(self, lang, tgt)
+
+    def neighbours(self, word: str, *, top: int = 5, lang: str | None = None, **names: str | None) -> Nearest:
+        """The `top` words of its own language that are nearest to a word, with their cosines.
+
+        `lang` is the language, if several have the word.
+        """
+        check_word(word)
+        lang, _ = language_names(lang, None, names, "space.neighbours")
+        lang = language_of(self, [word]) if lang is None else lang
+        if find_form(word, self.vectors(lang)) is None:
+            raise UnknownWord(not_found(self, lang, word, "lang"))
+        return Nearest(neighbours(self, lang, word, among=[lang], top=top)[lang], word, lang)
+
+    def similarity(self, one: Key, other: Key) -> float:
+        """The cosine of two words, of any languages; ("fr", "table") names the language of one."""
+        return float(self._rows_at(one, "pair") @ self._rows_at(other, "pair"))
+
+    def dictionary(
+        self, *, lang: str | None = None, tgt: str | None = None, retrieval: Retrieval | str | None = None,
+        seed: int = 0, **limits: Any,
+    ) -> Any:  # fmt: skip
+        """The dictionary of the space as a pandas.DataFrame: source, target, score, rank, probability.
+
+        `lang` is the language of the first column, which has the most frequent words first, and `tgt` that
+        of the second, by default the pivot. `limits` are options of `muse induce`: `top`, `mutual`,
+        `max_vocab`, `min_probability`. MissingExtra, with the command that installs it, without pandas.
+        """
+        given = {name: limits.pop(name) for name in FORMER_NAMES if name in limits}
+        way = direction_of(self, *language_names(lang, tgt, given, "space.dictionary"))
+        found = entries(
+            self, *way, limits=limits_of(limits, "space.dictionary"), retrieval=as_retrieval(retrieval),
+            rng=np.random.default_rng(seed),
+        )  # fmt: skip
+        return dictionary_frame(found)
+
+    def save(self, folder: Path | str) -> Path:
+        """The folder that the space was copied to, with the answers kept beside it.
+
+        It appears once complete, and replaces a space that is there. BadSetting if the space is not on disk
+        any more, or the folder is something else.
+        """
+        if not isinstance(folder, str | PathLike):
+            raise BadSetting(f"a space is saved to a folder, got {folder!r}; give its path")
+        if (home := self.home) is None:
+            raise BadSetting(
+                "a space is saved by copying its folder, but that was removed, or replaced by another space; "
+                "load or align it again"
+            )
+        copy_space(Path(folder), home)
+        return Path(folder)
+
+    def _repr_html_(self) -> str:
+        """A card for notebooks: the verdict, the words of each language, and some translations."""
+        rows = [("verdict", repr(self.verdict) or "not recorded")]
+        rows += [(language, shown.partition(": ")[2]) for language, shown in self._counts().items()]
+        card = html_table(("space", " ".join(self.languages)), rows)
+        return card + self._examples()._repr_html_()
+
+    def _examples(self) -> TranslationTable:
+        """The best translation of some common words; none if they would take long to find."""
+        if len(self.languages) != 2 or not all(self.vectors(one).ranked for one in self.languages):
+            return TranslationTable()
+        words = common_words(self, self.direction()[0], ON_CARD) if _is_cheap(self) else []
+        return self.translate(words, lang=self.direction()[0], top=1) if words else TranslationTable()
+
+
+def load(
+    folder: Path | str,
+    *,
+    device: str = "auto",
+    check: bool = True,
+    quiet: bool = False,
+    progress: Progress | None = None,
+    approximation: Approximation | None = None,
+    answers: AnswersBy = "all",
+) -> Space:
+    """The space that `muse align` saved in a folder; BadFile if there is none, or a broken one.
+
+    `check` compares the checksum of every file. Searches in the space show their progress unless `quiet`.
+    With the `answers` "csls" translations are ranked by CSLS alone, as in the papers.
+    """
+    if not isinstance(folder, str | PathLike):
+        raise BadSetting(f"muse.load needs the folder of a space, got {folder!r}; give its path")
+    loaded = load_aligned(
+        folder, device=pick_device(device), check=check, progress=progress or Progress(quiet=quiet),
+        approximation=approximation, answers=answers,
+    )  # fmt: skip
+    return Space.of(loaded)
+
+
+def load_space(folder: Path | str, **options: Any) -> Space:
+    """The space in a folder, as by `load`, with its options; quiet and on the CPU unless they say else."""
+    return load(folder, **{"device": "cpu", "quiet": True, **options})
+
+
+def language_of(
+    space: AlignedSpace, words: Sequence[str], *, but: str | None = None, choice: Choice = "lang"
+) -> str:
+    """The only language, `but` one, that has all of the words that any has.
+
+    A word that one language has at a rank ten times as high is taken to be of that one, and a warning says
+    so. Raise UnknownWord if none has any of them, BadSetting if several languages have all, or none has all;
+    the message says how to choose.
+    """
+    every = {word: _homes(space, word, but) for word in words}
+    known = {word: found for word, found in every.items() if found}
+    if not known:
+        raise UnknownWord(_nowhere(space, words))
+    likely = {word: _likely(space, word, found) for word, found in known.items()}
+    common = [one for one in space.languages if all(one in found for found in likely.values())]
+    if len(common) == 1:
+        _say_which(space, common[0], known, choice)
+        return common[0]
+    first = next(iter(likely))
+    if not common:
+        other = next(word for word in likely if not set(likely[word]) & set(likely[first]))
+        raise BadSetting(
+            f"words must be of one language, got {first!r} of {likely[first][0]} and {other!r} of "
+            f"{likely[other][0]}; give those of each language apart, or choose one: "
+            f"{_chosen(likely[first][0], [first, other], choice)}"
+        )
+    what = f"{first!r} is a word" if len(known) == 1 else f"all of {_some(list(known))} are words"
+    best = min(common, key=lambda language: space.vectors(language).index.get(first, 0))
+    raise BadSetting(f"{what} of {' and of '.join(common)}; choose one: {_chosen(best, list(known), choice)}")
+
+
+def _homes(space: AlignedSpace, word: str, but: str | None) -> list[str]:
+    return [language for language in entries_of_word(space, word) if language != but]
+
+
+def _likely(space: AlignedSpace, word: str, languages: list[str]) -> list[str]:
+    """The language, of several that have a word, in which it is far more frequent; all of them if none is."""
+    if len(languages) < 2 or not all(space.vectors(language).ranked for language in languages):
+        return languages
+    ranks = {language: _rank(space, language, word) + SMOOTHING for language in languages}
+    best, second = sorted(ranks, key=lambda language: ranks[language])[:2]
+    return [best] if ranks[second] > RANKS_APART * ranks[best] else languages
+
+
+def _rank(space: AlignedSpace, language: str, word: str) -> int:
+    """The place of a word in a vocabulary, from 1."""
+    vectors = space.vectors(language)
+    return vectors.index[find_form(word, vectors) or word] + 1
+
+
+def _say_which(space: AlignedSpace, language: str, known: Mapping[str, list[str]], choice: Choice) -> None:
+    """Warns, once of a word, that another language has it too, if no other word told them apart."""
+    both = [one for one in space.languages if one != language and all(one in of for of in known.values())]
+    word = next(iter(known))
+    if both and (asked := ("language of", word)) not in space.memo:
+        space.memo[asked] = language
+        log.warning(
+            "%r is taken as a word of %s, where it has rank %d, not of %s (rank %d); for that use %s",
+            word, language, _rank(space, language, word), both[0], _rank(space, both[0], word),
+            _chosen(both[0], list(known), choice),
+        )  # fmt: skip
+
+
+def _chosen(language: str, words: Sequence[str], choice: Choice) -> str:
+    """The code that chooses a language."""
+    if choice == "lang":
+        return f'lang="{language}"'
+    key = f'"{language}", "{words[0]}"' if len(words) == 1 else f'"{language}", words'
+    return f"space[{key}]" if choice == "key" else f"({key})"
+
+
+def _nowhere(space: AlignedSpace, words: Sequence[str]) -> str:
+    close = [
+        f"{spelled} ({language})"
+        for language in space.languages
+        for spelled in spellings(words[0], space.vectors(language))
+    ]
+    meant = f"; did you mean {', '.join(close[:NAMED])}?" if close else "; check its spelling"
+    return f"{_some(words)} is in no language of this space ({', '.join(space.languages)}){meant}"
+
+
+def _some(words: Sequence[str]) -> str:
+    return ", ".join(map(repr, islice(words, NAMED))) + (" ..." if len(words) > NAMED else "")
+
+
+def _has(space: AlignedSpace, language: str, word: object) -> bool:
+    return isinstance(word, str) and find_form(word, space.vectors(language)) is not None
+
+
+def language_names(
+    lang: str | None, tgt: str | None, former: Mapping[str, str | None], of: str = "this"
+) -> tuple[str | None, str | None]:
+    """The two languages by their present names; BadSetting for another name, or for one given twice."""
+    found = {"lang": lang, "tgt": tgt}
+    for name, value in former.items():
+        if name not in FORMER_NAMES:
+            raise _no_option(name, of, (*found, "top", "retrieval"))
+        present = FORMER_NAMES[name]
+        if value is not None and found[present] is not None:
+            raise BadSetting(f"{present} and {name} are one option, got both; leave one of them out")
+        found[present] = found[present] if value is None else value
+    return found["lang"], found["tgt"]
+
+
+def _no_option(name: str, of: str, known: Collection[str]) -> BadSetting:
+    meant = did_you_mean(name, known) or f"; choose among {', '.join(sorted(known))}"
+    return BadSetting(f"{name} is no option of {of}{meant}")
+
+
+def direction_of(space: AlignedSpace, lang: str | None, tgt: str | None) -> tuple[str, str]:
+    """The two languages; BadSetting where the space has more, and it does not follow which are meant.
+
+    Into which language is known of all but the pivot: into that.
+    """
+    names, several = ", ".join(space.languages), len(space.languages) > 2
+    if lang is None and several:
+        other = next(language for language in space.languages if language != tgt)
+        raise BadSetting(f'the languages of this space are {names}; choose one: lang="{other}"')
+    if tgt is None and several and lang == space.pivot:
+        other = next(language for language in space.languages if language != lang)
+        raise BadSetting(f'the languages of this space are {names}; choose one: tgt="{other}"')
+    return space.direction(lang, tgt)
+
+
+def as_retrieval(given: Retrieval | str | None) -> Retrieval:
+    """The retrieval, which may be given by its name: csls, the default, nn or isf."""
+    return given if isinstance(given, Retrieval) else Retrieval(given or "csls")
+
+
+OF_LIMITS = {"top", "mutual", "max_vocab", "src_max", "tgt_max", "min_probability"}
+
+
+def limits_of(options: Mapping[str, Any], of: str) -> Limits:
+    """The limits of a dictionary, by names of the options of `muse induce`; BadSetting for another name."""
+    for name in options:
+        if name not in OF_LIMITS:
+            raise _no_option(name, of, {*OF_LIMITS, "lang", "tgt"})
+    most = options.get("max_vocab")
+    return Limits(
+        options.get("top", 1), options.get("mutual", False), options.get("src_max") or most,
+        options.get("tgt_max") or most, options.get("min_probability"),
+    )  # fmt: skip
+
+
+def common_words(space: AlignedSpace, language: str, count: int) -> list[str]:
+    """A few words to try: common ones of a language, no grammar, that no other language has."""
+    common = space.vectors(language).words[PASSED_OVER:LOOKED_AT]
+    found = (
+        word for word in common
+        if word.isalpha() and word.islower() and len(word) >= SHORTEST
+        and list(entries_of_word(space, word)) == [language]
+    )  # fmt: skip
+    return list(islice(found, count))
+
+
+def _is_cheap(space: AlignedSpace) -> bool:
+    """Whether translations are found at once: answers are kept, or hubness is, or the space is small."""
+    source, target = space.direction()
+    if space.answers(source, target) is not None:
+        return True
+    pairs = len(space.vectors(source)) * len(space.vectors(target))
+    return pairs <= CHEAP or space.hubness(target, source) is not None

@@ -1,0 +1,121 @@
+"""Dictionaries in Python: what muse.induce gives and writes, and what muse.evaluate measures against."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import muse
+from muse.answers.induction import entries
+from muse.api.dictionary import lexicon_from
+from muse.api.space import Space, limits_of
+from muse.errors import BadFile, BadSetting
+from muse.files import read_lexicon
+from muse.lexicon import Lexicon
+from tests.support.spaces import plain_space, saved
+
+PAIRS = [("roi", "king"), ("reine", "queen"), ("eau", "water"), ("lune", "moon"), ("nuit", "night")]
+
+
+@pytest.fixture
+def space() -> Space:
+    rows = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
+    return Space.of(plain_space(rows, rows, *([pair[side] for pair in PAIRS] for side in (0, 1))))
+
+
+def test_the_dictionary_has_what_the_command_would_write(space: Space, tmp_path: Path) -> None:
+    found = muse.induce(space, out=tmp_path / "fr-en.tsv")
+    assert list(found.pairs) == PAIRS
+    expected = [*entries(space, limits=limits_of({}, ""), rng=np.random.default_rng(0))]
+    assert found.probabilities == tuple(entry.probability for entry in expected)
+    written = read_lexicon(tmp_path / "fr-en.tsv")
+    assert written.pairs == found.pairs and written.probabilities == pytest.approx(
+        found.probabilities, rel=1e-5
+    )
+    assert repr(found) == "Lexicon(5 pairs: roi king, reine queen, eau water, ...)"
+
+
+def test_its_options_are_those_of_the_command(space: Space, tmp_path: Path) -> None:
+    back = muse.induce(space, src="en", top=2, max_vocab=3, out=tmp_path / "pairs.txt")
+    assert {source for source, _ in back.pairs} == {"king", "queen", "water"} and len(back) == 6
+    assert (tmp_path / "pairs.txt").read_text(encoding="utf-8").split("\n")[0].startswith("king roi")
+    muse.induce(space, out=str(tmp_path / "named.txt"), format="jsonl", answers="csls", mutual=True)
+    assert (tmp_path / "named.txt").read_text(encoding="utf-8").startswith('{"source": "roi"')
+    saved(tmp_path / "s", plain=True)
+    assert len(muse.induce(tmp_path / "s")) == 39
+
+
+def test_pairs_that_a_format_cannot_hold_are_left_out_of_the_file_and_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = np.eye(3, dtype=np.float32)
+    odd = Space.of(plain_space(rows, rows, ["a", "b\tc", "d"], ["x", "y", "z"]))
+    assert len(muse.induce(odd, out=tmp_path / "o.tsv")) == 3
+    assert len(read_lexicon(tmp_path / "o.tsv")) == 2
+    assert caplog.messages == [
+        f"{tmp_path / 'o.tsv'}: left out 1 pairs that the format tsv cannot hold; jsonl can"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"topp": 1}, "topp is no option of muse.induce; did you mean top"),
+        ({"top": 2.5}, "--top must be a whole number"),
+        ({"lang": "xx"}, "the languages of this space are fr, en; got 'xx'"),
+        ({"out": "x.tsv", "format": "doc"}, "a dictionary format must be one of"),
+        ({"min_probability": 2}, "--min-probability must be from 0 to 1"),
+    ],
+)
+def test_wrong_options_are_told_by_name(space: Space, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        muse.induce(space, **options)
+    assert not Path("x.tsv").exists()
+
+
+def test_a_space_is_measured_against_any_kind_of_dictionary(space: Space, tmp_path: Path) -> None:
+    wrong = [*PAIRS[:3], ("lune", "night"), ("soleil", "sun")]
+    (tmp_path / "gold.txt").write_text("".join(f"{one} {other}\n" for one, other in wrong), encoding="utf-8")
+    for given in (
+        wrong,
+        tmp_path / "gold.txt",
+        str(tmp_path / "gold.txt"),
+        Lexicon(tuple(wrong)),
+        dict(wrong),
+    ):
+        score = muse.evaluate(space, given)
+        assert (score.p_at_1, score.covered, score.queries) == (75, 4, 5)
+    assert "| gold:gold.txt@" in str(muse.evaluate(space, tmp_path / "gold.txt").score)
+    assert repr(score).startswith("P@1 = 75.0 [") and repr(score).endswith("P@10 = 100.0, 4 of 5 words")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(wrong, columns=["source", "target"])
+    assert muse.evaluate(space, frame).p_at_1 == 75
+
+
+def test_the_direction_of_a_dictionary_is_found_unless_it_is_given(
+    space: Space, caplog: pytest.LogCaptureFixture
+) -> None:
+    turned = [(english, french) for french, english in PAIRS]
+    assert muse.evaluate(space, turned).signature.direction == "en-fr"
+    assert muse.evaluate(space, PAIRS).signature.direction == "fr-en"
+    mixed = [*turned, ("roi", "king")]
+    assert muse.evaluate(space, mixed, lang="fr").covered == 1
+    assert caplog.messages == ["the dictionary seems to be from en to fr: swap lang and tgt"]
+
+
+@pytest.mark.parametrize("given", [3, None, [], [("roi",)], [("roi", 3)], ["roi king"], "roi"])
+def test_what_is_no_dictionary_is_refused(space: Space, given: Any) -> None:
+    with pytest.raises(
+        BadFile if given == "roi" else BadSetting, match="expected a file|a dictionary must be"
+    ):
+        muse.evaluate(space, given)
+
+
+def test_what_is_no_space_is_refused() -> None:
+    for ask in (lambda: muse.induce(3), lambda: muse.evaluate(None, PAIRS)):  # type: ignore[arg-type]
+        with pytest.raises(BadSetting, match="expected a space or its folder, got"):
+            ask()
+    assert lexicon_from(PAIRS).pairs == tuple(PAIRS)

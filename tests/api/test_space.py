@@ -1,0 +1,284 @@
+"""The space at the prompt: its words, its answers, and the language that is found or asked for."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import muse
+from muse.answers.lookup import translate_words
+from muse.api.space import Space, language_of
+from muse.errors import BadFile, BadSetting, UnknownWord
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.space import load_space as load_aligned
+from tests.support.spaces import plain_space, saved
+
+FRENCH = ["roi", "reine", "eau", "table", "été"]
+ENGLISH = ["king", "queen", "water", "table", "summer"]
+
+
+@pytest.fixture
+def space() -> Space:
+    """Row i of both languages is alike; "table" is a word of both."""
+    rows = np.array([[5, 1, 0], [4, 3, 0], [0, 5, 1], [-5, 0, 2], [0, -4, 3]], np.float32)
+    return Space.of(plain_space(rows, rows, FRENCH, ENGLISH))
+
+
+def ranked_space(rank: int) -> Space:
+    """A space of 200 words a language, in which "king" is the first word of en, and has a rank in fr."""
+    rows = np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32)
+    words = {name: [f"{name}{row}" for row in range(200)] for name in ("fr", "en")}
+    words["en"][0] = words["fr"][rank - 1] = "king"
+    return Space.of(plain_space(rows, rows, words["fr"], words["en"]))
+
+
+def test_its_words_are_counted_looked_up_and_iterated_over(space: Space) -> None:
+    assert len(space) == 10
+    assert [*space][:2] == [("fr", "roi"), ("fr", "reine")] and len([*space]) == len(space)
+    assert all(key in space for key in space)
+    assert all(word in space for word in ("roi", "king", "Roi", "l'été"))
+    assert ("fr", "roi") in space and ("en", "roi") not in space and ("xx", "roi") not in space
+    assert not any(key in space for key in ("rois", None, 3, ("fr", None), ("fr",)))
+
+
+def test_a_vector_is_that_of_the_word_and_a_copy(space: Space) -> None:
+    rows = space.vectors("fr").matrix
+    np.testing.assert_array_equal(space["roi"], rows[0])
+    np.testing.assert_array_equal(space["Roi"], rows[0])
+    np.testing.assert_array_equal(space["fr", "table"], rows[3])
+    np.testing.assert_array_equal(space[["eau", "table"]], rows[[2, 3]])  # eau is of fr alone
+    np.testing.assert_array_equal(space["en", ["queen", "table"]], space.vectors("en").matrix[[1, 3]])
+    assert np.linalg.norm(space["eau"]) == pytest.approx(1, abs=1e-6)
+    space["roi"][:] = 0
+    assert space["roi"].any()
+
+
+def test_the_language_is_asked_for_where_several_have_a_word(space: Space) -> None:
+    with pytest.raises(
+        BadSetting, match=r"""'table' is a word of fr and of en; .*: space\["fr", "table"\]"""
+    ):
+        space["table"]
+    with pytest.raises(BadSetting, match='choose one: lang="fr"'):
+        space.translate("table")
+    with pytest.raises(BadSetting, match='choose one: lang="fr"'):
+        space.neighbours("Table")
+    with pytest.raises(BadSetting, match=r'choose one: \("fr", "table"\)'):
+        space.similarity("roi", "table")
+    with pytest.raises(BadSetting, match="got 'roi' of fr and 'queen' of en; give those of each language"):
+        space.translate(["roi", "queen", "table"])
+    with pytest.raises(BadSetting, match=r"""got 'roi'; to look up several words give a list: space\["""):
+        space["roi", "reine"]
+
+
+def test_an_unknown_word_is_a_key_error_with_advice(space: Space) -> None:
+    for ask in (lambda: space["rein"], lambda: space.translate("rein"), lambda: space.neighbours("rein")):
+        with pytest.raises(UnknownWord, match=r"^'rein' is in no language .*did you mean reine \(fr\)\?$"):
+            ask()
+    with pytest.raises(KeyError):
+        space["xyzzy"]
+    with pytest.raises(UnknownWord, match="'roi' is not among the 5 words of en; it is a word of fr; check"):
+        space["en", "roi"]
+    with pytest.raises(BadSetting, match="a word must be str, got 3"):
+        space[3]  # type: ignore[index]
+
+
+def test_a_word_that_is_far_more_frequent_in_one_language_is_taken_for_that_and_said_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    space = ranked_space(rank=190)
+    np.testing.assert_array_equal(space["king"], space.vectors("en").matrix[0])
+    assert space.translate("king", top=1).lang == "en"
+    assert caplog.messages == [
+        "'king' is taken as a word of en, where it has rank 1, not of fr (rank 190); for that use "
+        'space["fr", "king"]'
+    ]
+    assert space.translate("king", lang="fr", top=1).lang == "fr"
+    close = ranked_space(rank=90)  # ten more are added to either rank
+    with pytest.raises(BadSetting, match="'king' is a word of fr and of en"):
+        close["king"]
+
+
+def test_translations_are_pairs_that_carry_more(space: Space) -> None:
+    found = space.translate("reine", top=3)
+    assert found == translate_words(space, ["reine"], top=3)["reine"]
+    assert [target for target, _ in found] == [one.target for one in found]
+    assert (found.word, found.form, found.lang, found.tgt) == ("reine", "reine", "fr", "en")
+    assert found.best == found[0] and found[0].target == "queen" and found[0].mutual
+    assert found[0].probability is not None and found[0].probability > (found[1].probability or 0)
+    assert repr(found).startswith(f"reine (fr-en): queen {found[0].score:.3f} (")
+    assert space.translate("queen", top=1)[0].target == "reine"
+    assert space.translate("table", lang="en", top=1)[0].target == "table"
+    assert space.translate("roi", tgt="en", top=1) == space.translate("roi", source="fr", top=1)
+    assert pickle.loads(pickle.dumps(found[0])).probability == found[0].probability  # noqa: S301
+
+
+def test_a_list_is_answered_word_by_word(space: Space) -> None:
+    found = space.translate(["eau", "table", "lune"], top=1)
+    assert list(found) == ["eau", "table", "lune"]
+    assert found["eau"][0].target == "water" and found["table"].lang == "fr"
+    assert found["lune"] == [] and found["lune"].best is None
+    assert found["lune"].reason.startswith("'lune' is not among the 5 words of fr")
+    assert repr(found).splitlines()[2] == f"lune (fr-en): {found['lune'].reason}"
+    assert space.translate([]) == {}
+    with pytest.raises(UnknownWord, match="'lune', 'nuit' is in no language"):
+        space.translate(["lune", "nuit"])
+    with pytest.raises(BadSetting, match="words must be str, got 3 as number 2"):
+        space.translate(["eau", 3])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"word": None}, "a word must be str, got None"),
+        ({"word": "roi", "top": 2.5}, "--top must be a whole number of at least 1, got 2.5"),
+        ({"word": "roi", "top": 0}, "--top must be at least 1"),
+        ({"word": "roi", "lang": "xx"}, "the languages of this space are fr, en; got 'xx'"),
+        ({"word": "roi", "language": "fr"}, "language is no option of space.translate; did you mean lang"),
+        ({"word": "roi", "lang": "fr", "src": "fr"}, "lang and src are one option, got both"),
+        ({"word": "roi", "lang": "fr", "tgt": "fr"}, "must be different languages"),
+        ({"word": "roi", "retrieval": "cls"}, "a retrieval must be one of csls, nn, isf"),
+    ],
+)
+def test_wrong_options_are_told_by_name(space: Space, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        space.translate(**options)
+
+
+def test_neighbours_are_of_the_language_of_the_word_and_leave_it_out(space: Space) -> None:
+    found = space.neighbours("roi", top=2)
+    rows = space.vectors("fr").matrix
+    assert [word for word, _ in found] == ["reine", "eau"]
+    assert [cosine for _, cosine in found] == pytest.approx((rows[[1, 2]] @ rows[0]).tolist(), abs=1e-6)
+    assert repr(found) == f"roi (fr): reine {found[0][1]:.3f}, eau {found[1][1]:.3f}"
+    assert space.neighbours("table", lang="en").lang == "en"
+
+
+def test_similarity_is_the_cosine_in_one_language_or_two(space: Space) -> None:
+    rows = space.vectors("fr").matrix
+    assert space.similarity("roi", "reine") == pytest.approx(float(rows[0] @ rows[1]), abs=1e-6)
+    assert space.similarity("roi", "king") == pytest.approx(1, abs=1e-6)
+    assert space.similarity(("fr", "table"), ("en", "table")) == pytest.approx(1, abs=1e-6)
+
+
+def test_three_languages_are_told_apart(tmp_path: Path) -> None:
+    saved(tmp_path / "s", "fr", "de", plain=True)
+    space = muse.load(tmp_path / "s")
+    assert space.translate("fr7", top=1).tgt == "en"  # the pivot
+    assert space.translate("fr7", tgt="de", top=1).tgt == "de"
+    with pytest.raises(BadSetting, match='the languages of this space are en, fr, de; choose one: tgt="fr"'):
+        space.translate("en7")
+    pytest.importorskip("pandas")
+    with pytest.raises(BadSetting, match='are en, fr, de; choose one: lang="en"'):
+        space.dictionary()
+    assert set(space.dictionary(lang="de").target) <= set(space.vectors("en").words)
+
+
+def test_the_dictionary_is_a_table_with_probabilities(space: Space) -> None:
+    pytest.importorskip("pandas")
+    frame = space.dictionary()
+    assert frame.columns.tolist() == ["source", "target", "score", "rank", "probability"]
+    assert frame.source.tolist() == FRENCH and frame.target.tolist() == ENGLISH
+    assert frame.probability.between(0, 1).all() and frame.probability.notna().all()
+    assert space.dictionary(lang="en", max_vocab=2).source.tolist() == ["king", "queen"]
+    assert len(space.dictionary(top=2)) == 10
+    with pytest.raises(BadSetting, match="topp is no option of space.dictionary; did you mean top"):
+        space.dictionary(topp=2)
+    table = space.translate(["roi", "lune"], top=2).to_frame()
+    assert table.source.tolist() == ["roi", "roi", "lune"] and table["rank"].tolist()[:2] == [1, 2]
+    assert table.reason[2].startswith("'lune' is not among") and table.target.isna().tolist()[2]
+
+
+def test_what_a_user_gets_back_is_short(space: Space, tmp_path: Path) -> None:
+    assert repr(space) == "Space(fr: 5 words, en: 5 words, 3 dimensions, pivot en)"
+    saved(tmp_path / "s", count=1_200)
+    large = muse.load(tmp_path / "s")
+    assert repr(large) == "Space(en: 1,200 words, fr: 1,199 words, 8 dimensions, pivot en, aligned)"
+    parts = (large, large.made, large.sides, large.vectors("fr"), large.vectors("fr").index, large.verdict,
+             large.side("fr").normalisation, muse.induce(large, retrieval=Retrieval("nn")))  # fmt: skip
+    assert all(len(repr(part)) < 1_000 for part in parts)
+
+
+def test_a_card_shows_the_verdict_the_words_and_translations_and_escapes_them() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, 8)).astype(np.float32)
+    words = {name: [f"{name}{row}" for row in range(300)] for name in ("fr", "en")}
+    for place in range(5):  # common words, after the first 200
+        words["fr"][200 + place] = f"mot{'abcde'[place]}"
+        words["en"][200 + place] = f"<b>{place}&"
+    space = Space.of(plain_space(rows, rows, words["fr"], words["en"]))
+    card = space._repr_html_()
+    assert "not recorded" in card and "300 words" in card
+    for place in range(5):
+        assert f"mot{'abcde'[place]}" in card and f"&lt;b&gt;{place}&amp;" in card
+    assert "<b>" not in card
+    assert "&lt;b&gt;0&amp;" in space.translate("mota")._repr_html_()
+    assert "<b>" not in space.translate(["mota", "motb"])._repr_html_()
+    assert "<b>" not in space.neighbours("<b>1&")._repr_html_()
+
+
+def test_a_card_does_not_search_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muse.api.space.CHEAP", 100)
+    rows = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
+    space = Space.of(
+        plain_space(rows, rows, [f"m{'o' * i}t" for i in range(300)], [f"w{i}" for i in range(300)])
+    )
+    monkeypatch.setattr(Space, "translate", None)
+    assert "300 words" in space._repr_html_()
+
+
+def test_a_space_is_loaded_and_saved(tmp_path: Path) -> None:
+    saved(tmp_path / "s", plain=True)
+    space = muse.load(tmp_path / "s")
+    assert space.verdict == "aligned" and repr(space.verdict) == "aligned"
+    space.translate("fr7")  # keeps its hubness and calibration
+    kept = sorted(path.relative_to(tmp_path / "s") for path in (tmp_path / "s").rglob("*"))
+    assert space.save(str(tmp_path / "new" / "copy")) == tmp_path / "new" / "copy"
+    copy = muse.load(tmp_path / "new" / "copy")
+    assert sorted(path.relative_to(copy.folder or "") for path in (copy.folder or Path()).rglob("*")) == kept
+    assert copy.manifest == space.manifest and copy.translate("fr7") == space.translate("fr7")
+    assert space.save(tmp_path / "s") == tmp_path / "s"  # it is there
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("precious")
+    with pytest.raises(BadSetting, match="exists and is not an aligned space"):
+        space.save(tmp_path / "mine")
+    with pytest.raises(BadSetting, match="a space is saved to a folder, got None"):
+        space.save(None)  # type: ignore[arg-type]
+    saved(tmp_path / "s", "de", plain=True)  # replaces it
+    with pytest.raises(BadSetting, match="its folder, but that was removed, or replaced by another space"):
+        space.save(tmp_path / "later")
+    assert not (tmp_path / "later").exists()
+
+
+def test_what_is_no_space_is_not_loaded(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="muse.load needs the folder of a space, got None"):
+        muse.load(None)  # type: ignore[arg-type]
+    with pytest.raises(BadFile, match="expected an aligned space, found no such folder"):
+        muse.load(tmp_path / "nowhere")
+
+
+def test_the_former_name_loads_the_same(tmp_path: Path) -> None:
+    saved(tmp_path / "s")
+    former = muse.load_space(tmp_path / "s", answers="csls")
+    assert isinstance(former, Space) and isinstance(former, AlignedSpace)
+    assert former.answers_by == "csls" and isinstance(former.by_csls(), Space)
+    assert former.manifest == load_aligned(tmp_path / "s").manifest
+
+
+def test_the_language_of_words_without_ranks_is_asked_for(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32)
+    words = [str(row) for row in range(200)]
+    space = plain_space(rows, rows[::-1], words, words[::-1])
+    unranked = {name: side.vectors for name, side in space.sides.items()}
+    assert language_of(space, ["199"]) == "en"  # by its rank
+    sides = {
+        name: replace(side, vectors=replace(unranked[name], ranked=False))
+        for name, side in space.sides.items()
+    }
+    with pytest.raises(BadSetting, match="'199' is a word of fr and of en"):
+        language_of(replace(space, sides=sides), ["199"])
