@@ -1,18 +1,22 @@
-"""Source: the bytes of a file, decompressed from .gz or .zip while reading."""
+"""Source: the bytes of a file, unpacked from .gz, .bz2, .xz, .zip or .tar while reading."""
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 import os
+import re
 import stat
 import struct
+import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from itertools import islice
+from pathlib import Path, PurePath
 from tokenize import TokenError
 from typing import IO, Protocol, cast
 
@@ -28,11 +32,21 @@ BROKEN = (
     zlib.error,
     lzma.LZMAError,
     zipfile.BadZipFile,
+    tarfile.TarError,
 )
 # Raised by what parses damaged content, as observed: archives, numpy's headers, arrays, settings.
 DAMAGED = (*BROKEN, ArithmeticError, AttributeError, LookupError, SyntaxError, TokenError, TypeError)
-PACKED_OTHERWISE = {".bz2": b"BZh", ".xz": b"\xfd7zX", ".zst": b"\x28\xb5\x2f\xfd"}  # what is not read
+# What is not read: zst, 7z, rar, lz4 and that of the old program compress.
+PACKED_OTHERWISE = {
+    "zst": b"\x28\xb5\x2f\xfd", "7z": b"7z\xbc\xaf", "rar": b"Rar!\x1a\x07", "lz4": b"\x04\x22\x4d\x18",
+    "Z": b"\x1f\x9d",
+}  # fmt: skip
 _GZIP = b"\x1f\x8b"
+_BZIP2 = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
+_XZ = b"\xfd7zXZ\0"
+_TAR, _TAR_AT = b"ustar", 257
+_LEVELS = 3  # a .vec.gz in a .tar.gz
+_MEMBERS = 10_000  # of a .tar, among which there must be one file
 _ZIP = (b"PK\3\4", b"PK\5\6")  # the second one has nothing in it
 _PARQUET = b"PAR1"
 FREE = 1 << 22  # bytes that any compressed file may have
@@ -145,7 +159,10 @@ def refuse_stream(path: Path, why: str) -> None:
 
 @contextmanager
 def open_source(path: Path) -> Iterator[Source]:
-    """The content of `path`, decompressed if its first bytes are those of a .gz or .zip (of one file)."""
+    """The content of `path`, unpacked if its first bytes are those of .gz, .bz2, .xz, .zip or .tar.
+
+    A .zip or .tar, packed or not, must have one file in it.
+    """
     with ExitStack() as stack:
         try:
             raw = stack.enter_context(path.open("rb"))
@@ -158,32 +175,72 @@ def open_source(path: Path) -> Iterator[Source]:
                 f"{path}: expected content, got an empty file; check the program that wrote it, or download "
                 "it again"
             )
-        if path.suffix in PACKED_OTHERWISE and magic.startswith(PACKED_OTHERWISE[path.suffix]):
-            raise BadFile(f"{path}: expected plain text or .gz, got {path.suffix[1:]}; unpack it first")
-        if magic.startswith((*_ZIP, _PARQUET)):
-            refuse_stream(path, "since this format is not read from its start")
-        source = Source(path, raw, size=size, ahead=magic)
-        if magic.startswith(_GZIP):
-            unpacked = stack.enter_context(gzip.GzipFile(fileobj=cast("IO[bytes]", source)))
-            yield Source(path, unpacked, size=size, packed=True, inner=source)
-        elif magic.startswith(_ZIP):
-            yield Source(path, stack.enter_context(_only_member(path, stack)), size=size, packed=True)
-        else:
-            yield source
+        on_disk = source = Source(path, raw, size=size, ahead=magic)
+        for _ in range(_LEVELS):
+            if (inner := _unpacked(source, stack)) is None:
+                break
+            source = Source(path, inner, size=size, packed=True, inner=on_disk)
+        yield source
+
+
+def _unpacked(source: Source, stack: ExitStack) -> Readable | None:
+    """What is packed in a source, None if it is not packed."""
+    head = source.peek(_TAR_AT + len(_TAR))
+    for name, magic in PACKED_OTHERWISE.items():
+        if head.startswith(magic):
+            raise BadFile(
+                f"{source.path}: expected plain text, .gz, .bz2, .xz, .zip or .tar, got {name}; unpack it "
+                "first"
+            )
+    if head.startswith((*_ZIP, _PARQUET)) or head[_TAR_AT:] == _TAR:
+        refuse_stream(source.path, "since this format is not read from its start")
+    stream = cast("IO[bytes]", source)
+    if head.startswith(_GZIP):
+        return stack.enter_context(gzip.GzipFile(fileobj=stream))
+    if _BZIP2.match(head):
+        return stack.enter_context(bz2.BZ2File(stream))
+    if head.startswith(_XZ):
+        return stack.enter_context(lzma.LZMAFile(stream))
+    if head.startswith(_ZIP) and not source.packed:
+        return stack.enter_context(_only_member(source.path, stack))
+    if head[_TAR_AT:] == _TAR:
+        return stack.enter_context(_only_file(source.path, stack))
+    return None
 
 
 def _only_member(path: Path, stack: ExitStack) -> IO[bytes]:
     try:
         archive = stack.enter_context(zipfile.ZipFile(path))
         names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-        if len(names) == 1:
-            return archive.open(names[0])
+        return archive.open(_only(path, names))
     except DAMAGED as error:
         raise BadFile(
             f"{path}: expected a complete .zip, got a broken one ({error}); download it again"
         ) from error
+
+
+def _only_file(path: Path, stack: ExitStack) -> IO[bytes]:
+    try:
+        archive = stack.enter_context(tarfile.open(path))
+        names = [member.name for member in islice(archive, _MEMBERS) if member.isfile()]
+        stream = archive.extractfile(_only(path, names))
+    except DAMAGED as error:
+        raise BadFile(
+            f"{path}: expected a complete .tar, got a broken one ({error}); download it again"
+        ) from error
+    assert stream is not None  # noqa: S101 - since it is a file
+    return stream
+
+
+def _only(path: Path, names: Sequence[str]) -> str:
+    # macOS packs files of its own beside each file.
+    own = [name for name in names if not name.startswith("__MACOSX/") and PurePath(name).name[:2] != "._"]
+    own = [name for name in own if PurePath(name).name != ".DS_Store"]
+    if len(own) == 1:
+        return own[0]
+    kind = "zip" if zipfile.is_zipfile(path) else "tar"
     raise BadFile(
-        f"{path}: expected one file in the .zip, got {len(names)} ({', '.join(names[:3])}); "
+        f"{path}: expected one file in the .{kind}, got {len(own)} ({', '.join(own[:3])}); "
         "unpack the one you want"
     )
 

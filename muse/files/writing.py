@@ -13,11 +13,11 @@ import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.atomic import FULL, atomic_path, parents_made, refuse_special
-from muse.files.source import PACKED_OTHERWISE
 from muse.files.vectors.text_line import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
 _ROWS = 1000  # rows written at once
+_PACKED = (".bz2", ".xz", ".zst", ".zip")  # endings of what is not written
 # The endings of files that other programs open as lines of text, and as something else.
 _TEXT = ("csv", "tsv", "txt", "vec")
 _NO_TEXT = (
@@ -104,7 +104,7 @@ def check_place(path: Path) -> None:
     """
     if path.is_dir():
         raise BadFile(f"{path}: expected the name of a file, got a folder; give a file in it")
-    if path.suffix in (*PACKED_OTHERWISE, ".zip"):
+    if path.suffix in _PACKED:
         raise BadFile(f"{path}: expected a name without {path.suffix}, since files are packed as .gz alone")
     refuse_special(path)
     check_folder(path.resolve().parent)

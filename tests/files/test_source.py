@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import tarfile
 import threading
 import zipfile
 from collections.abc import Callable
@@ -38,17 +39,100 @@ LINES = [f"line {number}" for number in range(20_000)]
 TEXT = "\n".join(LINES).encode() + b"\n"
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [(".bz2", bz2.compress), (".xz", lzma.compress)])
-def test_what_is_packed_otherwise_is_named(
-    tmp_path: Path, suffix: str, pack: Callable[[bytes], bytes]
-) -> None:
-    path = tmp_path / f"text{suffix}"
-    path.write_bytes(pack(TEXT))
+OTHERWISE = {
+    "zst": b"\x28\xb5\x2f\xfd\x04\x58", "7z": b"7z\xbc\xaf\x27\x1c\0\4", "rar": b"Rar!\x1a\x07\1\0",
+    "lz4": b"\x04\x22\x4d\x18\x64\x40", "Z": b"\x1f\x9d\x90",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_what_is_packed_otherwise_is_named(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(OTHERWISE[name] + TEXT)
     with (
-        pytest.raises(BadFile, match=f"expected plain text or .gz, got {suffix[1:]}; unpack it first"),
+        pytest.raises(BadFile, match=f"expected plain text, .*, got {name}; unpack it first"),
         open_source(path),
     ):
         pass
+
+
+def _in_zip(content: bytes, *others: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("folder/text.txt", *others):
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def _in_tar(content: bytes, *others: str, mode: str = "w") -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
+        folder = tarfile.TarInfo("folder")
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
+        for name in ("folder/text.txt", *others):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return stream.getvalue()
+
+
+MAC = ("__MACOSX/folder/._text.txt", "folder/._text.txt", "folder/.DS_Store")
+PACKS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "two of gz": lambda text: gzip.compress(text[:9]) + gzip.compress(text[9:]),
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zip": _in_zip,
+    "zip of a Mac": lambda text: _in_zip(text, *MAC),
+    "gz in zip": lambda text: _in_zip(gzip.compress(text)),
+    "tar": _in_tar,
+    "tar of a Mac": lambda text: _in_tar(text, *MAC),
+    "tar.gz": partial(_in_tar, mode="w:gz"),
+    "tar.bz2": partial(_in_tar, mode="w:bz2"),
+    "tar.xz": partial(_in_tar, mode="w:xz"),
+    "gz in tar": lambda text: _in_tar(gzip.compress(text)),
+    "gz in tar.xz": lambda text: _in_tar(gzip.compress(text), mode="w:xz"),
+}
+
+
+@pytest.mark.parametrize("kind", PACKS)
+def test_what_is_packed_is_read_whatever_its_name(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(PACKS[kind](TEXT))
+    assert list(read_lines(path)) == LINES
+    assert is_packed(path)
+    path.write_bytes(PACKS[kind](b"2 2\nthe 0.5 1\nend 1 2\n"))
+    assert read_vectors(path, language="en").words == ("the", "end")
+
+
+@pytest.mark.parametrize("kind", PACKS)
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.8])
+def test_what_is_cut_off_is_refused_in_one_line(tmp_path: Path, kind: str, share: float) -> None:
+    content = PACKS[kind](np.random.default_rng(0).bytes(30_000).hex().encode())
+    (tmp_path / "text").write_bytes(content[: int(share * len(content))])
+    with pytest.raises(BadFile, match=r"text: expected ") as caught:
+        list(read_lines(tmp_path / "text"))
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize(("kind", "pack"), [("zip", _in_zip), ("tar", _in_tar)])
+def test_an_archive_of_several_files_is_refused(
+    tmp_path: Path, kind: str, pack: Callable[..., bytes]
+) -> None:
+    (tmp_path / "text").write_bytes(pack(TEXT, "other.txt"))
+    with pytest.raises(
+        BadFile, match=rf"expected one file in the \.{kind}, got 2 \(folder/text.txt, other.txt\); unpack"
+    ):
+        list(read_lines(tmp_path / "text"))
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+def test_bz2_and_xz_come_from_a_pipe(pack: Callable[[bytes], bytes]) -> None:
+    with piped(pack(TEXT)) as path:
+        assert list(read_lines(path)) == LINES
+    with piped(_in_tar(TEXT)) as path, pytest.raises(BadFile, match=r"got a pipe or a device; save it"):
+        list(read_lines(path))
 
 
 @pytest.mark.parametrize("content", [TEXT, gzip.compress(TEXT), b"x"], ids=["text", "gz", "short"])

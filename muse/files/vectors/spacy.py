@@ -90,7 +90,7 @@ def is_pipeline(path: Path) -> bool:
             with zipfile.ZipFile(path) as archive:
                 return any(map(_MEMBER.fullmatch, archive.namelist()))
         with tarfile.open(path) as archive:
-            return archive.next() is not None  # zeros would do for an archive of nothing
+            return any(_MEMBER.fullmatch(member.name) for member in archive)
     except _UNREADABLE:
         return False  # opening it as another format reports the error
 
