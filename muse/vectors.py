@@ -121,7 +121,9 @@ class Vectors:
 
     `matrix` is (n, d) float32, row i belongs to `words[i]`; no word occurs twice.
     `repeated` counts the lines dropped on reading because their word was a duplicate.
-    `lengths` (n,) are the lengths of the rows before normalisation. Rows that are not of words, such as the
+    `lengths` (n,) are the lengths of the rows before normalisation. Rows are compared at unit length; where
+    the normalisation leaves them another one, `scales` (n,) are those lengths, for the mapping to be fitted
+    to (`fitted`), and None where it does not. Rows that are not of words, such as the
     vectors of texts, are not `ranked`: their order means nothing, and `words` are their ids. `texts` are what
     they stand for, in the same order, None if it is not known.
 
@@ -137,6 +139,7 @@ class Vectors:
     lengths: Matrix | None = None
     ranked: bool = True
     texts: Sequence[str] | None = None
+    scales: Matrix | None = None
 
     def __post_init__(self) -> None:
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix):
@@ -185,6 +188,19 @@ class Vectors:
 
         return torch.from_numpy(np.require(self.matrix, requirements=["C", "W"])).to(device)
 
+    def fitted(self) -> Matrix:
+        """The rows (n, d) that mappings are fitted to: of the lengths that the normalisation leaves them.
+
+        >>> rows, lengths = np.eye(2, dtype=np.float32), np.float32([3, 1])
+        >>> Vectors("en", ["the", "cat"], rows, scales=lengths).fitted().tolist()
+        [[3.0, 0.0], [0.0, 1.0]]
+        """
+        return self.matrix if self.scales is None else self.matrix * self.scales[:, None]
+
+    def fitted_tensor(self, device: str = "cpu") -> torch.Tensor:
+        """`fitted` as a tensor on `device`; the same as `tensor` where rows are of unit length."""
+        return replace(self, matrix=self.fitted(), scales=None).tensor(device)
+
     def nonzero(self) -> Vectors:
         """The words whose vectors are not all zeros; itself if these are all.
 
@@ -197,13 +213,17 @@ class Vectors:
 
     def most_frequent(self, k: int | None) -> Vectors:
         """The first k words, or all, and their rows (a view, no copy); of rows that are not ranked, any k."""
-        lengths = None if self.lengths is None else self.lengths[:k]
+        lengths, scales = (None if one is None else one[:k] for one in (self.lengths, self.scales))
         texts = None if self.texts is None else self.texts[:k]
-        return replace(self, words=self.words[:k], matrix=self.matrix[:k], lengths=lengths, texts=texts)
+        return replace(
+            self, words=self.words[:k], matrix=self.matrix[:k], lengths=lengths, texts=texts, scales=scales
+        )
 
     def chosen(self, rows: NDArray[np.int64]) -> Vectors:
         """The rows with these numbers (c,), in their order, as a copy."""
-        lengths = None if self.lengths is None else self.lengths[rows]
+        lengths, scales = (None if one is None else one[rows] for one in (self.lengths, self.scales))
         words = [self.words[row] for row in rows.tolist()]
         texts = None if self.texts is None else [self.texts[row] for row in rows.tolist()]
-        return replace(self, words=words, matrix=self.matrix[rows], lengths=lengths, texts=texts)
+        return replace(
+            self, words=words, matrix=self.matrix[rows], lengths=lengths, texts=texts, scales=scales
+        )

@@ -158,16 +158,25 @@ def _inputs(config: AlignConfig) -> tuple[Path, ...]:
 def signature(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -> Signature:
     """The signature of the mapping between two languages; `words` are their names and numbers of words."""
     source, target = words
-    more = ["refine" if config.refinement is not None else "no-refine"]
+    refined = "no-refine" if config.refinement is None else "refine"
+    more = [f"{refined}:plain" if config.refines_plainly else refined, *_recipe(config)]
     return Signature(
         _matching(config.refinement),
         f"{source}-{target}",
-        ",".join(config.normalise),
+        ",".join(config.normalise) or "none",
         learned.alignment.method,
         seed=config.seed,
         vocabulary=(words[source], words[target]),
         more=tuple([*more, "joint"] if config.joint else more),
     )
+
+
+def _recipe(config: AlignConfig) -> list[str]:
+    """The recipe, with the parts of it that were given otherwise."""
+    if config.recipe is None:
+        return []
+    but = ",".join(config.departures)
+    return [f"recipe:{config.recipe}" + (f" but {but}" if but else "")]
 
 
 def _matching(refinement: RefinementConfig | None) -> str:

@@ -50,6 +50,7 @@ from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
+from muse.search.exact import searching_by
 from muse.space import (
     AlignedSpace,
     SideToSave,
@@ -77,12 +78,12 @@ def align(
     """The aligned space of the languages, learned from their vectors and saved.
 
     `options` are the options of the command `muse align` by their names, with underscores, each with the same
-    default: `init`, `seed`, `answers`, `dictionary`, `max_vocab`, `lower`, `no_identical`, `normalise`,
-    `refine`, `reweight`, `joint`, `out`, `resume`, `src_emb`, `tgt_emb`, `via`, `via_emb`, `into`,
-    `src_words`, `tgt_words`, `src_captions`, `tgt_captions`, `encoder`, `encoder_template`, `encoder_emb`,
-    `evidence`. `config` has settings as one value,
-    `muse.AlignConfig`, and options that are given beside it replace its own. `progress` shows how far the
-    run is: `muse.progress.Progress()` on stderr. Raise BadSetting for an unknown name or a wrong value.
+    default: `init`, `seed`, `answers`, `dictionary`, `max_vocab`, `lower`, `no_identical`, `recipe`,
+    `normalise`, `backend`, `refine`, `reweight`, `joint`, `out`, `resume`, `src_emb`, `tgt_emb`, `via`,
+    `via_emb`, `into`, `src_words`, `tgt_words`, `src_captions`, `tgt_captions`, `encoder`,
+    `encoder_template`, `encoder_emb`, `evidence`. `config` has settings as one value, `muse.AlignConfig`, and
+    options that are given beside it replace its own. `progress` shows how far the run is:
+    `muse.progress.Progress()` on stderr. Raise BadSetting for an unknown name or a wrong value.
 
     In place of a file of vectors an array (n, d) will do: rows in no order, such as the vectors that a model
     gives to texts. It is copied, not changed, and the id of row i is str(i). Raise BadSetting for an array of
@@ -104,6 +105,14 @@ def run(
     Vectors of `untrained` are trained after all is checked that does not need them. Checkpoints are kept
     beside the space until it is saved, so that a killed run can be resumed with `config.resume`.
     """
+    with searching_by(config.backend):
+        return _run(config, device=device, progress=progress, untrained=untrained)
+
+
+def _run(
+    config: AlignConfig, *, device: str, progress: Progress | None, untrained: Untrained | None
+) -> Report:
+    """`run`, with the backend of its searches chosen."""
     began, device, progress = time.perf_counter(), pick_device(device), progress or Progress(quiet=True)
     check(config)
     check_outside(config)

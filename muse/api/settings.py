@@ -15,7 +15,8 @@ from muse.files.source import cannot_open
 from muse.files.vectors.locate import locate_vectors
 from muse.files.vectors.spacy import find_vectors
 from muse.learn.pair import MINIMUM_WORDS
-from muse.learn.settings import NO_PIVOT, OPTIONS, AlignConfig, Given, RowArray
+from muse.learn.refine import PLAIN
+from muse.learn.settings import NO_PIVOT, OPTIONS, RECIPES, AlignConfig, Given, RowArray, check_recipe
 from muse.space import check_language
 
 FORMER_NAMES = {
@@ -43,6 +44,8 @@ def settings_of(src: str | Sequence[str] | None, tgt: str | None, options: Mappi
     """
     given = _checked_options({name: value for name, value in options.items() if value is not None})
     base = given.pop("config", AlignConfig())
+    check_recipe(given.get("recipe"))
+    given = {**RECIPES.get(given.get("recipe", ""), {}), **given}
     _check_agreement({"init": base.init, "refine": base.refine is not False, **given})
     if src is not None:
         given["src"] = _several("source", src)
@@ -100,8 +103,10 @@ def _checked(name: str, present: str, value: Any) -> Any:
         raise _expected(name, "a muse.AlignConfig", value)
     if present == "encoder_emb":
         return _paths(name, value)
-    if present == "encoder_template" and not isinstance(value, str):
+    if present in ("encoder_template", "recipe", "backend") and not isinstance(value, str):
         raise _expected(name, "a string", value)
+    if present == "refine" and isinstance(value, str):
+        return _refinement(name, value)
     if present in ("via", "normalise", "command"):
         return _several(name, value)
     return value
@@ -117,6 +122,14 @@ def _number(name: str, present: str, value: Any) -> int | bool:
     return int(value)
 
 
+def _refinement(name: str, value: str) -> object:
+    """What `--refine` takes by name."""
+    known = {"full": True, "plain": PLAIN}
+    if value not in known:
+        raise _expected(name, f"True, False or one of {', '.join(known)}", value)
+    return known[value]
+
+
 def _paths(name: str, value: object) -> tuple[Path, ...]:
     files = value if isinstance(value, list | tuple) else (value,)
     if not all(isinstance(file, str | PathLike) for file in files):
@@ -125,9 +138,11 @@ def _paths(name: str, value: object) -> tuple[Path, ...]:
 
 
 def _several(name: str, value: object) -> tuple[str, ...]:
-    """Strings; one alone is a language, or steps with commas between them."""
+    """Strings; one alone is a language, or steps with commas between them, or none of them."""
     if isinstance(value, str):
-        return tuple(step.strip() for step in value.split(",")) if name == "normalise" else (value,)
+        if name == "normalise":
+            return () if value.strip() == "none" else tuple(step.strip() for step in value.split(","))
+        return (value,)
     if not isinstance(value, Iterable):
         raise _expected(name, "a string or several", value)
     several = tuple(value)
@@ -253,6 +268,11 @@ def _check_several(config: AlignConfig) -> None:
         ):
             if given is not None:
                 raise Contradiction(f"--into uses the target's vectors in the space; omit {option}")
+        if config.keeps_lengths:
+            raise Contradiction(
+                "--into has the target's vectors at unit length, so those of --src need it too; got "
+                f"--normalise {','.join(config.normalise) or 'none'}; let it end with unit"
+            )
     of_one_source: tuple[tuple[str, object], ...] = (
         ("--dictionary", config.dictionary),
         ("--encoder", config.encoder),

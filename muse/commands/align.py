@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from muse.commands.options import common, typed
+from muse.commands.options import backend, common, typed
 from muse.commands.outputs import echo
 from muse.commands.sections import RenamedOption, SectionedCommand
 from muse.learn.initialise import INITIALISATIONS
@@ -58,7 +59,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "Help": ("--encoder", "--encoder-template", "--encoder-emb", "--evidence"),
         "Output": ("--out", "--resume"),
         "Advanced": (
-            *("--normalise", "--refine", "--reweight", "--answers"),
+            *("--recipe", "--normalise", "--refine", "--no-refine", "--reweight", "--answers", "--backend"),
             *("--src-words", "--tgt-words", "--src-captions", "--tgt-captions"),
         ),
     },
@@ -157,12 +158,22 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Read only the N most frequent words.")
 @click.option("--lower", is_flag=True, help="Lowercase words; of words that become equal, keep the first.")
 @click.option(
-    "--normalise", default="unit,centre,unit", show_default=True, metavar="STEPS",
-    help="Steps that normalise the vectors, in order: unit (length 1) and centre (mean 0); the last is unit.",
+    "--recipe", type=click.Choice(["muse"]),
+    help="The recipe of Conneau et al. (2018) in place of muse's own: --normalise none "
+    "--init adversarial-paper --refine plain --no-reweight --answers csls --backend faiss. An option given "
+    "beside it replaces that part. It takes hours on a CPU.",
 )  # fmt: skip
 @click.option(
-    "--refine/--no-refine", default=True, show_default=True, help="Repeat Procrustes on induced word pairs."
-)
+    "--normalise", default="unit,centre,unit", show_default=True, metavar="STEPS",
+    help="Steps that normalise the vectors, in order: unit (length 1) and centre (mean 0); or none. Words "
+    "are compared at unit length in any case.",
+)  # fmt: skip
+@click.option(
+    "--refine", is_flag=False, flag_value="full", default="full", show_default=True,
+    type=click.Choice(["full", "plain"]),
+    help="Repeat Procrustes on induced word pairs: cross-fitted and weighted, or plain, as in the paper.",
+)  # fmt: skip
+@click.option("--no-refine", is_flag=True, help="Leave refinement out.")
 @click.option(
     "--reweight/--no-reweight",
     default=None,
@@ -186,6 +197,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Folder for the space.  [default: embeddings/aligned/SRC-TGT, or --into]",
 )
 @click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
+@backend
 @common
 def align(**options: Any) -> int:
     """Align word vectors of two or more languages in one space.
@@ -256,8 +268,15 @@ def _row(name: str, value: object) -> str:
 def _settings(options: dict[str, Any]) -> AlignConfig:
     from muse.api.settings import KNOWN, settings_of
 
-    given = {name: value for name, value in options.items() if name in KNOWN and value != ()}
-    return settings_of(options["src"], options["tgt"], given | {"command": typed()})
+    # What is left at its default gives way to the recipe.
+    source = click.get_current_context().get_parameter_source
+    typed_in = {name: value for name, value in options.items() if source(name) is not ParameterSource.DEFAULT}
+    if options["no_refine"]:
+        if "refine" in typed_in:
+            raise click.UsageError("--refine and --no-refine exclude each other; leave one of them out.")
+        typed_in["refine"] = False
+    known = {name: value for name, value in typed_in.items() if name in KNOWN and value != ()}
+    return settings_of(options["src"], options["tgt"], known | {"command": typed()})
 
 
 def check_texts(options: dict[str, Any]) -> dict[str, Path]:

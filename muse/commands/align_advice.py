@@ -90,8 +90,11 @@ class _Unaligned:
         from muse.learn.auto import AUTO_OF_ROWS
 
         options, init = self.options, self.options["init"]
-        if not options["refine"]:
-            yield Remedy("Refine the mapping: leave out --no-refine.", (_again(refine=None),))
+        if options["recipe"] is not None:
+            reason = f"Use muse's own recipe: leave out --recipe {options['recipe']}."
+            yield Remedy(reason, (_again(recipe=None),))
+        if options["no_refine"]:
+            yield Remedy("Refine the mapping: leave out --no-refine.", (_again(no_refine=None),))
         if init not in ("auto", "dictionary") and (self.ranked or (init,) != AUTO_OF_ROWS):
             yield Remedy(f"Let muse try more than --init {init}.", (_again(init=None),))
         if not self.ranked:
@@ -105,7 +108,7 @@ class _Unaligned:
             yield Remedy(reason.replace("%", " %"), (_again(no_identical=None),))
         yield from self._with_pairs()
         yield from self._with_more_words()
-        if init == "auto" and self.learned.supervision is None:
+        if init == "auto" and options["recipe"] is None and self.learned.supervision is None:
             yield Remedy(remedies.ADVERSARIAL.terminal, (_again(init="adversarial"),))
         if not options["via"]:
             yield Remedy(

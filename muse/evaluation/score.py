@@ -112,7 +112,7 @@ def space_signature(
 ) -> Signature:
     """The signature of a score of `space` from `source` to `target`, looked up exactly unless `more` says."""
     sides = (space.side(source), space.side(target))
-    steps = list(dict.fromkeys(",".join(side.normalisation.steps) for side in sides))
+    steps = list(dict.fromkeys(",".join(side.normalisation.steps) or "none" for side in sides))
     return Signature(
         retrieval,
         f"{source}-{target}",

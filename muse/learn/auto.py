@@ -55,10 +55,21 @@ def improve(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> Iterator[Alignment]:
-    """Yields the Alignments of `refine` or `refine_by_transport`, by the settings; the last counts."""
+    """Yields the Alignments of `refine` or `refine_by_transport`, by the settings; the last counts.
+
+    That of plain refinement is the one of the round with the highest criterion, as the paper selects models.
+    """
     if isinstance(config, TransportConfig):
         return refine_by_transport(source, target, initial, config=config, rng=rng, runtime=runtime)
-    return refine(source, target, initial, config=config, rng=rng, runtime=runtime)
+    found = refine(source, target, initial, config=config, rng=rng, runtime=runtime)
+    return _best_last(found, criterion(source, target, device=runtime.device)) if config.plain else found
+
+
+def _best_last(found: Iterator[Alignment], score: Criterion) -> Iterator[Alignment]:
+    """The Alignments with their criterion, and at the end the one with the highest again."""
+    scored = [replace(one, criterion=score(one.source_map)) for one in found]
+    yield from scored
+    yield max(scored, key=lambda one: one.criterion)
 
 
 def _with(initialise: Callable[..., Iterator[Alignment]], config: object) -> Initialiser:

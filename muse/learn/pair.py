@@ -33,7 +33,7 @@ from muse.normalise import Normalisation, normalise_
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import History, Runtime
 from muse.run.streams import AlignStream, generator
-from muse.vectors import Vectors, WordIndex
+from muse.vectors import Matrix, Vectors, WordIndex
 
 log = logging.getLogger(__name__)
 
@@ -89,17 +89,27 @@ def _check_enough(source: Vectors, target: Vectors) -> None:
 def normalise_in_place(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors, Normalisation]:
     """The vectors with the original lengths of their rows, and the fitted normalisation.
 
-    The rows are normalised in place: for 200,000 words a second matrix would take 240 MB. Mismatch if all
-    are alike: centring would leave only rounding errors.
+    The rows are normalised in place: for 200,000 words a second matrix would take 240 MB. They end at unit
+    length, as every comparison needs them; if the steps leave them another length, or there are none, that
+    is kept in `scales`. Mismatch if all are alike: centring would leave only rounding errors.
     """
     if (vectors.matrix[-1] == vectors.matrix[0]).all() and (vectors.matrix == vectors.matrix[0]).all():
         raise Mismatch(
             f"{vectors.language}: expected vectors that differ, got the same one {len(vectors)} times; check "
             "the program that wrote the file"
         )
-    lengths = np.sqrt(np.einsum("nd,nd->n", vectors.matrix, vectors.matrix))  # (n,)
+    lengths = _lengths(vectors.matrix)
     fitted = normalise_(vectors.matrix, steps)
-    return replace(vectors, lengths=lengths), fitted
+    if steps and steps[-1] == "unit":
+        return replace(vectors, lengths=lengths), fitted
+    scales = _lengths(vectors.matrix)
+    normalise_(vectors.matrix, ["unit"])
+    return replace(vectors, lengths=lengths, scales=scales), fitted
+
+
+def _lengths(rows: Matrix) -> Matrix:
+    """The lengths (n,) of rows (n, d)."""
+    return np.asarray(np.sqrt(np.einsum("nd,nd->n", rows, rows)))
 
 
 def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Runtime) -> Learned:
@@ -165,7 +175,10 @@ def _refined(
     rng: np.random.Generator,
     runtime: Runtime,
 ) -> tuple[Alignment, Verdict]:
-    """The refined `start` with its verdict, or `start` itself if its own verdict is better."""
+    """The refined `start` with its verdict, or `start` itself if its own verdict is better.
+
+    Plain refinement, as in the paper, counts whatever the verdict.
+    """
     found, score = start.alignment, criterion(source, target, device=runtime.device)
     if _rows_failed(start, config):
         return replace(found, criterion=score(found.source_map)), start.verdict
@@ -175,7 +188,7 @@ def _refined(
         raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
     null = start.verdict.null  # depends on the vectors alone
     verdict = judge(source, target, found, rng=rng, runtime=runtime, null=null)
-    if LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
+    if not config.refines_plainly and LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
         log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
         found, verdict = start.alignment, start.verdict
     return replace(found, criterion=score(found.source_map)), verdict

@@ -18,10 +18,11 @@ from muse.errors import BadSetting
 from muse.files.rows import table_of_rows
 from muse.files.vectors.table import Table
 from muse.learn.initialise import INITIALISATIONS
-from muse.learn.refine import FIRST_ROUNDS, RefineConfig
+from muse.learn.refine import FIRST_ROUNDS, PLAIN, RefineConfig
 from muse.learn.transport import TransportConfig
 from muse.lexicon import Lexicon
 from muse.normalise import DEFAULT_STEPS, check_steps
+from muse.search.exact import check_backend
 
 NO_PIVOT = "--tgt LANG or --into SPACE is needed, got neither"
 RefinementConfig = RefineConfig | TransportConfig
@@ -35,6 +36,14 @@ FAR = TransportConfig(rounds=50)
 ROUNDS_OF_ROWS: tuple[RefinementConfig, ...] = (FAR,) * 6
 REFINE_ROWS = TransportConfig(rounds=100, averaged=25)
 ANSWERS = ("all", "csls")
+# The parts of a published recipe, by the names of the options that set them.
+RECIPES: dict[str, dict[str, Any]] = {
+    # Conneau et al. (2018), sections 2 and 3 (docs/pages/papers.md has it line by line).
+    "muse": {
+        "normalise": (), "init": "adversarial-paper", "refine": PLAIN, "reweight": False, "answers": "csls",
+        "backend": "faiss",
+    },
+}  # fmt: skip
 INITIALISATIONS_OF_ROWS = ("auto", "clusters", "gromov", "adversarial", "dictionary")  # that need no words
 
 
@@ -99,10 +108,14 @@ class AlignConfig:
     """Read only this many words, the most frequent ones: `--max-vocab`. None reads all."""
     lower: bool = False
     """Lowercase words; the first spelling of a word wins: `--lower`."""
+    recipe: str | None = None
+    """A published recipe, whose parts hold where they are not given: `--recipe`. None: muse's own."""
     normalise: tuple[str, ...] = DEFAULT_STEPS
-    """The normalisation, which must end with unit: `--normalise`."""
+    """The normalisation of the rows that mappings are fitted to, none if empty: `--normalise`. Rows are
+    compared at unit length in any case."""
     refine: bool | RefinementConfig = True
-    """Whether the best candidate is refined, or by which settings: `--refine`, `--no-refine`."""
+    """Whether the best candidate is refined, or by which settings, such as `muse.learn.refine.PLAIN`:
+    `--refine`, `--refine plain`, `--no-refine`."""
     reweight: bool | None = None
     """Weight dimensions at the end if that helps: `--reweight`. None does so where the target may move."""
     joint: bool = False
@@ -110,6 +123,8 @@ class AlignConfig:
     answers: str = "all"
     """How translations are ranked: `all`, chosen by all the evidence at the end, or `csls`, which leaves that
     out: `--answers`."""
+    backend: str = "auto"
+    """The library that searches for neighbours, which changes no result: `--backend`."""
     seed: int = 0
     """The random seed: `--seed`."""
     out: Path | None = None
@@ -132,11 +147,15 @@ class AlignConfig:
     def __post_init__(self) -> None:
         check_init(self.init)
         check_steps(self.normalise)
+        check_backend(self.backend)
+        check_recipe(self.recipe)
         if self.answers not in ANSWERS:
             raise BadSetting(f"--answers must be one of {', '.join(ANSWERS)}; got {self.answers!r}")
-        if not self.normalise or self.normalise[-1] != "unit":
-            found = ",".join(self.normalise) or "nothing"
-            raise BadSetting(f"the normalisation must end with unit, got {found}")
+
+    @property
+    def keeps_lengths(self) -> bool:
+        """Whether mappings are fitted to rows of other lengths than 1."""
+        return not self.normalise or self.normalise[-1] != "unit"
 
     @property
     def pivot(self) -> str:
@@ -171,7 +190,14 @@ class AlignConfig:
         if not self.ranked:
             wanted = bool(self.refine) if self.rounds is None else bool(self.rounds)
             return ROUNDS_OF_ROWS if wanted else ()
-        return (ROUNDS if self.refine else ()) if self.rounds is None else self.rounds
+        if self.rounds is None:
+            return ROUNDS if self.refine and not self.refines_plainly else ()
+        return self.rounds
+
+    @property
+    def refines_plainly(self) -> bool:
+        """Whether refinement is the paper's, which an initial mapping goes into as it is."""
+        return isinstance(self.refine, RefineConfig) and self.refine.plain
 
     @property
     def reweights(self) -> bool:
@@ -186,6 +212,7 @@ class AlignConfig:
             "refine": self.refinement,
             "rounds": self.first_rounds,
             "reweight": self.reweights,
+            "recipe": self.recipe,
             "joint": self.joint,
             "answers": self.answers,
             "encoder": next(map(str, filter(None, (self.encoder, *self.encoder_emb, self.evidence))), None),
@@ -199,8 +226,19 @@ class AlignConfig:
         return replace(
             self, into=None, src_emb=(), tgt_emb=None, via_emb=(), src_words=None, tgt_words=None,
             src_captions=None, tgt_captions=None, dictionary=None, out=None, resume=False, command=(),
-            answers="all", encoder=None, encoder_emb=(), evidence=None,
+            answers="all", encoder=None, encoder_emb=(), evidence=None, recipe=None, backend="auto",
         )  # fmt: skip
+
+    @property
+    def departures(self) -> tuple[str, ...]:
+        """The parts of the recipe that were given otherwise, by their names.
+
+        Which library searches is not among them: it changes no result.
+        """
+        parts = RECIPES.get(self.recipe or "", {})
+        return tuple(
+            name for name, value in parts.items() if name != "backend" and getattr(self, name) != value
+        )
 
     def into_fixed(self) -> AlignConfig:
         """The settings of a mapping into a space that does not move."""
@@ -238,6 +276,12 @@ def check_init(init: str) -> None:
         raise BadSetting(f"--init must be one of {', '.join(INITIALISATIONS)}; got {init!r}")
 
 
+def check_recipe(recipe: str | None) -> None:
+    """Raise BadSetting if there is no such recipe."""
+    if recipe is not None and recipe not in RECIPES:
+        raise BadSetting(f"--recipe must be one of {', '.join(RECIPES)}; got {recipe!r}")
+
+
 @dataclass(frozen=True)
 class Plan:
     """The former type of the settings of initialisation: `AlignConfig(plan=Plan(init))` still works."""
@@ -259,6 +303,7 @@ def _with_former_names(construct: Callable[..., None]) -> Callable[..., None]:
     @wraps(construct)
     def made(self: AlignConfig, *positional: Any, **given: Any) -> None:
         given |= dict(zip(_FORMERLY, positional, strict=False))
+        given = {**RECIPES.get(given.get("recipe") or "", {}), **given}
         if "steps" in given:
             given["normalise"] = given.pop("steps")
         plan = given.pop("plan", None)

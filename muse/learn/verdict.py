@@ -29,6 +29,7 @@ from torch.nn.functional import normalize
 from muse.alignment import Alignment
 from muse.learn.refine import FIRST_ROUNDS, rounds
 from muse.learn.transport import TransportConfig, mapping_by_transport
+from muse.normalise import normalise as normalise_rows
 from muse.procrustes import both_mapped, procrustes, rotation
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
@@ -104,7 +105,7 @@ def judge(
     alone.
     """
     scale = scale_of(source, target)
-    x, y = (side.most_frequent(scale.rows).tensor(runtime.device) for side in (source, target))
+    x, y = (_rows(side, scale.rows, runtime.device) for side in (source, target))
     with runtime.progress.stage("judging", 0):
         if scale is OF_ROWS:
             # A dictionary may have weighted directions too; the relaxation starts from a rotation.
@@ -124,6 +125,18 @@ def judge(
         round(len(pairs) / len(x), 4),
         round(null, 4),
     )
+
+
+def _rows(side: Vectors, count: int, device: str) -> Tensor:
+    """The most frequent rows (n, d) of a side, of unit length, as they are judged.
+
+    Raw rows are centred too: the verdict is calibrated on rows that are, and a rotation that is right for raw
+    ones is right for them.
+    """
+    side = side.most_frequent(count)
+    if side.scales is not None:
+        side = replace(side, matrix=normalise_rows(side.matrix)[0], scales=None)
+    return side.tensor(device)
 
 
 def _in_shared_space(x: Tensor, y: Tensor, alignment: Alignment) -> tuple[Tensor, Tensor]:
@@ -176,7 +189,7 @@ def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator
     For unlabelled vectors it is the agreement of a random mapping after refinement.
     """
     scale = scale_of(source, target)
-    x, y = (side.most_frequent(scale.rows).tensor(runtime.device) for side in (source, target))
+    x, y = (_rows(side, scale.rows, runtime.device) for side in (source, target))
     with runtime.progress.stage("baseline of the verdict", 0):
         return (_null_agreement if scale is OF_WORDS else _agreement_at_random)(x, y, rng)
 

@@ -27,6 +27,7 @@ from muse.search.exact import (
     merged,
     nearest,
     nonzero_places,
+    resolved,
     row_length,
     whole,
 )
@@ -135,7 +136,7 @@ class Products:
     @cached_property
     def _apart(self) -> bool:
         """Whether to search both directions apart: strips of few sources are passed over too many times."""
-        if self.backend == "faiss" or self._height < min(MIN_SOURCES, len(self.source)):
+        if resolved(self.backend) == "faiss" or self._height < min(MIN_SOURCES, len(self.source)):
             return True
         return any(nonzero_places(side) is not None for side in (self.source, self.target))
 

@@ -15,6 +15,8 @@ translations answer that there are none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -214,6 +216,29 @@ def set_threads(threads: int) -> None:
     faiss.omp_set_num_threads(threads)
 
 
+_AUTO: ContextVar[str] = ContextVar("the backend of auto", default="torch")
+
+
+@contextmanager
+def searching_by(backend: str) -> Iterator[None]:
+    """A context in which searches whose backend is "auto" use this one.
+
+    Like the number of threads, it changes how long a search takes and not what it finds, so it is no argument
+    of everything that searches.
+    """
+    check_backend(backend)
+    token = _AUTO.set(_AUTO.get() if backend == "auto" else backend)
+    try:
+        yield
+    finally:
+        _AUTO.reset(token)
+
+
+def resolved(backend: str) -> str:
+    """The backend, torch or faiss, that a name stands for here."""
+    return _AUTO.get() if backend == "auto" else backend
+
+
 Step = Callable[[int], object]  # a callback: called with the number of queries answered so far
 Search = Callable[[Tensor, int], Iterator[Neighbours]]  # the k best keys of queries (q, d), block by block
 
@@ -225,7 +250,7 @@ class Keys:
     `bias` (m,) is subtracted from the inner products of each key; CSLS and the inverted softmax need no
     more than that beyond plain neighbours.
     `backend`: "torch" runs where the tensors are, "faiss" uses faiss' flat index on the same
-    device, "auto" picks the faster (torch: measured in benchmarks/scale/neighbours.py).
+    device, "auto" is that of `searching_by`, or else the faster (torch: benchmarks/scale/neighbours.py).
     """
 
     rows: Tensor
@@ -257,7 +282,7 @@ class Keys:
     @property
     def _in_place(self) -> bool:
         """Whether keys that are not searched stay among the others: faiss has a copy of the keys anyway."""
-        return BACKENDS[self.backend] is _torch
+        return resolved(self.backend) == "torch"
 
     @cached_property
     def _search(self) -> Search:
@@ -302,7 +327,7 @@ def nearest_and_best(
     """
     check_backend(backend)
     few, many = (min(k, len(keys)) for k in counts)
-    if BACKENDS[backend] is not _torch or nonzero_places(keys) is not None:
+    if resolved(backend) != "torch" or nonzero_places(keys) is not None:
         near = nearest(queries, keys, few, backend=backend)
         return near, nearest(queries, keys, many, bias=bias, backend=backend)
     blocks = _torch_blocks(queries, keys, many, bias, plain=few)
@@ -372,8 +397,12 @@ def _faiss(keys: Tensor, bias: Tensor | None) -> Search:
     return search
 
 
+def _auto(keys: Tensor, bias: Tensor | None) -> Search:
+    return BACKENDS[_AUTO.get()](keys, bias)
+
+
 BACKENDS: dict[str, Callable[[Tensor, Tensor | None], Search]] = {
-    "auto": _torch,
+    "auto": _auto,
     "torch": _torch,
     "faiss": _faiss,
 }

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import muse
+from muse.alignment import Alignment
 from muse.api.settings import check, settings_of
 from muse.commands.align import align
 from muse.errors import BadFile, BadSetting, Contradiction
+from muse.learn import auto
 from muse.learn.refine import RefineConfig
 from muse.learn.settings import OPTIONS, ROUNDS, AlignConfig, Plan
 from muse.lexicon import Lexicon
 from muse.progress import Progress
+from muse.vectors import Matrix, Vectors
+from tests.support.references import Rows, csls, csls_pairs, unit
 from tests.support.toys import raw_pair, write_vec
 
 
@@ -83,6 +89,77 @@ def test_flat_options_are_those_of_the_command_line() -> None:
     assert kept == replace(pair, refine=refine, seed=1)
 
 
+def test_a_recipe_gives_way_to_options_beside_it() -> None:
+    recipe = settings_of("fr", "en", {"recipe": "muse"})
+    assert recipe == AlignConfig(src=("fr",), tgt="en", recipe="muse")
+    parts = {"normalise": "none", "init": "adversarial-paper", "refine": "plain", "reweight": False,
+             "answers": "csls", "backend": "faiss"}  # fmt: skip
+    assert replace(recipe, recipe=None) == settings_of("fr", "en", parts)
+    other = settings_of("fr", "en", {"recipe": "muse", "refine": False, "normalise": "unit"})
+    assert other == replace(recipe, refine=False, normalise=("unit",))
+    assert settings_of("fr", "en", {"recipe": "muse", "refine": "full"}).refine is True
+    assert (
+        settings_of("fr", "en", {"recipe": "muse", "config": AlignConfig(init="gromov")}).init == recipe.init
+    )
+
+
+class Played:
+    """An initialisation that keeps what it was given and finds about the planted rotation."""
+
+    def __init__(self, turn: Matrix) -> None:
+        noise = np.random.default_rng(0).normal(0, 0.1, turn.shape)
+        left, _, right = np.linalg.svd(turn + noise)
+        self.found, self.given = np.asarray(left @ right, np.float32), list[Matrix]()
+
+    def __call__(self, source: Vectors, target: Vectors, *_: Any) -> Iterator[Alignment]:
+        self.given = [source.fitted(), target.fitted()]
+        yield Alignment(self.found, method="adversarial:paper")
+
+
+def csls_cosine(x: Rows, y: Rows) -> float:
+    """The mean cosine of each row to its best by CSLS."""
+    return float((x * y[csls(x, y).argmax(axis=1)]).sum(axis=1).mean())
+
+
+@pytest.mark.slow
+def test_the_recipe_of_the_paper_from_files_to_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target, turn = raw_pair(noise=0.3)
+    x, y = source.matrix.astype(float), target.matrix.astype(float)
+    played = Played(turn)
+    monkeypatch.setitem(auto.KNOWN, "adversarial-paper", played)
+    files = {
+        f"{name}_emb": write_vec(tmp_path / f"{side.language}.vec", side)
+        for name, side in (("src", source), ("tgt", target))
+    }
+    made = muse.align("fr", "en", recipe="muse", out=tmp_path / "space", **files)
+    for given, raw in zip(played.given, (x, y), strict=True):
+        np.testing.assert_allclose(given, raw, atol=1e-4)
+    mapping = made.side("fr").mapping
+    rounds = [played.found.astype(float)]
+    for _ in range(5):
+        left, right = csls_pairs(unit(x @ rounds[-1].T), unit(y))
+        rounds.append(scipy.linalg.orthogonal_procrustes(x[left], y[right])[0].T)
+    criteria = [csls_cosine(unit(x @ one.T), unit(y)) for one in rounds[1:]]
+    np.testing.assert_allclose(mapping, rounds[1 + int(np.argmax(criteria))], atol=1e-3)
+    space = muse.load_space(tmp_path / "space")
+    np.testing.assert_array_equal(space.side("en").mapping, np.eye(len(turn)))
+    for language, rows in (("fr", unit(x @ mapping.T)), ("en", unit(y))):
+        np.testing.assert_allclose(space.vectors(language).matrix, rows, atol=1e-4)
+        assert space.side(language).normalisation.steps == ()
+    np.testing.assert_allclose(space.map_words("fr", source.matrix[:9]), unit(x[:9] @ mapping.T), atol=1e-4)
+    record = space.made.languages["fr"]
+    assert record.signature.startswith(
+        "csls:10 | fr-en | none | adversarial:paper | seed:0 | vocab:600/600 |"
+    )
+    assert "| refine:plain | recipe:muse |" in record.signature
+    assert space.answers("fr", "en") is None  # CSLS answers
+    assert space.translate("fr7", top=1)[0][0] == f"en{csls(unit(x @ mapping.T), unit(y))[7].argmax()}"
+    assert space.manifest["settings"]["recipe"] == "muse"
+    assert space.manifest["verdict"]["label"] == "aligned"
+
+
 def test_the_names_are_those_of_the_command_line_and_of_the_manifest() -> None:
     options = {name for parameter in align.params for name in [parameter.name] if name in OPTIONS}
     internal = {"command", "rounds", "lexicon", "hints", "ranked", "fixed_target"}
@@ -114,7 +191,7 @@ def test_former_names_still_work() -> None:
     [
         ({"sead": 1}, r"sead is no option of muse\.align; did you mean seed\?"),
         ({"identical": False}, "did you mean no_identical"),
-        ({"zzz": 1}, "zzz is no option of muse.align; choose among answers, command, config, dictionary"),
+        ({"zzz": 1}, "zzz is no option of muse.align; choose among answers, backend, command, config"),
         ({"max_vocab": "500"}, "max_vocab must be a whole number of at least 1, got '500'"),
         ({"seed": True}, "seed must be a whole number of at least 0, got True"),
         ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
@@ -128,6 +205,12 @@ def test_former_names_still_work() -> None:
         ({"max_vocab": 499}, "--max-vocab must be at least 500, .* raise it, or give --dictionary FILE"),
         ({"reweight": True, "refine": False}, "leave one of them out"),
         ({"reweight": True, "into": "space"}, "--reweight moves the target"),
+        ({"recipe": "mouse"}, "--recipe must be one of muse; got 'mouse'"),
+        ({"recipe": 5}, "recipe must be a string, got 5"),
+        ({"refine": "plane"}, "refine must be True, False or one of full, plain, got 'plane'"),
+        ({"backend": "annoy"}, "a search backend must be one of auto, torch, faiss; got 'annoy'"),
+        ({"normalise": "none", "into": "space"}, "--into has the target's vectors at unit length"),
+        ({"normalise": "none,unit"}, "a normalisation step must be one of unit, centre; got 'none'"),
         ({"device": "tpu"}, "--device must be one of auto, cpu, cuda; got 'tpu'"),
         ({"source": 5}, "source must be a string or several, got 5"),
         ({"target": 5}, "target must be a language, got 5"),

@@ -18,7 +18,7 @@ from muse.learn.auto import Candidate, best, candidates, initialisations, reason
 from muse.learn.criterion import criterion
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.components import Initialiser
-from muse.learn.refine import RefineConfig
+from muse.learn.refine import PLAIN, RefineConfig
 from muse.learn.settings import AlignConfig, check_init
 from muse.learn.verdict import Verdict
 from muse.run.checkpoint import Checkpoint
@@ -233,3 +233,14 @@ def test_a_candidate_remembers_what_its_stages_told() -> None:
     assert "history" not in only.as_json()
     assert only.as_record()["history"] == only.history
     assert float(str(only.as_record()["orthogonality_defect"])) < 1e-4
+
+
+def test_of_plain_rounds_the_one_with_the_highest_criterion_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target, turn = pair()
+    rounds = [Alignment(one) for one in (WRONG, turn, rotation(98, DIMENSION))]
+    monkeypatch.setattr(auto, "refine", lambda *_, **__: iter(rounds))
+    rng = np.random.default_rng(0)
+    found = auto.improve(source, target, rounds[0], config=PLAIN, rng=rng, runtime=Runtime())
+    *_, last = found
+    assert np.array_equal(last.source_map, turn)
+    assert last.criterion == criterion(source, target)(turn)

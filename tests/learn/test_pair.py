@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch
@@ -179,9 +180,27 @@ def test_few_words_are_aligned_by_pairs_alone(init: str, caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize("steps", [(), ("centre",), ("unit", "centre")])
-def test_the_normalisation_ends_with_unit(steps: tuple[str, ...]) -> None:
-    with pytest.raises(BadSetting, match="must end with unit"):
-        AlignConfig(normalise=steps)
+def test_rows_are_compared_at_unit_length_and_fitted_as_the_steps_leave_them(steps: tuple[str, ...]) -> None:
+    raw, _, _ = raw_pair()
+    expected = normalise(raw.matrix.copy(), steps)[0]
+    vectors, fitted = normalise_in_place(raw, steps)
+    np.testing.assert_allclose(vectors.matrix, normalise(expected, ["unit"])[0], atol=1e-6)
+    np.testing.assert_allclose(vectors.fitted(), expected, atol=1e-5)
+    np.testing.assert_allclose(vectors.fitted_tensor().numpy(), expected, atol=1e-5)
+    assert fitted.steps == steps
+    assert AlignConfig(normalise=steps).keeps_lengths
+    some = vectors.chosen(np.array([5, 2])).most_frequent(1)
+    np.testing.assert_allclose(some.fitted(), expected[[5]], atol=1e-5)
+
+
+def test_procrustes_on_a_dictionary_of_raw_rows() -> None:
+    source, target, _ = raw_pair(noise=0.4)
+    x, y = source.matrix.copy(), target.matrix.copy()
+    sides = [normalise_in_place(side, ())[0] for side in (source, target)]
+    config = AlignConfig(normalise=(), refine=False, reweight=False, lexicon=lexicon(300))
+    learned = learn(sides[0], sides[1], config=config, runtime=Runtime())
+    expected = scipy.linalg.orthogonal_procrustes(x[:300], y[:300])[0].T
+    np.testing.assert_allclose(learned.alignment.source_map, expected, atol=1e-5)
 
 
 def test_prepared_where_the_rows_are() -> None:

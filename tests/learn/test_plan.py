@@ -12,7 +12,8 @@ from muse.errors import BadSetting
 from muse.learn.auto import AUTO, AUTO_OF_ROWS, KNOWN_OF_ROWS, initialisations
 from muse.learn.criterion import criterion
 from muse.learn.initialise import INITIALISATIONS
-from muse.learn.settings import ROUNDS_OF_ROWS, AlignConfig
+from muse.learn.refine import PLAIN
+from muse.learn.settings import RECIPES, ROUNDS, ROUNDS_OF_ROWS, AlignConfig
 from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.learn.verdict import OF_ROWS, OF_WORDS, judge, scale_of
 from muse.run.runtime import Runtime
@@ -76,3 +77,16 @@ def test_gromov_of_rows_matches_their_centroids() -> None:
     config = TransportConfig(rounds=20, rows=700)
     *_, refined = refine_by_transport(source, target, found, config=config, rng=rng, runtime=Runtime())
     assert (source.matrix @ refined.source_map.T * (source.matrix @ turn.T)).sum(axis=1).mean() > 0.8
+
+
+def test_a_recipe_is_its_parts_but_for_what_is_given() -> None:
+    whole = AlignConfig(recipe="muse")
+    assert {name: getattr(whole, name) for name in RECIPES["muse"]} == RECIPES["muse"]
+    assert (whole.normalise, whole.refine, whole.first_rounds, whole.reweights) == ((), PLAIN, (), False)
+    assert whole.departures == ()
+    other = AlignConfig(recipe="muse", normalise=("unit",), refine=True)
+    assert (other.init, other.normalise, other.first_rounds) == ("adversarial-paper", ("unit",), ROUNDS)
+    assert other.departures == ("normalise", "refine")
+    assert replace(whole, seed=1).init == "adversarial-paper"
+    with pytest.raises(BadSetting, match="--recipe must be one of muse; got 'vecmap'"):
+        AlignConfig(recipe="vecmap")

@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.linalg
 import torch
 
 from muse.alignment import Alignment
-from muse.learn.refine import RefineConfig, refine
+from muse.learn.pair import normalise_in_place
+from muse.learn.refine import PLAIN, RefineConfig, refine
 from muse.learn.refine import rounds as rounds_of
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix
 from tests.support.references import csls_pairs, polar, unit, weighted
 from tests.support.spaces import rotation
-from tests.support.toys import DIMENSION, pair
+from tests.support.toys import DIMENSION, pair, raw_pair
 
 
 def rough(turn: Matrix, noise: float) -> Matrix:
@@ -96,3 +98,30 @@ def test_rare_words_are_left_out() -> None:
     ]
     for one, other in zip(*found, strict=True):
         assert np.array_equal(one.source_map, other.source_map)
+
+
+def test_plain_rounds_are_procrustes_on_raw_mutual_neighbours() -> None:
+    """Each round by its definition: mutual CSLS neighbours by cosine, then scipy's Procrustes on raw rows."""
+    raw = raw_pair(300, noise=0.4)
+    x, y, turn = raw[0].matrix.astype(float), raw[1].matrix.astype(float), raw[2]
+    source, target = (normalise_in_place(side, ())[0] for side in raw[:2])
+    start = Alignment(rough(turn, 0.2))
+    rng = np.random.default_rng(0)
+    found = list(refine(source, target, start, config=PLAIN, rng=rng, runtime=Runtime()))
+    assert len(found) == 5
+    mapping = start.source_map.astype(float)
+    for one in found:
+        left, right = csls_pairs(unit(x @ mapping.T), unit(y))
+        mapping = scipy.linalg.orthogonal_procrustes(x[left], y[right])[0].T
+        np.testing.assert_allclose(one.source_map, mapping, atol=1e-4)
+
+
+def test_plain_rounds_take_the_most_frequent_words_of_each_side() -> None:
+    source, target, turn = pair(300, noise=0.15)
+    few = target.most_frequent(100)
+    config, start = replace(PLAIN, cutoffs=(200,), max_rounds=1), Alignment(rough(turn, 0.1))
+    (found,) = refine(source, few, start, config=config, rng=np.random.default_rng(0), runtime=Runtime())
+    x, y = source.matrix[:200].astype(float), few.matrix.astype(float)
+    left, right = csls_pairs(x @ start.source_map.T.astype(float), y)
+    expected = scipy.linalg.orthogonal_procrustes(x[left], y[right])[0].T
+    np.testing.assert_allclose(found.source_map, expected, atol=1e-4)

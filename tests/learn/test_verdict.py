@@ -28,7 +28,7 @@ from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 from tests.support.references import csls, csls_pairs, polar
 from tests.support.spaces import STEPS, rotation
-from tests.support.toys import DIMENSION, mixture, pair, shuffled, strangers
+from tests.support.toys import DIMENSION, mixture, pair, raw_pair, shuffled, strangers
 
 
 def verdict(source: Vectors, target: Vectors, mapping: Matrix) -> Verdict:
@@ -263,3 +263,14 @@ def test_rows_without_words_are_aligned_by_their_right_mapping_alone() -> None:
     right, wrong = verdict(source, target, turn), verdict(source, target, rotation(9, 24))
     assert (right.label, wrong.label) == ("aligned", "failed")
     assert right.null > LEAST_NULL_OF_ROWS  # measured, and not the floor
+
+
+def test_raw_rows_are_judged_as_if_they_were_normalised() -> None:
+    source, target, turn = raw_pair(1_000, noise=0.2)
+    steps = ("unit", "centre", "unit")
+    x, y = (normalise_in_place(replace(one, matrix=one.matrix.copy()), steps)[0] for one in (source, target))
+    a, b = (normalise_in_place(one, ())[0] for one in (source, target))
+    expected, found = verdict(x, y, turn), verdict(a, b, turn)
+    assert found.label == "aligned"
+    assert found.agreement == pytest.approx(expected.agreement, abs=0.003)
+    assert found.null == pytest.approx(expected.null, abs=0.01)

@@ -24,7 +24,7 @@ import math
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import index
 
 import numpy as np
@@ -77,7 +77,8 @@ class AdversarialConfig:
     clip: float = 0.5  # largest Frobenius norm of the gradient of the mapping
     decay: float = 0.95  # of both rates, each epoch
     beta: float = 0.5  # strength of the orthogonality update (paper: 0.01)
-    halve_on_drop: bool = False  # halve the rates if the criterion drops; False: if it is no best one
+    halve_on_drop: bool = False  # shrink the rates if the criterion drops; False: if it is no best one
+    shrink: float = 0.5  # the factor of both rates then; 1 leaves them as they are
     criterion_words: int | None = None  # most frequent words of the criterion; None: the usual ones
     method: str = "adversarial"  # the name in signatures
 
@@ -230,15 +231,17 @@ class _Training:
         self.target = target.most_frequent(config.most_frequent)
         self.source_basis, self.x = self._seen(self.source)  # (d, k), (n, k)
         self.target_basis, self.y = self._seen(self.target)  # (d, k), (m, k)
-        sums = [zlib.crc32(side.matrix.tobytes()) for side in (self.source, self.target)]
+        sums = [zlib.crc32(side.fitted().tobytes()) for side in (self.source, self.target)]
         self.signature = repr((source.language, target.language, sums, config))
 
     def _seen(self, side: Vectors) -> tuple[Matrix, Tensor]:
         """The basis (d, k) of what is seen of a language, and its words (n, k) in it."""
-        basis = principal_axes(side, self.k)
         if self.config.whole:
-            return np.eye(self.k, dtype=np.float32), side.tensor().to(self.device)
-        return basis, components(side.matrix, basis).to(self.device)
+            principal_axes(side, 1)  # raises if they are not finite
+            return np.eye(self.k, dtype=np.float32), side.fitted_tensor().to(self.device)
+        rows = side.fitted()
+        basis = principal_axes(replace(side, matrix=rows), self.k)
+        return basis, components(rows, basis).to(self.device)
 
     def start(self, seed: int) -> State:
         """The state before the first epoch: random rotations or the identity, random discriminators."""
@@ -272,7 +275,7 @@ class _Training:
         pace = 2 * c.batch * c.steps * len(state["mapping"]) / (time.perf_counter() - began)
         state = _healthy(state)
         found = torch.tensor([criterion(self._lift(mapping)) for mapping in state["mapping"]])
-        _judge(state, found.to(self.device), halve_on_drop=c.halve_on_drop)
+        _judge(state, found.to(self.device), halve_on_drop=c.halve_on_drop, shrink=c.shrink)
         rate = c.mapping_rate * decay * float(state["rate"][state["best"].argmax()])
         worst, loss = float(defect(state["mapping"]).max()), loss / (c.steps * c.discriminator_steps)
         figures = AdversarialEpoch(epoch + 1, tuple(found.tolist()), pace, worst, rate, float(loss))
@@ -332,7 +335,7 @@ class _Training:
             return self._lift(mapping)
         x, y = functional.normalize(self.x @ mapping.T), functional.normalize(self.y)  # (n, k), (m, k)
         rows, columns = mutual_neighbours(x, y, Retrieval()).cpu().T
-        found = procrustes(self.source.tensor()[rows], self.target.tensor()[columns])
+        found = procrustes(self.source.fitted_tensor()[rows], self.target.fitted_tensor()[columns])
         return np.asarray(found.numpy(), dtype=np.float32)
 
 
@@ -350,8 +353,8 @@ def _loss(state: State, z: Tensor, labels: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(logits, labels, reduction="none").mean((1, 2)).sum()
 
 
-def _judge(state: State, found: Tensor, *, halve_on_drop: bool) -> None:
-    """Record the criterion `found` of each restart, and halve the rate if it drops or, else, is not its best.
+def _judge(state: State, found: Tensor, *, halve_on_drop: bool, shrink: float = 0.5) -> None:
+    """Record the criterion `found` of each restart; the rate shrinks if it drops or, else, is not its best.
 
     (Conneau et al., 2018, section 3.1: it is halved every time the criterion decreases.)
     """
@@ -360,7 +363,7 @@ def _judge(state: State, found: Tensor, *, halve_on_drop: bool) -> None:
     wide, state["last"] = better[:, None, None], found
     state["best"] = torch.where(better, found, state["best"])
     state["best_mapping"] = torch.where(wide, state["mapping"], state["best_mapping"])
-    state["rate"] = torch.where(worse[:, None, None], state["rate"] / 2, state["rate"])
+    state["rate"] = torch.where(worse[:, None, None], state["rate"] * shrink, state["rate"])
     state["stalled"] = torch.where(better, 0, state["stalled"] + 1)
 
 

@@ -113,7 +113,9 @@ def in_common_dimensions(initialise: Initialiser) -> Initialiser:
 
 def _reduced(side: Vectors, axes: Matrix) -> Vectors:
     """The rows along the axes (d, k), (n, k), of unit length."""
-    return replace(side, matrix=normalise(side.matrix @ axes, ["unit"])[0])
+    rows = side.fitted() @ axes
+    scales = None if side.scales is None else np.linalg.norm(rows, axis=1)
+    return replace(side, matrix=normalise(rows, ["unit"])[0], scales=scales)
 
 
 def in_smaller_space(alignment: Alignment) -> Alignment:

@@ -55,12 +55,19 @@ def identical(
             "(--init auto --no-identical)"
         )
     pairs = torch.from_numpy(lexicon.indices(source.index, target.index)).to(runtime.device)  # (p, 2)
-    x, y = source.tensor(runtime.device)[pairs[:, 0]], target.tensor(runtime.device)[pairs[:, 1]]
+    x, y = _paired(pairs, source.tensor(runtime.device), target.tensor(runtime.device))
     confirmed = _confirmed(x, y, config, rng)
     if int(confirmed.sum()) < config.minimum:  # then the vectors say nothing about any pair
         confirmed = torch.ones_like(confirmed)
-    mapping = procrustes(x[confirmed], y[confirmed]).cpu().numpy()
+    chosen = pairs[confirmed]
+    x, y = _paired(chosen, *(side.fitted_tensor(runtime.device) for side in (source, target)))
+    mapping = procrustes(x, y).cpu().numpy()
     yield Alignment(mapping, method="identical", criterion=criterion(mapping))
+
+
+def _paired(pairs: Tensor, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows (p, d) and (p, e) of pairs (p, 2)."""
+    return source[pairs[:, 0]], target[pairs[:, 1]]
 
 
 def identical_strings(source: Vectors, target: Vectors) -> Lexicon:

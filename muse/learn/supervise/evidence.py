@@ -115,7 +115,8 @@ class Evidence:
     """Rows of both languages, x (n, ds) and y (m, dt), most frequent first, and pairs (p, 2) of row numbers.
 
     `weights` (p,) say how much each pair counts. `words` are the numbers of rows that are words; rows
-    beyond them are phrases, which are learned from and never searched.
+    beyond them are phrases, which are learned from and never searched. `scales` (n,) and (m,) are the lengths
+    of the rows that rotations are fitted to (`Vectors.scales`), None for unit length.
     """
 
     x: Tensor
@@ -123,6 +124,15 @@ class Evidence:
     pairs: Tensor
     weights: Tensor
     words: tuple[int, int]
+    scales: tuple[Tensor, Tensor] | None = None
+
+    @property
+    def fitted(self) -> tuple[Tensor, Tensor]:
+        """The rows (p, ds) and (p, dt) of the pairs that rotations are fitted to, double."""
+        if self.scales is None:
+            return self.left, self.right
+        own, other = (scale[self.pairs[:, side]].double()[:, None] for side, scale in enumerate(self.scales))
+        return self.left * own, self.right * other
 
     @property
     def left(self) -> Tensor:
@@ -191,6 +201,7 @@ class _Entries:
 
     def __init__(self, vectors: Vectors, device: str) -> None:
         self.vectors, self.rows = vectors, vectors.tensor(device)
+        self.scales = None if vectors.scales is None else torch.from_numpy(vectors.scales).to(device)
         self.zeros = set(zero_places(self.rows).tolist())
         self.phrases: dict[tuple[int, ...], int] = {}
         self.means: list[Tensor] = []
@@ -215,6 +226,13 @@ class _Entries:
     def all_rows(self) -> Tensor:
         return torch.cat([self.rows, torch.stack(self.means)]) if self.means else self.rows
 
+    def all_scales(self) -> Tensor:
+        """The lengths of `all_rows`, that of a phrase the mean of its words'."""
+        if self.scales is None:
+            return self.rows.new_ones(len(self.rows) + len(self.means))
+        own = [self.scales[list(known)].mean() for known in self.phrases]
+        return torch.cat([self.scales, torch.stack(own)]) if own else self.scales
+
 
 def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = "cpu") -> Evidence:
     """The pairs of `lexicon` that both vocabularies know, of normalised `source` and `target`.
@@ -237,7 +255,11 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
     pairs = torch.tensor([rows[place] for place in known]).to(device)  # (p, 2)
     own = torch.tensor([given[place] for place in known]).to(device)
     weights = own * shared_weight(pairs)
-    return Evidence(sides[0].all_rows(), sides[1].all_rows(), pairs, weights, (len(source), len(target)))
+    scaled = any(side.scales is not None for side in sides)
+    return Evidence(
+        sides[0].all_rows(), sides[1].all_rows(), pairs, weights, (len(source), len(target)),
+        (sides[0].all_scales(), sides[1].all_scales()) if scaled else None,
+    )  # fmt: skip
 
 
 def _check_known(lexicon: Lexicon, known: int, source: Vectors, target: Vectors) -> None:

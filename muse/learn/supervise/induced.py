@@ -96,8 +96,7 @@ def _look_up(
 def refined(evidence: Evidence, start: Maps, config: RefineConfig, rng: np.random.Generator) -> Maps:
     """The rotation after the rounds of `muse.learn.refine`, which begin at `start` and forget the pairs."""
     mapping = start.source
-    smaller = max(1, int(config.share * min(evidence.words)))
-    for cutoff in sorted({min(cutoff, smaller) for cutoff in config.cutoffs}):
+    for cutoff in config.cutoffs_of(*evidence.words):
         x, y = evidence.x[:cutoff], evidence.y[:cutoff]
         *_, (mapping, _) = rounds(x, y, mapping, config, rng)
     return Maps.of_mapping(mapping)

@@ -26,12 +26,12 @@ POWER = 0.5  # of the singular values, on either side
 
 
 def orthogonal(evidence: Evidence) -> Maps:
-    """The rotation of the source that maximises sum y . W x over the pairs, unweighted.
+    """The rotation of the source that maximises sum y . W x over the pairs, unweighted but by their lengths.
 
     For two dimensions W (dt, ds) is semi-orthogonal, and the larger language is projected onto the directions
     that correspond best; the shared space has the smaller dimension.
     """
-    return Maps.of_mapping(procrustes(evidence.left, evidence.right))
+    return Maps.of_mapping(procrustes(*evidence.fitted))
 
 
 @dataclass(frozen=True)

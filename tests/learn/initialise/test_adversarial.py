@@ -380,3 +380,25 @@ def test_the_game_runs_on_a_gpu() -> None:
     runtime = Runtime(device="cuda")
     found = list(adversarial(SOURCE, TARGET, config=QUICK, criterion=nearest, rng=rng, runtime=runtime))
     assert found[0].orthogonality_defect < 0.05
+
+
+def test_the_paper_trains_on_rows_of_any_length() -> None:
+    lengths = np.linspace(1, 12, len(SOURCE)).astype(np.float32)
+    unit = SOURCE.matrix / np.linalg.norm(SOURCE.matrix, axis=1, keepdims=True)
+    raw = replace(SOURCE, matrix=unit, scales=lengths)
+    config = replace(PAPER, steps=1, hidden=8)
+    training = _Training(raw, TARGET, config, "cpu")
+    np.testing.assert_allclose(training.x.numpy(), unit * lengths[:, None], rtol=1e-6)
+    assert training.signature != _Training(replace(raw, scales=None), TARGET, config, "cpu").signature
+
+
+def test_the_rate_shrinks_by_the_factor_of_the_settings() -> None:
+    def rate(shrink: float = QUICK.shrink) -> float:
+        config = replace(QUICK, restarts=1, shrink=shrink)
+        state = _Training(SOURCE, TARGET, config, "cpu").start(0)
+        for found in (0.5, 0.4):
+            _judge(state, torch.tensor([found]), halve_on_drop=True, shrink=config.shrink)
+        return float(state["rate"])
+
+    assert rate() == 0.5
+    assert rate(shrink=1.0) == 1.0
