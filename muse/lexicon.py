@@ -25,6 +25,14 @@ class Entry(NamedTuple):
     probability: float | None = None
 
 
+class PairLine(NamedTuple):
+    """A pair with its score and its probability, None where the file has none."""
+
+    pair: Pair
+    score: float | None = None
+    probability: float | None = None
+
+
 SHOWN = 3  # pairs of a long dictionary
 CASE = 0.1  # the share of pairs in another case from which a user is warned
 

@@ -48,7 +48,7 @@ ONLY_USERS = {
     "filelock": {"files.atomic"},
     "gensim": {"exchange.objects"},
     "jinja2": {"report.page"},
-    "openpyxl": {"files.tables"},
+    "openpyxl": {"files.dictionary_tables", "files.tables"},
     "pandas": {"exchange.objects"},
     "pyarrow": {"files.parquet", "files.parts", "files.vectors.parquet"},
     "py3langid": {"embedding.training"},

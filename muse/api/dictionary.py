@@ -106,9 +106,10 @@ def evaluate(
     `lang` (`src`) and `tgt` are its languages, by default those of the space; it may be in either direction.
     `seed` is for the intervals. Other tasks have commands: `muse evaluate --help`.
     """
-    lexicon = lexicon_from(dictionary)
     found = opened(space, answers)
-    way = _way(found, lexicon, languages)
+    given = _given(languages)
+    lexicon = lexicon_from(dictionary, direction_of(found, *given))
+    way = _way(found, lexicon, given)
     warn_of_case(found, lexicon, *way)
     name = gold_name(Path(dictionary)) if isinstance(dictionary, str | PathLike) else None
     return evaluate_words(
@@ -117,10 +118,13 @@ def evaluate(
     )  # fmt: skip
 
 
-def _way(space: AlignedSpace, lexicon: Lexicon, languages: dict[str, str | None]) -> tuple[str, str]:
-    """The direction of a dictionary: as given or, if it is not, the one in which its words are known."""
+def _given(languages: dict[str, str | None]) -> tuple[str | None, str | None]:
     names = dict(languages)
-    given = language_names(names.pop("lang", None), names.pop("tgt", None), names)
+    return language_names(names.pop("lang", None), names.pop("tgt", None), names)
+
+
+def _way(space: AlignedSpace, lexicon: Lexicon, given: tuple[str | None, str | None]) -> tuple[str, str]:
+    """The direction of a dictionary: as given or, if it is not, the one in which its words are known."""
     way = direction_of(space, *given)
     source, target = (space.vectors(language).index for language in way)
     swapped = 2 * lexicon.known(source, target) < lexicon.known(target, source)
@@ -131,8 +135,10 @@ def _way(space: AlignedSpace, lexicon: Lexicon, languages: dict[str, str | None]
     return way
 
 
-def lexicon_from(given: Any) -> Lexicon:
+def lexicon_from(given: Any, languages: tuple[str, str] | None = None) -> Lexicon:
     """The pairs of a file, a Lexicon, a DataFrame, or pairs of words; BadSetting for anything else.
+
+    `languages`, of the source and of the target, are wanted of a file that names its own.
 
     >>> lexicon_from([("roi", "king"), ("reine", "queen")])
     Lexicon(2 pairs: roi king, reine queen)
@@ -140,7 +146,7 @@ def lexicon_from(given: Any) -> Lexicon:
     if isinstance(given, Lexicon):
         return given
     if isinstance(given, str | PathLike):
-        return read_lexicon(Path(given))
+        return read_lexicon(Path(given), languages=languages)
     if hasattr(type(given), "columns"):
         return lexicon_of(given)
     pairs = (

@@ -102,7 +102,7 @@ def _rows_of(path: Path, side: Vectors, config: AlignConfig, progress: Progress)
 
 
 def _of_pairs(path: Path, source: Vectors, target: Vectors) -> OutsideScores:
-    lexicon = read_lexicon(path)
+    lexicon = read_lexicon(path, languages=(source.language, target.language))
     scores = lexicon.probabilities or lexicon.scores or (1.0,) * len(lexicon)
     known = [
         (row, column, score)

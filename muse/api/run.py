@@ -190,7 +190,7 @@ def _answers(
 def _resolved(config: AlignConfig) -> AlignConfig:
     """The settings with the dictionary read, the target known, and no re-weighting of a shared target."""
     if config.dictionary is not None:
-        config = replace(config, lexicon=read_dictionary(config.dictionary))
+        config = replace(config, lexicon=read_dictionary(config.dictionary, _direction(config)))
     if config.reweights and not config.moves_target:
         log.info("no re-weighting: it would move %s, which all languages share", config.tgt or "the pivot")
         config = replace(config, reweight=False)
@@ -208,9 +208,20 @@ def _resolved(config: AlignConfig) -> AlignConfig:
     return replace(config, tgt=pivot)
 
 
-def read_dictionary(path: Path) -> Lexicon:
-    """The pairs of a dictionary; says on the log how a third column of numbers is read."""
-    lexicon = read_lexicon(path)
+def _direction(config: AlignConfig) -> tuple[str, str] | None:
+    """The languages of a dictionary; None where several are mapped, and it may be of any."""
+    pivot = config.tgt
+    if pivot is None and config.into is not None:
+        pivot = read_manifest(config.into)["pivot"]
+    return (config.src[0], pivot) if pivot is not None and len(config.src) == 1 else None
+
+
+def read_dictionary(path: Path, languages: tuple[str, str] | None = None) -> Lexicon:
+    """The pairs of a dictionary; says on the log how a third column of numbers is read.
+
+    `languages` are those of its words where the file names them, the source first.
+    """
+    lexicon = read_lexicon(path, languages=languages)
     # Whether scores are weights depends on their range, which their author may not have had in mind.
     if lexicon.scores is None or lexicon.probabilities is not None:
         return lexicon

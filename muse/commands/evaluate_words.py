@@ -68,12 +68,12 @@ def words(space: Path, options: dict[str, Any]) -> Report:
     from muse.files import read_lexicon
     from muse.search.approximate import Approximation, worst
 
-    lexicon = read_lexicon(options["dictionary"])
     recalls: list[Recall] = []
     approximation = Approximation(options["search"], options["seed"], recalls.append)
     loaded = open_space(space, options["device"], options["quiet"], approximation, options["answers"])
     source, target = choose_direction(loaded, options["source"], options["target"])
     options = {**options, "source": source, "target": target}
+    lexicon = read_lexicon(options["dictionary"], languages=(source, target))
     _warn_of_unknown(loaded, lexicon, source, target)
     other = None
     if options["against"] is not None:

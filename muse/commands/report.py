@@ -83,8 +83,10 @@ def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportCon
     from muse.report import Gold, ReportConfig, base_of, direction_of
 
     path = options["dictionary"]
-    gold = None if path is None else Gold(read_lexicon(path), gold_name(path))
     loaded = open_space(space, options["device"], options["quiet"], answers=options["answers"])
     source, target = direction_of(loaded, options["source"], options["target"])
+    gold = None
+    if path is not None:
+        gold = Gold(read_lexicon(path, languages=(source, target)), gold_name(path))
     base = base_of(space, Path.cwd())
     return loaded, ReportConfig(source, target, base, gold, options["max_vocab"], options["seed"])

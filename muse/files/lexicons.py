@@ -2,43 +2,57 @@
 
 As text, a pair a line is separated by a tab or, if no word has a space, by spaces. Tables have a header, and
 JSON lines an object each, with named fields. Written are the MUSE format, tables with ranks, and JSON lines.
+What communities and other programs have is read by `dictionary_tables`, `dictionary_entries` and `stardict`:
+a format is recognised by its content first, and by its name only then.
 """
 
 from __future__ import annotations
 
+import codecs
 import json
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.dictionary_entries import LONGEST_LINE, is_wiktionary, is_xml, wiktionary_pairs, xml_pairs
+from muse.files.dictionary_tables import (
+    SAMPLE,
+    Languages,
+    check_kind,
+    dict_cc_pairs,
+    has_probabilities,
+    is_dict_cc,
+    is_workbook,
+    pairs_of_rows,
+    probable_pairs,
+    stripped,
+    table_layout,
+    workbook_rows,
+)
 from muse.files.json_text import parse_json
+from muse.files.plain_text import BOM as UTF8_BOM
 from muse.files.plain_text import blocks_of_lines
-from muse.files.source import open_source
+from muse.files.source import Source, open_source
+from muse.files.stardict import base_of_files, stardict_pairs
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
-from muse.lexicon import Entry, Lexicon, Pair
+from muse.lexicon import Entry, Lexicon, Pair, PairLine
 
 log = logging.getLogger(__name__)
 
-RATED = "two words and a rating"
+WORDS, RATED = "two words", "two words and a rating"
 BOM = "\ufeff"
 _COMMENT = "#"  # begins a comment in other formats; here it may be a word, or the first letter of one
 _LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
+_HEAD, _BLOCK = 4_096, 1 << 16  # bytes that tell what a file is, and bytes read at once
+_LEAST_UNMARKED = 16  # bytes from which on UTF-16 without a byte order mark is told
 Write = Callable[[Entry], None]
 FormatLine = Callable[[Path, int, Entry], str]  # the file, the entry's place from 0, the entry
-
-
-class PairLine(NamedTuple):
-    """A pair with its score and its probability, None where the file has none."""
-
-    pair: Pair
-    score: float | None = None
-    probability: float | None = None
 
 
 ReadLine = Callable[[str, str], PairLine]  # from a line and its place, for errors
@@ -117,12 +131,14 @@ def _record_score(field: Any, where: str, name: str = "score") -> float | None:
     return score
 
 
-def read_lexicon(path: Path | str, wanted: str = "two words") -> Lexicon:
+def read_lexicon(path: Path | str, wanted: str = WORDS, *, languages: Languages | None = None) -> Lexicon:
     r"""The pairs of a dictionary, each once, in order; with scores if all lines have a third, tabbed field.
 
     Reads the MUSE format, and the tables and JSON lines that `muse induce --format` writes, with their
-    probabilities. `wanted` is what an error says of a line. There are no comments: a warning names a pair
-    that looks like one.
+    probabilities; if words are `wanted`, which is what an error says of a line, also the formats of other
+    programs. Where a file names its languages, `languages`, of the source and of the target, tell which of
+    its words are wanted, and which come first. There are no comments: a warning names a pair that looks like
+    one.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -134,7 +150,9 @@ def read_lexicon(path: Path | str, wanted: str = "two words") -> Lexicon:
     path = Path(path)
     found: dict[Pair, PairLine] = {}
     differ = [
-        line.pair for line in _entries(path, wanted) if found.setdefault(line.pair, line).score != line.score
+        line.pair
+        for line in _entries(path, wanted, languages)
+        if found.setdefault(line.pair, line).score != line.score
     ]
     if differ and wanted == RATED:
         log.warning(
@@ -159,8 +177,43 @@ def _of_all(path: Path, name: str, numbers: Sequence[float | None]) -> tuple[flo
     return known or None
 
 
-def _entries(path: Path, wanted: str) -> Iterator[PairLine]:
-    lines = _lines(path)
+def _entries(path: Path, wanted: str, languages: Languages | None) -> Iterator[PairLine]:
+    if wanted != WORDS:
+        with open_source(path) as source:
+            yield from _plain_pairs(path, _lines(path, source), wanted)
+        return
+    check_kind(path)
+    if is_workbook(path):
+        yield from pairs_of_rows(workbook_rows(path), path, languages, sheet=True)
+    elif (base := base_of_files(path)) is not None and base.with_name(f"{base.name}.ifo").exists():
+        yield from stardict_pairs(base)
+    else:
+        with open_source(path) as source:
+            if is_xml(source.peek(_HEAD)):
+                yield from xml_pairs(source, path, languages)
+            else:
+                yield from _text_pairs(path, _lines(path, source), languages)
+
+
+def _text_pairs(path: Path, lines: Iterator[str], languages: Languages | None) -> Iterator[PairLine]:
+    sample = list(islice(lines, SAMPLE))
+    first = next((line for line in sample if line.strip(" \t\r")), "")
+    lines = chain(sample, lines)
+    if is_wiktionary(_object(first)):
+        yield from wiktionary_pairs(lines, path, languages)
+    elif is_dict_cc(sample):
+        yield from dict_cc_pairs(lines, path, languages)
+    elif any(reader(sample[0] if sample else "") for reader in (table_reader, object_reader)):
+        yield from _plain_pairs(path, lines, WORDS)
+    elif (rows := table_layout(sample, languages)) is not None:
+        yield from pairs_of_rows(rows(lines, path), path, languages)
+    elif has_probabilities(sample):
+        yield from probable_pairs(lines, path, languages)
+    else:
+        yield from _plain_pairs(path, lines, WORDS)
+
+
+def _plain_pairs(path: Path, lines: Iterator[str], wanted: str) -> Iterator[PairLine]:
     first = next(lines, "")
     table = table_reader(first)
     named = table or object_reader(first)
@@ -190,10 +243,42 @@ def _if_comments(count: int) -> str:
     return f"remove it and the {count - 1:,} others that begin with {_COMMENT} if they are comments"
 
 
-def _lines(path: Path) -> Iterator[str]:
-    with open_source(path) as source:
-        blocks = blocks_of_lines(source.read, path, longest=_LONGEST)
+def _lines(path: Path, source: Source) -> Iterator[str]:
+    """The lines of a file in UTF-8, or in UTF-16 as Excel's "Unicode text" is, without a byte order mark."""
+    head = source.peek(_HEAD)
+    encoding = _utf_16(head)
+    if encoding is None:
+        longest = LONGEST_LINE if head.removeprefix(UTF8_BOM).startswith(b"{") else _LONGEST
+        blocks = blocks_of_lines(source.read, path, longest=longest)
         yield from _decoded(path, chain.from_iterable(blocks))
+        return
+    decode, number = codecs.getincrementaldecoder(encoding)(), 1
+    rest = ""
+    while True:
+        data = source.read(_BLOCK)
+        try:
+            text = decode.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            raise BadFile(
+                f"{path}:{number}: expected UTF-16, got what is none ({error.reason}); save the file as UTF-8"
+            ) from None
+        *whole, rest = (rest + text).split("\n")
+        yield from (line.removeprefix(BOM) if number == 1 else line for line in whole)
+        number += len(whole)
+        if not data:
+            break
+    if rest:
+        yield rest.removeprefix(BOM)
+
+
+def _utf_16(head: bytes) -> str | None:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-32" if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) else "utf-16"
+    # Without a mark: every other byte of letters in ASCII, spaces and ends of lines is 0, no other one.
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if len(head) >= _LEAST_UNMARKED and 4 * max(even, odd) > len(head) and not min(even, odd):
+        return "utf-16-le" if odd else "utf-16-be"
+    return None
 
 
 def _decoded(path: Path, lines: Iterator[bytes]) -> Iterator[str]:
@@ -211,7 +296,7 @@ def _decoded(path: Path, lines: Iterator[bytes]) -> Iterator[str]:
 def _fields(line: str) -> list[str]:
     # Only the ASCII space and the tab are separators: a word may contain any other kind of space.
     separator = "\t" if "\t" in line else " "
-    return [field for part in line.removesuffix("\r").split(separator) if (field := part.strip(" "))]
+    return [field for part in line.removesuffix("\r").split(separator) if (field := stripped(part))]
 
 
 def _read_pair(line: str, where: str, wanted: str) -> PairLine:
@@ -227,8 +312,7 @@ def _read_pair(line: str, where: str, wanted: str) -> PairLine:
         comment = "remove the line if it is a comment; else " if line.startswith(_COMMENT) else ""
         raise BadFile(
             f"{where}: expected {wanted}, got {found} ({line.strip()[:60]!r}); {comment}put one pair on a "
-            "line, with a space between the two, not a comma, or a tab where one has a space or a number "
-            "follows"
+            "line, with a space between the two, or a tab where one has a space or a number follows"
         )
     return PairLine((fields[0], fields[1]), score)
 
@@ -276,7 +360,7 @@ def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -
 
 def survives_line_round_trip(word: str) -> bool:
     """Whether a word comes back unchanged from a line of text; UTF-8 may still lack it (`check_unicode`)."""
-    return bool(word) and word == word.strip(" ") and survives_field_round_trip(word)
+    return bool(word) and word == stripped(word) and survives_field_round_trip(word)
 
 
 def survives_field_round_trip(word: str) -> bool:

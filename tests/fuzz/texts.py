@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from muse.files.sentence_text import (
     read_rated_sentences,
     read_sentences,
 )
+from muse.files.stardict import stardict_writer
+from muse.files.tables import table_writer
 from muse.files.text_slices import slices
 from muse.lexicon import Entry
 from muse.text.arpa import read_arpa, write_arpa
@@ -70,8 +73,60 @@ def _dictionaries(folder: Path) -> None:
 
 
 def _lexicon(folder: Path) -> Iterator[Any]:
-    found = read_lexicon(only(folder))
+    found = read_lexicon(only(folder), languages=("fr", "en"))
     yield from (found.scores or (), found.probabilities or ())
+
+
+# Dictionaries of other programs, each with what only such a file has.
+_TABLES = {
+    "comma.csv": 'fr,en,weight\nroi,"king, kings",0.5\nété,"the ""summer""",1\n',
+    "semicolon.csv": "\ufeffroi;king|kings\r\nchat;cat / tomcat\r\n",
+    "tab.tsv": 'roi\tking; kings\n"new york, ny"\tbig apple\n',
+    "lex.f2e": "king roi 0.75\nNULL chat 1\ncat chat 2.5e-05\n",
+    "dict-fr.gz": "king roi 0.75\ncat chat 1\n",
+    "cc.txt": "# FR-EN vocabulary database\tcompiled by dict.cc\n\nroi {m}\tking\tnoun\t\n"
+    "&eacute;t&eacute; [x]\tto go (on)\tverb\t\n",
+}  # fmt: skip
+_ENTRIES = {
+    "kaikki.jsonl": '{"word": "king", "lang_code": "en", '
+    '"translations": [{"word": "roi", "lang_code": "fr"}]}\n'
+    '{"word": "roi", "lang_code": "fr", "senses": [{"glosses": ["king (of a land), ruler"]}]}\n',
+    "fr-en.tei": '<?xml version="1.0" encoding="UTF-8"?><TEI xmlns="http://www.tei-c.org/ns/1.0"><text>'
+    '<body xml:lang="fr"><entry><form><orth>roi</orth></form><sense><cit type="trans" xml:lang="en">'
+    "<quote>king, <hi>ruler</hi></quote></cit></sense></entry></body></text></TEI>\n",
+    "memory.tmx": '<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body><tu>'
+    '<tuv xml:lang="en"><seg>king</seg></tuv><tuv xml:lang="fr"><seg>roi</seg></tuv></tu></body></tmx>',
+}  # fmt: skip
+
+
+def _unicode_text(folder: Path) -> None:
+    files(_TABLES)(folder)
+    for number, encoding in enumerate(("utf-16", "utf-16-be")):
+        place = folder / f"utf-16.{number}" / "excel.txt"
+        place.parent.mkdir()
+        place.write_bytes("source\ttarget\nroi\tking, kings\nété\tsummer\n".encode(encoding))
+
+
+def _workbook(folder: Path) -> None:
+    place = folder / "0" / "d.xlsx"
+    place.parent.mkdir()
+    with table_writer(place, {"fr": str, "en": str, "score": float}) as write:
+        write(["roi", "king, kings", 0.5])
+        write(["été", "summer", 1])
+
+
+def _stardict(folder: Path) -> None:
+    (folder / "0").mkdir()
+    with stardict_writer(folder / "0" / "fr-en.ifo") as write:
+        for rank, word in enumerate(("chat", "new york", "été", "👍", "5"), 1):
+            write(Entry(word, f"{word} 2", None, rank))
+    shutil.copytree(folder / "0", folder / "1")
+    (folder / "1" / "fr-en.dict").rename(folder / "1" / "fr-en.dict.dz")
+
+
+def _article_pairs(folder: Path) -> Iterable[Any]:
+    read_lexicon(folder / "fr-en.ifo")
+    return ()
 
 
 def _arpa(folder: Path) -> None:
@@ -140,6 +195,10 @@ _VOCABULARY = "the 1061396\nca@@ 7\nt 5\n"
 
 TARGETS = (
     Target("dictionary", _dictionaries, _lexicon),
+    Target("dictionary.tables", _unicode_text, _lexicon),
+    Target("dictionary.entries", files(_ENTRIES), _lexicon),
+    Target("dictionary.workbook", _workbook, _lexicon),
+    Target("stardict", _stardict, _article_pairs),
     Target(
         "lines", files({"x.txt": _TEXT, "x.txt.gz": _TEXT, "bom.txt": "\ufeff" + _TEXT}), _plain(read_lines)
     ),

@@ -1,0 +1,554 @@
+"""Dictionaries as tables: rows of cells, from text with commas, semicolons or tabs, and from spreadsheets.
+
+A table may have a header, which says what its columns are and in which language; without one it has two
+columns, or a number in a third. A cell may be quoted and have several translations. What separates cells is
+told by the first lines of a file. An ordinary dictionary, two words with a space or a tab between, is no
+table.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import logging
+import math
+import re
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from muse.errors import BadFile, MissingExtra, MuseError
+from muse.files.language_names import is_name, language_code, named_language
+from muse.files.source import DAMAGED, check_archive, first_bytes
+from muse.files.tables import plain_cell
+from muse.installation import install_extra
+from muse.lexicon import Entry, PairLine
+
+log = logging.getLogger(__name__)
+
+Languages = tuple[str, str]  # of the source and of the target
+Cells = list[str]
+Row = tuple[int, Cells]  # the number of the line, from 1
+SAMPLE = 1_000  # lines that tell how a file is laid out
+LONGEST_PHRASE = 4  # words; longer entries of dictionaries made for people are explanations or sentences
+_MOST_ROWS = 0.6  # the share of rows that must have two cells
+_CLEAR_ROWS = 3  # from which on a comma in every line separates columns, though spaces could do so too
+# The spaces of word processors and of Chinese and Japanese keyboards. Other kinds may be words.
+_BLANK = " \t\r\n\u00a0\u2007\u202f\u3000"
+
+_SOURCES = {"source", "src", "word", "words", "headword", "lemma", "term", "from", "l1", "front", "entry"}
+_TARGETS = (
+    {"target", "tgt", "trg", "translation", "translations", "meaning", "meanings", "gloss", "glosses"}
+    | {"to", "l2", "back", "equivalent", "definition"}
+)  # fmt: skip
+_FILLERS = {"in", "the", "lang", "language", "text", "of"}
+_SCORES = {"score": "score", "weight": "score", "probability": "probability", "prob": "probability"}
+
+
+def stripped(cell: str) -> str:
+    r"""The cell without spaces at its ends, the no-break and the ideographic one among them.
+
+    A cell of nothing else stays: it may be a word.
+
+    >>> stripped("\u00a0roi\u3000 ")
+    'roi'
+    """
+    return cell.strip(_BLANK) or cell.strip(" ")
+
+
+# Cells with several translations
+
+
+_WORDS = re.compile(r"[^\W\d_][\w\s'\u2019().\u00b7\u200c\u200d\u0300-\u036f\u0591-\u0670\u0900-\u0dff-]*")
+_SEPARATORS = (
+    re.compile(r"\s*\n\s*"),
+    re.compile(r"\s*[|\uff5c]\s*"),
+    re.compile(r"\s*[;\uff1b\u061b]\s*"),
+    re.compile(r"(?<!\d),|,(?!\d)|[\uff0c\u3001\u060c]"),
+    re.compile(r"\s*/\s*"),
+)
+
+
+def split_translations(cell: str) -> list[str]:
+    """The translations in a cell; the cell itself unless it clearly has several.
+
+    >>> [split_translations(cell) for cell in ("king, kings", "roi|monarque", "1,5", "km/h", "well, well")]
+    [['king', 'kings'], ['roi', 'monarque'], ['1,5'], ['km/h'], ['well, well']]
+    """
+    for separator in _SEPARATORS:
+        if separator.search(cell):
+            parts = [stripped(part) for part in separator.split(cell)]
+            return parts if _are_translations(parts, bare="/" in cell and " / " not in cell) else [cell]
+    return [cell]
+
+
+def _are_translations(parts: Sequence[str], *, bare: bool) -> bool:
+    # Units, and/or, TCP/IP and paths are one word each; so is what has a bracket on either side of a comma.
+    if len(set(parts)) < len(parts) or not all(map(_is_phrase, parts)):
+        return False
+    return not bare or all(len(part) > 2 and not part.isupper() for part in parts)
+
+
+def _is_phrase(part: str) -> bool:
+    return (
+        _WORDS.fullmatch(part) is not None
+        and len(part.split()) <= LONGEST_PHRASE
+        and part.count("(") == part.count(")")
+    )
+
+
+def pairs_of_cells(source: str, target: str) -> list[tuple[str, str]]:
+    """The pairs that two cells have: each translation of the one with each of the other.
+
+    If both have as many parts, such as il/elle and he/she, nothing says which belong together: they stay
+    whole.
+    """
+    sources, targets = split_translations(source), split_translations(target)
+    if len(sources) == len(targets):
+        return [(source, target)]
+    return [(one, two) for one in sources for two in targets]
+
+
+# Columns
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where a row has its words and its numbers, and whether a header says so; `ours` if muse wrote it."""
+
+    source: int = 0
+    target: int = 1
+    score: int | None = None
+    probability: int | None = None
+    named: bool = False
+    ours: bool = False
+
+
+class _Name(NamedTuple):
+    # What a cell of a header says of its column.
+    place: int
+    role: str  # "source", "target" or "" for a language alone
+    language: str | None
+
+
+def columns_of_header(cells: Sequence[str], languages: Languages | None) -> Columns | None:
+    """The columns that a first row names; None if it is a pair of words.
+
+    `languages` are those of the source and of the target: columns in these are found by them.
+
+    >>> columns_of_header(["English", "French"], ("fr", "en"))
+    Columns(source=1, target=0, score=None, probability=None, named=True, ours=False)
+    >>> columns_of_header(["roi", "king"], ("fr", "en"))
+    """
+    wanted = None if languages is None else (language_code(languages[0]), language_code(languages[1]))
+    named = [found for place, cell in enumerate(cells) if (found := _named(place, cell)) is not None]
+    named = [one for one in named if one.role or _is_sure(cells[one.place], one, cells, wanted)]
+    pair = _chosen(named, wanted)
+    if pair is None:
+        return None
+    numbers = {
+        _SCORES[name]: place
+        for place, cell in enumerate(cells)
+        if (name := stripped(cell).casefold()) in _SCORES
+    }
+    ours = tuple(cells) == Entry._fields
+    return Columns(*pair, numbers.get("score"), numbers.get("probability"), named=True, ours=ours)
+
+
+def _named(place: int, cell: str) -> _Name | None:
+    words = re.split(r"[\s_-]+", stripped(cell).casefold())
+    languages = [code for word in words if (code := named_language(word))]
+    roles = {"target" if word in _TARGETS else "source" for word in words if word in _SOURCES | _TARGETS}
+    known = [word for word in words if word in _SOURCES | _TARGETS | _FILLERS or named_language(word)]
+    if len(known) < len(words) or not (languages or roles):
+        return None
+    role = max(roles, default="")  # of a target word it is the target
+    return _Name(place, role, languages[0] if languages else None)
+
+
+def _is_sure(cell: str, named: _Name, cells: Sequence[str], wanted: Languages | None) -> bool:
+    # "es" is "it" in English: codes alone count if they are those of the run, or in capitals.
+    if wanted is not None and named.language in wanted:
+        return True
+    return is_name(stripped(cell)) or (len(cells) > 1 and all(one.strip().isupper() for one in cells[:2]))
+
+
+def _chosen(named: Sequence[_Name], wanted: Languages | None) -> tuple[int, int] | None:
+    if wanted is not None:
+        by = {one.language: one.place for one in reversed(named) if one.language}
+        if wanted[0] in by and wanted[1] in by and wanted[0] != wanted[1]:
+            return by[wanted[0]], by[wanted[1]]
+    for one in named:
+        for two in named:
+            apart = one.role != two.role if one.role and two.role else one.language != two.language
+            if one.place < two.place and apart:
+                return _in_order(one, two, wanted)
+    return None
+
+
+def _in_order(one: _Name, two: _Name, wanted: Languages | None) -> tuple[int, int] | None:
+    turned = one.role == "target" or two.role == "source"
+    if wanted is not None:  # the one language that is named may be the other one's
+        turned = turned or one.language == wanted[1] or two.language == wanted[0]
+    return (two.place, one.place) if turned else (one.place, two.place)
+
+
+# Rows
+
+
+def pairs_of_rows(
+    rows: Iterable[Row], path: Path, languages: Languages | None, *, sheet: bool = False
+) -> Iterator[PairLine]:
+    """The pairs of a table, whose first row may be a header.
+
+    Cells that muse wrote are taken as they are; but for those of a `sheet`, without what made them harmless.
+    """
+    columns, empty = None, list[int]()
+    for number, written in rows:
+        cells = [stripped(cell) for cell in written]
+        if not any(cells):
+            continue
+        if columns is None:
+            columns = columns_of_header(cells, languages) or Columns()
+            if columns.named:
+                continue
+        where = f"{path}:{number}"
+        if columns.ours:
+            cells = written if sheet else [plain_cell(cell) for cell in written]
+        found = _words(cells, columns, where)
+        if found is None:
+            empty.append(number)
+            continue
+        numbers = _numbers(cells, columns, where)
+        for pair in [found] if columns.ours else pairs_of_cells(*found):
+            yield PairLine(pair, *numbers)
+    if empty:
+        log.warning(
+            "%s: left out %d rows without a word or without a translation, the first is row %d",
+            path, len(empty), empty[0],
+        )  # fmt: skip
+
+
+def _words(cells: Cells, columns: Columns, where: str) -> tuple[str, str] | None:
+    if not columns.named:
+        while len(cells) > 2 and not cells[-1]:
+            cells.pop()
+        if len(cells) > 3 or (len(cells) == 3 and _number(cells[2]) is None):
+            raise BadFile(
+                f"{where}: expected two words, and at most a number after them, got {len(cells)} cells "
+                f"({' | '.join(cells)[:60]!r}); name the columns in a first row, such as source and target, "
+                "or put several translations into one cell, in quotation marks"
+            )
+    places = columns.source, columns.target
+    source, target = (cells[place] if place < len(cells) else "" for place in places)
+    return (source, target) if source and target else None
+
+
+def _numbers(cells: Cells, columns: Columns, where: str) -> tuple[float | None, float | None]:
+    if not columns.named:
+        return (read_number(cells[2], where) if len(cells) == 3 else None), None
+    score, probability = (
+        read_number(cells[place], where)
+        if place is not None and place < len(cells) and cells[place]
+        else None
+        for place in (columns.score, columns.probability)
+    )
+    if probability is not None and not 0 <= probability <= 1:
+        raise BadFile(f"{where}: expected a probability from 0 to 1, got {probability:g}; correct it")
+    return score, probability
+
+
+def read_number(cell: str, where: str) -> float:
+    """The finite number in a cell, with a point or a decimal comma; BadFile for anything else."""
+    number = _number(cell)
+    if number is None or not math.isfinite(number):
+        raise BadFile(f"{where}: expected a finite number, got {cell[:60]!r}; correct it, or remove the row")
+    return number
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell.replace(",", ".", 1) if "." not in cell else cell)
+    except ValueError:
+        return None
+
+
+# Text
+
+
+ReadRows = Callable[[Iterator[str], Path], Iterator[Row]]
+
+
+def table_layout(sample: Sequence[str], languages: Languages | None) -> ReadRows | None:
+    """What reads the lines of a table with tabs, commas or semicolons; None for an ordinary dictionary."""
+    lines = [line for line in sample if line.strip(" \t\r")]
+    if not lines:
+        return None
+    if any("\t" in line for line in lines):
+        return _tab_rows if _is_tab_table(lines, languages) else None
+    found = [sign for sign in ";," if _is_delimited(lines, sign)]
+    # Where both could, one is between the translations in a cell: the columns come first.
+    best = max(
+        found, key=lambda sign: (sum(sign in line for line in lines), -lines[0].find(sign)), default=None
+    )
+    return None if best is None else _rows_between(best)
+
+
+def _is_tab_table(lines: Sequence[str], languages: Languages | None) -> bool:
+    # An ordinary dictionary with tabs, unless a cell has quotation marks or several translations, or there is
+    # a header.
+    cells = [[stripped(cell) for cell in line.split("\t")] for line in lines]
+    if any(len(row) < 2 or not row[0] for row in cells):
+        return False
+    return columns_of_header(cells[0], languages) is not None or any(
+        _is_quoted(cell) or len(split_translations(cell)) > 1 for row in cells for cell in row[:2]
+    )
+
+
+def _is_quoted(cell: str) -> bool:
+    inside = cell[1:-1]
+    return (
+        len(cell) > 2
+        and cell[0] == cell[-1] == '"'
+        and any(sign in inside for sign in ('""', ",", ";", "\t"))
+        and '"' not in inside.replace('""', "")
+    )
+
+
+def _is_delimited(lines: Sequence[str], delimiter: str) -> bool:
+    """Whether lines are cells with delimiters between, rather than pairs with a space between."""
+    rows = [cells for cells in _sampled(lines, delimiter) if any(map(stripped, cells))]
+    if not rows or sum(len(cells) > 1 for cells in rows) <= _MOST_ROWS * len(rows):
+        return False
+    if any(sum(cell.count('"') % 2 for cell in cells) > 1 for cells in rows):
+        return False  # of a table with another delimiter: this one stands between quotation marks
+    if 2 * sum(map(_could_be_a_pair, lines)) < len(lines):
+        return True
+    same = len({len(cells) for cells in rows}) == 1 and len(rows) >= _CLEAR_ROWS
+    decimal = re.compile(rf"\d{re.escape(delimiter)}\d")
+    return same and not all(decimal.search(line) for line in lines)
+
+
+def _could_be_a_pair(line: str) -> bool:
+    """Whether a line could be two words with a space between, which "cat, chat" is not."""
+    fields = line.split()
+    return len(fields) == 2 and not (len(fields[0]) > 1 and fields[0][-1] in ",;")
+
+
+def _sampled(lines: Sequence[str], delimiter: str) -> Iterator[Cells]:
+    try:
+        for _, cells in _rows_between(delimiter)(iter(lines), Path()):
+            yield cells
+    except BadFile:
+        return  # the sample may end inside a cell
+
+
+def _rows_between(delimiter: str) -> ReadRows:
+    """What reads rows of cells that may be quoted, with delimiters and ends of lines in them."""
+
+    def rows(lines: Iterator[str], path: Path) -> Iterator[Row]:
+        reader = csv.reader(
+            (f"{line}\n" for line in lines), delimiter=delimiter, skipinitialspace=True, strict=True
+        )
+        while True:
+            number = reader.line_num + 1
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                raise BadFile(
+                    f"{path}:{number}: expected cells with {delimiter!r} between, got a quoted one that does "
+                    f"not end before it ({error}); close the quotation marks, or double those that stand in "
+                    "a cell"
+                ) from None
+            if cells is None:
+                return
+            yield number, [cell.removesuffix("\r") for cell in cells]
+
+    return rows
+
+
+def _tab_rows(lines: Iterator[str], path: Path) -> Iterator[Row]:
+    for number, line in enumerate(lines, 1):
+        yield number, [_unquoted(cell) for cell in line.removesuffix("\r").split("\t")]
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:-1].replace('""', '"') if _is_quoted(cell) else cell
+
+
+# Spreadsheets, and what is not read
+
+
+_OPEN_DOCUMENT = b"application/vnd.oasis.opendocument"
+# By their first bytes, and by their names: what they are, and what to do.
+_KINDS = {
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ("an old Excel workbook", "save it as .xlsx or as CSV UTF-8"),
+    b"%PDF": ("a PDF", "copy its words into a table"),
+    b"SQLite format 3": ("a database", "export its table as CSV"),
+}
+_BY_NAME = {
+    ".bgl": "Babylon", ".mdx": "MDict", ".dsl": "ABBYY Lingvo", ".slob": "Aard 2", ".index": "dictd",
+}  # fmt: skip
+
+
+def check_kind(path: Path) -> None:
+    """Raise BadFile for a dictionary in a format that is known and not read, with how to convert it."""
+    head = first_bytes(path, 120)
+    for magic, (kind, advice) in _KINDS.items():
+        if head.startswith(magic):
+            raise BadFile(f"{path}: expected a dictionary as text or a table, got {kind}; {advice}")
+    if head.startswith(b"PK") and _OPEN_DOCUMENT in head:
+        raise BadFile(
+            f"{path}: expected a dictionary as text or a table, got OpenDocument, as LibreOffice writes; "
+            f"save it as CSV or .xlsx, or run soffice --headless --convert-to csv {path.name}"
+        )
+    name = path.name.removesuffix(".dz")
+    program = _BY_NAME.get(Path(name).suffix.lower())
+    if program is None or (program == "dictd" and not path.with_suffix(".dict.dz").exists()):
+        return
+    raise BadFile(
+        f"{path}: expected a dictionary as text or a table, got the format of {program}; convert it into "
+        f"lines with tabs: pyglossary {path.name} {Path(name).stem}.txt"
+    )
+
+
+def is_workbook(path: Path) -> bool:
+    """Whether a file is an Excel workbook (.xlsx), by what is in it."""
+    if not first_bytes(path, 4).startswith(b"PK\3\4"):
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+    except DAMAGED:
+        return False  # opening it reports the error
+
+
+def workbook_rows(path: Path) -> Iterator[Row]:
+    """The rows of the first sheet of an Excel workbook."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingExtra(
+            f"{path}: Excel workbooks need openpyxl, which is missing; run {install_extra('tables')}, or "
+            "save it as CSV UTF-8"
+        ) from error
+    try:
+        check_archive(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of styles and extensions that it does not know
+            workbook = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            try:
+                rows = list(workbook.worksheets[0].iter_rows(values_only=True))
+            finally:
+                workbook.close()
+    except MuseError:
+        raise
+    except Exception as error:  # noqa: BLE001  # openpyxl raises what it comes across
+        raise BadFile(
+            f"{path}: expected a complete Excel workbook, got a damaged one ({error}); save it again"
+        ) from None
+    for number, row in enumerate(rows, 1):
+        yield number, [_shown(value) for value in row]
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+# Three fields with spaces
+
+
+_SPACED = re.compile(r" *([^ \t]+) +([^ \t]+) +([01]?\.\d+(?:[eE]-?\d+)?|[01]|\d(?:\.\d+)?[eE]-\d+) *\r?")
+_NOTHING = "NULL"  # what Moses aligns with no word
+
+
+def has_probabilities(sample: Sequence[str]) -> bool:
+    """Whether all lines are two words and a probability with spaces between, as in bicleaner and Moses."""
+    lines = [line for line in sample if line.strip(" \t\r")]
+    return bool(lines) and all(map(_SPACED.fullmatch, lines))
+
+
+def probable_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
+    """The pairs of such lines; the name of the file may say that the target comes first."""
+    swapped = target_comes_first(path.name, languages)
+    for number, line in enumerate(lines, 1):
+        if not line.strip(" \t\r"):
+            continue
+        found = _SPACED.fullmatch(line)
+        probability = 2.0 if found is None else float(found[3])
+        if found is None or probability > 1:
+            raise BadFile(
+                f"{path}:{number}: expected two words and a probability from 0 to 1 as in line 1, got "
+                f"{line.strip()[:60]!r}; correct the line"
+            )
+        one, two = stripped(found[1]), stripped(found[2])
+        if _NOTHING not in (one, two):
+            yield PairLine((two, one) if swapped else (one, two), None, probability)
+
+
+def target_comes_first(name: str, languages: Languages | None) -> bool:
+    """Whether a name is that of a list whose first column is the target.
+
+    Moses writes the translation first, then the word: lex.f2e goes from f, its source, to e. So does
+    bicleaner, whose dict-en.gz is of English words.
+
+    >>> target_comes_first("lex.f2e", None), target_comes_first("lex.e2f.gz", None)
+    (True, False)
+    >>> [target_comes_first("dict-fr.gz", languages) for languages in (("fr", "en"), ("en", "fr"))]
+    [True, False]
+    """
+    wanted = None if languages is None else tuple(map(language_code, languages))
+    if found := re.search(r"(?:^|[._-])([a-z]{1,3})2([a-z]{1,3})(?:[._-]|$)", name.casefold()):
+        one, two = (language_code(found[side]) for side in (1, 2))
+        if wanted is not None and {one, two} & set(wanted):
+            return one == wanted[0] or two == wanted[1]
+        return (found[1], found[2]) != ("e", "f")
+    if found := re.match(r"dict[._-]([a-z]{2,3})(?:\.|$)", name.casefold()):
+        return wanted is None or language_code(found[1]) != wanted[1]
+    return False
+
+
+# dict.cc
+
+
+_ANNOTATION = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)")
+
+
+def is_dict_cc(sample: Sequence[str]) -> bool:
+    """Whether the lines are those of a download from dict.cc, by the comment it begins with."""
+    return any(line.startswith("#") and "dict.cc" in line for line in sample[:20])
+
+
+def dict_cc_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
+    """The pairs of a download from dict.cc, without its annotations, and without its sentences."""
+    swapped, of = False, ("", "")
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#"):
+            if named := re.match(r"#\s*([A-Za-z]{2})-([A-Za-z]{2})\b", line):
+                of = named[1].lower(), named[2].lower()
+                swapped = languages is not None and language_code(languages[0]) == of[1]
+            continue
+        cells = line.removesuffix("\r").split("\t")
+        if not line.strip():
+            continue
+        if len(cells) < 2:
+            raise BadFile(
+                f"{path}:{number}: expected words with a tab between, as dict.cc has, got {line[:60]!r}; "
+                "download the file again"
+            )
+        verb = len(cells) > 2 and "verb" in cells[2]
+        one, two = (
+            _plain_dict_cc(cell, verb and language == "en") for cell, language in zip(cells, of, strict=False)
+        )
+        if one and two and max(len(one.split()), len(two.split())) <= LONGEST_PHRASE:
+            yield PairLine((two, one) if swapped else (one, two))
+
+
+def _plain_dict_cc(cell: str, infinitive: bool) -> str:
+    text = stripped(re.sub(r"\s+", " ", _ANNOTATION.sub(" ", html.unescape(cell)))).strip()
+    return text.removeprefix("to ") if infinitive else text

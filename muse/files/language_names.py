@@ -1,0 +1,138 @@
+"""Language names: the code of a language that the files of others name in a word, or in a longer code.
+
+Headers of tables have French, fr, FRA or fr-FR, and XML has xml:lang.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+# The two-letter code, longer codes, the name in English and the language's own names.
+_NAMES = """
+af afr afrikaans
+am amh amharic
+ar ara arb arabic العربية عربي
+az aze azerbaijani azərbaycanca
+be bel belarusian
+bg bul bulgarian български
+bn ben bengali bangla বাংলা
+bs bos bosnian bosanski
+ca cat catalan català
+cs ces cze czech čeština česky
+cy cym wel welsh cymraeg
+da dan danish dansk
+de deu ger german deutsch
+el ell gre greek ελληνικά
+en eng english
+eo epo esperanto
+es spa spanish español castellano
+et est estonian eesti
+eu eus baq basque euskara
+fa fas per persian farsi فارسی
+fi fin finnish suomi
+fr fra fre french français
+ga gle irish gaeilge
+gl glg galician galego
+gu guj gujarati
+ha hau hausa
+he heb hebrew עברית
+hi hin hindi हिन्दी हिंदी
+hr hrv croatian hrvatski
+hu hun hungarian magyar
+hy hye arm armenian
+id ind indonesian
+ig ibo igbo
+is isl ice icelandic íslenska
+it ita italian italiano
+ja jpn japanese 日本語
+ka kat geo georgian
+kk kaz kazakh
+km khm khmer
+kn kan kannada
+ko kor korean 한국어
+ky kir kyrgyz
+la lat latin
+lb ltz luxembourgish
+lo lao laotian
+lt lit lithuanian lietuvių
+lv lav latvian latviešu
+mg mlg malagasy
+mk mkd mac macedonian
+ml mal malayalam
+mn mon mongolian
+mr mar marathi
+ms msa may malay
+mt mlt maltese
+my mya bur burmese
+ne nep nepali
+nl nld dut dutch nederlands
+no nor nob nno norwegian norsk
+om orm oromo
+pa pan punjabi
+pl pol polish polski
+ps pus pashto
+pt por portuguese português
+qu que quechua
+ro ron rum romanian română
+ru rus russian русский
+rw kin kinyarwanda
+si sin sinhala
+sk slk slo slovak slovenčina
+sl slv slovene slovenian slovenščina
+so som somali
+sq sqi alb albanian shqip
+sr srp serbian српски srpski
+sv swe swedish svenska
+sw swa swh swahili kiswahili
+ta tam tamil
+te tel telugu
+tg tgk tajik
+th tha thai ไทย
+ti tir tigrinya
+tk tuk turkmen
+tl tgl tagalog
+tr tur turkish türkçe
+tt tat tatar
+ug uig uyghur
+uk ukr ukrainian українська
+ur urd urdu اردو
+uz uzb uzbek
+vi vie vietnamese
+wo wol wolof
+xh xho xhosa
+yi yid yiddish
+yo yor yoruba
+zh zho chi cmn chinese mandarin 中文
+zu zul zulu
+"""
+_CODES = {
+    name: names[0] for names in map(str.split, _NAMES.strip().splitlines()) for name in names
+}  # fmt: skip
+
+
+@cache
+def language_code(name: str) -> str:
+    """The two-letter code of a language by its code or name; else what stands before - or _, in lower case.
+
+    >>> [language_code(name) for name in ("fra_Latn", "en-GB", "German", "español", "xx")]
+    ['fr', 'en', 'de', 'es', 'xx']
+    """
+    whole = name.casefold()
+    first = re.split(r"[_-]", whole)[0]
+    return _CODES.get(whole) or _CODES.get(first, first)
+
+
+def named_language(name: str) -> str | None:
+    """The two-letter code of a language that is named by its code or name; None for any other word.
+
+    >>> named_language("French"), named_language("roi")
+    ('fr', None)
+    """
+    code = language_code(name)
+    return code if code in _CODES else None
+
+
+def is_name(word: str) -> bool:
+    """Whether a word is the name of a language, not only a code, which in another language may be a word."""
+    return word.casefold() in _CODES and not (word.isascii() and len(word) <= 3)

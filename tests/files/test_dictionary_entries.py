@@ -1,0 +1,166 @@
+"""Dictionaries of Wiktionary, of FreeDict, and translation memories."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muse.errors import BadFile
+from muse.files import read_lexicon
+from muse.lexicon import Lexicon
+
+FR_EN, EN_FR = ("fr", "en"), ("en", "fr")
+
+
+def read(
+    folder: Path, content: str | bytes, languages: tuple[str, str] | None = FR_EN, name: str = "d.xml"
+) -> Lexicon:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_lexicon(path, languages=languages)
+
+
+def entries(*objects: dict[str, Any]) -> str:
+    return "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in objects)
+
+
+def translation(word: object, code: str, **more: object) -> dict[str, Any]:
+    return {"word": word, "lang_code": code, "lang": "x", **more}
+
+
+ENGLISH = entries(
+    {"word": "nothing", "lang_code": "en", "pos": "noun", "senses": [{"glosses": ["Not any thing."]}]},
+    {"word": "king", "lang_code": "en", "translations": [
+        translation("roi", "fr", sense="monarch"), translation("K\u00f6nig", "de"), translation("dame", "fr"),
+        {"code": "fr", "note": "no word"}, translation("il \u00e9tait une fois un roi", "fr"),
+    ]},
+    {"word": "cat", "lang_code": "en", "senses": [{"translations": [translation("chat", "fr")]}]},
+    {"word": "roi", "lang_code": "fr", "senses": [
+        {"glosses": ["king"]}, {"glosses": ["monarch (of a country), ruler"]}, {"glosses": ["plural of x"],
+        "form_of": []}, {"glosses": ["a person who rules over a whole country"]},
+    ]},
+)  # fmt: skip
+
+
+def test_wiktionary(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pairs = (
+        ("roi", "king"), ("dame", "king"), ("chat", "cat"), ("roi", "monarch"), ("roi", "ruler"),
+    )  # fmt: skip
+    assert read(tmp_path, ENGLISH, name="d.jsonl").pairs == pairs
+    assert read(tmp_path, gzip.compress(ENGLISH.encode()), EN_FR, "d.gz") == Lexicon(pairs).reversed()
+    assert read(tmp_path, ENGLISH, ("German", "eng"), name="d").pairs == (("K\u00f6nig", "king"),)
+    with pytest.raises(
+        BadFile, match="words of sw and en in entries of Wiktionary, got pairs of en-fr, fr-en, en-de; c"
+    ):
+        read(tmp_path, ENGLISH, ("sw", "en"))
+
+
+def test_a_long_entry_of_wiktionary(tmp_path: Path) -> None:
+    many = [translation(f"mot{number}", "fr") for number in range(3_000)]
+    text = entries({"word": "water", "lang_code": "en", "translations": many})
+    assert len(text) > 1 << 16
+    assert len(read(tmp_path, text, None)) == 3_000
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (ENGLISH + "{\n", "d.xml:5: expected a JSON object, got '{'"),
+        (ENGLISH + "7\n", "d.xml:5: expected a JSON object, got '7'"),
+        ('{"word": "king", "lang_code": "en"}\n', "expected pairs of words of fr and en in entries of Wikt"),
+    ],
+)
+def test_damaged_entries_of_wiktionary(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(BadFile, match=message):
+        read(tmp_path, content)
+
+
+TEI = """<?xml version="1.0" encoding="UTF-8"?>
+<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><title>orth</title></teiHeader><text>
+<body xml:lang="en">
+<entry><form><orth>king</orth><pron>k</pron></form><gramGrp><pos>n</pos></gramGrp>
+ <sense n="1"><cit type="trans" xml:lang="fr"><quote>roi</quote></cit>
+  <cit type="example"><quote>a king</quote><cit type="trans" xml:lang="fr"><quote>un
+  roi</quote></cit></cit></sense> <sense n="2"><cit type="translation" xml:lang="fr"><quote> dame
+  blanche</quote></cit></sense></entry>
+<entry><form><orth>cat</orth><orth>tomcat</orth><form type="infl"><orth>cats</orth></form></form>
+ <sense><cit type="trans" xml:lang="fr"><quote>chat, matou</quote></cit></sense></entry>
+</body></text></TEI>
+"""
+
+
+def test_freedict(tmp_path: Path) -> None:
+    pairs = (
+        ("king", "roi"), ("king", "dame blanche"), ("cat", "chat"), ("cat", "matou"), ("tomcat", "chat"),
+        ("tomcat", "matou"),
+    )  # fmt: skip
+    for languages in (EN_FR, None, ("eng", "fra")):
+        assert read(tmp_path, TEI, languages).pairs == pairs
+    assert read(tmp_path, TEI, FR_EN, "d.tei") == Lexicon(pairs).reversed()
+    assert read(tmp_path, TEI.replace("UTF-8", "UTF-16").encode("utf-16"), EN_FR).pairs == pairs
+    bare = TEI.replace(' xml:lang="fr"', "").replace(' xml:lang="en"', "")
+    assert read(tmp_path, bare, FR_EN).pairs == pairs  # no language is named: the headword is the source
+    old = "<TEI.2><entry><form><orth>king</orth></form><trans><tr>roi</tr></trans></entry></TEI.2>"
+    assert read(tmp_path, old, EN_FR).pairs == (("king", "roi"),)
+
+
+def unit(*segments: tuple[str, str], attribute: str = "xml:lang") -> str:
+    return (
+        "<tu>"
+        + "".join(f'<tuv {attribute}="{one}"><seg>{two}</seg></tuv>' for one, two in segments)
+        + "</tu>"
+    )
+
+
+def memory(*units: str) -> str:
+    return (
+        f'<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body>{"".join(units)}</body></tmx>'
+    )
+
+
+def test_a_translation_memory(tmp_path: Path) -> None:
+    text = memory(
+        unit(("en-US", "king"), ("fr-FR", "<bpt i='1'>b</bpt>roi"), ("de", "K\u00f6nig")),
+        unit(("EN", "the big <hi>cat</hi>"), ("FR", "le grand chat"), attribute="lang"),
+        unit(("en", "This is a whole sentence."), ("fr", "C'est une phrase.")),
+    )
+    assert read(tmp_path, text).pairs == (("roi", "king"), ("le grand chat", "the big cat"))
+    assert read(tmp_path, text, ("de", "fr")).pairs == (("K\u00f6nig", "roi"),)
+    assert read(tmp_path, text, None).pairs == (("king", "roi"), ("the big cat", "le grand chat"))
+    with pytest.raises(BadFile, match=r"in a translation memory \(TMX\), got 1 of more than 4 words"):
+        read(tmp_path, memory(unit(("en", "This is a whole sentence."), ("fr", "C'est une phrase."))))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (TEI[:-40], r"d.xml:\d+: expected well-formed XML"),
+        (
+            "<?xml version='1.0'?>\n<xdxf/>",
+            "d.xml:2: expected TEI, as FreeDict has it, or TMX, got XML of the kind 'xdxf'",
+        ),
+        ("<!DOCTYPE html>\n<html><p>Not found</html>", "d.xml:2: expected TEI, .* of the kind 'html'"),
+        ("<TEI>" + "<a>" * 100_000, "expected elements 200 deep at most"),
+        (memory(), "expected pairs of words of fr and en in a translation memory"),
+    ],
+)
+def test_other_and_damaged_xml(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(BadFile, match=message):
+        read(tmp_path, content)
+
+
+def test_entities_that_grow_are_refused_at_once(tmp_path: Path) -> None:
+    levels = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
+    text = f'<?xml version="1.0"?><!DOCTYPE TEI [<!ENTITY e0 "ha">{levels}]><TEI>&e9;</TEI>'
+    begin = time.process_time()
+    with pytest.raises(BadFile, match="d.xml:1: expected no declaration of entities"):
+        read(tmp_path, text)
+    assert time.process_time() - begin < 1
+    outside = '<!DOCTYPE TEI [<!ENTITY e SYSTEM "file:///etc/passwd">]><TEI>&e;</TEI>'
+    with pytest.raises(BadFile, match="expected no declaration of entities"):
+        read(tmp_path, outside)

@@ -1,0 +1,267 @@
+"""Dictionaries as tables, as spreadsheets and other programs write them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from muse.errors import BadFile
+from muse.files import read_lexicon
+from muse.lexicon import Lexicon, Pair
+
+KINGS: tuple[Pair, ...] = (("roi", "king"), ("chat", "cat"))
+
+
+def read(
+    folder: Path, content: str | bytes, name: str = "d.txt", languages: tuple[str, str] | None = ("fr", "en")
+) -> Lexicon:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return read_lexicon(path, languages=languages)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "roi,king\nchat,cat\n",
+        "roi;king\nchat;cat\n",
+        "roi, king\nchat, cat\n",
+        '"roi","king"\n"chat","cat"\n',
+        "\ufeffroi;king\r\nchat;cat\r\n",
+        "roi\u00a0\tking\n\u3000chat\tcat\u3000\n",
+        "roi king\u00a0\n\u00a0chat cat\n",
+        "source,target\nroi,king\nchat,cat\n",
+        "French,English\nroi,king\nchat,cat\n",
+        "English;French\nking;roi\ncat;chat\n",
+        "en\tfr\nking\troi\ncat\tchat\n",
+        "FR\tEN\nroi\tking\nchat\tcat\n",
+        "word_src\tword_trg\nroi\tking\nchat\tcat\n",
+        "word\ttranslation\nroi\tking\nchat\tcat\n",
+        "translation,French word\nking,roi\ncat,chat\n",
+        "id,fran\u00e7ais,pos,English\n7,roi,n,king\n9,chat,n,cat\n",
+        "roi,king,\nchat,cat,\n",
+        "\nroi,king\n,,\nchat,cat\n",
+    ],
+)
+def test_tables_of_two_words(tmp_path: Path, content: str) -> None:
+    assert read(tmp_path, content) == Lexicon(KINGS)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-32"])
+@pytest.mark.parametrize("between", "\t ,")
+def test_the_encodings_of_excel(tmp_path: Path, encoding: str, between: str) -> None:
+    text = "".join(f"{one}{between}{two}\r\n" for one, two in (*KINGS, ("\u00e9t\u00e9", "summer")))
+    mark = "\ufeff" if encoding.endswith("e") else ""
+    for begun in {"", mark}:
+        found = read(tmp_path, (begun + text).encode(encoding))
+        assert found.pairs == (*KINGS, ("\u00e9t\u00e9", "summer"))
+
+
+@pytest.mark.parametrize(
+    ("content", "pairs"),
+    [
+        ("roi\tking, kings\nchat\tcat\n", [("roi", "king"), ("roi", "kings"), ("chat", "cat")]),
+        ("roi;king, kings\n", [("roi", "king"), ("roi", "kings")]),
+        ('roi,"king, kings"\n', [("roi", "king"), ("roi", "kings")]),
+        ("roi\tking|kings\n", [("roi", "king"), ("roi", "kings")]),
+        ("roi\tking; kings\n", [("roi", "king"), ("roi", "kings")]),
+        ("roi\tking/kings\n", [("roi", "king"), ("roi", "kings")]),
+        ("roi,king / king of\n", [("roi", "king"), ("roi", "king of")]),
+        ("fr\ten\nroi, monarque\tking\n", [("roi", "king"), ("monarque", "king")]),
+        ("en\tfr\nking\troi, monarque\n", [("roi", "king"), ("monarque", "king")]),
+        ("\u732b\tcat\u3001cats\n", [("\u732b", "cat"), ("\u732b", "cats")]),
+        ('"new york, ny"\tbig apple\n', [("new york", "big apple"), ("ny", "big apple")]),
+        # One word, or nothing that says which belong together.
+        ("vitesse\tkm/h\n", [("vitesse", "km/h")]),
+        ("et/ou\tand/or\n", [("et/ou", "and/or")]),
+        ("un\t1,5\n", [("un", "1,5")]),
+        ("eh bien\twell, well\n", [("eh bien", "well, well")]),
+        ("il/elle est\the/she is\n", [("il/elle est", "he/she is")]),
+        ("ion\t(Na, K)\n", [("ion", "(Na, K)")]),
+    ],
+)
+def test_several_translations_in_a_cell(tmp_path: Path, content: str, pairs: list[Pair]) -> None:
+    assert read(tmp_path, content).pairs == tuple(pairs)
+
+
+@pytest.mark.parametrize(
+    ("content", "pairs"),
+    [
+        ("un,deux one\nroi king\n", [("un,deux", "one"), ("roi", "king")]),
+        ("1,5 1.5\n2,5 2.5\n3,5 3.5\n", [("1,5", "1.5"), ("2,5", "2.5"), ("3,5", "3.5")]),
+        (", ,\n. .\n; ;\n", [(",", ","), (".", "."), (";", ";")]),
+        ("a;b c\nroi king\n", [("a;b", "c"), ("roi", "king")]),
+        ('"roi" "king"\n', [('"roi"', '"king"')]),
+        ('"roi"\t"king"\n"\t"\n', [('"roi"', '"king"'), ('"', '"')]),
+        ("et/ou and/or\nroi\tking\n", [("et/ou", "and/or"), ("roi", "king")]),
+        ("source target\nroi king\n", [("source", "target"), ("roi", "king")]),
+        ("es\tit\nroi\tking\n", [("es", "it"), ("roi", "king")]),  # German and English
+        ("fran\u00e7ais\tfrench\n", [("fran\u00e7ais", "french")]),
+        ("language\tlangue\nroi\tking\n", [("language", "langue"), ("roi", "king")]),
+    ],
+)
+def test_an_ordinary_dictionary_is_read_as_ever(tmp_path: Path, content: str, pairs: list[Pair]) -> None:
+    assert read(tmp_path, content, languages=("de", "en")).pairs == tuple(pairs)
+    assert read(tmp_path, content, languages=None).pairs == tuple(pairs)
+
+
+def test_numbers_of_tables(tmp_path: Path) -> None:
+    assert read(tmp_path, "roi,king,0.5\nchat,cat,1\n") == Lexicon(KINGS, (0.5, 1.0))
+    found = read(tmp_path, "source;target;weight\nroi;king;0,5\nchat;cat;1\n")
+    assert found == Lexicon(KINGS, (0.5, 1.0))
+    found = read(tmp_path, "fr,en,probability\nroi,king|kings,0.5\n")
+    assert found == Lexicon((("roi", "king"), ("roi", "kings")), None, (0.5, 0.5))
+    ours = "source,target,score,rank,probability\nroi,king / kings,1.5,1,0.5\n"
+    assert read(tmp_path, ours) == Lexicon((("roi", "king / kings"),), (1.5,), (0.5,))
+
+
+def test_a_cell_of_several_lines(tmp_path: Path) -> None:
+    table = io.StringIO()
+    csv.writer(table).writerows([["roi", "king\nkings"], ['dit "il"', "said, he"], ["chat", "cat"]])
+    found = read(tmp_path, table.getvalue()).pairs
+    assert found == (
+        ("roi", "king"),
+        ("roi", "kings"),
+        ('dit "il"', "said"),
+        ('dit "il"', "he"),
+        ("chat", "cat"),
+    )
+
+
+def test_rows_without_a_translation_are_left_out_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert read(tmp_path, "roi,king\nmot,\n,word\nchat,cat\n").pairs == KINGS
+    assert caplog.messages == [
+        f"{tmp_path / 'd.txt'}: left out 2 rows without a word or without a translation, the first is row 2"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "roi,king,kings\nchat,cat,cats\n",
+            r"d.txt:1: expected two words, and at most a number after them, got 3",
+        ),
+        ("roi,king\nchat,cat,cats\n", r"d.txt:2: expected two words, and at most a number after them, got 3"),
+        ("fr,en,score\nroi,king,high\n", r"d.txt:2: expected a finite number, got 'high'"),
+        ("fr,en,prob\nroi,king,7\n", r"d.txt:2: expected a probability from 0 to 1, got 7"),
+        ("roi,king,1\nchat,cat,nan\n", r"d.txt:2: expected a finite number, got 'nan'"),
+        ("fr,en\n", "expected at least one pair of words"),
+        ("roi,king\nchat,cat\nmot,word\nmain,hand\nun,one\n" * 400 + 'x,"y\n', r"d.txt:2001: expected cells"),
+        ("roi king 0.5\nchat cat\n", r"d.txt:1: expected two words, got 3 fields"),
+        ("roi king 0.5\n" * 1_001 + "chat cat 1.5\n", r"d.txt:1002: expected two words and a probability"),
+        (b"\xff\xfer\0o\0i\0 \0k\0\n\0\x00\xd8x\0\n\0", "expected UTF-16, got what is none"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, content: str | bytes, message: str) -> None:
+    with pytest.raises(BadFile, match=message):
+        read(tmp_path, content)
+
+
+SPACED = "king roi 0.75\ncat chat 1\nkitten chat 2.5e-05\n"
+AS_READ = (("king", "roi"), ("cat", "chat"), ("kitten", "chat"))
+
+
+@pytest.mark.parametrize(
+    ("name", "languages", "swapped"),
+    [
+        ("d.txt", ("en", "fr"), False),
+        ("lex.f2e", ("fr", "en"), True),
+        ("lex.0-0.f2e.txt", ("fr", "en"), True),
+        ("lex.e2f", ("en", "fr"), False),
+        ("model.fr2en", ("fr", "en"), True),
+        ("model.fr2en", ("en", "fr"), False),
+        ("dict-fr", ("fr", "en"), True),
+        ("dict-fr.txt", ("en", "fr"), False),
+    ],
+)
+def test_probabilities_after_spaces(
+    tmp_path: Path, name: str, languages: tuple[str, str], swapped: bool
+) -> None:
+    found = read(tmp_path, SPACED, name, languages)
+    pairs = tuple(pair[::-1] for pair in AS_READ) if swapped else AS_READ
+    assert found == Lexicon(pairs, None, (0.75, 1.0, 2.5e-05))
+
+
+def test_moses_aligns_some_words_with_none(tmp_path: Path) -> None:
+    assert read(tmp_path, "NULL roi 0.5\nking NULL 0.1\nking roi 0.4\n", "lex.f2e").pairs == (
+        ("roi", "king"),
+    )
+
+
+DICT_CC = """# DE-EN vocabulary database\tcompiled by dict.cc
+# Date and time\t2026-01-01 00:00
+
+K\u00f6nig {m}\tking\tnoun\t[hist.]
+gehen\tto go\tverb\t
+sich [Akk.] &Auml;rger einhandeln <ugs.>\tto get (oneself) into trouble\tverb\t
+Das ist ein ganzer Satz hier.\tThis is a whole sentence here.\t\t
+"""
+
+
+def test_dict_cc(tmp_path: Path) -> None:
+    pairs = (("K\u00f6nig", "king"), ("gehen", "go"), ("sich \u00c4rger einhandeln", "get into trouble"))
+    assert read(tmp_path, DICT_CC, languages=("de", "en")).pairs == pairs
+    assert read(tmp_path, DICT_CC, languages=("en", "de")) == Lexicon(pairs).reversed()
+    with pytest.raises(BadFile, match="d.txt:2: expected words with a tab between, as dict.cc has"):
+        read(tmp_path, "# compiled by dict.cc\nroi king\n")
+
+
+def test_a_workbook(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (
+        ["English", "French", "weight"],
+        ["king", "roi, monarque", 0.5],
+        [],
+        ["cat", "chat", 1],
+        [3, "trois", 1],
+    ):
+        book.active.append(row)
+    book.create_sheet("other").append(["x", "y"])
+    book.save(tmp_path / "d.xlsx")
+    found = read_lexicon(tmp_path / "d.xlsx", languages=("fr", "en"))
+    assert found.pairs == (("roi", "king"), ("monarque", "king"), ("chat", "cat"), ("trois", "3"))
+    assert found.weights == (0.5, 0.5, 1.0, 1.0)
+    content = (tmp_path / "d.xlsx").read_bytes()
+    (tmp_path / "cut.xlsx").write_bytes(content.replace(b"<sheet", b"<shoot"))
+    for damaged in (content[:-40], content[:2_000] + b"\0" * 40 + content[2_040:]):
+        (tmp_path / "cut.xlsx").write_bytes(damaged)
+        with pytest.raises(BadFile):
+            read_lexicon(tmp_path / "cut.xlsx")
+
+
+def test_pandas_writes_what_is_read(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {"fr": ["roi", "chat, chatte", "l'\u00e9t\u00e9"], "en": ["king", "cat", 'the "summer"']}
+    )
+    expected = (("roi", "king"), ("chat", "cat"), ("chatte", "cat"), ("l'\u00e9t\u00e9", 'the "summer"'))
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    frame.to_csv(tmp_path / "d.tsv", index=False, sep="\t", encoding="utf-16")
+    frame.to_csv(tmp_path / "index.csv", sep=";", encoding="utf-8-sig")
+    for name in ("d.csv", "d.tsv", "index.csv"):
+        assert read_lexicon(tmp_path / name, languages=("fr", "en")).pairs == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "d.xls",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600,
+            "an old Excel workbook; save it as .xlsx",
+        ),
+        ("d.txt", b"%PDF-1.7\n", "a PDF; copy its words"),
+        ("d.bgl", b"\x12\x34\x00\x01", "the format of Babylon; convert .*: pyglossary d.bgl d.txt"),
+        ("d.dsl", '#NAME "x"\n'.encode("utf-16"), "the format of ABBYY Lingvo; convert"),
+    ],
+)
+def test_other_formats_are_refused_by_name(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    with pytest.raises(BadFile, match=message):
+        read(tmp_path, content, name)
