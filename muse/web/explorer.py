@@ -19,7 +19,7 @@ import numpy as np
 
 from muse.answers.calibration import find_calibration
 from muse.answers.lookup import Translation, languages_with, neighbours, spellings
-from muse.answers.translations import WordAnswer, answer_words
+from muse.answers.translations import TRUSTED, WordAnswer, answer_words
 from muse.errors import BadSetting
 from muse.report.word_map import is_readable
 from muse.search.retrieval import Retrieval
@@ -34,8 +34,10 @@ LONGEST = 300  # characters of a text that are indexed
 WORDS = 500_000  # the most frequent, which are indexed; a word takes about 150 bytes
 # Letters that differ by more than an accent, and the apostrophe of typewriters.
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "’": "'"})
+_SIGNS = re.compile(r"^[^\w]+|[^\w]+$")
 AT_ONCE = 10_000 * 10_000  # up to this many pairs of words, hubness takes about a second
 SKIPPED = 300  # the most frequent words, which are poor examples
+AMONG = 1_500  # words, from which examples are chosen
 EXAMPLES = 6
 ALTERNATIVES = 8  # of a word in a sentence
 
@@ -89,6 +91,11 @@ class Prefixes:
 
     def _ranked(self, rows: Sequence[int], top: int) -> list[tuple[str, int]]:
         return [(self._words[row], row + 1) for row in rows[:top]]
+
+
+def _spread(words: Sequence[str]) -> list[str]:
+    """EXAMPLES of the words, from all parts of them."""
+    return list(words[:: max(1, len(words) // EXAMPLES)][:EXAMPLES])
 
 
 class Texts:
@@ -184,11 +191,11 @@ class Explorer:
 
     def translations(self, direction: Direction, word: str, top: int) -> tuple[Retrieval, WordAnswer]:
         """The retrieval method, and the best translations of a word by it; Unknown if it is not known."""
-        self._form(direction[0], word)
+        form = self._form(direction[0], word)
         retrieval = self.retrieval(direction)
         with self._lock:
             (found,) = answer_words(
-                self.space, [word], source=direction[0], target=direction[1], top=top, retrieval=retrieval
+                self.space, [form], source=direction[0], target=direction[1], top=top, retrieval=retrieval
             )
         return retrieval, found
 
@@ -223,15 +230,36 @@ class Explorer:
         return list(found.items())[:top]
 
     def examples(self, language: str) -> list[str]:
-        """A few example words of a language; of rows, ids from all parts of it."""
+        """A few example words of a language; of rows, ids from all parts of it.
+
+        Words with a trusted translation that is spelled differently, if there are enough.
+        """
         vectors = self.space.vectors(language)
         words = vectors.words
         if not vectors.ranked:
-            return list(words[:: max(1, len(words) // EXAMPLES)][:EXAMPLES])
-        found = [
-            word for word in islice(words, SKIPPED, SKIPPED + 200) if is_readable(word) and len(word) > 3
-        ]
-        return found[:: max(1, len(found) // EXAMPLES)][:EXAMPLES] or list(words[:EXAMPLES])
+            return _spread(words)
+        rows = range(SKIPPED, min(SKIPPED + AMONG, len(words)))
+        readable = [row for row in rows if is_readable(words[row]) and len(words[row]) > 3]
+        shown = self._convincing(language, readable)
+        if len(shown) < EXAMPLES:
+            shown = [words[row] for row in readable if row < SKIPPED + 200]
+        return _spread(shown) or list(words[:EXAMPLES])
+
+    def _convincing(self, language: str, rows: list[int]) -> list[str]:
+        """The words of some rows whose best answer is trusted and another string."""
+        others = [name for name in self.space.languages if name != language]
+        target = self.space.pivot if language != self.space.pivot else others[0] if others else language
+        table = None if target == language else self.space.answers(language, target)
+        if table is None:
+            return []
+        words, other = self.space.vectors(language).words, self.space.vectors(target).words
+        first, found = table.first(), []
+        for row in rows:
+            best = int(first[row])
+            trusted = best >= 0 and table.probability[table.pointers[row]] >= TRUSTED
+            if trusted and folded(other[best]) != folded(words[row]):
+                found.append(words[row])
+        return found
 
     def retrieval(self, direction: Direction) -> Retrieval:
         """CSLS if its hubness is known or quick to compute; plain neighbours until then.
@@ -279,6 +307,8 @@ class Explorer:
     def _form(self, language: str, word: str) -> str:
         vectors = self.space.vectors(language)
         form = find_form(word, vectors)
+        if form is None and vectors.ranked:  # a word with the sign that follows it: roi,
+            form = find_form(_SIGNS.sub("", word), vectors)
         if form is None:
             raise Unknown(
                 f"{word!r} is not among the {len(vectors)} {vectors.noun} of {language}",

@@ -1,6 +1,7 @@
 """Pictures: a map of each pair of languages, the same in both directions.
 
-Each is drawn once, in a background thread of low priority, while the server answers other queries.
+Each is drawn once, in a background thread of low priority, while the server answers other queries, and kept
+beside the space.
 """
 
 from __future__ import annotations
@@ -9,21 +10,27 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.errors import MuseError
-from muse.report.word_map import Picture, Region, draw_picture, frequent_pairs, regions
+from muse.files.space_folder import folder_name, picture_name
+from muse.report.word_map import Picture, Region, draw_picture, frequent_pairs, picture_of, regions
 from muse.space import AlignedSpace
+from muse.space.answer_table import keep_arrays, read_arrays
 
 log = logging.getLogger(__name__)
 
 NICE = 10  # of threads that take long: a query that is awaited comes first
-PAIRS = 1_000  # drawn within some ten seconds
+PAIRS = 1_000  # drawn within some three seconds
+BYTES = 1 << 20  # of a picture that is kept, at most
 NEAR = 16  # words that stay visible beside one that is isolated
 Direction = tuple[str, str]
 
@@ -67,10 +74,14 @@ class NotDrawn(MuseError):
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """A picture and its regions."""
+    """A picture and its regions.
+
+    `probabilities` (p,) are those of the pairs as translations, None if they are unknown.
+    """
 
     picture: Picture
     regions: tuple[Region, ...]
+    probabilities: NDArray[np.float32] | None = None
     _numbers: dict[tuple[str, str], int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -126,10 +137,50 @@ class Pictures:
     def _draw(self, pair: Direction) -> Drawn:
         lower_thread_priority()
         try:
-            chosen = frequent_pairs(self.space, *pair)[:PAIRS]
-            picture = draw_picture(self.space, *pair, chosen, self.seed)
-            return Drawn(picture, regions(picture, self.seed))
+            path = self._path(pair)
+            kept = None if path is None else self._kept(path, pair)
+            rows = frequent_pairs(self.space, *pair)[:PAIRS] if kept is None else kept[0]
+            picture = picture_of(self.space, *pair, *kept) if kept else self._drawn(pair, rows, path)
+            return Drawn(picture, regions(picture, self.seed), pair_probabilities(self.space, pair, rows))
         except MuseError:
             raise
         except Exception as error:
             raise NotDrawn(f"the picture cannot be drawn: {error}") from error
+
+    def _drawn(self, pair: Direction, rows: NDArray[np.int64], path: Path | None) -> Picture:
+        """The picture of pairs (p, 2) of rows, which is kept at `path`."""
+        picture = draw_picture(self.space, *pair, rows, self.seed)
+        if path is not None and len(rows):
+            kept = {"pairs": rows, "places": picture.places, "seed": np.array([self.seed])}
+            keep_arrays(path, kept, self.space.digest(*pair))
+        return picture
+
+    def _path(self, pair: Direction) -> Path | None:
+        if self.space.home is None:
+            return None
+        return self.space.home / folder_name(pair[0]) / picture_name(pair[1], self.space.digest(*pair))
+
+    def _kept(self, path: Path, pair: Direction) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+        """The pairs (p, 2) and places (2p, 2) that were kept; None without them or with another seed."""
+        counts = np.array([len(self.space.vectors(language)) for language in pair])
+
+        def made(parts: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+            rows, places = parts["pairs"].astype(np.int64), parts["places"].astype(np.float64)
+            if places.shape != (2 * len(rows), 2) or not (np.abs(places) <= 2).all():
+                raise ValueError("places that are none of a picture")
+            if rows.shape[1:] != (2,) or (rows < 0).any() or (rows >= counts).any():
+                raise ValueError("pairs of rows that the space lacks")
+            return (rows, places) if int(parts["seed"][0]) == self.seed else None
+
+        return read_arrays(path, BYTES, made, "it is drawn again")
+
+
+def pair_probabilities(
+    space: AlignedSpace, pair: Direction, rows: NDArray[np.int64]
+) -> NDArray[np.float32] | None:
+    """The probabilities (p,) of pairs (p, 2) of rows, 0 for those that are no answers; None if unknown."""
+    table = space.answers(*pair)
+    if table is None or not len(rows):
+        return None
+    columns, _, probability = table.padded(rows[:, 0])
+    return np.asarray(np.where(columns == rows[:, 1:], probability, 0).max(axis=1, initial=0), np.float32)

@@ -133,9 +133,13 @@ class Language(BaseModel):
 
 
 class SpaceFacts(BaseModel):
-    """The explored space: its languages, and the verdict on its least confident mapping."""
+    """The explored space: its languages, and the verdict on its least confident mapping.
+
+    `folder` is its path on the machine of the server, empty for a space that was never saved.
+    """
 
     name: str
+    folder: str
     pivot: str
     dimension: int
     languages: list[Language]
@@ -172,13 +176,17 @@ class SuggestAnswer(BaseModel):
 
 
 class Point(BaseModel):
-    """A word of the picture: its language, its place, and the index of the point of its translation."""
+    """A word of the picture: its language, its place, and the index of the point of its translation.
+
+    `probability` is that of the translation, null if the space has none.
+    """
 
     word: str
     language: str
     x: float
     y: float
     pair: int
+    probability: float | None
 
 
 class Part(BaseModel):
@@ -200,10 +208,21 @@ class PictureAnswer(BaseModel):
     regions: list[Part]
 
 
+class Landmark(BaseModel):
+    """A word beside the one looked up, and its place in the picture."""
+
+    word: str
+    language: str
+    x: float
+    y: float
+    exact: bool
+
+
 class PlaceAnswer(BaseModel):
     """The place of a word in the picture; estimated from its neighbours, unless `exact`.
 
-    `near` has the indices of the points nearest to the word in the space, nearest first.
+    `near` has the indices of the points nearest to the word in the space, nearest first; `answer` is its best
+    translation, null if it has none.
     """
 
     word: str
@@ -213,6 +232,7 @@ class PlaceAnswer(BaseModel):
     y: float
     exact: bool
     near: list[int]
+    answer: Landmark | None
 
 
 class HealthAnswer(BaseModel):

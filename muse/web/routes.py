@@ -17,7 +17,6 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from muse.answers.translations import Answer
 from muse.evaluation.score import look_up_signature
 from muse.files.space_manifest import InputFile, SpaceRecord, presentable
-from muse.report.word_map import Picture
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.translate.text import Choice
@@ -25,7 +24,7 @@ from muse.version import __version__
 from muse.web import responses
 from muse.web.current import Explored
 from muse.web.explorer import Explorer
-from muse.web.pictures import Direction
+from muse.web.pictures import Direction, Drawn
 
 Model = TypeVar("Model", responses.Judgement, responses.HeldOut)
 SHOWN = 500  # characters of the text of a row
@@ -54,6 +53,7 @@ def space_answer(space: AlignedSpace, name: str, examples: Mapping[str, list[str
     verdict = _read(responses.Judgement, made.verdict.fields)
     return responses.SpaceFacts(
         name=name,
+        folder="" if space.home is None else str(space.home.resolve()),
         pivot=space.pivot,
         dimension=space.vectors(space.pivot).dimension,
         languages=[_language(space, made, language, examples[language]) for language in space.languages],
@@ -218,8 +218,22 @@ def _about_the_picture(router: APIRouter, explored: Explored) -> None:
             return None
         x, y = map(_rounded, found.place)
         return responses.PlaceAnswer(
-            word=word, form=found.form, language=direction[0], x=x, y=y, exact=found.exact, near=found.near
-        )
+            word=word, form=found.form, language=direction[0], x=x, y=y, exact=found.exact, near=found.near,
+            answer=_landmark(explorer, direction, found.form),
+        )  # fmt: skip
+
+
+def _landmark(explorer: Explorer, direction: Direction, form: str) -> responses.Landmark | None:
+    """The best translation of a word, where the picture has it."""
+    _, found = explorer.translations(direction, form, 1)
+    if not found.answers:
+        return None
+    best = found.answers[0].target
+    placed = explorer.place(direction[::-1], best)
+    if placed is None:
+        return None
+    x, y = map(_rounded, placed.place)
+    return responses.Landmark(word=best, language=direction[1], x=x, y=y, exact=placed.exact)
 
 
 def _scored(explorer: Explorer, language: str, found: Iterable[tuple[str, float]]) -> list[responses.Scored]:
@@ -259,17 +273,21 @@ def _picture(explorer: Explorer, direction: Direction) -> responses.PictureAnswe
         source=direction[0],
         target=direction[1],
         ready=drawn is not None,
-        points=[] if drawn is None else list(_points(drawn.picture)),
+        points=[] if drawn is None else list(_points(drawn)),
         regions=[] if drawn is None else [responses.Part(**asdict(region)) for region in drawn.regions],
     )
 
 
-def _points(picture: Picture) -> Iterator[responses.Point]:
+def _points(drawn: Drawn) -> Iterator[responses.Point]:
+    picture = drawn.picture
     p, languages = len(picture.pairs), (picture.source, picture.target)
+    shares = None if drawn.probabilities is None else drawn.probabilities.tolist()
     for number, (x, y) in enumerate(picture.places.tolist()):
         side, pair = divmod(number, p)
-        word, other = picture.pairs[pair][side], pair + p * (1 - side)
-        yield responses.Point(word=word, language=languages[side], x=_rounded(x), y=_rounded(y), pair=other)
+        yield responses.Point(
+            word=picture.pairs[pair][side], language=languages[side], x=_rounded(x), y=_rounded(y),
+            pair=pair + p * (1 - side), probability=None if shares is None else round(shares[pair], 4),
+        )  # fmt: skip
 
 
 def _rounded(coordinate: float) -> float:

@@ -3,7 +3,8 @@ import { Unreachable, ask } from "/page/api.js";
 import { Latest } from "/page/latest.js";
 
 const NONE = { word: "No two frequent words are mutual translations.", row: "The map is of words, which these rows do not have." };
-const AGAIN = 700; // milliseconds between two questions whether the map is drawn
+const DRAWING = "Drawing the map…";
+const AGAIN = 300; // milliseconds between two questions whether the map is drawn
 
 export class Atlas {
   constructor(map) {
@@ -12,6 +13,7 @@ export class Atlas {
     this.pair = ""; // the languages of the map that is shown or being drawn
     this.ready = false;
     this.word = null; // the answer whose word is to be isolated
+    this.toIntroduce = false; // whether both languages are to be seen coming together
   }
 
   // Shows the map of two languages, which is the same in both directions.
@@ -20,11 +22,13 @@ export class Atlas {
     if (this.pair === pair.join()) return;
     Object.assign(this, { pair: pair.join(), ready: false });
     this.map.show({ points: [], regions: [] }, pair[0]);
-    this.map.say("Drawing the map…");
+    this.map.say(DRAWING);
     this.drawings.run((signal) => drawn(pair, signal), (picture) => {
       this.ready = true;
       this.map.show(picture, pair[0]);
       if (!picture.points.length) this.map.say(NONE[languages.noun(pair[0])]);
+      else if (this.toIntroduce && !this.word) this.map.unite();
+      this.toIntroduce = false;
       this.mark();
     }, (error) => {
       this.pair = ""; // to be drawn when it is asked for next
@@ -40,7 +44,12 @@ export class Atlas {
 
   release() {
     this.word = null;
-    this.map.release();
+    if (this.ready) this.map.release();
+  }
+
+  // Shows once, when the map is there, how the two languages came together, unless a word was asked for by then.
+  introduce() {
+    this.toIntroduce = true;
   }
 
   async mark() {

@@ -2,7 +2,7 @@
 import { gradeLegend, percent, probabilityChip, verdictChip } from "/page/chip.js";
 import { copyButton } from "/page/copy.js";
 import { $, icon, make } from "/page/dom.js";
-import { named } from "/page/languages.js";
+import { named, pathOf } from "/page/languages.js";
 
 const SCORES = {
   csls: "CSLS: cosine similarity corrected for words that are close to everything. "
@@ -135,6 +135,6 @@ function aboutSpace(space) {
       ...(space.muse_version ? row("made by", `muse ${space.muse_version}`) : []),
     ),
     make("p", { class: "hint" }, "A page with every figure, and the accuracy on a dictionary: ",
-      make("code", {}, `muse report FOLDER/${space.name}`)),
+      make("code", {}, `muse report ${pathOf(space)}`)),
   ];
 }

@@ -8,10 +8,10 @@ import { openEvidence } from "/page/evidence.js";
 import { Languages } from "/page/languages.js";
 import { Latest } from "/page/latest.js";
 import { WordMap } from "/page/map.js";
-import { question, remember } from "/page/route.js";
+import { question, remember, strangers } from "/page/route.js";
 import { showSentence } from "/page/sentence.js";
 import { Tabs } from "/page/tabs.js";
-import { clearTrouble, showTrouble } from "/page/trouble.js";
+import { clearTrouble, showStrangers, showTrouble } from "/page/trouble.js";
 import { introduction, showDirection, showSpace } from "/page/welcome.js";
 import { showNeighbours, showWord } from "/page/word.js";
 
@@ -50,18 +50,27 @@ async function start() {
     turned(false);
     empty();
     if (early) answer();
+    else if (!asked) atlas.introduce();
   }
 }
 
 function listen() {
   new Tabs(["answer", "map"], () => map.resized());
-  $("swap").addEventListener("click", () => { page.languages.swap(); turned(); });
+  $("swap").addEventListener("click", swap);
   $("how").addEventListener("click", explain);
   addEventListener("popstate", () => {
     const asked = question(location.hash, page.languages);
     if (asked) restore(asked);
     else { box.write(""); empty(); }
   });
+}
+
+// Exchanges the languages; what was found takes the place of what was asked.
+function swap() {
+  const best = answered?.translations ? answered.translations[0]?.word : answered?.text;
+  if (best && box.text) box.write(best);
+  page.languages.swap();
+  turned();
 }
 
 // Looks up a word of a language, which becomes the source.
@@ -85,7 +94,9 @@ function turned(again = true) {
 function empty() {
   answers.cancel();
   clearTrouble();
-  show(null, introduction(page.languages.noun(page.languages.source)));
+  show(null, introduction(page));
+  const missing = strangers(location.hash, page.languages);
+  if (missing.length && !box.text) showStrangers(missing, page);
   atlas.release();
   document.title = "muse explorer";
 }
@@ -98,7 +109,7 @@ function restore(asked) {
 }
 
 // Whether a text is one word, or to be translated word by word, which only a language of words can be.
-const kindOf = (text, noun) => (noun === "word" && (/\s|[.!?…]$/u.test(text) || text.length > LONGEST) ? "sentence" : "word");
+const kindOf = (text, noun) => (noun === "word" && (/\s/u.test(text) || text.length > LONGEST) ? "sentence" : "word");
 
 // Answers the text in the box; `kind` is known where a word was chosen, `track` adds it to the way back.
 function answer({ kind = null, track = true } = {}) {

@@ -15,6 +15,12 @@ export function named(code) {
   }
 }
 
+// The folder of a space as a shell reads it.
+export function pathOf(space) {
+  if (!space?.folder) return `FOLDER/${space?.name ?? "SPACE"}`;
+  return /^[\w./@%+=:,-]+$/.test(space.folder) ? space.folder : `'${space.folder.replaceAll("'", "'\\''")}'`;
+}
+
 export class Languages {
   constructor(space, changed) {
     this.space = space;

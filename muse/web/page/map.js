@@ -8,6 +8,10 @@ import { View } from "/page/view.js";
 const REACH = 14; // pixels from a point within which it is meant
 const CLOSEST = 9; // the zoom factor at which a word is shown with its neighbours
 const FLIGHT = 400; // milliseconds
+const APART = 1_100; // for which the languages stand side by side at first
+const UNITING = 1_900; // in which they become one map
+const TURNED = 2; // radians by which the first language is turned at first
+const SHOWN = 40; // words that are shown for what is typed in the field to find them
 const HINT = 1_400;
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 const SCHEMES = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
@@ -18,8 +22,10 @@ export class WordMap {
     this.canvas = $("picture");
     this.lookUp = lookUp;
     this.view = new View();
-    Object.assign(this, { points: [], regions: [], first: "", terrain: null, isolated: null, pointed: null });
+    Object.assign(this, { points: [], regions: [], first: "", terrain: null, isolated: null, found: null, pointed: null });
+    this.apart = 0; // 1: the languages stand side by side; 0: they are one map
     listen(this.canvas, this);
+    listenToFinding(this);
     new ResizeObserver(() => this.resized()).observe(this.canvas);
     for (const scheme of SCHEMES) scheme.addEventListener("change", () => { this.shade(); this.draw(); });
     $("closer").addEventListener("click", () => this.zoom(1.6));
@@ -30,7 +36,9 @@ export class WordMap {
 
   // Shows points and regions, those of the language `first` as discs.
   show({ points, regions }, first) {
-    Object.assign(this, { points, regions, first, isolated: null, pointed: null });
+    Object.assign(this, { points, regions, first, isolated: null, found: null, pointed: null, apart: 0 });
+    $("find").hidden = !points.length;
+    $("find").reset();
     this.view.show(points);
     this.shade();
     this.release();
@@ -51,14 +59,23 @@ export class WordMap {
 
   // Shows a word alone with its neighbours; `place` is an answer of /api/place.
   isolate(place) {
-    const number = this.points.findIndex((point) => point.word === place.form && point.language === place.language);
-    this.isolated = { ...place, word: place.form, number: number < 0 ? null : number };
+    const { form, language, answer } = place;
+    this.joined();
+    const number = this.numberOf(form, language);
+    const ofAnswer = answer && this.numberOf(answer.word, answer.language);
+    this.isolated = { ...place, word: form, number, ofAnswer };
+    this.found = null;
     $("release").hidden = false;
     const one = place.near.length === 1 ? "word" : "words";
     this.say(place.exact
-      ? `${place.form} with its ${place.near.length} nearest ${one}`
-      : `${place.form} is not among the pairs shown: it would be about here`);
-    this.flyTo(this.view.around([place, ...this.closest(place)], CLOSEST));
+      ? `${form}${answer ? ` → ${answer.word},` : ""} with its ${place.near.length} nearest ${one}`
+      : `${form} is not among the pairs shown: it would be about here`);
+    this.flyTo(this.view.around([place, ...(answer ? [answer] : []), ...this.closest(place)], CLOSEST));
+  }
+
+  numberOf(word, language) {
+    const number = this.points.findIndex((point) => point.word === word && point.language === language);
+    return number < 0 ? null : number;
   }
 
   // The three quarters of the neighbours that lie closest on the plane: one far away would show the whole map.
@@ -70,6 +87,7 @@ export class WordMap {
 
   release() {
     this.isolated = null;
+    this.found = null;
     $("release").hidden = true;
     this.say("");
     this.draw();
@@ -84,6 +102,49 @@ export class WordMap {
     const { clientWidth, clientHeight } = this.canvas;
     if (!clientWidth) return; // in a tab that is not shown
     this.view.resize(clientWidth, clientHeight);
+    this.draw();
+  }
+
+  // Shows the languages apart, the first of them turned, and then how they become one map; a touch ends it.
+  unite() {
+    if (CALM.matches || document.hidden) return;
+    const start = performance.now();
+    const step = (now) => {
+      if (!this.apart) return;
+      const t = Math.min(1, Math.max(0, (now - start - APART) / UNITING));
+      this.apart = (1 - t) ** 2 * (1 + 2 * t); // slow at both ends
+      this.draw();
+      requestAnimationFrame(step);
+    };
+    this.apart = 1;
+    for (const kind of ["pointerdown", "keydown", "wheel"]) addEventListener(kind, () => this.joined(), { once: true, passive: true });
+    requestAnimationFrame(step);
+  }
+
+  joined() {
+    if (!this.apart) return;
+    this.apart = 0;
+    this.draw();
+  }
+
+  // Where a point is painted: where it lies, unless the languages are still apart.
+  placed({ x, y, language }) {
+    if (!this.apart) return { x, y };
+    const side = language === this.first ? -1 : 1;
+    const angle = side < 0 ? TURNED * this.apart : 0;
+    const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+    const small = 1 - 0.45 * this.apart;
+    return { x: small * (cos * x - sin * y) + 0.55 * side * this.apart, y: small * (sin * x + cos * y) };
+  }
+
+  // Shows the words that begin with a text alone, or all again.
+  find(text) {
+    const wanted = bare(text);
+    const numbers = [...this.points.keys()].filter((i) => bare(this.points[i].word).startsWith(wanted));
+    this.release();
+    if (!wanted) return;
+    this.found = numbers.sort((one, other) => this.points[one].word.length - this.points[other].word.length).slice(0, SHOWN);
+    this.say(this.found.length ? "" : `No word on the map begins with “${text.trim()}”`);
     this.draw();
   }
 
@@ -124,7 +185,7 @@ export class WordMap {
   // The boxes on the canvas that are covered by what is laid over it.
   overlays() {
     const { left, top } = this.canvas.getBoundingClientRect();
-    return [...this.canvas.parentElement.querySelectorAll(".legend, .map-tools, .release:not([hidden])")].map((one) => {
+    return [...this.canvas.parentElement.querySelectorAll(".legend, .map-tools, .find, .release:not([hidden])")].map((one) => {
       const box = one.getBoundingClientRect();
       return [box.left - left, box.top - top, box.right - left, box.bottom - top];
     });
@@ -175,7 +236,8 @@ export class WordMap {
 
   // The number of the point nearest to a pixel, among those isolated if any are; null if none is near.
   at([x, y], reach = 1) {
-    const own = this.isolated && new Set([this.isolated.number, ...this.isolated.near]);
+    const own = this.isolated ? new Set([this.isolated.number, this.isolated.ofAnswer, ...this.isolated.near])
+      : this.found && new Set(this.found);
     let [best, least] = [null, REACH * reach];
     this.points.forEach((point, i) => {
       if (own && !own.has(i)) return;
@@ -252,4 +314,15 @@ export class WordMap {
     clearTimeout(this.hinted);
     this.hinted = setTimeout(() => { $("gesture").hidden = true; }, HINT);
   }
+}
+
+const bare = (text) => text.trim().normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
+// The field that finds words on the map: as one types, and with Enter the shortest of them is looked up.
+function listenToFinding(map) {
+  $("find").addEventListener("input", () => map.find($("find-text").value));
+  $("find").addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (map.found?.length) map.choose(map.found[0]);
+  });
 }

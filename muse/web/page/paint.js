@@ -6,23 +6,29 @@ const FAR = 1.6; // and up to which regions alone are
 const FAINT = 0.13; // of words that are not among those isolated
 const EDGE = 10; // pixels from the border at which neighbours beyond it are shown
 const LINE = 16; // pixels of a label's height
+const WEAK = 0.4; // pairs with a lower probability are not joined: muse does not trust them
 
-// Paints `map` { view, points, regions, terrain, isolated, pointed, first } and returns how many labels there are.
+// Paints `map` { view, points, regions, terrain, isolated, found, pointed, first, apart } and returns how many labels there are.
 export function paint(pen, map, style) {
   const { view } = map;
   const look = lookOf(style, view);
   pen.clearRect(0, 0, view.width, view.height);
   if (!map.points.length) return 0;
-  const seen = map.points.map((point) => view.toScreen(point));
+  const seen = map.points.map((point) => view.toScreen(map.placed(point)));
   const shown = seen.map(([x, y]) => x > -20 && y > -20 && x < view.width + 20 && y < view.height + 20);
   const taken = new Taken(view.width, view.height);
   map.overlays().forEach((box) => taken.add(box));
-  const scene = { ...map, look, seen, shown, taken, own: ownOf(map) };
+  const scene = {
+    view, look, seen, shown, taken, own: ownOf(map), points: map.points, regions: map.regions, terrain: map.terrain,
+    isolated: map.isolated, pointed: map.pointed, first: map.first, apart: map.apart,
+  };
   if (map.isolated) keepInside(scene);
   paintTerrain(pen, scene);
   paintPairs(pen, scene);
   paintPoints(pen, scene);
   if (map.isolated) return paintIsolated(pen, scene);
+  if (map.found) return paintWords(pen, scene, map.found);
+  if (map.apart) return paintSides(pen, scene);
   const regions = look.far > 0 ? paintRegions(pen, scene) : 0;
   const words = look.far < 1 ? paintWords(pen, scene, scene.points.keys()) : 0;
   pen.globalAlpha = 1;
@@ -38,13 +44,14 @@ function lookOf(style, { scale, width }) {
   };
 }
 
-// The numbers of the words isolated, or null.
-function ownOf({ isolated }) {
-  return isolated && new Set([...isolated.near, ...(isolated.number === null ? [] : [isolated.number])]);
+// The numbers of the words isolated or found, or null.
+function ownOf({ isolated, found }) {
+  if (!isolated) return found && new Set(found);
+  return new Set([...isolated.near, isolated.number, isolated.ofAnswer].filter((number) => number !== null));
 }
 
-function paintTerrain(pen, { terrain, view, look, own }) {
-  if (!terrain) return;
+function paintTerrain(pen, { terrain, view, look, own, apart }) {
+  if (!terrain || apart) return;
   const [left, top] = view.toScreen({ x: terrain.left, y: terrain.top });
   pen.globalAlpha = 0.15 + 0.85 * (own ? 0 : look.far);
   pen.imageSmoothingQuality = "high";
@@ -52,13 +59,14 @@ function paintTerrain(pen, { terrain, view, look, own }) {
   pen.globalAlpha = 1;
 }
 
-function paintPairs(pen, { points, seen, shown, look, own }) {
+function paintPairs(pen, { points, seen, shown, look, own, apart }) {
+  if (apart) return;
   pen.strokeStyle = look.colour("control");
   pen.lineWidth = 1;
   pen.globalAlpha = (own ? 0.15 : 0.6) * (1 - look.far); // from afar, the few long ones would cover all else
   pen.beginPath();
-  points.forEach(({ pair }, i) => {
-    if (pair < i || !(shown[i] || shown[pair])) return;
+  points.forEach(({ pair, probability }, i) => {
+    if (pair < i || !(shown[i] || shown[pair]) || (probability !== null && probability < WEAK)) return;
     pen.moveTo(...seen[i]);
     pen.lineTo(...seen[pair]);
   });
@@ -67,13 +75,13 @@ function paintPairs(pen, { points, seen, shown, look, own }) {
 }
 
 function paintPoints(pen, scene) {
-  const { points, seen, shown, look, own, pointed } = scene;
+  const { points, seen, shown, look, own, pointed, apart } = scene;
   const size = 1.7 + 1.5 * (1 - look.far);
   const ofAll = own ? FAINT : 0.6 + 0.4 * (1 - look.far);
   points.forEach((point, i) => {
     if (!shown[i]) return;
     const stands = own?.has(i) || pointed === i;
-    const side = look.far > 0.5 && !own && !stands ? null : sideOf(point, scene);
+    const side = look.far > 0.5 && !own && !stands && !apart ? null : sideOf(point, scene);
     pen.globalAlpha = stands ? 1 : ofAll;
     paintPoint(pen, seen[i], side, size + (pointed === i ? 2.5 : stands ? 0.8 : 0), look);
   });
@@ -156,18 +164,53 @@ function paintIsolated(pen, scene) {
   pen.arc(x, y, 10, 0, 2 * Math.PI);
   pen.stroke();
   pen.setLineDash([]);
+  paintTag(pen, scene, isolated.word, [x, y - 26], "focus");
+  taken.add(around([x, y], 12));
+  const shown = paintAnswer(pen, scene, [x, y]);
+  return 1 + shown + paintWords(pen, scene, isolated.near.filter((i) => i !== isolated.ofAnswer));
+}
+
+// The best translation, joined to the word, with its name below it; returns how many labels that are.
+function paintAnswer(pen, scene, [x, y]) {
+  const { isolated: { answer }, view, look, taken } = scene;
+  if (!answer) return 0;
+  const [right, below] = view.toScreen(answer);
+  pen.strokeStyle = look.colour("focus");
+  pen.lineWidth = 3;
+  pen.beginPath();
+  pen.moveTo(x, y);
+  pen.lineTo(right, below);
+  pen.stroke();
+  paintPoint(pen, [right, below], sideOf(answer, scene), 6, look);
+  // Where the two nearly coincide, the tags stand above and below both.
+  paintTag(pen, scene, answer.word, [right, Math.max(below, y) + 26], answer.language === scene.first ? "source" : "target");
+  taken.add(around([right, below], 8));
+  return 1;
+}
+
+// A word in a box whose middle is given.
+function paintTag(pen, { look, taken }, word, [x, y], colour) {
   pen.font = `700 ${look.size + 4}px ${look.family}`;
-  const width = pen.measureText(isolated.word).width + 12;
-  const box = [x - width / 2, y - 38, x + width / 2, y - 14];
-  pen.fillStyle = look.colour("focus");
+  const width = pen.measureText(word).width + 12;
+  const box = [x - width / 2, y - 12, x + width / 2, y + 12];
+  pen.fillStyle = look.colour(colour);
   pen.beginPath();
   pen.roundRect(box[0], box[1], width, 24, 6);
   pen.fill();
   pen.fillStyle = look.surface;
-  pen.fillText(isolated.word, box[0] + 6, box[3] - 7);
+  pen.fillText(word, box[0] + 6, box[3] - 7);
   taken.add(box);
-  taken.add(around([x, y], 12));
-  return 1 + paintWords(pen, scene, isolated.near);
+}
+
+// What the two sides are, while they are apart.
+function paintSides(pen, { view, look, apart }) {
+  pen.globalAlpha = apart;
+  pen.font = `600 ${look.size + 1}px ${look.family}`;
+  const text = "Each language was learned from texts of its own";
+  const width = Math.min(pen.measureText(text).width, view.width - 16);
+  write(pen, text, (view.width - width) / 2, view.height - 24, look.colour("text"), look);
+  pen.globalAlpha = 1;
+  return 0;
 }
 
 // Neighbours outside the view are shown where the line to them leaves it.

@@ -15,6 +15,13 @@ export function question(hash, languages) {
   return known && source !== target && text ? { source, target, text } : null;
 }
 
+// The languages of an address that the space lacks, such as de in #de/König where it has French and English.
+export function strangers(hash, languages) {
+  const parts = hash.replace(/^#/, "").split("/").map(decoded);
+  if (parts.length < 2 || parts.length > 3 || parts.includes(null)) return [];
+  return parts.slice(0, -1).filter((code) => !languages.codes.includes(code));
+}
+
 // Adds a question to the way back, and its address to the window's.
 export function remember(asked, languages) {
   const hash = address(asked, languages);

@@ -1,7 +1,7 @@
 // Trouble: what is wrong, and what to do about it, with buttons that do it.
 import { Refused, Unreachable, ask } from "/page/api.js";
 import { $, make } from "/page/dom.js";
-import { named } from "/page/languages.js";
+import { named, pathOf } from "/page/languages.js";
 import { turnButton, wordButton } from "/page/word.js";
 
 const PAUSE = 2_000; // milliseconds between two attempts to reach the server
@@ -18,6 +18,16 @@ export function showTrouble(error, question, page, retry) {
   if (error instanceof Refused && error.status === 404) showUnknown(error, question, page);
   else if (error instanceof Unreachable) showUnreachable(page, retry);
   else showError(error, retry);
+}
+
+// Says that the address asks for languages that the space lacks.
+export function showStrangers(codes, page) {
+  const list = new Intl.ListFormat("en");
+  clearTrouble();
+  box(
+    `This space has no ${list.format(codes.map(named))}`, "",
+    make("p", {}, `The address asks for it; the languages here are ${list.format(page.languages.codes.map(named))}.`),
+  );
 }
 
 function box(title, kind, ...rest) {
@@ -53,7 +63,7 @@ const article = (name) => (/^[AEIOU]/.test(name) ? "an" : "a");
 
 // Tries again by itself, so that a server that is started again is found without a click.
 function showUnreachable(page, retry) {
-  const command = `muse serve FOLDER/${page.space?.name ?? "SPACE"} --port ${location.port || 80}`;
+  const command = `muse serve ${pathOf(page.space)} --port ${location.port || 80}`;
   box(
     "The explorer does not answer", "bad",
     make("p", {}, "The server on this machine was stopped, or the connection was lost. Start it again with the command that you used, such as:"),

@@ -33,7 +33,21 @@ export function showDirection(page) {
   $("examples").replaceChildren("Try", ...examples.map((word) => wordButton(word, source, page, "")));
 }
 
-export function introduction(noun) {
-  const lines = noun === "word" ? LINES : LINES_OF_ROWS;
-  return make("div", { class: "card" }, make("ul", { class: "intro" }, ...lines.map((line) => make("li", {}, line))));
+export function introduction(page) {
+  const rows = page.languages.noun(page.languages.source) === "row";
+  return make(
+    "div", { class: "card" },
+    rows ? null : make("h2", {}, claim(page.space)),
+    rows ? null : make("p", {}, "The vectors of each language were trained on texts of its own. How the words are used "
+      + "in them shows which ones mean the same."),
+    make("ul", { class: "intro" }, ...(rows ? LINES_OF_ROWS : LINES).map((line) => make("li", {}, line))),
+  );
+}
+
+// What was given beside the vectors, as far as the space records it.
+function claim({ languages, method }) {
+  const pairs = Math.max(0, ...languages.map((one) => one.held_out?.pairs ?? 0));
+  if (pairs) return `This space was learned from ${pairs.toLocaleString("en")} pairs of words`;
+  const known = method && !/dictionary|identical/.test(`${method} ${languages.map((one) => one.signature).join(" ")}`);
+  return known ? "Nobody gave this program a single translation" : "Words of two languages in one space";
 }
