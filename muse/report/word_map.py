@@ -97,17 +97,28 @@ def _towards_nearest(middles: Plane, means: Tensor, rows: Tensor) -> Plane:
 
 
 def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = WORDS) -> NDArray[np.int64]:
-    """The (p, 2) rows of readable mutual CSLS neighbours among the `limit` most frequent words of both.
+    """The (p, 2) rows of readable words that are each other's answer, among the `limit` most frequent of both.
 
     There are none where a language has rows in no order: ids and texts are no labels of a picture.
     """
     if not all(space.vectors(language).ranked for language in (source, target)):
         return np.empty((0, 2), np.int64)
-    x, y = space.tensor(source)[:limit], space.tensor(target)[:limit]
-    pairs = mutual_neighbours(x, y, Retrieval()).cpu().numpy()
+    pairs = _mutual(space, source, target, limit)
     sides = (space.vectors(source).words, space.vectors(target).words)
     readable = [all(is_readable(side[row]) for side, row in zip(sides, pair, strict=True)) for pair in pairs]
     return np.asarray(pairs[np.array(readable, dtype=bool)], dtype=np.int64)
+
+
+def _mutual(space: AlignedSpace, source: str, target: str, limit: int) -> NDArray[np.int64]:
+    """The mutual pairs (p, 2) of rows: by the answers of the space, by CSLS where it has none."""
+    there, back = space.answers(source, target), space.answers(target, source)
+    if there is None or back is None:
+        x, y = space.tensor(source)[:limit], space.tensor(target)[:limit]
+        return np.asarray(mutual_neighbours(x, y, Retrieval()).cpu().numpy(), np.int64)
+    first, first_back = there.first()[:limit], back.first()
+    rows = np.flatnonzero((first >= 0) & (first < limit))
+    rows = rows[first_back[first[rows]] == rows]
+    return np.stack([rows, first[rows]], axis=1)
 
 
 def grouped_pairs(
@@ -122,10 +133,13 @@ def grouped_pairs(
     return pairs[_groups(torch.nn.functional.normalize(means), groups, size)]
 
 
-def regions(picture: Picture, seed: int) -> tuple[Region, ...]:
+def regions(
+    picture: Picture, seed: int, probabilities: NDArray[np.float32] | None = None
+) -> tuple[Region, ...]:
     """The regions of a picture, those with most pairs first: k-means of the places of its pairs.
 
-    The pair nearest to the mean of a region, in the space, names it.
+    The pair nearest to the mean of a region, in the space, names it; with the `probabilities` (p,) of the
+    pairs, one of its more probable half.
     """
     p = len(picture.pairs)
     if not p:
@@ -140,7 +154,11 @@ def regions(picture: Picture, seed: int) -> tuple[Region, ...]:
     found = []
     for label in sorted(set(labels.tolist())):
         members = torch.nonzero(labels == label)[:, 0]
-        name = members[(rows[members] @ rows[members].mean(dim=0)).argmax()]
+        similar = rows[members] @ rows[members].mean(dim=0)
+        if probabilities is not None:
+            shares = torch.from_numpy(probabilities)[members]
+            similar[shares < shares.median()] = -torch.inf
+        name = members[similar.argmax()]
         x, y = middles[members.numpy()].mean(axis=0).tolist()
         found.append(Region(x, y, len(members), int(name)))
     return tuple(sorted(found, key=lambda region: -region.pairs))

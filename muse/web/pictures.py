@@ -141,7 +141,8 @@ class Pictures:
             kept = None if path is None else self._kept(path, pair)
             rows = frequent_pairs(self.space, *pair)[:PAIRS] if kept is None else kept[0]
             picture = picture_of(self.space, *pair, *kept) if kept else self._drawn(pair, rows, path)
-            return Drawn(picture, regions(picture, self.seed), pair_probabilities(self.space, pair, rows))
+            shares = pair_probabilities(self.space, pair, rows)
+            return Drawn(picture, regions(picture, self.seed, shares), shares)
         except MuseError:
             raise
         except Exception as error:

@@ -145,7 +145,7 @@ export class WordMap {
     if (!wanted) return;
     this.found = numbers.sort((one, other) => this.points[one].word.length - this.points[other].word.length).slice(0, SHOWN);
     this.say(this.found.length ? "" : `No word on the map begins with “${text.trim()}”`);
-    this.draw();
+    this.whole();
   }
 
   // Paints once before the next frame, however often it is called.
