@@ -72,7 +72,7 @@ def draw_picture(
     means = torch.nn.functional.normalize(sides[0] + sides[1])  # (p, d)
     middles = on_a_plane(means.cpu().numpy(), seed)
     places = np.concatenate([_towards_nearest(middles, means, side) for side in sides])
-    return picture_of(space, source, target, pairs, places)
+    return picture_of(space, source, target, pairs, places / max(float(np.abs(places).max(initial=0)), 1e-12))
 
 
 def picture_of(
@@ -92,6 +92,8 @@ def rows_of(space: AlignedSpace, source: str, target: str, pairs: NDArray[np.int
 
 def _towards_nearest(middles: Plane, means: Tensor, rows: Tensor) -> Plane:
     """The places (p, 2) of words with these rows (p, d), whose pairs lie at `middles` (p, 2)."""
+    if not len(middles):
+        return middles
     nearest = torch.topk(rows @ means.T, min(NEAREST, len(means)), dim=1).indices.cpu().numpy()
     return np.asarray((1 - TOWARDS) * middles + TOWARDS * middles[nearest].mean(axis=1))
 

@@ -7,6 +7,7 @@ import pytest
 
 from muse.report.word_map import draw_picture, frequent_pairs, grouped_pairs, is_readable, on_a_plane, regions
 from muse.space import AlignedSpace
+from muse.space.answer_table import AnswerTable
 from tests.support.spaces import plain_space
 
 pytest.importorskip("sklearn")
@@ -64,6 +65,30 @@ def test_regions_are_the_clouds_and_are_named_by_their_middle(
         ]
         middle = (drawn.places[members] + drawn.places[[row + p for row in members]]).mean(axis=0) / 2
         assert (region.x, region.y) == pytest.approx(tuple(middle))
+
+
+def test_a_region_is_named_by_a_probable_pair(space: AlignedSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muse.report.word_map.REGION", SIZE)
+    drawn = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), seed=0)
+    named = {region.name for region in regions(drawn, seed=0)}
+    doubted = np.array([0.1 if row in named else 0.9 for row in range(len(drawn.pairs))], np.float32)
+    others = {region.name for region in regions(drawn, 0, doubted)}
+    assert len(others) == GROUPS
+    assert not named & others
+
+
+def test_pairs_are_those_of_the_answers_where_there_are_some(
+    space: AlignedSpace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = GROUPS * SIZE
+    swapped = np.array([1, 0, *range(2, count)])  # the first two answer each other's neighbour
+
+    def answers(_: AlignedSpace, source: str, target: str) -> AnswerTable:
+        ones = np.ones(count, np.float32)
+        return AnswerTable(np.arange(count + 1), swapped, ones, ones)
+
+    monkeypatch.setattr(AlignedSpace, "answers", answers)
+    assert frequent_pairs(space, "fr", "en")[:3].tolist() == [[0, 1], [1, 0], [2, 2]]
 
 
 def test_a_picture_without_pairs_has_no_regions(space: AlignedSpace) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
+from muse.normalise import normalise
 from muse.report.word_map import draw_picture, frequent_pairs, regions
-from muse.space import AlignedSpace
+from muse.space import AlignedSpace, SideToSave, load_space, save_space
+from muse.vectors import Vectors
 from muse.web.pictures import NEAR, Background, Drawn, Pictures
-from tests.support.spaces import plain_space
+from tests.support.spaces import PROVENANCE, STEPS, plain_space, raw_rows
 
 pytest.importorskip("sklearn")
 
@@ -55,3 +61,37 @@ def test_both_directions_have_the_picture_whose_pivot_is_last(languages: tuple[s
     pictures = Pictures(AlignedSpace(dict.fromkeys(languages, side), "en"), 0, Background())
     for first, second in (("fr", "en"), ("de", "en"), ("fr", "de")):
         assert pictures.in_order((first, second)) == pictures.in_order((second, first)) == (first, second)
+
+
+def test_a_picture_is_drawn_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [f"mot{chr(97 + row // 26)}{chr(97 + row % 26)}" for row in range(40)]
+    rows, fitted = normalise(raw_rows(0, 40), STEPS)
+    sides = {name: SideToSave(Vectors(name, words, rows), fitted, None) for name in ("fr", "en")}
+    save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
+    first = awaited(Pictures(load_space(tmp_path / "space"), 0, Background()))
+    drawn_again: list[int] = []
+    original = draw_picture
+
+    def counted(*asked: Any) -> Any:
+        drawn_again.append(1)
+        return original(*asked)
+
+    monkeypatch.setattr("muse.web.pictures.draw_picture", counted)
+    kept = awaited(Pictures(load_space(tmp_path / "space"), 0, Background()))
+    assert not drawn_again
+    np.testing.assert_allclose(kept.picture.places, first.picture.places)
+    assert (kept.picture.pairs, kept.regions) == (first.picture.pairs, first.regions)
+    awaited(Pictures(load_space(tmp_path / "space"), 1, Background()))  # another seed
+    assert len(drawn_again) == 1
+    (file,) = (tmp_path / "space").rglob("picture.*")
+    content = file.read_bytes()
+    file.write_bytes(content[:-200] + bytes(200))
+    awaited(Pictures(load_space(tmp_path / "space"), 1, Background()))  # a damaged one
+    assert len(drawn_again) == 2
+
+
+def awaited(pictures: Pictures) -> Drawn:
+    """The picture of French and English, once it is drawn."""
+    while (found := pictures.get(("fr", "en"))) is None:
+        time.sleep(0.01)
+    return found
