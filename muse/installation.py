@@ -40,7 +40,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "networks": ("tokenizers",),
     "parquet": ("pyarrow",),
     "ray": ("pyarrow", "ray"),
-    "report": ("jinja2",),
+    "report": ("babel", "jinja2"),
     "spacy": ("spacy",),
     "tables": ("openpyxl", "pyarrow"),
     "transformers": ("sentence-transformers", "transformers"),

@@ -46,9 +46,10 @@ def require_report() -> None:
     """Raise MissingExtra if a package of the extra is not installed."""
     require_picture()
     try:
+        import babel  # noqa: F401
         import jinja2  # noqa: F401
-    except ImportError:
-        raise MissingExtra(f"a report needs jinja2; run {install_extra('report')}") from None
+    except ImportError as error:
+        raise MissingExtra(f"a report needs {error.name}; run {install_extra('report')}") from None
 
 
 def figures_folder(page: Path) -> Path:
@@ -71,7 +72,7 @@ def check_page(page: Path) -> None:
 def write_report(facts: Facts, page: Path) -> WrittenReport:
     """The paths of the page and its figures, which are written, replacing an earlier report."""
     check_page(page)
-    environment, drawn = _environment(), drawings(facts)
+    environment, drawn = _environment(facts.ranked), drawings(facts)
     text = environment.get_template("page.html").render(
         **view(facts), drawings=drawn, styles=_styles("page.css", "drawing.css")
     )
@@ -86,8 +87,11 @@ def write_report(facts: Facts, page: Path) -> WrittenReport:
     return WrittenReport(page, {name: folder / f"{name}.svg" for name in figures})
 
 
-def _environment() -> Environment:
-    """The templates, which escape all text, and what they need to show numbers."""
+def _environment(ranked: bool) -> Environment:
+    """The templates, which escape all text, and what they need to show numbers and languages.
+
+    Where there are rows without words, not `ranked`, their names are no codes of languages.
+    """
     from jinja2 import ChainableUndefined, Environment, PackageLoader
 
     made = Environment(
@@ -95,8 +99,20 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     made.filters |= {"count": count, "fixed": fixed, "percent": percent, "spread": spread}
+    made.filters["name"] = language_name if ranked else str
     made.globals |= {"grade_of": grade_of}
     return made
+
+
+def language_name(code: str) -> str:
+    """The English name of a language, by the Unicode CLDR; the code itself if that has none.
+
+    >>> language_name("fr"), language_name("zh-Hant"), language_name("novels")
+    ('French', 'Traditional Chinese', 'novels')
+    """
+    from babel import Locale
+
+    return str(Locale("en").languages.get(code.replace("-", "_"), code))
 
 
 def count(value: object) -> str:

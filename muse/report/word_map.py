@@ -99,7 +99,7 @@ def _towards_nearest(middles: Plane, means: Tensor, rows: Tensor) -> Plane:
 
 
 def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = WORDS) -> NDArray[np.int64]:
-    """The (p, 2) rows of readable words that are each other's answer, among the `limit` most frequent of both.
+    """The (p, 2) rows of readable words that answer each other, among the `limit` most frequent of both.
 
     There are none where a language has rows in no order: ids and texts are no labels of a picture.
     """

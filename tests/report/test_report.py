@@ -179,7 +179,7 @@ def test_the_page_has_what_the_space_tells(muse: Command, reported: tuple[Path, 
     assert told["signature"] == measured["signature"]
     text = plain(page_of(folder / "page.html"))
     for fact in (
-        "It worked: fr and en share one space",
+        "It worked: French and English share one space",
         f"P@1 is {measured['p_at_1']:.1f} [",
         f"P@1 is {told['accuracy_backward']['p_at_1']:.1f} [",
         "Confidence 0.93 and P@1",
@@ -365,7 +365,7 @@ def test_the_candidate_that_was_chosen_is_the_one_recorded() -> None:
 
 def test_hubs_and_sample_keep_to_the_most_frequent(muse: Command, space: Path, tmp_path: Path) -> None:
     assert muse("report", space, "--max-vocab", 50, "--out", tmp_path / "page.html").code == 0
-    assert "Among the 50 most frequent words of fr" in plain(page_of(tmp_path / "page.html"))
+    assert "Among the 50 most frequent words of French" in plain(page_of(tmp_path / "page.html"))
 
 
 def refused(muse: Command, tmp_path: Path, *arguments: object) -> str:

@@ -83,6 +83,7 @@ def opened(
     width: int = 1200,
     height: int = 844,
     scheme: str = "light",
+    motion: str = "reduce",  # else screenshots would catch the map in flight
     before: Callable[[Any], object] = lambda page: None,
     **options: Any,
 ) -> Watched:
@@ -90,7 +91,7 @@ def opened(
     context = browser.new_context(
         viewport={"width": width, "height": height},
         color_scheme=scheme,
-        reduced_motion="reduce",  # else screenshots would catch the map in flight
+        reduced_motion=motion,
         **options,
     )
     context.set_default_timeout(PATIENCE)

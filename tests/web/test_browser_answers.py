@@ -112,6 +112,15 @@ def test_a_quick_hand_is_answered_once_the_languages_are_known(browser: Any, hom
     clean(watched)
 
 
+def test_a_word_with_the_sign_that_follows_it_is_a_word(browser: Any, home: str) -> None:
+    watched = opened(browser, home)
+    for text in ("roi,", "« roi »", "Roi!"):
+        look_up(watched.page, text)
+        best(watched.page, "king")
+    watched.page.get_by_text("looked up for “Roi!”").wait_for()
+    clean(watched)
+
+
 def test_a_misspelt_word_offers_others(browser: Any, home: str) -> None:
     watched = opened(browser, home)
     look_up(watched.page, "roii")

@@ -42,15 +42,27 @@ def test_swapping_keeps_the_map_the_colours_and_the_text(browser: Any, home: str
     clean(watched)
 
 
-def test_swapping_asks_again_in_the_other_direction(browser: Any, home: str) -> None:
+def test_swapping_translates_what_was_found_back(browser: Any, home: str) -> None:
     watched = opened(browser, f"{home}#fr/roi")
     page = watched.page
     best(page, "king")
     page.locator("#swap").click()
-    page.get_by_text("“roi” is a French word").wait_for()
-    assert page.locator("#best").count() == 0  # no answer of the other direction stays
+    best(page, "roi")
+    assert page.input_value("#text") == "king"
+    page.fill("#text", "reine")  # typed, not answered: it stays
     page.locator("#swap").click()
-    best(page, "king")
+    best(page, "queen")
+    assert (page.input_value("#text"), page.input_value("#source")) == ("reine", "fr")
+    clean(watched)
+
+
+def test_a_link_to_a_language_that_the_space_lacks_says_so(browser: Any, home: str) -> None:
+    watched = opened(browser, f"{home}#de/König")
+    watched.page.get_by_role("heading", name="This space has no German").wait_for()
+    watched.page.get_by_text("the languages here are French and English").wait_for()
+    look_up(watched.page, "roi")
+    best(watched.page, "king")
+    assert watched.page.locator(".trouble").count() == 0
     clean(watched)
 
 
@@ -82,7 +94,7 @@ def test_a_late_answer_of_the_other_direction_is_never_shown(browser: Any, home:
     look_up(page, "roi")
     page.wait_for_timeout(300)
     page.locator("#swap").click()
-    page.get_by_text("“roi” is a French word").wait_for()
+    page.get_by_text("“roi” is a French word").wait_for()  # nothing was found yet
     release()
     page.wait_for_timeout(500)
     assert page.locator("#best").count() == 0

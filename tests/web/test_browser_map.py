@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browser import MARKS, best, clean, drawn, look_up, opened
+from tests.support.browser import MARKS, best, changed, clean, drawn, look_up, opened
 
 for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
     pytest.importorskip(_package)
@@ -321,3 +321,67 @@ def test_the_map_by_keyboard(browser: Any, home: str) -> None:
     assert scale(page) == 1
     assert page.locator("#map-status").inner_text() == ""
     clean(watched)
+
+
+def test_the_answer_is_on_the_map_and_named(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    look_up(page, "roi")
+    best(page, "king")
+    page.get_by_text("roi → king, with its 16 nearest words").wait_for()
+    place = page.evaluate("fetch('/api/place?word=roi&src=fr&tgt=en').then((answer) => answer.json())")
+    assert (place["answer"]["word"], place["answer"]["language"]) == ("king", "en")
+    x, y = place_of(page, "king")
+    width, height = page.locator(CANVAS).evaluate("canvas => [canvas.clientWidth, canvas.clientHeight]")
+    assert 0 < x < width
+    assert 0 < y < height
+    clean(watched)
+
+
+def test_words_are_found_on_the_map(browser: Any, home: str) -> None:
+    watched, page = on_map(browser, home)
+    page.fill("#find-text", "KIN")
+    assert labels(page) == 1
+    page.press("#find-text", "Enter")
+    best(page, "roi")  # English became the source
+    page.fill("#find-text", "zzz")
+    page.get_by_text("No word on the map begins with “zzz”").wait_for()
+    page.fill("#find-text", "")
+    page.locator("#map-status:empty").wait_for(state="attached")
+    clean(watched)
+
+
+def test_the_languages_come_together_unless_motion_is_unwanted_or_a_key_is_pressed(
+    browser: Any, home: str
+) -> None:
+    watched = opened(browser, home, motion="no-preference")
+    page = watched.page
+    page.locator("#find:not([hidden])").wait_for()
+    apart = painted(page)
+    page.wait_for_timeout(500)
+    page.keyboard.press("Shift")
+    page.locator("#picture:not([data-labels='0'])").wait_for(state="attached")
+    assert painted(page) != apart
+    assert labels(page) > 0
+    clean(watched)
+    still, page = on_map(browser, home)
+    assert labels(page) > 0  # at once
+    clean(still)
+
+
+def test_weak_pairs_are_not_joined(browser: Any, home: str) -> None:
+    pictures = []
+    for probability in (0.9, 0.39, None):
+
+        def doubt(found: Any, probability: float | None = probability) -> None:
+            for point in found["points"]:
+                point["probability"] = probability
+
+        watched = opened(browser, home, before=lambda page, doubt=doubt: changed(page, "/api/picture", doubt))
+        page = watched.page
+        drawn(page)
+        for _ in range(3):
+            page.locator("#closer").click()
+        pictures.append(painted(page))
+        clean(watched)
+    joined, apart, unknown = pictures
+    assert joined == unknown != apart

@@ -68,7 +68,7 @@ function listen() {
 // Exchanges the languages; what was found takes the place of what was asked.
 function swap() {
   const best = answered?.translations ? answered.translations[0]?.word : answered?.text;
-  if (best && box.text) box.write(best);
+  if (best && answered.asked === box.text) box.write(best);
   page.languages.swap();
   turned();
 }
@@ -109,7 +109,8 @@ function restore(asked) {
 }
 
 // Whether a text is one word, or to be translated word by word, which only a language of words can be.
-const kindOf = (text, noun) => (noun === "word" && (/\s/u.test(text) || text.length > LONGEST) ? "sentence" : "word");
+const kindOf = (text, noun) => (noun === "word" && (/\s/u.test(bare(text)) || text.length > LONGEST) ? "sentence" : "word");
+const bare = (text) => text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ""); // without quotes and signs around it
 
 // Answers the text in the box; `kind` is known where a word was chosen, `track` adds it to the way back.
 function answer({ kind = null, track = true } = {}) {
@@ -124,7 +125,8 @@ function answer({ kind = null, track = true } = {}) {
   const [path, parameters, tell] = (kind ?? kindOf(text, page.languages.noun(source))) === "word"
     ? ["/api/translate", { ...direction, word: text, ...OTHERS }, tellWord]
     : ["/api/sentence", { ...direction, text }, tellSentence];
-  answers.run((signal) => ask(path, parameters, signal), tell, (error) => fail(error, asked));
+  const found = async (signal) => ({ ...await ask(path, parameters, signal), asked: text });
+  answers.run(found, tell, (error) => fail(error, asked));
 }
 
 function show(answer, ...elements) {
@@ -153,7 +155,7 @@ async function rateLater({ source, target, form }, signal) {
     const rated = signal.aborted ? null : await ask("/api/translate", again, signal).catch(() => null);
     if (signal.aborted) return;
     if (!rated?.grade) continue;
-    answered = rated;
+    answered = { ...rated, asked: answered.asked };
     $("answer").firstChild.replaceWith(showWord(rated, page));
     return;
   }
