@@ -38,6 +38,7 @@ Made = TypeVar("Made")
 Arrays = Mapping[str, NDArray[Any]]
 CHANGED = "another content than was written, or made from something else"
 COMPUTED = "it is computed again"
+ALIGN = "align again to choose answers by all evidence"
 _MARK = b"\nsha256 "  # what stands before the seal of an array
 _BLOCK = 1 << 24
 _FAILURES = (OSError, *DAMAGED, ValueError, KeyError, IndexError, OverflowError)
@@ -101,7 +102,9 @@ def keep_arrays(path: Path, parts: Arrays, origin: Origin) -> None:
     _write(path, (stream.getbuffer(),), origin)
 
 
-def read_arrays(path: Path, most: int, origin: Origin, made: Callable[[Arrays], Made]) -> Made | None:
+def read_arrays(
+    path: Path, most: int, origin: Origin, made: Callable[[Arrays], Made], remedy: str = ALIGN
+) -> Made | None:
     """What is `made` of the arrays that `keep_arrays` wrote; None without a file.
 
     None, with a warning, for a file of more than `most` bytes, without the right seal, or refused by `made`.
@@ -117,7 +120,7 @@ def read_arrays(path: Path, most: int, origin: Origin, made: Callable[[Arrays], 
             raise ValueError(CHANGED)
         return made(parts)
 
-    return _read(path, read, "align again to choose answers by all evidence")
+    return _read(path, read, remedy)
 
 
 def keep_numbers(path: Path, values: Mapping[str, float], origin: Origin) -> None:

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.errors import MuseError
+from muse.files.kept import COMPUTED, keep_arrays, read_arrays
 from muse.files.space_folder import folder_name, picture_name
 from muse.report.word_map import Picture, Region, draw_picture, frequent_pairs, picture_of, regions
 from muse.space import AlignedSpace
-from muse.space.answer_table import keep_arrays, read_arrays
 
 log = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ class Pictures:
         picture = draw_picture(self.space, *pair, rows, self.seed)
         if path is not None and len(rows):
             kept = {"pairs": rows, "places": picture.places, "seed": np.array([self.seed])}
-            keep_arrays(path, kept, self.space.digest(*pair))
+            keep_arrays(path, kept, self.space.origin(*pair))
         return picture
 
     def _path(self, pair: Direction) -> Path | None:
@@ -173,7 +173,7 @@ class Pictures:
                 raise ValueError("pairs of rows that the space lacks")
             return (rows, places) if int(parts["seed"][0]) == self.seed else None
 
-        return read_arrays(path, BYTES, made, "it is drawn again")
+        return read_arrays(path, BYTES, self.space.origin(*pair), made, COMPUTED)
 
 
 def pair_probabilities(

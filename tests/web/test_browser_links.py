@@ -143,7 +143,7 @@ def test_links_and_the_way_back(browser: Any, home: str) -> None:
     best(page, "King sleeps.")
     assert page.url.endswith("#fr/Roi%20dort.")
     page.locator("#swap").click()
-    page.wait_for_url("**#en/Roi%20dort.")
+    page.wait_for_url("**#en/King%20sleeps.")
     page.go_back()
     best(page, "King sleeps.")
     assert page.input_value("#source") == "fr"

@@ -213,13 +213,13 @@ def test_a_click_isolates_a_word_and_its_neighbours(browser: Any, home: str) -> 
 def test_a_word_that_is_looked_up_is_isolated_and_escape_shows_all(browser: Any, home: str) -> None:
     watched, page = on_map(browser, home)
     look_up(page, "roi")
-    page.get_by_text("roi with its 16 nearest words").wait_for()
+    page.get_by_text("roi → king, with its 16 nearest words").wait_for()
     assert scale(page) > 1
     page.locator(CANVAS).focus()
     page.keyboard.press("Escape")
     assert page.locator("#map-status").inner_text() == ""
     look_up(page, "roi")
-    page.get_by_text("roi with its 16 nearest words").wait_for()
+    page.get_by_text("roi → king, with its 16 nearest words").wait_for()
     page.locator(CANVAS).click(position={"x": 300, "y": 120})  # nothing is there
     page.locator("#release").wait_for(state="hidden")
     best(page, "king")  # the answer stays
@@ -369,19 +369,24 @@ def test_the_languages_come_together_unless_motion_is_unwanted_or_a_key_is_press
 
 
 def test_weak_pairs_are_not_joined(browser: Any, home: str) -> None:
-    pictures = []
-    for probability in (0.9, 0.39, None):
-
-        def doubt(found: Any, probability: float | None = probability) -> None:
-            for point in found["points"]:
-                point["probability"] = probability
-
-        watched = opened(browser, home, before=lambda page, doubt=doubt: changed(page, "/api/picture", doubt))
-        page = watched.page
-        drawn(page)
-        for _ in range(3):
-            page.locator("#closer").click()
-        pictures.append(painted(page))
-        clean(watched)
-    joined, apart, unknown = pictures
+    joined, apart, unknown = (map_with(browser, home, probability) for probability in (0.9, 0.39, None))
     assert joined == unknown != apart
+
+
+def map_with(browser: Any, home: str, probability: float | None) -> str:
+    """The map near by, if each of its pairs has this probability."""
+
+    def doubt(found: Any) -> None:
+        for point in found["points"]:
+            point["probability"] = probability
+
+    def before(page: Any) -> None:
+        changed(page, "/api/picture", doubt)
+
+    watched = opened(browser, home, before=before)
+    drawn(watched.page)
+    for _ in range(3):
+        watched.page.locator("#closer").click()
+    found = painted(watched.page)
+    clean(watched)
+    return found
