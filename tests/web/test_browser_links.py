@@ -49,10 +49,10 @@ def test_swapping_translates_what_was_found_back(browser: Any, home: str) -> Non
     page.locator("#swap").click()
     best(page, "roi")
     assert page.input_value("#text") == "king"
-    page.fill("#text", "reine")  # typed, not answered: it stays
+    page.fill("#text", "dort")  # typed, not answered: it stays
     page.locator("#swap").click()
-    best(page, "queen")
-    assert (page.input_value("#text"), page.input_value("#source")) == ("reine", "fr")
+    best(page, "sleeps")
+    assert (page.input_value("#text"), page.input_value("#source")) == ("dort", "fr")
     clean(watched)
 
 
