@@ -10,7 +10,7 @@ const CLOSEST = 9; // the zoom factor at which a word is shown with its neighbou
 const FLIGHT = 400; // milliseconds
 const APART = 1_100; // for which the languages stand side by side at first
 const UNITING = 1_900; // in which they become one map
-const TURNED = 2; // radians by which the first language is turned at first
+const ROTATED = 2; // radians by which the first language is rotated at first
 const SHOWN = 40; // words that are shown for what is typed in the field to find them
 const HINT = 1_400;
 const CALM = matchMedia("(prefers-reduced-motion: reduce)");
@@ -105,7 +105,7 @@ export class WordMap {
     this.draw();
   }
 
-  // Shows the languages apart, the first of them turned, and then how they become one map; a touch ends it.
+  // Shows the languages apart, the first of them rotated, and then how they become one map; a touch ends it.
   unite() {
     if (CALM.matches || document.hidden) return;
     const start = performance.now();
@@ -131,7 +131,7 @@ export class WordMap {
   placed({ x, y, language }) {
     if (!this.apart) return { x, y };
     const side = language === this.first ? -1 : 1;
-    const angle = side < 0 ? TURNED * this.apart : 0;
+    const angle = side < 0 ? ROTATED * this.apart : 0;
     const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
     const small = 1 - 0.45 * this.apart;
     return { x: small * (cos * x - sin * y) + 0.55 * side * this.apart, y: small * (sin * x + cos * y) };
