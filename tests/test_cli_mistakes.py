@@ -93,7 +93,7 @@ MISTAKES = [
           "expected a saved encoder, found an aligned space"),
     wrong("induce space --out text/x.txt", "text: expected a folder to write in, got the file",
           "choose another folder"),
-    wrong("induce space --out d.parquet", "d.parquet: pairs are written to a .txt, .tsv or .jsonl file"),
+    wrong("induce space --out d.parquet", "pairs are written to a .txt, .tsv, .csv, .xlsx or .jsonl file"),
     wrong("mine space --src-lang fr --tgt-lang en --source text --target text --out pairs.xlsx",
           "pairs.xlsx: pairs are written to a .tsv or .tsv.gz file, got .xlsx"),
     wrong("map space --lang fr --vectors fr.vec --out new.json", "a .vec, .vec.gz, .npz, .npy or .parquet"),

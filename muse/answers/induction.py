@@ -22,7 +22,6 @@ from muse.search.retrieval import Retrieval, check_count
 from muse.space import AlignedSpace
 from muse.space.answer_table import AnswerTable
 from muse.space.direction import Direction, MakeSearch, Search, search_with
-from muse.vectors import Vectors
 
 BATCH = 2_048  # source words at once
 
@@ -33,7 +32,8 @@ class Limits:
 
     `top` translations of a word; with `mutual` only those that have the word among their own `top`.
     `source_max` and `target_max` limit the dictionary to the most frequent words; None means all.
-    `min_probability` drops less probable pairs, which requires a calibration.
+    `min_probability` drops less probable pairs, which requires a calibration. `only` are the source words
+    that a list names; None means all.
     """
 
     top: int = 1
@@ -41,6 +41,7 @@ class Limits:
     source_max: int | None = None
     target_max: int | None = None
     min_probability: float | None = None
+    only: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         counts = {"top": self.top, "src-max": self.source_max, "tgt-max": self.target_max}
@@ -138,10 +139,13 @@ def entries(
             answers = _Filled(_ByEvidence(table, None, direction, limits), searched)
     back = Backward.of(answers.back(), count) if limits.mutual else None
     with space.progress.stage(f"dictionary {source}-{target}", count, "words") as tick:
+        words = space.vectors(source).words
         for begin in range(0, count, BATCH):
             end = min(begin + BATCH, count)
-            found, shares = answers.best(slice(begin, end))
-            yield from entries_of(direction, found, begin, limits=limits, probable=shares, back=back)
+            if limits.only is None or not limits.only.isdisjoint(words[begin:end]):
+                found, shares = answers.best(slice(begin, end))
+                made = entries_of(direction, found, begin, limits=limits, probable=shares, back=back)
+                yield from (entry for entry in made if limits.only is None or entry.source in limits.only)
             tick(end)
 
 
@@ -200,12 +204,11 @@ class Counts:
             yield entry
 
 
-def summary(source: Vectors, limits: Limits, found: Counts, written: Counts) -> dict[str, Any]:
-    """What a dictionary has of the words looked up, and how many of them it lacks.
+def summary(words: int, found: Counts, written: Counts) -> dict[str, Any]:
+    """What a dictionary has of so many words looked up, and how many of them it lacks.
 
     `left_out` words are `without_pair` within the limits, or had none that the `format` can represent.
     """
-    words = len(source.words[: limits.source_max])
     lacking = {"without_pair": words - found.words, "format": found.words - written.words}
     return {"pairs": written.pairs, "words": words, "left_out": lacking}
 

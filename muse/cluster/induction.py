@@ -128,7 +128,8 @@ def induce(
         if not counts.pairs:
             site.give_up()
         check_found(counts.pairs, " to ".join(languages), run.out)
-        return site.finish(**summary(space.vectors(languages[0]), limits, counts, counts))
+        words = len(space.vectors(languages[0]).words[: limits.source_max])
+        return site.finish(**summary(words, counts, counts))
 
 
 def _write(parts: PartFolder, found: Iterable[Entry]) -> None:

@@ -19,12 +19,14 @@ from muse.commands.options import (
     cluster,
     common,
     direction,
+    given,
     one_machine_only,
     open_space,
     search,
 )
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
+from muse.commands.word_tables import read_words, words_option
 
 if TYPE_CHECKING:
     from muse.answers.induction import Limits
@@ -35,18 +37,20 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl")  # as muse.files.lexicons.FORMS, which help need not load
+
 
 @click.command(
     cls=SectionedCommand,
     sections={
-        "Input": ("--src", "--tgt", "--max-vocab", "--src-max", "--tgt-max"),
+        "Input": ("--src", "--tgt", "--words", "--max-vocab", "--src-max", "--tgt-max"),
         "What it keeps": ("--top", "--mutual", "--min-probability"),
         "Output": ("--out", "--both", "--format"),
         "Advanced": ("--answers", "--retrieval", "--search", "--backend", "--ray"),
     },
     examples=(
         "muse induce embeddings/aligned/fr-en --out fr-en.txt",
-        "muse induce SPACE --src fr --tgt en --mutual --top 3 --out fr-en.tsv",
+        "muse induce SPACE --src fr --tgt en --words words.txt --top 3 --out fr-en.csv",
     ),
 )
 @click.argument("space", type=Path, required=False)
@@ -75,10 +79,11 @@ log = logging.getLogger(__name__)
     help="Drop translations with a lower probability.",
 )
 @click.option(
-    "--format", "form", type=click.Choice(["muse", "tsv", "jsonl"]),
-    help="Format to write; tsv and jsonl include scores, ranks and probabilities.  [default: by the ending "
-    "of --out, else muse; a folder of Parquet with --ray]",
+    "--format", "form", type=click.Choice(FORMS),
+    help="Format to write; all but muse include scores, ranks and probabilities; csv is for spreadsheets.  "
+    "[default: by the ending of --out, else muse; a folder of Parquet with --ray]",
 )  # fmt: skip
+@words_option
 @direction
 @answers
 @search
@@ -94,6 +99,7 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
     from muse.search.approximate import Approximation, worst
 
     form = form or _form(out, on_cluster=options["address"] is not None)
+    listed = _listed(out, form, options)
     recalls: list[Recall] = []
     approximation = Approximation(options["search"], options["seed"], recalls.append)
     loaded = open_space(space, options["device"], options["quiet"], approximation, options["answers"])
@@ -101,7 +107,7 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
     limits = Limits(
         options["top"], options["mutual"],
         options["src_max"] or options["max_vocab"], options["tgt_max"] or options["max_vocab"],
-        options["min_probability"],
+        options["min_probability"], _known(loaded, source, listed),
     )  # fmt: skip
     wanted = [_Wanted(out, source, target, limits)]
     more: dict[str, Any] = {}
@@ -123,6 +129,41 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
         echo(str(recall))
 
 
+def _listed(out: Path, form: str, options: dict[str, Any]) -> list[str] | None:
+    # The words of --words, and what can be checked before a space is loaded.
+    from muse.files.tables import check_rows, require_form
+
+    require_form(out, form)
+    if options["listed"] is None:
+        return None
+    if idle := given("both", "address", "src_max", "max_vocab"):
+        raise click.UsageError(f"{idle[0]} is for whole vocabularies; leave it out, or leave out --words.")
+    words = read_words(options["listed"])
+    check_rows(out, form, len(words))
+    return words
+
+
+def _known(space: AlignedSpace, source: str, listed: list[str] | None) -> frozenset[str] | None:
+    # The entries that the listed words stand for; those that are unknown are named.
+    if listed is None:
+        return None
+    from muse.answers.lookup import not_found
+    from muse.errors import BadSetting
+    from muse.space.forms import find_form
+
+    forms = {word: find_form(word, space.vectors(source)) for word in listed}
+    unknown = [word for word, form in forms.items() if form is None]
+    if unknown:
+        first = not_found(space, source, unknown[0])
+        if len(unknown) == len(forms):
+            raise BadSetting(f"none of the {len(forms)} words is known; {first}")
+        log.warning(
+            "left out %d of %d words, which are unknown: %s; muse translate --words names all",
+            len(unknown), len(forms), first,
+        )  # fmt: skip
+    return frozenset(form for form in forms.values() if form is not None)
+
+
 def _print_counts(fields: dict[str, Any]) -> None:
     left_out = fields.get("left_out", {})  # missing from what an older muse made on a cluster
     if any(left_out.values()):
@@ -141,6 +182,11 @@ class _Wanted(NamedTuple):
     target: str
     limits: Limits
 
+    def words(self, space: AlignedSpace) -> Sequence[str]:
+        """The source words that are looked up."""
+        words, only = space.vectors(self.source).words[: self.limits.source_max], self.limits.only
+        return words if only is None else [word for word in words if word in only]
+
 
 def _on_cluster(
     wanted: _Wanted, space: AlignedSpace, options: dict[str, Any], approximation: Approximation
@@ -155,9 +201,9 @@ def _on_cluster(
             "--retrieval isf needs all words on one machine; leave out --ray, or use csls."
         )
     languages, names = (wanted.source, wanted.target), ("method", "search", "seed")
-    settings = {
+    settings = {  # no list of words is among the limits here
         "command": "induce", "spaces": spaces_as_settings(options["space"]), "languages": list(languages),
-        "limits": list(astuple(wanted.limits)), **{name: options[name] for name in names},
+        "limits": list(astuple(wanted.limits))[:-1], **{name: options[name] for name in names},
     }  # fmt: skip
     run = Run(wanted.out, options["address"], settings, space.progress)
     return induce(
@@ -167,13 +213,16 @@ def _on_cluster(
 
 
 def _form(out: Path, *, on_cluster: bool) -> str:
+    from muse.files.tables import form_of
     from muse.files.writing import check_text_name
 
     suffix = Path(out.name.removesuffix(".gz")).suffix
     if suffix in (".tsv", ".jsonl"):
         return suffix[1:]
     if not on_cluster:  # where it is a folder
-        check_text_name(out, "pairs", ".txt, .tsv or .jsonl")
+        if (form := form_of(out, ("csv", "xlsx"))) is not None:
+            return form
+        check_text_name(out, "pairs", ".txt, .tsv, .csv, .xlsx or .jsonl")
     return "muse"
 
 
@@ -211,9 +260,10 @@ def _left_out(space: AlignedSpace, wanted: _Wanted, form: str) -> set[str]:
     # The words that the format cannot hold.
     from muse.files.lexicons import can_store
 
-    limits, found = wanted.limits, set()
-    for language, most in ((wanted.source, limits.source_max), (wanted.target, limits.target_max)):
-        words = [word for word in space.vectors(language).words[:most] if not can_store(form, word)]
+    found: set[str] = set()
+    targets = space.vectors(wanted.target).words[: wanted.limits.target_max]
+    for language, all_words in ((wanted.source, wanted.words(space)), (wanted.target, targets)):
+        words = [word for word in all_words if not can_store(form, word)]
         if words:
             log.warning(
                 "%s: leaving out %d words of %s that the format %s cannot represent, the first is %r; "
@@ -256,4 +306,4 @@ def _fill(
     for entry in written.counted(one for one in within.counted(found) if left_out.isdisjoint(one[:2])):
         write(entry)
     check_found(written.pairs, f"{wanted.source} to {wanted.target}", wanted.out)
-    return summary(space.vectors(wanted.source), wanted.limits, within, written)
+    return summary(len(wanted.words(space)), within, written)

@@ -57,7 +57,7 @@ def words_option(command: F) -> F:
     """The option that names a list of words."""
     return click.option(
         "--words", "listed", type=Path, metavar="FILE",
-        help="A list instead of WORDs, one on each line; - is stdin.",
+        help="A list of words, one on each line; - is stdin.",
     )(command)  # fmt: skip
 
 

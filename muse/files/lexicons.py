@@ -1,7 +1,8 @@
 """Dictionaries: read from text, tables and JSON lines, and written for other programs.
 
 As text, a pair a line is separated by a tab or, if no word has a space, by spaces. Tables have a header, and
-JSON lines an object each, with named fields. Written are the MUSE format, tables with ranks, and JSON lines.
+JSON lines an object each, with named fields. Written are the MUSE format, tables with ranks (as TSV, or as
+the CSV and Excel sheets of `muse.files.tables`), and JSON lines.
 What communities and other programs have is read by `dictionary_tables`, `dictionary_entries` and `stardict`:
 a format is recognised by its content first, and by its name only then.
 """
@@ -40,6 +41,7 @@ from muse.files.plain_text import BOM as UTF8_BOM
 from muse.files.plain_text import blocks_of_lines
 from muse.files.source import Source, open_source
 from muse.files.stardict import base_of_files, stardict_pairs
+from muse.files.tables import fits, table_writer
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.lexicon import Entry, Lexicon, Pair, PairLine
 
@@ -52,6 +54,7 @@ _LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
 _HEAD, _BLOCK = 4_096, 1 << 16  # bytes that tell what a file is, and bytes read at once
 _LEAST_UNMARKED = 16  # bytes from which on UTF-16 without a byte order mark is told
 Write = Callable[[Entry], None]
+Append = Callable[[Entry, int], None]  # the entry and its place from 0
 FormatLine = Callable[[Path, int, Entry], str]  # the file, the entry's place from 0, the entry
 
 
@@ -381,9 +384,9 @@ def pair_line(path: Path, place: int, pair: Pair) -> str:
 def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write]:
     r"""A function that appends an entry to `path`; the file appears once complete, or not at all.
 
-    `form` is one of FORMS; the file is compressed if its name ends in .gz. muse is a pair a line; tsv has
-    a header, and the fields of `Entry`; jsonl is an object a line with the same names. Unknown values
-    are empty in tsv and null in jsonl.
+    `form` is one of FORMS; the file is compressed if its name ends in .gz. muse is a pair a line; tsv, csv
+    and xlsx have a header, and the fields of `Entry`; jsonl is an object a line with the same names. Unknown
+    values are empty in tables and null in jsonl.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -395,22 +398,40 @@ def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write
     """
     if form not in FORMS:
         raise BadSetting(f"a dictionary format must be one of {', '.join(FORMS)}; got {form!r}")
-    path, line, count = Path(path), FORMS[form], 0
+    path, count = Path(path), 0
     check_place(path)
-    with replaced(path) as stream:
-        if form == "tsv":
-            stream.write(("\t".join(Entry._fields) + "\n").encode())
+    make = _table if form in TABLES else _lines_of_text
+    with make(path, form) as append:
 
         def write(entry: Entry) -> None:
             nonlocal count
             for word in (entry.source, entry.target):
                 check_unicode(path, word, count, kind="pair")
-            stream.write(f"{line(path, count, entry)}\n".encode())
+            append(entry, count)
             count += 1
 
         yield write
         if not count:
             raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
+
+
+@contextmanager
+def _table(path: Path, form: str) -> Iterator[Append]:
+    with table_writer(path, _COLUMNS, form) as write:
+        yield lambda entry, place: write(entry)
+
+
+@contextmanager
+def _lines_of_text(path: Path, form: str) -> Iterator[Append]:
+    line = _LINES[form]
+    with replaced(path) as stream:
+
+        def append(entry: Entry, place: int) -> None:
+            stream.write(f"{line(path, place, entry)}\n".encode())
+
+        if form == "tsv":
+            stream.write(("\t".join(Entry._fields) + "\n").encode())
+        yield append
 
 
 def can_store(form: str, word: str) -> bool:
@@ -419,6 +440,8 @@ def can_store(form: str, word: str) -> bool:
     >>> can_store("muse", "new york"), can_store("tsv", "a\tb"), can_store("jsonl", "a\tb")
     (True, False, True)
     """
+    if form in TABLES:
+        return bool(word.strip(_BLANK)) and fits(form, word)
     return form == "jsonl" or (
         survives_field_round_trip(word) if form == "tsv" else survives_line_round_trip(word)
     )
@@ -444,4 +467,7 @@ def _jsonl(path: Path, place: int, entry: Entry) -> str:
     return json.dumps(entry._asdict(), ensure_ascii=False)
 
 
-FORMS: dict[str, FormatLine] = {"muse": _muse, "tsv": _tsv, "jsonl": _jsonl}
+_LINES: dict[str, FormatLine] = {"muse": _muse, "tsv": _tsv, "jsonl": _jsonl}
+_COLUMNS = dict(zip(Entry._fields, (str, str, float, int, float), strict=True))
+TABLES = ("csv", "xlsx")
+FORMS = (*_LINES, *TABLES)

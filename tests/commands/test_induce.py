@@ -12,7 +12,9 @@ import pytest
 
 from muse.answers.induction import Limits, entries
 from muse.files import read_lexicon
+from muse.files.lexicons import dictionary_writer
 from muse.files.plain_text import read_lines
+from muse.lexicon import Entry
 from muse.search import approximate
 from muse.space import load_space
 from tests.support.command import Command, refused_leaving, tree
@@ -57,6 +59,67 @@ def test_the_ending_says_the_format(muse: Command, space: Path) -> None:
         assert texts[0] == texts[1]
     assert muse("induce", space, "--out", space.parent / "e.tsv", "--format", "muse").code == 0
     assert read_lexicon(space.parent / "e.tsv") == read_lexicon(space.parent / "d.txt")
+
+
+@pytest.mark.parametrize("name", ["d.csv", "d.CSV.gz", "plain"])
+def test_csv_has_the_rows_of_the_table(muse: Command, space: Path, name: str) -> None:
+    plain, out = space.parent / "d.tsv", space.parent / name
+    assert muse("induce", space, "--out", plain, "--top", 2).code == 0
+    more = ["--format", "csv"] if name == "plain" else []
+    assert muse("induce", space, "--out", out, "--top", 2, *more).code == 0
+    packed = out.read_bytes()
+    text = (gzip.decompress(packed) if name.endswith(".gz") else packed).decode()
+    assert text.startswith("\ufeffsource,target,score,rank,probability\n")
+    assert list(csv.DictReader(text[1:].splitlines())) == rows(plain)
+
+
+@pytest.mark.slow
+def test_a_sheet_has_the_rows_of_the_table(muse: Command, space: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    for name in ("d.tsv", "d.xlsx"):
+        assert muse("induce", space, "--out", space.parent / name, "--top", 2).code == 0
+    head, *cells = openpyxl.load_workbook(space.parent / "d.xlsx").active.iter_rows(values_only=True)
+    plain = rows(space.parent / "d.tsv")
+    assert list(head) == list(plain[0]) and len(cells) == len(plain)
+    for row, shown in zip(cells, plain, strict=True):
+        assert row[:2] == (shown["source"], shown["target"]) and row[3] == int(shown["rank"])
+        assert (row[2], row[4]) == (float(shown["score"]), float(shown["probability"]))
+
+
+def test_a_cell_is_no_formula(tmp_path: Path) -> None:
+    with dictionary_writer(tmp_path / "d.csv", form="csv") as write:
+        write(Entry("=1", 'a, "b"', -0.5, 1, None))
+    assert (tmp_path / "d.csv").read_text(encoding="utf-8-sig").splitlines()[1] == '\'=1,"a, ""b""",-0.5,1,'
+
+
+@pytest.mark.parametrize("more", [[], ["--mutual"], ["--min-probability", 0.1]], ids=str)
+def test_a_list_has_the_entries_of_its_words(muse: Command, space: Path, more: list[object]) -> None:
+    (space.parent / "list.txt").write_text("fr7\nnosuch\nFR3\n\nfr12\n", encoding="utf-8")
+    plain, out = space.parent / "d.tsv", space.parent / "own.tsv"
+    options = ["--top", 3, *more]
+    muse("induce", space, "--out", plain, *options)
+    ended = muse("induce", space, "--out", out, "--words", space.parent / "list.txt", *options, "--json")
+    expected = [row for row in rows(plain) if row["source"] in ("fr3", "fr7", "fr12")]
+    assert rows(out) == expected and expected
+    words = len({row["source"] for row in expected})
+    assert (ended.json["words"], ended.json["left_out"]) == (3, {"without_pair": 3 - words, "format": 0})
+    assert "left out 1 of 4 words, which are unknown: 'nosuch' is not among the 39 words of fr" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("more", "part", "code"),
+    [
+        (["--both"], "--both is for whole vocabularies; leave it out, or leave out --words", 2),
+        (["--src-max", 5], "--src-max is for whole vocabularies", 2),
+        (["--ray", "local"], "--ray is for whole vocabularies", 2),
+        ([], "none of the 1 words is known; 'nosuch' is not among the 39 words of fr", 1),
+    ],
+    ids=str,
+)
+def test_what_a_list_excludes(muse: Command, space: Path, more: list[object], part: str, code: int) -> None:
+    (space.parent / "list.txt").write_text("nosuch\n", encoding="utf-8")
+    asked: list[object] = ["induce", space, "--words", space.parent / "list.txt", "--out", space.parent / "d"]
+    refused_leaving(space.parent, muse, [*asked, *more], part, code=code)
 
 
 def test_json_lines_and_packed_pairs_hold_the_same(muse: Command, space: Path) -> None:
@@ -170,17 +233,17 @@ def test_a_second_file_that_fails_takes_the_first_along(muse: Command, space: Pa
     assert tree(space.parent) == before
 
 
-@pytest.mark.parametrize("name", ["d", "d.dict", "fr-en.5000-6500", "d.csv", "d.TXT.gz"])
+@pytest.mark.parametrize("name", ["d", "d.dict", "fr-en.5000-6500", "d.TXT.gz"])
 def test_any_other_name_is_that_of_plain_pairs(muse: Command, space: Path, name: str) -> None:
     assert muse("induce", space, "--out", space.parent / name).code == 0
     assert len(read_lexicon(space.parent / name)) > 10
 
 
-@pytest.mark.parametrize("name", ["d.parquet", "d.json", "d.json.gz", "d.XLSX"])
+@pytest.mark.parametrize("name", ["d.parquet", "d.json", "d.json.gz", "d.xlsx.gz"])
 def test_a_name_that_promises_another_format(muse: Command, space: Path, name: str) -> None:
     out = space.parent / name
     arguments: list[object] = ["induce", space / "nosuch", "--out", out]  # before the space is opened
-    message = f"{name}: pairs are written to a .txt, .tsv or .jsonl file, got"
+    message = f"{name}: pairs are written to a .txt, .tsv, .csv, .xlsx or .jsonl file, got"
     refused_leaving(space.parent, muse, arguments, message)
     assert muse("induce", space, "--out", out, "--format", "jsonl").code == 0
 

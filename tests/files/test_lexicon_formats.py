@@ -70,8 +70,9 @@ def test_jsonl(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("scores", [LEXICON.scores, None])
 def test_what_is_written_reads_back(tmp_path: Path, form: str, scores: tuple[float, ...] | None) -> None:
-    write_dictionary(tmp_path / "d", Lexicon(PAIRS, scores), form=form)
-    lexicon = read_lexicon(tmp_path / "d")
+    path = tmp_path / ("d.xlsx" if form == "xlsx" else "d")  # openpyxl wants the name
+    write_dictionary(path, Lexicon(PAIRS, scores), form=form)
+    lexicon = read_lexicon(path)
     assert lexicon.pairs == PAIRS
     if scores is None or form == "muse":
         assert lexicon.scores is None
@@ -166,8 +167,8 @@ def test_nothing_to_write_and_nowhere_to(tmp_path: Path, form: str) -> None:
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="one of muse, tsv, jsonl; got 'csv'"):
-        write_dictionary(tmp_path / "d", LEXICON, form="csv")
+    with pytest.raises(BadSetting, match="one of muse, tsv, jsonl, csv, xlsx; got 'xml'"):
+        write_dictionary(tmp_path / "d", LEXICON, form="xml")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes by name here")
