@@ -30,20 +30,20 @@ from muse.vectors import Vectors
 Translation = tuple[str, float]
 
 
-def with_entries(tokens: Sequence[str], vectors: Vectors) -> Iterator[tuple[str, str | None]]:
-    """The tokens in order, each with None, and expressions that `vectors` know as one token with their entry.
+def with_entries(tokens: Sequence[str], vectors: Vectors) -> Iterator[tuple[Sequence[str], str | None]]:
+    """The tokens in order with None; those of an expression that `vectors` know together, with its entry.
 
     >>> import numpy as np
     >>> french = Vectors("fr", ["un", "quelqu"], np.zeros((2, 1), np.float32))
     >>> list(with_entries(["Quelqu'", "un", "vient"], french))
-    [("Quelqu'un", 'quelqu un'), ('vient', None)]
+    [(["Quelqu'", 'un'], 'quelqu un'), (['vient'], None)]
     """
     for group in grouped(tokens, vectors.language):
         entry = expression_entry(group, vectors) if len(group) > 1 else None
         if entry is not None:
-            yield joined(group), entry
+            yield group, entry
         else:
-            yield from ((token, None) for token in group)
+            yield from (([token], None) for token in group)
 
 
 def expression_entry(tokens: Sequence[str], vectors: Vectors) -> str | None:

@@ -42,9 +42,11 @@ from muse.text.surface import (
     in_text,
     is_all_caps,
     is_always_capital,
+    joined,
     with_capitals,
 )
 from muse.text.tokens import Tokeniser
+from muse.text.written import TranslatedToken, WrittenToken, joined_line, written_tokens
 from muse.vectors import Vectors
 
 HYPHEN = "@-@"  # Moses' token for a hyphen between two tokens
@@ -71,17 +73,22 @@ class Piece(NamedTuple):
     """A token of a line, or part of one, or an expression, and the entry to look up; None if it is copied.
 
     `first` is true at the start of a sentence, `name` for a capital that neither place nor language requires.
+    `at`: the token as the line has it, the first one of an expression.
     """
 
     token: str
     entry: str | None
     first: bool = False
     name: bool = False
+    at: WrittenToken = WrittenToken("")
 
     @property
     def is_word(self) -> bool:
         """Whether it has a letter and is neither a unit nor markup."""
         return self.token not in UNITS and any(map(str.isalpha, self.token)) and not is_markup(self.token)
+
+
+_JOINT = Piece(HYPHEN, None, at=WrittenToken(HYPHEN, "", "-"))
 
 
 class TextReader:
@@ -91,30 +98,41 @@ class TextReader:
         self._vectors, self._new_words = vectors, new_words
 
     def pieces(self, tokens: Sequence[str]) -> list[Piece]:
+        """The pieces of tokens with spaces between them."""
+        return self.read([WrittenToken(token, written=token) for token in tokens])
+
+    def read(self, tokens: Sequence[WrittenToken]) -> list[Piece]:
         """The pieces of a line; a name of several words, each of them capitalised, is copied whole."""
         found: list[Piece] = []
-        first, quantity = True, False
-        for token, entry in with_entries(tokens, self._vectors):
+        first, quantity, place = True, False, 0
+        for group, entry in with_entries([token.text for token in tokens], self._vectors):
+            at, token = tokens[place], joined(group)
+            place += len(group)
+            has_digit = any(map(str.isdecimal, token))
             has_letters = any(map(str.isalpha, token)) and not is_markup(token)
             if entry is not None:
-                found.append(Piece(token, entry, first))
-            elif not has_letters or (quantity and token in UNITS):
-                found.append(Piece(token, None))
+                found.append(Piece(token, entry, first, at=at._replace(text=token)))
+            elif at.kept or has_digit or not has_letters or (quantity and token in UNITS):
+                found.append(Piece(token, None, at=at))
             else:
-                found += self._word(token, first)
-            quantity = any(map(str.isdecimal, token)) or (quantity and token in _OF_QUANTITIES)
+                found += self._word(at, first)
+            quantity = has_digit or (quantity and token in _OF_QUANTITIES)
             first = token in _ENDS or not token.strip(".") or (first and not has_letters)
         return list(_long_names_copied(found))
 
-    def _word(self, token: str, first: bool) -> list[Piece]:
+    def _word(self, at: WrittenToken, first: bool) -> list[Piece]:
         # The token as one word or, if it is unknown, as the words between its hyphens.
-        language = self._vectors.language
+        token, language = at.text, self._vectors.language
         entry, name = self._known(token, first), not first and has_name_capital(token, language)
         if entry is None and "-" in token:
-            parts = [Piece(part, self._known(part, first), first, name) for part in token.split("-")]
+            parts = [
+                Piece(part, self._known(part, first), first, name, WrittenToken(part, "", part))
+                for part in token.split("-")
+            ]
             if all(part.entry is not None for part in parts):
-                return [piece for part in parts for piece in (Piece(HYPHEN, None), part)][1:]
-        return [Piece(token, self._new(token, first) if entry is None else entry, first, name)]
+                parts[0] = parts[0]._replace(at=at)
+                return [piece for part in parts for piece in (_JOINT, part)][1:]
+        return [Piece(token, self._new(token, first) if entry is None else entry, first, name, at)]
 
     def _known(self, token: str, first: bool) -> str | None:
         index = self._vectors.index
@@ -125,8 +143,8 @@ class TextReader:
         return found[0] if found else None
 
     def _new(self, token: str, first: bool) -> str | None:
-        # A capital inside a sentence marks a name, which n-grams would turn into a word.
-        if self._new_words is None or (token[0].isupper() and not first):
+        # A capital inside a sentence marks a name, a point an abbreviation: n-grams would make words of them.
+        if self._new_words is None or (token[0].isupper() and not first) or "." in token:
             return None
         known = reversed(forms(token, self._vectors.language))
         return next((form for form in known if self._new_words.has(form)), None)
@@ -284,7 +302,7 @@ class Translator:
         if self._doubted is not None:
             first = [line for line in (*self._doubted, *lines) if any(map(str.isalpha, line))]
             self._doubted = None if check_script(first, self._space.vectors(self.source)) else first
-        pieces = [self._reader.pieces(self._tokeniser.tokens_and_tags(line)) for line in lines]
+        pieces = [self._reader.read(written_tokens(self._tokeniser, line)) for line in lines]
         self._look_up(piece.entry for line in pieces for piece in line if piece.entry is not None)
         for piece in (piece for line in pieces for piece in line if piece.is_word):
             self.counts.words += 1
@@ -294,7 +312,7 @@ class Translator:
 
     def choices(self, line: str) -> list[Choice]:
         """The tokens of a line, each with its alternative translations, capitalised as required."""
-        pieces = self._reader.pieces(self._tokeniser.tokens_and_tags(line))
+        pieces = self._reader.read(written_tokens(self._tokeniser, line))
         entries = list(dict.fromkeys(piece.entry for piece in pieces if piece.entry is not None))
         found = self._answers(entries)
         all_caps = is_all_caps([piece.token for piece in pieces])
@@ -389,7 +407,11 @@ class Translator:
         for place, piece in enumerate(pieces):
             if not kept[place]:
                 words[place] = self._cased(words[place], piece, all_caps)
-        return self._joiner.text(words)
+            else:
+                words[place] = piece.at.written  # whatever elision would make of it
+        ats = [piece.at for piece in pieces]
+        found = [TranslatedToken(*parts) for parts in zip(words, ats, kept, strict=True)]
+        return joined_line(found, self._joiner)
 
     def _cased(self, word: str, piece: Piece, all_caps: bool) -> str:
         alone = is_always_capital(piece.token, self.source) and not piece.first

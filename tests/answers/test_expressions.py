@@ -30,11 +30,11 @@ def test_the_entry_of_an_expression(words: tuple[str, ...], entry: str | None) -
 def test_an_expression_is_one_token_only_where_it_is_known() -> None:
     tokens = "Je viens parce que quelqu' un chante".split()
     known = list(with_entries(tokens, french("parce", "que", "un")))
-    assert known[2:] == [("parce que", "parce que"), ("quelqu'", None), ("un", None), ("chante", None)]
-    assert [
-        token for token, _ in with_entries(tokens, Vectors("it", ["parce", "que"], np.eye(2, dtype="f")))
-    ] == tokens
-    assert list(with_entries(["parce"], french("parce", "que"))) == [("parce", None)]
+    assert known[2] == (["parce", "que"], "parce que")
+    assert known[3:] == [(["quelqu'"], None), (["un"], None), (["chante"], None)]
+    italian = with_entries(tokens, Vectors("it", ["parce", "que"], np.eye(2, dtype="f")))
+    assert [group for group, _ in italian] == [[token] for token in tokens]
+    assert list(with_entries(["parce"], french("parce", "que"))) == [(["parce"], None)]
     assert list(with_entries([], french("parce"))) == []
 
 
