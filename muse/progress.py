@@ -1,4 +1,4 @@
-"""Progress of long work: one line with the time left on a terminal, occasional log lines elsewhere.
+"""Progress of long work: one line with the time left on a terminal or in a notebook, log lines elsewhere.
 
 A line has the name of the stage, its share, rate, time left and figures; on a narrow terminal the least
 important go first. It is ours: tqdm opens a second row for a stage within a stage and cuts the time left,
@@ -18,6 +18,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol, TypeVar
 
 log = logging.getLogger(__name__)
@@ -27,8 +28,10 @@ MORE = "..."  # the end of a name that is cut
 _TIMES = ((1, "s"), (60, "min"), (3_600, "h"))
 LOG_EVERY_SECONDS = 10.0
 SHOW_EVERY_SECONDS = 0.1
+IN_NOTEBOOK_EVERY_SECONDS = 0.5  # each change is a message to a browser
 USUAL_COLUMNS = 80
 _CLEAR = "\r\x1b[K"
+_CLEAR_IN_NOTEBOOK = f"\r{' ' * (USUAL_COLUMNS - 1)}\r"  # a notebook obeys the return, and no escape
 
 
 @dataclass(frozen=True)
@@ -248,7 +251,8 @@ class Progress:
     def __init__(self, *, quiet: bool = False, callback: Callback | None = None) -> None:
         self._quiet = quiet
         self._callbacks = () if callback is None else (callback,)
-        self._terminal = on_terminal()
+        self._clear = clearing()
+        self._every = _seconds_between()
         self._part = (0, 0)
         self._open: list[_Line] = []  # of the stages that run, outermost first; copies share it
 
@@ -309,13 +313,12 @@ class Progress:
             for callback in self._callbacks:
                 callback(name, done, figures)
             now = time.monotonic()
-            # A terminal line may change ten times a second; log lines would fill the log.
-            if now - last < (SHOW_EVERY_SECONDS if self._terminal else LOG_EVERY_SECONDS):
+            if now - last < self._every:
                 return
             last = now
             line.done, line.seconds, line.figures = done, now - began, figures
             self._draw()
-            if not (self._quiet or self._terminal):
+            if not (self._quiet or self._clear):
                 log.info("%s", line.text())
 
         try:
@@ -326,16 +329,37 @@ class Progress:
 
     def _draw(self) -> None:
         """Draws the line of the innermost stage, or clears it if none is left."""
-        if self._terminal and not self._quiet:
+        if self._clear and not self._quiet:
             # One column is left free: in the last one, some terminals begin a new line.
-            text = self._open[-1].text(columns() - 1) if self._open else ""
-            sys.stderr.write(_CLEAR + text)
+            room = columns() if self._clear == _CLEAR else USUAL_COLUMNS
+            text = self._open[-1].text(room - 1) if self._open else ""
+            sys.stderr.write(self._clear + text)
             sys.stderr.flush()
+
+
+def clearing() -> str:
+    """What clears the line of stderr that can be changed; empty where none can."""
+    if on_terminal():
+        return _CLEAR
+    return _CLEAR_IN_NOTEBOOK if in_notebook() else ""
+
+
+def _seconds_between() -> float:
+    # A terminal line may change ten times a second; log lines would fill the log.
+    if on_terminal():
+        return SHOW_EVERY_SECONDS
+    return IN_NOTEBOOK_EVERY_SECONDS if in_notebook() else LOG_EVERY_SECONDS
 
 
 def on_terminal() -> bool:
     """Whether stderr is a terminal on which a line can be changed."""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook, such as Jupyter's."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None
 
 
 def columns() -> int:
@@ -352,7 +376,55 @@ def message(text: str) -> str:
     Spaces fill the rows, so that what is copied from the terminal, such as a command, is still one line.
     Control characters that it quotes are shown as escapes, wherever it goes.
     """
-    text = printable(text)
-    if not on_terminal():
-        return text
-    return _CLEAR + "\n".join(filled(line, columns()) for line in text.split("\n"))
+    text, clear = printable(text), clearing()
+    if clear != _CLEAR:
+        return clear + text
+    return clear + "\n".join(filled(line, columns()) for line in text.split("\n"))
+
+
+@contextmanager
+def messages_shown(level: int = logging.INFO) -> Iterator[None]:
+    """A context in which the messages of muse from this level on are shown on stderr, as the commands do.
+
+    Those that logging is set up to show already are left to its handlers, which get no others than before.
+    """
+    ours, root = logging.getLogger("muse"), logging.getLogger()
+    least = ours.getEffectiveLevel() if ours.hasHandlers() else logging.CRITICAL + 1
+    if least <= level:
+        yield
+        return
+    before, added = ours.level, _AboveTheLine(level)
+    handlers = [*ours.handlers, *root.handlers]
+    added.addFilter(lambda record: not _is_shown_anyway(record, least))
+    leave_out = partial(_is_shown_anyway, least=least)
+    for handler in handlers:
+        handler.addFilter(leave_out)
+    ours.addHandler(added)
+    ours.setLevel(level)
+    try:
+        yield
+    finally:
+        ours.setLevel(before)
+        ours.removeHandler(added)
+        for handler in handlers:
+            handler.removeFilter(leave_out)
+
+
+def _is_shown_anyway(record: logging.LogRecord, least: int) -> bool:
+    """Whether a message is shown where those of muse are from this level on: some loggers have their own."""
+    logger: logging.Logger | None = logging.getLogger(record.name)
+    if record.levelno >= least or not f"{record.name}.".startswith("muse."):
+        return True
+    while logger is not None and logger.name != "muse":
+        if logger.level:
+            return True
+        logger = logger.parent
+    return False
+
+
+class _AboveTheLine(logging.Handler):
+    """Writes messages on stderr, above the progress line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        sys.stderr.write(message(record.getMessage()) + "\n")
+        sys.stderr.flush()

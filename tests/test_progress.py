@@ -15,7 +15,7 @@ from muse import progress
 from muse.commands.encoders import encoded
 from muse.export.vector_files import export_vectors
 from muse.files import read_vectors
-from muse.progress import Progress
+from muse.progress import Progress, messages_shown
 from muse.search.retrieval import Retrieval
 from muse.sentences.loading import load_encoder
 from muse.sentences.mining import mine
@@ -174,3 +174,105 @@ def test_what_takes_long_on_large_input_says_how_far_it_is(tmp_path: Path) -> No
         "candidates": words,
         "encoding fr": 2,
     }
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel of a notebook, as IPython has it."""
+
+    class Shell:
+        kernel = object()
+
+    class Module:
+        get_ipython = Shell
+
+    monkeypatch.setitem(sys.modules, "IPython", Module)
+    monkeypatch.setattr(progress, "IN_NOTEBOOK_EVERY_SECONDS", 0.0)
+
+
+def test_a_notebook_has_one_line_that_changes(notebook: None, capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress().stage("work", 4) as tick:
+        tick(1, loss=0.25)
+    Progress(quiet=True).skip_parts()
+    sys.stderr.write(progress.message("done\x1b[8m") + "\n")
+    shown = capsys.readouterr().err
+    lines = re.sub(r"\r +\r", "\r", shown).split("\r")  # a notebook obeys \r, and no escape
+    assert lines[0] == "" and lines[1] == "work: 0 %" and lines[3:] == ["", "done\\u001b[8m\n"]
+    assert re.fullmatch(r"work: 25 %, .+, loss 0.25", lines[2])
+    assert "\x1b" not in shown
+    widest = max(map(len, lines))
+    assert all(len(cleared) >= widest for cleared in re.findall(r"\r( +)\r", shown))
+
+
+def test_ipython_on_a_terminal_is_no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Module:
+        get_ipython = object
+
+    assert not progress.in_notebook()
+    monkeypatch.setitem(sys.modules, "IPython", Module)
+    assert not progress.in_notebook()
+
+
+@pytest.fixture
+def logs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the handler of a program has, whose level is WARNING; pytest's own handlers are put aside."""
+    found: list[str] = []
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            found.append(record.getMessage())
+
+    monkeypatch.setattr(logging.getLogger(), "handlers", [Kept()])
+    monkeypatch.setattr(logging.getLogger(), "level", logging.WARNING)
+    logging.getLogger("muse").manager._clear_cache()  # type: ignore[attr-defined]
+    return found
+
+
+def say() -> None:
+    for level in (logging.DEBUG, logging.INFO, logging.WARNING):
+        for name in ("muse.learn.pair", "other"):
+            logging.getLogger(name).log(level, "%s %d", name, level)
+
+
+def test_messages_are_shown_once_for_a_while(logs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with messages_shown():
+        say()
+    assert capsys.readouterr().err == "muse.learn.pair 20\n"
+    assert logs == ["muse.learn.pair 30", "other 30"]  # as before
+    say()
+    assert capsys.readouterr().err == "" and len(logs) == 4
+    with messages_shown(logging.DEBUG):
+        say()
+    assert capsys.readouterr().err == "muse.learn.pair 10\nmuse.learn.pair 20\n"
+
+
+def test_messages_that_a_program_shows_already_are_left_to_it(
+    logs: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    logging.getLogger().setLevel(logging.INFO)
+    with messages_shown():
+        say()
+    assert capsys.readouterr().err == ""
+    assert logs == ["muse.learn.pair 20", "other 20", "muse.learn.pair 30", "other 30"]
+
+
+def test_without_any_handler_all_messages_are_shown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    with messages_shown():
+        logging.getLogger("muse.x").warning("careful")
+        logging.getLogger("muse.x").info("news")
+    assert capsys.readouterr().err == "careful\nnews\n"
+
+
+def test_a_logger_with_a_level_of_its_own_keeps_it(
+    logs: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chatty = logging.getLogger("muse.learn")
+    monkeypatch.setattr(chatty, "level", logging.INFO)
+    chatty.manager._clear_cache()  # type: ignore[attr-defined]
+    with messages_shown():
+        say()
+    assert logs == ["muse.learn.pair 20", "muse.learn.pair 30", "other 30"]
+    assert capsys.readouterr().err == ""

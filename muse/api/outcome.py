@@ -47,6 +47,31 @@ class Report(Brief):
         """The pivot."""
         return self.config.pivot
 
+    def lines(self) -> list[str]:
+        """The lines that `muse align` prints: for each mapped language, then for the whole run."""
+        fields = self.as_json()
+        lines = [_row("space", fields["space"])]
+        for language, learned in self.learned.items():
+            own = self.fields(language)
+            lines += ["", _row("language", language)] * (len(self.learned) > 1) + [
+                _row("initialisation", f"{learned.alignment.method}{self._learned_from(learned)}"),
+                _row("criterion", own["criterion"]),
+                *([] if learned.supervision is None else [_row("held out", learned.supervision)]),
+                _row("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"),
+                *([_row("answers", self.answers[language].there)] if language in self.answers else []),
+                _row("signature", own["signature"]),
+            ]
+        if self.joint is not None:
+            lines += ["", _row("joint", self.joint)]
+        took = _row("time", f"{fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB")
+        return [*lines[:-1], took, lines[-1]] if len(self.learned) == 1 else [*lines, took]
+
+    def _learned_from(self, learned: Learned) -> str:
+        """What a mapping was learned from beside vectors."""
+        if learned.supervision is not None:
+            return " (uses an encoder's pairs)" if self.config.lexicon is None else " (uses a dictionary)"
+        return " (uses identical strings)" if "identical" in learned.alignment.inits else ""
+
     def as_json(self) -> dict[str, Any]:
         """The fields of `muse align --json`: of the least confident language, and of each if several."""
         fields = self.fields(weakest(self.learned))
@@ -73,6 +98,10 @@ class Report(Brief):
             "signature": str(self.signatures[language]),
             "via": list(learned.via),
         }
+
+
+def _row(name: str, value: object) -> str:
+    return f"{name:15} {value}"
 
 
 def weakest(learned: Mapping[str, Learned]) -> str:

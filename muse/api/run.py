@@ -10,6 +10,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,20 +19,23 @@ import numpy as np
 
 from muse.answers.outside import OutsideScores
 from muse.api.answers import AnswersReport, Known, choose_answers
-from muse.api.outcome import Report, manifest_entry, provenance, signature
+from muse.api.outcome import Report, manifest_entry, provenance, signature, weakest
 from muse.api.outside import check_outside, hints, is_given, outside_scores
 from muse.api.settings import (
     Untrained,
     captions,
     check,
     check_files,
+    check_yes_or_no,
+    given_texts,
     pivot_file,
     settings_of,
     source_files,
+    untrained_of,
     via_files,
     word_list,
 )
-from muse.api.space import Space
+from muse.api.space import Space, common_words
 from muse.errors import BadSetting, MuseError
 from muse.evaluation.score import Signature
 from muse.files import read_lexicon, read_vectors
@@ -46,11 +50,12 @@ from muse.learn.many import Intermediate, LearnedMany, Others, learn_many
 from muse.learn.pair import PARTS, check_pair, normalise_in_place
 from muse.learn.settings import AlignConfig, Given, RowArray
 from muse.lexicon import Lexicon
-from muse.progress import Progress
+from muse.progress import Progress, messages_shown
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
-from muse.search.exact import searching_by
+from muse.search.exact import searching_by, set_threads
+from muse.search.retrieval import check_count
 from muse.space import (
     AlignedSpace,
     SideToSave,
@@ -73,6 +78,9 @@ def align(
     *,
     device: str = "auto",
     progress: Progress | None = None,
+    quiet: bool = False,
+    verbose: bool = False,
+    threads: int | None = None,
     **options: Any,
 ) -> Space:
     """The aligned space of the languages, learned from their vectors and saved.
@@ -82,15 +90,49 @@ def align(
     `normalise`, `backend`, `refine`, `reweight`, `joint`, `out`, `resume`, `src_emb`, `tgt_emb`, `via`,
     `via_emb`, `into`, `src_words`, `tgt_words`, `src_captions`, `tgt_captions`, `encoder`,
     `encoder_template`, `encoder_emb`, `evidence`. `config` has settings as one value, `muse.AlignConfig`, and
-    options that are given beside it replace its own. `progress` shows how far the run is:
-    `muse.progress.Progress()` on stderr. Raise BadSetting for an unknown name or a wrong value.
+    options that are given beside it replace its own. What the command prints is shown on stderr, with the
+    progress, unless `quiet`; `verbose` shows more. `src_text` and `tgt_text` are texts to train vectors on
+    first, `threads` is the number of CPU threads. Raise BadSetting for an unknown name or a wrong value.
 
     In place of a file of vectors an array (n, d) will do: rows in no order, such as the vectors that a model
     gives to texts. It is copied, not changed, and the id of row i is str(i). Raise BadSetting for an array of
-    another shape or type. The verdict is in `space.manifest["verdict"]`; check it before you use the space.
+    another shape or type. Check `space.verdict` before you use the space.
     """
     languages = {"src": options.pop("source", src), "tgt": options.pop("target", tgt)}  # former names
-    return Space.of(run(settings_of(**languages, options=options), device=device, progress=progress).aligned)
+    texts = {name: options.pop(name, None) for name in ("src_text", "tgt_text")}
+    config = settings_of(**languages, options=options)
+    check_yes_or_no(quiet=quiet, verbose=verbose)
+    untrained = untrained_of(config, *given_texts(**texts), quiet=quiet)
+    if threads is not None:
+        check_count("threads", threads)
+        set_threads(threads)
+    with nullcontext() if quiet else messages_shown(logging.DEBUG if verbose else logging.INFO):
+        shown = progress or Progress(quiet=quiet)
+        report = run(config, device=device, progress=shown, untrained=untrained)
+        space = Space.of(report.aligned)
+        for line in report.lines():
+            log.info("%s", line)
+        log.log(*_advice(space, weakest(report.learned)))
+    return space
+
+
+def _advice(space: Space, language: str) -> tuple[int, str]:
+    """What to do with a space at the prompt, and the level of the message."""
+    label = space.verdict.languages.get(language, space.verdict)
+    if label != "aligned":
+        use = (
+            "do not use it"
+            if label == "failed"
+            else 'measure it before you use it, muse.evaluate(space, "pairs.txt")'
+        )
+        return logging.WARNING, (
+            f"The alignment of {language} is judged {label}: {use}. A few translations to learn from "
+            '(dictionary="pairs.txt"), or vectors of more words, may help.'
+        )
+    words = common_words(space, language, 1) if space.vectors(language).ranked else []
+    looked_up = [f'space.{name}("{words[0]}")' for name in ("translate", "neighbours") if words]
+    uses = ", ".join([*looked_up, "space.dictionary()", 'muse.evaluate(space, "pairs.txt")'])
+    return logging.INFO, f"What next: {uses}"
 
 
 def run(

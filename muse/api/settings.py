@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -9,15 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from muse.embedding import EmbedConfig, embed
+from muse.embedding.corpus import check_text
 from muse.errors import BadFile, BadSetting, Contradiction, did_you_mean
 from muse.files.source import cannot_open
 from muse.files.vectors.locate import locate_vectors
 from muse.files.vectors.spacy import find_vectors
+from muse.files.writing import check_place
 from muse.learn.pair import MINIMUM_WORDS
 from muse.learn.refine import PLAIN
 from muse.learn.settings import NO_PIVOT, OPTIONS, RECIPES, AlignConfig, Given, RowArray, check_recipe
+from muse.progress import Progress
 from muse.space import check_language
+
+log = logging.getLogger(__name__)
 
 FORMER_NAMES = {
     "source_file": "src_emb", "target_file": "tgt_emb", "via_file": "via_emb", "source_words": "src_words",
@@ -130,10 +138,10 @@ def _refinement(name: str, value: str) -> object:
     return known[value]
 
 
-def _paths(name: str, value: object) -> tuple[Path, ...]:
+def _paths(name: str, value: object, what: str = "two paths") -> tuple[Path, ...]:
     files = value if isinstance(value, list | tuple) else (value,)
     if not all(isinstance(file, str | PathLike) for file in files):
-        raise _expected(name, "two paths", value)
+        raise _expected(name, what, value)
     return tuple(map(Path, files))
 
 
@@ -348,3 +356,73 @@ class Untrained:
 
     languages: Collection[str]
     train: Callable[[], object]
+
+
+def untrained_of(
+    config: AlignConfig, src_text: Sequence[Path], tgt_text: Path | None, *, quiet: bool
+) -> Untrained:
+    """The languages that have a text in place of vectors, and what trains these: `--src-text`, `--tgt-text`.
+
+    Raise Contradiction or BadFile where the texts contradict other settings or files.
+    """
+    texts = _texts(config, src_text, tgt_text)
+    for language, text in texts.items():
+        if not text.exists():
+            raise BadFile(f"{text}: expected the text of {language!r}, found no such file; check its name")
+        if vectors_of(language).exists():
+            raise BadFile(
+                f"{vectors_of(language)} is there already: expected to write the vectors of {text} to it; "
+                "if they are the same, leave --src-text and --tgt-text out, else move the file away"
+            )
+        check_place(vectors_of(language))
+        check_text(text)
+    return Untrained(texts, lambda: _embed(texts, seed=config.seed, quiet=quiet))
+
+
+def given_texts(src_text: object, tgt_text: object) -> tuple[tuple[Path, ...], Path | None]:
+    """The texts of the languages to map, and of the target; BadSetting for what is no path."""
+    if tgt_text is not None and not isinstance(tgt_text, str | PathLike):
+        raise _expected("tgt_text", "a path", tgt_text)
+    sources = () if src_text is None else _paths("src_text", src_text, "a path or several")
+    return sources, None if tgt_text is None else Path(tgt_text)
+
+
+def check_yes_or_no(**options: object) -> None:
+    """Raise BadSetting unless all of these options are True or False."""
+    for name, value in options.items():
+        if not isinstance(value, bool | np.bool_):
+            raise _expected(name, "True or False", value)
+
+
+def _texts(config: AlignConfig, src_text: Sequence[Path], tgt_text: Path | None) -> dict[str, Path]:
+    """The text of each language that has one; Contradiction if it has vectors too."""
+    given = (("--src", src_text, config.src_emb), ("--tgt", tgt_text, config.tgt_emb))
+    for side, text, vectors in given:
+        if text and vectors:
+            raise Contradiction(f"{side}-text replaces {side}-emb, got both; leave one of them out")
+    if src_text and len(src_text) != len(config.src):
+        raise Contradiction(
+            f"--src-text must be given once for each --src, got {len(src_text)} for {len(config.src)}; give "
+            "all of them, in the same order"
+        )
+    found = dict(zip(config.src, src_text, strict=False))
+    if tgt_text is not None:
+        if config.tgt is None:
+            raise Contradiction("--tgt-text needs --tgt LANG; --into has the target's vectors in its space")
+        found[config.tgt] = tgt_text
+    return found
+
+
+def vectors_of(language: str) -> Path:
+    """The file of the vectors that are trained, where they are looked for by their language."""
+    return Path("embeddings", f"{language}.vec")
+
+
+def _embed(texts: Mapping[str, Path], *, seed: int, quiet: bool) -> None:
+    """Trains the vectors of each language."""
+    config = EmbedConfig(seed=seed, threads=torch.get_num_threads())
+    for language, text in texts.items():
+        made = embed(
+            [text], vectors_of(language), language=language, config=config, progress=Progress(quiet=quiet)
+        )
+        log.info("%s words in %s, from %s tokens", f"{made.words:,}", made.out, f"{made.tokens:,}")

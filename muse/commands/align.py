@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +21,8 @@ from muse.learn.initialise import INITIALISATIONS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from muse.api.outcome import Report
-    from muse.learn.pair import Learned
     from muse.learn.settings import AlignConfig
 
-FOLDER = Path("embeddings")  # where muse align looks for vectors by their language
 FAILED = 3  # the exit code of an alignment judged failed
 
 
@@ -214,55 +210,23 @@ def align(**options: Any) -> int:
     if options["tgt"] is None and options["into"] is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
     from muse.api.run import run
-    from muse.api.settings import Untrained
+    from muse.api.settings import untrained_of
     from muse.progress import Progress, message
     from muse.run.memory import keep_freed_memory
 
     config = _settings(options)
     keep_freed_memory()
-    quiet, texts = options["quiet"], check_texts(options)
-    untrained = Untrained(texts, partial(embed_texts, texts, seed=options["seed"], quiet=quiet))
+    quiet = options["quiet"]
+    untrained = untrained_of(config, options["src_text"], options["tgt_text"], quiet=quiet)
     report = run(config, device=options["device"], progress=Progress(quiet=quiet), untrained=untrained)
     fields = report.as_json()
-    shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(_lines(report))
+    shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(report.lines())
     echo(shown)
     if not (options["as_json"] or quiet):
         from muse.commands.align_advice import advice  # reports are slow to load
 
         click.echo(message("\n".join(advice(report, options))), err=True)
     return FAILED if fields["verdict"] == "failed" else 0
-
-
-def _lines(report: Report) -> list[str]:
-    """The lines printed without --json: for each mapped language, then for the whole run."""
-    fields = report.as_json()
-    lines = [_row("space", fields["space"])]
-    hinted = report.config.lexicon is None
-    for language, learned in report.learned.items():
-        own = report.fields(language)
-        lines += ["", _row("language", language)] * (len(report.learned) > 1) + [
-            _row("initialisation", f"{learned.alignment.method}{_evidence(learned, hinted)}"),
-            _row("criterion", own["criterion"]),
-            *([] if learned.supervision is None else [_row("held out", learned.supervision)]),
-            _row("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"),
-            *([_row("answers", report.answers[language].there)] if language in report.answers else []),
-            _row("signature", own["signature"]),
-        ]
-    if report.joint is not None:
-        lines += ["", _row("joint", report.joint)]
-    took = _row("time", f"{fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB")
-    return [*lines[:-1], took, lines[-1]] if len(report.learned) == 1 else [*lines, took]
-
-
-def _evidence(learned: Learned, hinted: bool) -> str:
-    """What a mapping was learned from beside vectors."""
-    if learned.supervision is not None:
-        return " (uses an encoder's pairs)" if hinted else " (uses a dictionary)"
-    return " (uses identical strings)" if "identical" in learned.alignment.inits else ""
-
-
-def _row(name: str, value: object) -> str:
-    return f"{name:15} {value}"
 
 
 def _settings(options: dict[str, Any]) -> AlignConfig:
@@ -277,57 +241,3 @@ def _settings(options: dict[str, Any]) -> AlignConfig:
         typed_in["refine"] = False
     known = {name: value for name, value in typed_in.items() if name in KNOWN and value != ()}
     return settings_of(options["src"], options["tgt"], known | {"command": typed()})
-
-
-def check_texts(options: dict[str, Any]) -> dict[str, Path]:
-    """The text of each language that has one; an error where they contradict other options or files."""
-    from muse.embedding.corpus import check_text
-    from muse.errors import BadFile, Contradiction
-    from muse.files.writing import check_place
-
-    source, target, sources = options["src_text"], options["tgt_text"], options["src"]
-    for side, given, other in (("--src", source, options["src_emb"]), ("--tgt", target, options["tgt_emb"])):
-        if given and other:
-            raise Contradiction(f"{side}-text replaces {side}-emb, got both; leave one of them out")
-    if source and len(source) != len(sources):
-        raise Contradiction(
-            f"--src-text must be given once for each --src, got {len(source)} for {len(sources)}; give all "
-            "of them, in the same order"
-        )
-    if target and options["tgt"] is None:
-        raise Contradiction("--tgt-text needs --tgt LANG; --into has the target's vectors in its space")
-    found = dict(zip(sources, source, strict=False))
-    found |= {options["tgt"]: target} if target else {}
-    for language, text in found.items():
-        if not text.exists():
-            raise BadFile(f"{text}: expected the text of {language!r}, found no such file; check its name")
-        if vectors_of(language).exists():
-            raise BadFile(
-                f"{vectors_of(language)} is there already: expected to write the vectors of {text} to it; "
-                "if they are the same, leave --src-text and --tgt-text out, else move the file away"
-            )
-        check_place(vectors_of(language))
-        check_text(text)
-    return found
-
-
-def vectors_of(language: str) -> Path:
-    """The file of the vectors that are trained."""
-    return FOLDER / f"{language}.vec"
-
-
-def embed_texts(texts: dict[str, Path], *, seed: int, quiet: bool) -> None:
-    """Trains the vectors of each language."""
-    import torch
-
-    from muse.embedding import EmbedConfig, embed
-    from muse.progress import Progress, printable
-
-    config = EmbedConfig(seed=seed, threads=torch.get_num_threads())
-    for language, text in texts.items():
-        made = embed(
-            [text], vectors_of(language), language=language, config=config, progress=Progress(quiet=quiet)
-        )
-        if not quiet:
-            counted = f"{made.words:,} words in {made.out}, from {made.tokens:,} tokens"
-            click.echo(printable(counted), err=True)

@@ -15,6 +15,7 @@ import muse
 from muse.alignment import Alignment
 from muse.api.settings import check, settings_of
 from muse.commands.align import align
+from muse.embedding import Embedded
 from muse.errors import BadFile, BadSetting, Contradiction
 from muse.learn import auto
 from muse.learn.refine import RefineConfig
@@ -129,7 +130,7 @@ def test_the_recipe_of_the_paper_from_files_to_answers(
     x, y = source.matrix.astype(float), target.matrix.astype(float)
     played = Played(turn)
     monkeypatch.setitem(auto.KNOWN, "adversarial-paper", played)
-    files = {
+    files: dict[str, Any] = {
         f"{name}_emb": write_vec(tmp_path / f"{side.language}.vec", side)
         for name, side in (("src", source), ("tgt", target))
     }
@@ -250,7 +251,7 @@ def test_device_and_progress_reach_the_run(monkeypatch: pytest.MonkeyPatch) -> N
     progress = Progress(quiet=True)
     with pytest.raises(KeyboardInterrupt):
         muse.align("fr", "en", device="cpu", progress=progress)
-    assert seen == {"device": "cpu", "progress": progress}
+    assert (seen["device"], seen["progress"]) == ("cpu", progress)
 
 
 def test_one_language_for_detours_may_be_a_string(tmp_path: Path) -> None:
@@ -337,3 +338,72 @@ def test_what_a_third_column_is_read_as(
         muse.align("fr", "en", dictionary=tmp_path / "pairs.txt", out=tmp_path / "space", **files)
     named = [message for message in caplog.messages if "third column" in message]
     assert named == ([] if told is None else [f"{tmp_path / 'pairs.txt'}: {told}"])
+
+
+def test_it_is_as_talkative_as_the_command_unless_quiet(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given: dict[str, Any] = {
+        f"{side}_emb": files / f"{name}.vec" for side, name in (("src", "fr"), ("tgt", "en"))
+    }
+    given |= {"init": "similarity", "refine": False, "reweight": False, "answers": "csls"}
+    space = muse.align("fr", "en", out=files / "space", threads=1, **given)
+    shown = capsys.readouterr()
+    assert shown.out == ""  # where results of programs go
+    lines = shown.err.splitlines()
+    assert f"space           {files / 'space'}" in lines
+    assert "verdict         aligned (confidence 1.00)" in lines
+    assert lines[-1].startswith("What next: space.dictionary(), muse.evaluate(")
+    assert space.verdict == "aligned"
+    muse.align("fr", "en", out=files / "space", quiet=True, **given)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_failure_is_never_silent(files: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = np.random.default_rng(0).normal(size=(600, 20)).astype(np.float32)
+    write_vec(files / "xx.vec", Vectors("xx", [f"xx{row}" for row in range(600)], rows))
+    given: dict[str, Any] = {"src_emb": files / "xx.vec", "tgt_emb": files / "en.vec", "init": "similarity"}
+    space = muse.align("xx", "en", out=files / "space", quiet=True, reweight=False, **given)
+    assert space.verdict == "failed" and space.verdict.languages == {"xx": "failed"}
+    assert "The alignment of xx is judged failed: do not use it." in caplog.messages[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"quiet": "yes"}, "quiet must be True or False, got 'yes'"),
+        ({"threads": 0}, "threads must be at least 1, got 0"),
+        ({"threads": 1.5}, "threads must be a whole number of at least 1, got 1.5"),
+        ({"src_text": 3}, "src_text must be a path or several, got 3"),
+        ({"tgt_text": 3}, "tgt_text must be a path, got 3"),
+        ({"src_text": "novels.txt", "src_emb": "fr.vec"}, "--src-text replaces --src-emb, got both"),
+        ({"src_text": ["a.txt", "b.txt"]}, "--src-text must be given once for each --src, got 2 for 1"),
+    ],
+)
+def test_options_of_the_command_that_are_no_settings(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadSetting, match=message):
+        muse.align("fr", "en", **options)
+
+
+def test_it_begins_with_text_as_the_command_does(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained: list[tuple[list[Path], Path]] = []
+
+    def embed(texts: list[Path], out: Path, **options: Any) -> Embedded:
+        trained.append((texts, out))
+        out.parent.mkdir(exist_ok=True)
+        (files / out.name).rename(out)
+        return Embedded(out, 600, 9_000, 1, 1, {}, ())
+
+    monkeypatch.setattr("muse.api.settings.embed", embed)
+    monkeypatch.chdir(files)
+    for name in ("fr", "en"):
+        (files / f"{name}.txt").write_text(f"des mots {name}\n" * 9)
+    texts: dict[str, Any] = {"src_text": "fr.txt", "tgt_text": files / "en.txt"}
+    given: dict[str, Any] = {"init": "similarity", "refine": False, "reweight": False, "answers": "csls"}
+    space = muse.align("fr", "en", quiet=True, **texts, **given)
+    assert trained == [
+        ([text], Path("embeddings", f"{text.stem}.vec")) for text in (Path("fr.txt"), files / "en.txt")
+    ]
+    assert len(space.vectors("fr")) == 600
+    with pytest.raises(BadFile, match=r"fr\.vec is there already"):
+        muse.align("fr", "en", src_text="fr.txt")
