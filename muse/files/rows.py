@@ -202,21 +202,40 @@ def _npy(path: Path) -> _OnDisk:
 
 
 def _tensor(path: Path) -> NDArray[Any]:
+    names = tensor_names(path)
+    if len(names) != 1:
+        raise BadFile(
+            f"{path}: expected one tensor, got {len(names)} ({', '.join(names[:3])}); save one alone"
+        )
+    return read_tensor(path, names[0])
+
+
+def tensor_names(path: Path) -> list[str]:
+    """The names of the tensors in a .safetensors file; BadFile if it is none."""
+    with _opened_tensors(path, "np") as file:
+        return list(file.keys())
+
+
+def read_tensor(path: Path, name: str) -> NDArray[Any]:
+    """The tensor of this name in a .safetensors file."""
+    with _opened_tensors(path, "np") as file:
+        if file.get_slice(name).get_dtype() != "BF16":
+            return np.asarray(file.get_tensor(name))
+    with _opened_tensors(path, "pt") as file:  # numpy has no bfloat16
+        return np.asarray(file.get_tensor(name).float().numpy())
+
+
+@contextmanager
+def _opened_tensors(path: Path, framework: str) -> Iterator[Any]:
     try:
         from safetensors import safe_open
     except ImportError as error:
         raise MissingExtra(f"{path}: safetensors is missing; run {install_extra('exchange')}") from error
     try:
-        with safe_open(path, framework="np") as file:
-            names = list(file.keys())
-            if len(names) == 1 and file.get_slice(names[0]).get_dtype() != "BF16":
-                return np.asarray(file.get_tensor(names[0]))
-        if len(names) == 1:  # numpy has no bfloat16
-            with safe_open(path, framework="pt") as file:
-                return np.asarray(file.get_tensor(names[0]).float().numpy())
+        with safe_open(path, framework=framework) as file:
+            yield file
     except (*DAMAGED, Exception) as error:  # noqa: BLE001 - its own errors derive from Exception alone
         raise BadFile(f"{path}: expected a valid safetensors file, got {error}; save it again") from error
-    raise BadFile(f"{path}: expected one tensor, got {len(names)} ({', '.join(names[:3])}); save one alone")
 
 
 def _flat_index(path: Path) -> _OnDisk:

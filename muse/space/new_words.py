@@ -23,6 +23,7 @@ from muse.files.rows import check_row_file, is_rows, row_writer
 from muse.files.vectors.fasttext import is_fasttext_file, load_fasttext
 from muse.files.vectors.formats import open_table
 from muse.files.vectors.npz import is_npz
+from muse.files.vectors.programs import is_static, is_torch
 from muse.files.vectors.spacy import find_vectors, is_pipeline, load_spacy
 from muse.normalise import normalise
 from muse.progress import Progress
@@ -152,7 +153,7 @@ def _opened(path: Path, language: str) -> WordVectors:
     if is_pipeline(path):
         found = load_spacy(path)
         return WordVectors(path, found.words, lambda _: found.has_ngrams, found.rows)
-    if not is_npz(path) and is_fasttext_file(path):
+    if not (is_npz(path) or is_torch(path) or is_static(path)) and is_fasttext_file(path):
         model = load_fasttext(path)
         words = [word for word in model.words() if word != "</s>"]  # fastText's end of line is no word
         return WordVectors(path, words, lambda _: model.has_ngrams, model.rows)

@@ -14,6 +14,7 @@ from muse.files.rows import is_rows, npz_rows_table, rows_table
 from muse.files.source import open_source
 from muse.files.vectors import fasttext, npz
 from muse.files.vectors.parquet import parquet_table
+from muse.files.vectors.programs import is_static, is_torch, refuse_others, static_table, torch_table
 from muse.files.vectors.spacy import find_vectors, is_pipeline, spacy_table
 from muse.files.vectors.table import ReadOptions, Table, gather, no_ngrams_error
 from muse.files.vectors.text import text_table
@@ -37,11 +38,15 @@ def read_vectors(
     r"""The words of a file and their vectors, the first `max_vocab` of them.
 
     Reads fastText and word2vec text with or without a first line "n d", GloVe text, word2vec binary and
-    fastText models (.bin), each of these also as a .gz or as the only file of a .zip, .npz with the arrays
-    `words` and `matrix` or `vectors`, Parquet with the columns `word` and `vector`, and spaCy pipelines: the
-    folder, the wheel or sdist, or the name of an installed one. Of duplicate words, or words that become
-    equal by `lowercase`, the first is kept. `words`, most frequent first, are read in place of the file's
-    own if n-grams compose their vectors, in a fastText model or a pipeline in mode floret.
+    fastText models (.bin), each of these also as .gz, .bz2 or .xz, or as the only file of a .zip or .tar,
+    .npz with the arrays `words` and `matrix` or `vectors`, Parquet with the columns `word` and `vector`, .pt
+    with a list of words and a matrix, folders of model2vec or of sentence-transformers' StaticEmbedding, and
+    spaCy pipelines: the folder, the wheel or sdist, or the name of an installed one.
+
+    Of duplicate words, or words that become equal by `lowercase`, the first is kept. A few broken words are
+    dropped, with a warning (muse.files.vectors.broken). Where all words are keys such as `/c/fr/roi`, those
+    of `language` are read. `words`, most frequent first, are read in place of the file's own if n-grams
+    compose their vectors, in a fastText model or a pipeline in mode floret.
 
     Unlabelled vectors are read from .npy, .npz without `words`, Parquet without the column `word`,
     .safetensors and flat faiss indices (muse.files.rows); their words are their ids, or row numbers, and
@@ -81,10 +86,14 @@ def _gathered(table: Table, wanted: ReadOptions, progress: Progress | None) -> V
 def _table(path: Path, words: Sequence[str] | None, opened: ExitStack) -> Table:
     if is_pipeline(path):
         return spacy_table(path, words)
-    if is_rows(path):
+    if is_static(path):
+        table = static_table(path)
+    elif is_rows(path):
         table = rows_table(path)
     elif npz.is_npz(path):
         table = npz_rows_table(path) or npz.npz_table(path)
+    elif is_torch(path):
+        table = torch_table(path)
     elif is_parquet(path):
         table = parquet_table(path)
     else:
@@ -94,6 +103,7 @@ def _table(path: Path, words: Sequence[str] | None, opened: ExitStack) -> Table:
             raise BadFile(f"{path}: expected word vectors, got an empty archive; download it again")
         if fasttext.is_fasttext(head):
             return fasttext.fasttext_table(source, words)
+        refuse_others(path, head)
         table = word2vec_table(source) if is_word2vec(head) else text_table(source)
     if words is not None:
         raise no_ngrams_error(path)

@@ -354,10 +354,18 @@ def _dimension(path: Path, sample: list[bytes]) -> int:
     if not dimension:
         got = repr(sample[0][:40].decode("utf-8", "replace")) if sample else "only blank lines"
         raise BadFile(
-            f"{path}:1: expected a word and its numbers, got {got}; "
-            "give vectors as text, word2vec binary, fastText .bin, .npz, .npy or Parquet"
+            f"{path}:1: expected a word and its numbers, got {got}; {_advice(b''.join(sample[:1]))}"
         )
     return dimension
+
+
+def _advice(line: bytes) -> str:
+    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "this is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
+    for sign, name in ((b",", "commas"), (b";", "semicolons")):
+        if numbers_at_end(line.split(sign)) > 1:
+            return f"the numbers are separated by {name}: put spaces in their place"
+    return "give vectors as text, word2vec binary, fastText .bin, .npz, .npy or Parquet"
 
 
 def _estimate(source: Source, sample: list[bytes]) -> int:

@@ -18,8 +18,9 @@ from muse.vectors import Matrix
 
 _BLOCK = 1 << 20
 _HEAD = 1 << 12
-_LONGEST_WORD = 1 << 16
+_LONGEST_WORD, _LONGEST_PHRASE = 1 << 16, 100
 # Bytes that do not occur in text but often in float32.
+_CONTROLS = frozenset((*range(32), 127))
 _NO_TEXT = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1c\x1d\x1e\x1f")
 
 
@@ -97,16 +98,49 @@ def _entries(data: bytes, row: int, wanted: int) -> tuple[list[bytes], Matrix, i
     # The complete entries of `data`: p words, their rows (p, d), and the number of bytes read.
     words: list[bytes] = []
     rows: list[bytes] = []
-    at = 0
+    at = before = 0  # before: where the row of the word before begins
     while len(words) < wanted:
         space = data.find(b" ", at)
         if space < 0 or len(data) < space + 1 + row:
             break
-        words.append(data[at:space].lstrip(b"\n"))
-        rows.append(data[space + 1 : space + 1 + row])
-        at = space + 1 + row
+        word = data[at:space].lstrip(b"\n")
+        if (
+            words
+            and word
+            and not word.isalnum()
+            and not _is_word(word)
+            and (rest := _rest(data, before, row))
+        ):
+            # A phrase: what was taken for its row begins with the rest of it.
+            words[-1] += b" " + rest
+            rows[-1] = data[before + len(rest) + 1 : before + len(rest) + 1 + row]
+            at = before + len(rest) + 1 + row
+            before = at - row
+            continue
+        words.append(word)
+        before, at = space + 1, space + 1 + row
+        rows.append(data[before:at])
     matrix = np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), row // 4)  # (p, d)
     return words, matrix, at
+
+
+def _rest(data: bytes, start: int, row: int) -> bytes:
+    # The rest of a word that may be a phrase, as gensim writes them, if a whole word follows its row then.
+    end = data.find(b" ", start, start + _LONGEST_PHRASE)
+    while end >= 0 and _is_word(data[start:end]):
+        following = data.find(b" ", end + 1 + row)
+        if following >= 0 and _is_word(data[end + 1 + row : following].lstrip(b"\n")):
+            return data[start:end]
+        end = data.find(b" ", end + 1, start + _LONGEST_PHRASE)
+    return b""
+
+
+def _is_word(word: bytes) -> bool:
+    try:
+        word.decode()
+    except UnicodeDecodeError:
+        return False
+    return bool(word) and _CONTROLS.isdisjoint(word)
 
 
 def write_word2vec(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:

@@ -38,6 +38,30 @@ def test_we_read_what_gensim_writes(tmp_path: Path, dimension: int) -> None:
         assert np.array_equal(row, theirs[word])
 
 
+@pytest.mark.parametrize("end", [b"", b"\n"])
+@pytest.mark.parametrize("dimension", [3, 25, 300])
+def test_words_with_spaces_are_read_as_gensim_writes_them(
+    tmp_path: Path, dimension: int, end: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = [
+        "the",
+        "new york",
+        "été",
+        "new york city",
+        "a\u00a0b",
+        "le roi",
+        "la reine",
+        *(f"w{i}" for i in range(99)),
+    ]
+    rows = _matrix(dimension, len(words))
+    entries = [word.encode() + b" " + row.tobytes() + end for word, row in zip(words, rows, strict=True)]
+    (tmp_path / "x.bin").write_bytes(b"%d %d\n" % rows.shape + b"".join(entries))
+    read = read_vectors(tmp_path / "x.bin", language="en")
+    assert list(read.words) == words
+    np.testing.assert_array_equal(read.matrix, rows)
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_random_bytes_are_not_mistaken_for_text(tmp_path: Path, seed: int) -> None:
     matrix = np.frombuffer(np.random.default_rng(seed).bytes(4 * 200 * 8), "<f4").reshape(200, 8)

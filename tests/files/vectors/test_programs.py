@@ -1,0 +1,368 @@
+"""Files of other programs: read where that is safe, or named with a way out that works."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save_file
+
+from muse.errors import BadFile
+from muse.files import read_vectors
+from muse.vectors import Matrix
+from tests.support.spaces import saved
+
+WORDS = ["the", "été", "new york", "日本", "w4"]
+ROWS = np.random.default_rng(0).normal(0, 1, (5, 3)).astype(np.float32)
+
+
+def _message(path: Path) -> str:
+    with pytest.raises(BadFile) as caught:
+        read_vectors(path, language="en")
+    message = str(caught.value)
+    assert message.startswith(f"{path}: expected ")
+    assert message.isprintable()
+    assert "\\x" not in message
+    return message
+
+
+def _keyed(path: Path) -> None:
+    from gensim.models import KeyedVectors
+
+    keyed = KeyedVectors(3)
+    keyed.add_vectors(WORDS, ROWS)
+    keyed.save(str(path))
+
+
+def _model(kind: str) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        from gensim import models
+
+        text = [[word.replace(" ", "_") for word in WORDS]] * 9
+        getattr(models, kind)(text, vector_size=3, min_count=1, workers=1, epochs=1).save(str(path))
+
+    return write
+
+
+def _fasttext_keyed(path: Path) -> None:
+    from gensim.models import FastText
+
+    FastText([["new_york", "the"]] * 9, vector_size=3, min_count=1, workers=1, epochs=1).wv.save(str(path))
+
+
+GENSIM: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "gensim.models.keyedvectors.KeyedVectors": ("x.kv", _keyed),
+    "gensim.models.word2vec.Word2Vec": ("x.model", _model("Word2Vec")),
+    "gensim.models.fasttext.FastText": ("x.model", _model("FastText")),
+    "gensim.models.fasttext.FastTextKeyedVectors": ("it's.kv", _fasttext_keyed),
+}
+
+
+@pytest.mark.parametrize("name", GENSIM)
+def test_what_gensim_saves_is_named_and_the_command_converts_it(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, write = GENSIM[name]
+    write(tmp_path / file)
+    before, found, command = _message(tmp_path / file).partition("convert it: ")
+    assert found
+    assert f"a pickle of gensim ({name}), which can run code and is never loaded" in before
+    python, option, code = shlex.split(command)
+    assert (python, option) == ("python", "-c")
+    exec(code, {})  # noqa: S102 - as the user would
+    read = read_vectors((tmp_path / file).with_suffix(".bin"), language="en")
+    assert {"new_york", "new york"} & set(read.words)
+    (tmp_path / "x.gz").write_bytes(gzip.compress((tmp_path / file).read_bytes()))
+    assert f"gensim ({name})" in _message(tmp_path / "x.gz")
+
+
+@pytest.mark.slow
+def test_the_command_runs_in_a_shell(tmp_path: Path) -> None:
+    _keyed(tmp_path / "it's $HOME.kv")
+    command = _message(tmp_path / "it's $HOME.kv").partition("convert it: python ")[2]
+    subprocess.run(f"{shlex.quote(sys.executable)} {command}", shell=True, check=True)  # noqa: S602
+    read = read_vectors(tmp_path / "it's $HOME.bin", language="en")
+    np.testing.assert_array_equal(read.matrix[read.index["été"]], ROWS[1])
+
+
+class Evil:
+    """An object whose loading would write a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_no_pickle_is_ever_loaded(tmp_path: Path, protocol: int) -> None:
+    for number, thing in enumerate(
+        ({"words": WORDS, "it": Evil(tmp_path / "ran")}, [Evil(tmp_path / "ran")])
+    ):
+        path = tmp_path / f"{number}.pkl"
+        path.write_bytes(pickle.dumps(thing, protocol=protocol))
+        message = _message(path)
+        assert protocol < 2 or "a Python pickle, which can run code and is never loaded" in message
+    torch.save({"words": WORDS, "vectors": ROWS, "it": Evil(tmp_path / "ran")}, tmp_path / "x.pt")
+    assert "one with Python objects, which can run code" in _message(tmp_path / "x.pt")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_an_old_pt_is_named(tmp_path: Path) -> None:
+    torch.save(torch.ones(2, 3), tmp_path / "x.pth", _use_new_zipfile_serialization=False)
+    assert "a pickle of a PyTorch before 1.6" in _message(tmp_path / "x.pth")
+
+
+TENSOR = torch.from_numpy(ROWS)
+LABELLED: dict[str, Any] = {
+    "words": {"words": WORDS, "vectors": TENSOR},
+    "other names": {"vocab": tuple(WORDS), "lang": "en", "dim": 3, "emb.weight": torch.nn.Parameter(TENSOR)},
+    "pair": (WORDS, TENSOR),
+    "torchtext": (WORDS, {word: row for row, word in enumerate(WORDS)}, TENSOR, 3),
+    "rows of words": {"stoi": {word: row for row, word in reversed([*enumerate(WORDS)])}, "vectors": TENSOR},
+    "a vector each": dict(zip(WORDS, TENSOR, strict=True)),
+    "double": {"words": WORDS, "vectors": TENSOR.double()},
+    "transposed": {"words": WORDS, "vectors": TENSOR.t().contiguous().t()},
+}
+
+
+@pytest.mark.parametrize("kind", LABELLED)
+def test_words_and_a_matrix_of_torch_are_read(tmp_path: Path, kind: str) -> None:
+    torch.save(LABELLED[kind], tmp_path / "x.pt")
+    read = read_vectors(tmp_path / "x.pt", language="en")
+    assert list(read.words) == WORDS
+    np.testing.assert_array_equal(read.matrix, ROWS)
+    assert read.matrix.dtype == np.float32
+    assert list(read_vectors(tmp_path / "x.pt", language="en", max_vocab=2).words) == WORDS[:2]
+
+
+@pytest.mark.parametrize("found", [TENSOR, {"embedding.weight": TENSOR, "epoch": 3}, [TENSOR]])
+def test_a_matrix_alone_is_rows(tmp_path: Path, found: object) -> None:
+    torch.save(found, tmp_path / "x.pt")
+    read = read_vectors(tmp_path / "x.pt", language="en")
+    assert list(read.words) == ["0", "1", "2", "3", "4"]
+    assert not read.ranked
+    np.testing.assert_array_equal(read.matrix, ROWS)
+
+
+def test_half_precision_is_read(tmp_path: Path) -> None:
+    for kind in (torch.float16, torch.bfloat16):
+        torch.save({"words": WORDS, "vectors": TENSOR.to(kind)}, tmp_path / "x.pt")
+        read = read_vectors(tmp_path / "x.pt", language="en")
+        np.testing.assert_array_equal(read.matrix, TENSOR.to(kind).float().numpy())
+
+
+UNCLEAR: dict[str, tuple[Any, str]] = {
+    "two matrices": ({"a": TENSOR, "b": TENSOR}, "got 2 of them; save them as torch.save"),
+    "no matrix": ({"words": WORDS}, "got 0 of them"),
+    "a number": (3, "got 0 of them"),
+    "vectors of other lengths": ({"a": TENSOR[0], "b": TENSOR[1, :2]}, "got 0 of them"),
+    "too few words": ({"words": WORDS[:3], "vectors": TENSOR}, "got 5 rows and another number of words"),
+    "two lists": ({"a": WORDS, "b": WORDS[::-1], "c": TENSOR}, "got 2 lists of words"),
+    "sparse": ((WORDS, TENSOR.to_sparse()), "expected a dense tensor of real numbers"),
+    "complex": ((WORDS, TENSOR * 1j), "expected a dense tensor of real numbers"),
+    "one number many times": ((WORDS, torch.ones(1, 1).expand(5, 10**6)), "got a part of them"),
+    "empty": (torch.ones(0, 3), "expected n rows of d real numbers"),
+}
+
+
+@pytest.mark.parametrize("kind", UNCLEAR)
+def test_what_is_unclear_in_a_pt_is_refused(tmp_path: Path, kind: str) -> None:
+    found, part = UNCLEAR[kind]
+    torch.save(found, tmp_path / "x.pt")
+    assert part in _message(tmp_path / "x.pt")
+
+
+def test_a_pt_that_is_cut_off(tmp_path: Path) -> None:
+    torch.save(LABELLED["words"], tmp_path / "x.pt")
+    content = (tmp_path / "x.pt").read_bytes()
+    for end in (10, 300, len(content) - 40):
+        (tmp_path / "x.pt").write_bytes(content[:end])
+        _message(tmp_path / "x.pt")
+
+
+OTHERS = {
+    b"\x89HDF\r\n\x1a\n\0\0": "got HDF5; read it with pandas or h5py and save np.savez(",
+    b"SQLite format 3\0\x10\0": "got an SQLite database, as Magnitude's are; ",
+    b"ARROW1\0\0": 'convert it: pandas.read_feather(...).to_parquet("vectors.parquet")',
+    b'{"the": [0.1, 0.2], "of": [1, 2]}': "got JSON; read it with Python's json and save np.savez(",
+    b'{"word": "the", "vector": [0.1, 0.2]}\n': "got JSON;",
+    b'[["the", 0.1]]': "got JSON;",
+}
+
+
+@pytest.mark.parametrize("content", OTHERS)
+def test_other_programs_are_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x").write_bytes(content)
+    assert OTHERS[content] in _message(tmp_path / "x")
+
+
+TEXTS = {
+    "the,0.1,0.2\nof,1,2\n": "the numbers are separated by commas: put spaces in their place",
+    "the;0.1;0.2\nof;1;2\n": "the numbers are separated by semicolons",
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_that_is_separated_otherwise_is_told(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x").write_text(text)
+    with pytest.raises(BadFile, match=TEXTS[text]):
+        read_vectors(tmp_path / "x", language="en")
+    (tmp_path / "x").write_bytes(text.replace(",", " ").encode("utf-16"))
+    with pytest.raises(BadFile, match=r"this is UTF-16: convert it with iconv"):
+        read_vectors(tmp_path / "x", language="en")
+
+
+def _folder(folder: Path, model: dict[str, Any], tensors: dict[str, Any], **others: Any) -> Path:
+    folder.mkdir(parents=True)
+    added = [{"id": 0, "content": "[PAD]", "special": True}]
+    settings = {"version": "1.0", "added_tokens": added, "model": model}
+    (folder / "tokenizer.json").write_text(json.dumps(settings), encoding="utf-8")
+    for name, content in others.items():
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    save_file(tensors, folder / "model.safetensors")
+    return folder
+
+
+def _vocabulary(*tokens: str) -> dict[str, int]:
+    return {token: place for place, token in enumerate(tokens)}
+
+
+PIECES: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
+    "words": (
+        {"type": "WordLevel", "vocab": _vocabulary("[PAD]", "[UNK]", "the", "été"), "unk_token": "[UNK]"},
+        {"the": 2, "été": 3},
+    ),
+    "word pieces": (
+        {
+            "type": "WordPiece",
+            "vocab": _vocabulary("[PAD]", "[UNK]", "the", "##ing", "king"),
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+        },
+        {"the": 2, "king": 4},
+    ),
+    "sentencepiece": (
+        {"type": "Unigram", "vocab": [["[PAD]", 0], ["▁", -1], ["▁roi", -2], ["s", -3], ["▁日本", -4]]},
+        {"roi": 2, "日本": 4},
+    ),
+    "bytes": (
+        {"type": "BPE", "vocab": _vocabulary("[PAD]", "Ġthe", "ing", "ĠÃ©tÃ©", "Ġ", "ĠÃ"), "merges": []},
+        {"the": 1, "été": 3},
+    ),
+    "ends of words": (
+        {
+            "type": "BPE",
+            "vocab": _vocabulary("[PAD]", "the</w>", "th", "roi</w>"),
+            "end_of_word_suffix": "</w>",
+        },
+        {"the": 1, "roi": 3},
+    ),
+}
+
+
+@pytest.mark.parametrize("table", ["embedding.weight", "embeddings"])
+@pytest.mark.parametrize("kind", PIECES)
+def test_the_whole_words_of_a_static_embedding_are_read(tmp_path: Path, kind: str, table: str) -> None:
+    model, expected = PIECES[kind]
+    rows = np.random.default_rng(1).normal(0, 1, (len(model["vocab"]), 4)).astype(np.float32)
+    read = read_vectors(_folder(tmp_path / "x", model, {table: rows}), language="en")
+    assert list(read.words) == list(expected)
+    np.testing.assert_array_equal(read.matrix, rows[list(expected.values())])
+
+
+def test_model2vec_shares_and_weights_rows(tmp_path: Path) -> None:
+    model, _ = PIECES["words"]
+    rows = np.array([[1, 2], [3, 4]], np.int8)
+    tensors = {"embeddings": rows, "mapping": np.array([0, 0, 1, 0]), "weights": np.array([1, 1, 0.5, 2.0])}
+    read = read_vectors(_folder(tmp_path / "x", model, tensors, config={}), language="en")
+    assert read.matrix.tolist() == [[1.5, 2], [2, 4]]
+
+
+STATIC = "sentence_transformers.models.StaticEmbedding"
+
+
+@pytest.mark.parametrize("place", ["", ".", "0_StaticEmbedding"])
+def test_sentence_transformers_say_where_it_is(tmp_path: Path, place: str) -> None:
+    model, _ = PIECES["words"]
+    _folder(tmp_path / "x" / place, model, {"embedding.weight": ROWS[:4]})
+    modules = [{"idx": 0, "name": "0", "path": place, "type": STATIC}]
+    (tmp_path / "x" / "modules.json").write_text(json.dumps(modules))
+    assert read_vectors(tmp_path / "x", language="en").words == ("the", "été")
+
+
+def test_our_own_folder_is_read_back(tmp_path: Path) -> None:
+    from muse.export.static_embedding import export_static_embedding
+    from muse.space import load_space
+
+    saved(tmp_path / "space")
+    space = load_space(tmp_path / "space")
+    written = export_static_embedding(space, tmp_path / "out", languages=["fr"])
+    read, side = read_vectors(tmp_path / "out", language="fr"), space.vectors("fr")
+    assert len(read) == written.words > 20
+    np.testing.assert_array_equal(read.matrix, [side.matrix[side.index[word]] for word in read.words])
+
+
+def _broken_folders(tmp_path: Path) -> dict[str, tuple[Path, str]]:
+    model, _ = PIECES["words"]
+    rows = {"embeddings": ROWS[:4]}
+    contextual = _folder(tmp_path / "contextual", model, {"encoder.weight": ROWS})
+    sentences = _folder(tmp_path / "sentences", model, rows, modules=[{"type": "x.Transformer", "path": ""}])
+    outside = _folder(tmp_path / "outside", model, rows, modules=[{"type": STATIC, "path": "../../.."}])
+    lacking = _folder(tmp_path / "lacking", model, rows)
+    (lacking / "model.safetensors").unlink()
+    return {
+        "contextual": (contextual, "got a model that reads whole sentences; give it as --encoder"),
+        "sentences": (sentences, "got a model that reads whole sentences; give it as --encoder"),
+        "outside": (outside, "expected a folder of its own"),
+        "lacking": (lacking, "expected vectors in model.safetensors, found no such file"),
+        "few": (_folder(tmp_path / "few", model, {"embeddings": ROWS[:3]}), "got 3 and the number 3"),
+        "flat": (_folder(tmp_path / "flat", model, {"embeddings": ROWS[0]}), "of shape (3,)"),
+        "mapping": (
+            _folder(tmp_path / "mapping", model, {**rows, "mapping": np.array([0, 1, 2, 9])}),
+            "expected rows of embeddings in mapping",
+        ),
+        "weights": (
+            _folder(tmp_path / "weights", model, {**rows, "weights": ROWS[0]}),
+            "expected a weight for each token",
+        ),
+        "vocabulary": (
+            _folder(tmp_path / "vocabulary", {"vocab": 3}, rows),
+            "expected a tokenizer's vocabulary",
+        ),
+        "numbers": (
+            _folder(tmp_path / "numbers", {"vocab": {"a": "b"}}, rows),
+            "expected a tokenizer's vocabulary",
+        ),
+        "none": (_folder(tmp_path / "none", {"vocab": {}}, rows), "expected at least one word"),
+    }
+
+
+def test_other_folders_are_refused(tmp_path: Path) -> None:
+    for folder, part in _broken_folders(tmp_path).values():
+        with pytest.raises(BadFile) as caught:
+            read_vectors(folder, language="en")
+        assert part in str(caught.value)
+        assert str(caught.value).startswith(str(folder))
+
+
+def test_broken_tokens_are_dropped(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    tokens = [f"w{place}" for place in range(40)]
+    rows: Matrix = np.random.default_rng(0).normal(0, 1, (41, 3)).astype(np.float32)
+    rows[5] = np.nan
+    model = {"vocab": _vocabulary(*tokens, "\ud800")}
+    read = read_vectors(_folder(tmp_path / "x", model, {"embeddings": rows}), language="en")
+    assert len(read) == 39
+    assert "1 word that is not UTF-8" in caplog.text
+    assert "1 word whose numbers are broken, w5" in caplog.text
