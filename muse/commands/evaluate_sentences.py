@@ -9,7 +9,15 @@ import click
 
 from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder, pair_scores
 from muse.commands.evaluate_tasks import FILE, METHODS, Report, prints_scores, require, this_task
-from muse.commands.options import choose_direction, common, common_without, given, languages, open_space
+from muse.commands.options import (
+    backend,
+    choose_direction,
+    common,
+    common_without,
+    given,
+    languages,
+    open_space,
+)
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
@@ -39,7 +47,7 @@ class _Task(NamedTuple):
         "Input": ("--source", "--target", "--parallel", "--src", "--tgt"),
         "Encoder": ENCODER,
         "What it measures": ("--retrieval", "--both-ways"),
-        "Advanced": ("--neighbours",),
+        "Advanced": ("--neighbours", "--backend"),
     },
     examples=(
         "muse evaluate sentences embeddings/aligned/fr-en --source test.fr --target test.en",
@@ -65,6 +73,7 @@ class _Task(NamedTuple):
 )  # fmt: skip
 @languages
 @encoder_options("mean")  # the baseline of every table
+@backend
 @common
 @prints_scores
 def sentences(space: Path, options: dict[str, Any]) -> Report:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import Finite, choose_direction, common, open_space
+from muse.commands.options import Finite, backend, choose_direction, common, open_space
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
@@ -54,6 +54,7 @@ OF_FORM = {
             "--top",
             "--temperature",
             "--answers",
+            "--backend",
         ),
     },
     examples=(
@@ -119,6 +120,7 @@ OF_FORM = {
     help="moses: probabilities of translations chosen by all the evidence, where SPACE has them, or of CSLS "
     "alone.  [default: all]",
 )  # fmt: skip
+@backend
 @common
 def export(
     space: Path, form: str | None, out: Path, as_json: bool, quiet: bool, seed: int, device: str,

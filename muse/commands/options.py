@@ -102,7 +102,7 @@ def _prepared(command: F, *, with_torch: bool) -> F:
     def run(*, quiet: bool, verbose: bool, threads: int | None = None, **options: Any) -> Any:
         _wait_asleep()
         level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
-        with _messages(level), _wrong_usage():
+        with _messages(level), _wrong_usage(), _searching_by(options.get("backend", "auto")):
             threads = fit_threads(threads, torch=with_torch)
             if threads is not None and with_torch:
                 from muse.search.exact import set_threads
@@ -157,6 +157,18 @@ def _wrong_usage() -> Iterator[None]:
         yield
     except Contradiction as error:
         raise click.UsageError(f"{error}.") from error
+
+
+@contextmanager
+def _searching_by(backend: str) -> Iterator[None]:
+    """A context in which all searches use the backend, those too that a command knows nothing of."""
+    if backend == "auto":  # without loading torch
+        yield
+        return
+    from muse.search.exact import searching_by
+
+    with searching_by(backend):
+        yield
 
 
 def direction(command: F) -> F:
@@ -216,7 +228,7 @@ def backend(command: F) -> F:
     """The option that chooses the library that searches for neighbours."""
     return click.option(
         "--backend", default="auto", show_default=True, type=click.Choice(["auto", "torch", "faiss"]),
-        help="Library for exact neighbour search.",
+        help="Library for exact neighbour search: the same results, at another speed. auto is torch.",
     )(command)  # fmt: skip
 
 

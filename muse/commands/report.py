@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import answers, common, languages, open_space
+from muse.commands.options import answers, backend, common, languages, open_space
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     sections={
         "Input": ("--dictionary", "--src", "--tgt"),
         "Output": ("--out",),
-        "Advanced": ("--answers", "--max-vocab"),
+        "Advanced": ("--answers", "--max-vocab", "--backend"),
     },
     examples=(
         "muse report embeddings/aligned/fr-en",
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @languages
 @answers
+@backend
 @common
 def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Write a one-page HTML report about a SPACE.

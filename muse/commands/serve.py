@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from muse.commands.options import common
+from muse.commands.options import backend, common
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
@@ -18,7 +18,7 @@ from muse.commands.sections import SectionedCommand
     cls=SectionedCommand,
     sections={
         "Address": ("--host", "--port"),
-        "Advanced": ("--allow-remote",),
+        "Advanced": ("--allow-remote", "--backend"),
     },
     examples=(
         "muse serve embeddings/aligned/fr-en",
@@ -36,6 +36,7 @@ from muse.commands.sections import SectionedCommand
     help="Port to listen on; 0 picks a free one.",
 )
 @click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")
+@backend
 @common
 def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **options: Any) -> None:
     """Explore a SPACE in the browser.
@@ -48,7 +49,7 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     from muse.web import Address, CurrentExplorer, Explorer, bind, check_host, known_hosts, require_web, url
 
     require_web()
-    address = Address(**options)
+    address = Address(options["host"], options["port"], options["allow_remote"])
     check_host(address)
     name, device = space.resolve().name, pick_device(device)
 

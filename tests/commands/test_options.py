@@ -6,11 +6,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import click
+import numpy as np
 import pytest
 
-from tests.support.command import Command, every_command, refused
+from muse.search import exact
+from tests.support.command import Command, align_arguments, every_command, refused
 from tests.support.spaces import saved
+from tests.support.toys import raw_pair, write_vec
 
 # The command loads OpenMP, which prints its settings.
 SHOW = [sys.executable, "-m", "muse", "translate", "no-space", "word"]
@@ -82,3 +87,47 @@ def test_help_names_the_default(name: str) -> None:
     helps = {one.opts[0]: str(getattr(one, "help", "")) for one in every_command()[name].params}
     assert "pivot" in helps["--src"]
     assert "pivot" in helps["--tgt"]
+
+
+SEARCHING = {
+    *("align", "translate", "induce", "mine", "report", "serve", "export"),
+    *(f"evaluate {task}" for task in ("words", "rows", "sentences", "mining")),
+}
+
+
+@pytest.mark.parametrize("name", sorted(SEARCHING))
+def test_every_command_that_searches_takes_a_backend(name: str) -> None:
+    (found,) = (one for one in every_command()[name].params if one.name == "backend")
+    assert isinstance(found, click.Option)
+    assert isinstance(found.type, click.Choice)
+    assert (found.opts, list(found.type.choices), found.default) == (
+        ["--backend"], ["auto", "torch", "faiss"], "auto",
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_backend_changes_no_result(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used, search = list[str](), exact.BACKENDS["faiss"]
+
+    def counting(*given: Any) -> Any:
+        used.append("faiss")
+        return search(*given)
+
+    monkeypatch.setitem(exact.BACKENDS, "faiss", counting)
+    source, target, _ = raw_pair()
+    files = [write_vec(tmp_path / f"{side.language}.vec", side) for side in (source, target)]
+    options = ["--init", "similarity", "--answers", "csls", "--no-reweight", "--json", "-q"]
+    mappings, translated = [], []
+    for backend in ("torch", "faiss"):
+        used.clear()
+        out = tmp_path / backend
+        ended = muse(*align_arguments(*files, out, *options, "--backend", backend))
+        assert ended.code == 0, ended.err
+        mappings.append(np.load(out / "fr" / "mapping.npy"))
+        translated.append(muse("translate", out, "fr7", "--json", "--backend", backend).json["answers"])
+        assert ("faiss" in used) == (backend == "faiss")
+    np.testing.assert_allclose(mappings[1], mappings[0], atol=1e-5)
+    first, second = ([one["target"] for one in of["fr7"]] for of in translated)
+    assert first == second

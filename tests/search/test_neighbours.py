@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from muse.files import read_vectors
 from muse.normalise import normalise
 from muse.search import exact
 from muse.search.exact import Keys, nearest, nearest_and_best
+from muse.search.retrieval import Retrieval, translations
 from tests.conftest import ROOT
 
 BACKENDS = ["torch", "faiss", "auto"]
@@ -168,3 +170,47 @@ def test_memory_is_bounded_by_the_tile() -> None:
     with Largest() as largest:
         nearest(queries, keys, 1, bias=torch.zeros(20_000))
     assert 0 < largest.elements <= exact.TILE_QUERIES * exact.TILE_KEYS
+
+
+@pytest.mark.parametrize("chosen", ["torch", "faiss", "auto"])
+def test_auto_is_the_backend_that_was_chosen(monkeypatch: pytest.MonkeyPatch, chosen: str) -> None:
+    used = list[str]()
+
+    def counting(name: str, search: Any, *given: Any) -> Any:
+        used.append(name)
+        return search(*given)
+
+    for name in ("torch", "faiss"):
+        monkeypatch.setitem(exact.BACKENDS, name, partial(counting, name, exact.BACKENDS[name]))
+    queries, keys = random_rows(0, 9), random_rows(1, 50)
+    with exact.searching_by(chosen):
+        inside = nearest(queries, keys, 3)
+        nearest(queries, keys, 3, backend="torch")
+    assert used == ["faiss" if chosen == "faiss" else "torch", "torch"]
+    np.testing.assert_array_equal(nearest(queries, keys, 3).indices, inside.indices)
+    assert used[-1] == "torch"
+    with pytest.raises(BadSetting, match="must be one of auto, torch, faiss"), exact.searching_by("annoy"):
+        pass
+
+
+@pytest.mark.slow
+def test_both_backends_translate_words_alike() -> None:
+    """Two backends round differently, so that translations as good as each other may change places."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(300, 32))
+    rows = centres[rng.integers(300, size=6_000)] + rng.normal(0, 0.7, (6_000, 32))
+    other = rows + rng.normal(0, 0.3, rows.shape)
+    x, y = (torch.from_numpy(normalise(side.astype(np.float32), ["unit"])[0]) for side in (rows, other))
+    (there, back), (there_2, back_2) = (
+        translations(x, y, Retrieval(backend=backend)) for backend in ("torch", "faiss")
+    )
+    for one, two, sources, targets in ((there, there_2, x, y), (back, back_2, y, x)):
+        differing = torch.nonzero(one != two)[:, 0]
+        assert len(differing) <= 3
+        bias = Retrieval().bias(sources, targets)
+        assert bias is not None
+        scores = [
+            (sources[differing] * targets[found[differing]]).sum(dim=1) - bias[found[differing]]
+            for found in (one, two)
+        ]
+        torch.testing.assert_close(*scores, atol=2e-6, rtol=0.0)
