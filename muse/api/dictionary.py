@@ -23,6 +23,7 @@ from muse.evaluation.words import WordScore, evaluate_words, warn_of_case
 from muse.exchange import lexicon_of
 from muse.files import read_lexicon
 from muse.files.lexicons import FORMS, Write, can_store, dictionary_writer
+from muse.files.writing import check_text_name
 from muse.lexicon import Entry, Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -45,15 +46,15 @@ def induce(
     """The dictionary of a space, or of the space in a folder, most frequent words first.
 
     Other `options` are those of `muse induce`, by their names: `lang` (`src`) and `tgt`, the languages;
-    `top`, `mutual`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`. With `out` it is also written, in
-    the `format` that the name says, or that is given. `Space.dictionary` is the same as a DataFrame.
+    `top`, `mutual`, `words`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`. With `out` it is also
+    written, in the `format` that the name says, or that is given. `Space.dictionary` gives a DataFrame.
     """
     found = opened(space, answers)
     names = {name: options.pop(name) for name in ("lang", "tgt", *FORMER_NAMES) if name in options}
     way = direction_of(found, *language_names(names.pop("lang", None), names.pop("tgt", None), names))
     made = entries(
-        found, *way, limits=limits_of(options, "muse.induce"), retrieval=as_retrieval(retrieval),
-        rng=np.random.default_rng(seed),
+        found, *way, limits=limits_of(found, way[0], options, "muse.induce"),
+        retrieval=as_retrieval(retrieval), rng=np.random.default_rng(seed),
     )  # fmt: skip
     with ExitStack() as files:
         if out is not None:
@@ -65,8 +66,12 @@ def induce(
 
 
 def _form(out: Path) -> str:
+    """The format that a name says: pairs of words as text, unless it ends in the name of another one."""
     suffix = Path(out.name.removesuffix(".gz")).suffix[1:]
-    return suffix if suffix in FORMS else "muse"
+    if suffix in FORMS:
+        return suffix
+    check_text_name(out, "pairs", ".txt, .tsv, .csv, .xlsx or .jsonl")
+    return "muse"
 
 
 def _written(made: Iterable[Entry], write: Write, form: str, out: Path) -> Iterator[Entry]:

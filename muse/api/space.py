@@ -230,13 +230,14 @@ class Space(AlignedSpace):
 
         `lang` is the language of the first column, which has the most frequent words first, and `tgt` that
         of the second, by default the pivot. `limits` are options of `muse induce`: `top`, `mutual`,
-        `max_vocab`, `min_probability`. MissingExtra, with the command that installs it, without pandas.
+        `words`, a list of one's own, `max_vocab`, `min_probability`. MissingExtra, with the command that
+        installs it, without pandas.
         """
         given = {name: limits.pop(name) for name in FORMER_NAMES if name in limits}
         way = direction_of(self, *language_names(lang, tgt, given, "space.dictionary"))
         found = entries(
-            self, *way, limits=limits_of(limits, "space.dictionary"), retrieval=as_retrieval(retrieval),
-            rng=np.random.default_rng(seed),
+            self, *way, limits=limits_of(self, way[0], limits, "space.dictionary"),
+            retrieval=as_retrieval(retrieval), rng=np.random.default_rng(seed),
         )  # fmt: skip
         return dictionary_frame(found)
 
@@ -429,10 +430,10 @@ def as_retrieval(given: Retrieval | str | None) -> Retrieval:
     return given if isinstance(given, Retrieval) else Retrieval(given or "csls")
 
 
-OF_LIMITS = {"top", "mutual", "max_vocab", "src_max", "tgt_max", "min_probability"}
+OF_LIMITS = {"words", "top", "mutual", "max_vocab", "src_max", "tgt_max", "min_probability"}
 
 
-def limits_of(options: Mapping[str, Any], of: str) -> Limits:
+def limits_of(space: AlignedSpace, language: str, options: Mapping[str, Any], of: str) -> Limits:
     """The limits of a dictionary, by names of the options of `muse induce`; BadSetting for another name."""
     for name in options:
         if name not in OF_LIMITS:
@@ -441,7 +442,26 @@ def limits_of(options: Mapping[str, Any], of: str) -> Limits:
     return Limits(
         options.get("top", 1), options.get("mutual", False), options.get("src_max") or most,
         options.get("tgt_max") or most, options.get("min_probability"),
+        _entries(space, language, options.get("words")),
     )  # fmt: skip
+
+
+def _entries(space: AlignedSpace, language: str, words: Iterable[str] | None) -> frozenset[str] | None:
+    """The entries of a list of words; a warning names one that is unknown, UnknownWord if all are."""
+    if words is None:
+        return None
+    forms = {word: find_form(word, space.vectors(language)) for word in all_strings(words, "words")}
+    unknown = [word for word, form in forms.items() if form is None]
+    if len(unknown) == len(forms):
+        raise UnknownWord(
+            not_found(space, language, unknown[0], "lang")
+            if unknown
+            else "words must have at least one, got none"
+        )
+    if unknown:
+        first = not_found(space, language, unknown[0], "lang")
+        log.warning("left out %d of %d words, which are unknown: %s", len(unknown), len(forms), first)
+    return frozenset(form for form in forms.values() if form is not None)
 
 
 def common_words(space: AlignedSpace, language: str, count: int) -> list[str]:

@@ -12,7 +12,7 @@ import muse
 from muse.answers.induction import entries
 from muse.api.dictionary import lexicon_from
 from muse.api.space import Space, limits_of
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadFile, BadSetting, UnknownWord
 from muse.files import read_lexicon
 from muse.lexicon import Lexicon
 from tests.support.spaces import plain_space, saved
@@ -29,7 +29,7 @@ def space() -> Space:
 def test_the_dictionary_has_what_the_command_would_write(space: Space, tmp_path: Path) -> None:
     found = muse.induce(space, out=tmp_path / "fr-en.tsv")
     assert list(found.pairs) == PAIRS
-    expected = [*entries(space, limits=limits_of({}, ""), rng=np.random.default_rng(0))]
+    expected = [*entries(space, limits=limits_of(space, "fr", {}, ""), rng=np.random.default_rng(0))]
     assert found.probabilities == tuple(entry.probability for entry in expected)
     written = read_lexicon(tmp_path / "fr-en.tsv")
     assert written.pairs == found.pairs and written.probabilities == pytest.approx(
@@ -44,6 +44,12 @@ def test_its_options_are_those_of_the_command(space: Space, tmp_path: Path) -> N
     assert (tmp_path / "pairs.txt").read_text(encoding="utf-8").split("\n")[0].startswith("king roi")
     muse.induce(space, out=str(tmp_path / "named.txt"), format="jsonl", answers="csls", mutual=True)
     assert (tmp_path / "named.txt").read_text(encoding="utf-8").startswith('{"source": "roi"')
+    listed = muse.induce(space, words=["Nuit", "eau", "lac"])
+    assert listed.pairs == (("eau", "water"), ("nuit", "night"))
+    with pytest.raises(BadSetting, match="pairs are written to a .txt, .tsv, .csv, .xlsx or .jsonl file"):
+        muse.induce(space, out="pairs.npz")
+    with pytest.raises(UnknownWord, match="'lac' is not among the 5 words of fr"):
+        muse.induce(space, words=["lac"])
     saved(tmp_path / "s", plain=True)
     assert len(muse.induce(tmp_path / "s")) == 39
 
