@@ -19,6 +19,7 @@ from muse.commands.fetch import fetch
 from muse.commands.induce import induce
 from muse.commands.map import map_words
 from muse.commands.mine import mine
+from muse.commands.neighbours import neighbours
 from muse.commands.report import report
 from muse.commands.sections import SectionedGroup
 from muse.commands.serve import serve
@@ -89,7 +90,7 @@ SECTIONS = {
     "Get vectors": (fetch, embed),
     "Align": (align,),
     "See how good the result is": (report, serve, evaluate),
-    "Use it": (translate, induce, map_words, export),
+    "Use it": (translate, neighbours, induce, map_words, export),
     "Sentences": (encode, train, mine, train_lm, train_translator),
     "Help": (demo, doctor),
 }

@@ -168,7 +168,7 @@ def neighbours(
     """For each language of `among`, the `top` words of highest cosine to a word, without the word itself.
 
     The word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`); BadSetting if
-    there is none. `entries_of_word` finds the languages that have it.
+    there is none. `entries_of_word` finds the languages that have it. A row of zeros is near to none.
 
     >>> import numpy as np
     >>> from muse.normalise import Normalisation
@@ -191,7 +191,8 @@ def neighbours(
         best = nearest(query, space.tensor(other), top + same)
         pairs = zip(best.indices[0].tolist(), best.scores[0].tolist(), strict=True)
         words = space.vectors(other).words
-        found[other] = [(words[j], score) for j, score in pairs if not (same and j == row)][:top]
+        near = [(words[j], score) for j, score in pairs if not (same and j == row)][:top]
+        found[other] = near if query.any() else []
     return found
 
 

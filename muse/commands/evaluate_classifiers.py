@@ -109,7 +109,7 @@ def transfer(space: Path, options: dict[str, Any]) -> Report:
 @click.command(
     cls=SectionedCommand,
     sections={
-        "Input": ("--text", "--labelled", "--src"),
+        "Input": ("--text", "--labelled", "--lang"),
         "Encoder": ENCODER,
         "What it measures": ("--probe", "--size"),
         "Learning": ("--classifier", "--folds"),
@@ -126,10 +126,13 @@ def transfer(space: Path, options: dict[str, Any]) -> Report:
 )  # fmt: skip
 @click.option(
     "--labelled", multiple=True, type=Path, metavar="FILE",
-    help="Sentences of --src with a class each, in SentEval's columns (tr, va or te; class; sentence); may "
+    help="Sentences of --lang with a class each, in SentEval's columns (tr, va or te; class; sentence); may "
     "be repeated.",
 )  # fmt: skip
-@click.option("--src", "source", metavar="LANG", help="Language of --labelled.")
+@click.option(
+    "--lang", "--src", "source", cls=RenamedOption, multiple=True, callback=single, metavar="LANG",
+    help="Language of --labelled.",
+)  # fmt: skip
 @click.option(
     "--probe", "probes", multiple=True, type=click.Choice(PROBES),
     help="What to predict; may be repeated.  [default: length, content, order; language, of several]",
@@ -186,10 +189,10 @@ def probe(space: Path, options: dict[str, Any]) -> Report:
 
 @click.command(
     cls=SectionedCommand,
-    sections={"Input": ("--pairs", "--src"), "Encoder": ("--encoder",)},
+    sections={"Input": ("--pairs", "--lang"), "Encoder": ("--encoder",)},
     examples=(
-        "muse evaluate nli embeddings/aligned/fr-en --pairs nli.txt --src en --encoder xlm-nli",
-        "muse evaluate nli SPACE --pairs nli.fr.txt --src fr --encoder xlm-nli --json",
+        "muse evaluate nli embeddings/aligned/fr-en --pairs nli.txt --lang en --encoder xlm-nli",
+        "muse evaluate nli SPACE --pairs nli.fr.txt --lang fr --encoder xlm-nli --json",
     ),
 )
 @click.argument("space", type=Path, required=False)
@@ -199,7 +202,7 @@ def probe(space: Path, options: dict[str, Any]) -> Report:
     "[required]",
 )  # fmt: skip
 @click.option(
-    "--src", "--lang", "source", cls=RenamedOption, multiple=True, callback=single, metavar="LANG",
+    "--lang", "--src", "source", cls=RenamedOption, multiple=True, callback=single, metavar="LANG",
     help="Language of the sentences.  [required]",
 )  # fmt: skip
 @encoder_name("mean")
@@ -210,7 +213,7 @@ def nli(space: Path, options: dict[str, Any]) -> Report:
 
     The encoder needs a classifier: train it with muse train --nli.
     """
-    require(options, "--pairs FILE", "--src LANG")
+    require(options, "--pairs FILE", "--lang LANG")
     options = {**options, "fit_files": (), "also": ()}  # what a trained classifier reads is fixed
     import numpy as np
 
@@ -242,7 +245,7 @@ def _check_texts(options: dict[str, Any]) -> None:
         if idle := given("probes", "folds", "size"):
             raise click.UsageError(f"{idle[0]} needs --text LANG=FILE.")
     if bool(options["labelled"]) != bool(options["source"]):
-        raise click.UsageError("--labelled FILE needs --src LANG, its language, and --src needs it.")
+        raise click.UsageError("--labelled FILE needs --lang LANG, its language, and --lang needs it.")
 
 
 def _folds_named(own: Parts | None, folds: int | None) -> list[str]:

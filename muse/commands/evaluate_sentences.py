@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder, pair_scores
-from muse.commands.evaluate_tasks import FILE, METHODS, Report, prints_scores, require, this_task
+from muse.commands.evaluate_tasks import FILE, METHODS, Report, prints_scores, require, single, this_task
 from muse.commands.options import (
     backend,
     choose_direction,
@@ -18,7 +18,7 @@ from muse.commands.options import (
     languages,
     open_space,
 )
-from muse.commands.sections import SectionedCommand
+from muse.commands.sections import RenamedOption, SectionedCommand
 
 if TYPE_CHECKING:
     from muse.files.sentence_text import RatedSentences
@@ -143,7 +143,10 @@ def _retrieved(
 @click.argument("space", type=Path, required=False)
 @click.option("--pairs", **FILE, help=RATED)
 @click.option("--target-pairs", **FILE, help="The same pairs in --tgt, to compare across languages.")
-@click.option("--src", "source", metavar="LANG", help="Language of --pairs.  [required]")
+@click.option(
+    "--src", "--lang", "source", cls=RenamedOption, multiple=True, callback=single, metavar="LANG",
+    help="Language of --pairs.  [required]",
+)  # fmt: skip
 @click.option("--tgt", "target", metavar="LANG", help="Language of --target-pairs.")
 @encoder_options("mean")
 @common_without("device")
@@ -188,22 +191,25 @@ def sts(space: Path, options: dict[str, Any]) -> Report:
 
 @click.command(
     cls=SectionedCommand,
-    sections={"Input": ("--pairs", "--train-pairs", "--src"), "Encoder": ENCODER},
+    sections={"Input": ("--pairs", "--train-pairs", "--lang"), "Encoder": ENCODER},
     examples=(
-        "muse evaluate relatedness SPACE --src en --train-pairs learn.csv --pairs rated.csv",
-        "muse evaluate relatedness SPACE --src en --train-pairs a.tsv --pairs b.tsv --encoder sif",
+        "muse evaluate relatedness SPACE --lang en --train-pairs learn.csv --pairs rated.csv",
+        "muse evaluate relatedness SPACE --lang en --train-pairs a.tsv --pairs b.tsv --encoder sif",
     ),
 )
 @click.argument("space", type=Path, required=False)
 @click.option("--pairs", **FILE, help=RATED)
 @click.option("--train-pairs", **FILE, help="Rated pairs to learn from, in the same columns.  [required]")
-@click.option("--src", "source", metavar="LANG", help="Language of the sentences.  [required]")
+@click.option(
+    "--lang", "--src", "source", cls=RenamedOption, multiple=True, callback=single, metavar="LANG",
+    help="Language of the sentences.  [required]",
+)  # fmt: skip
 @encoder_options("mean")
 @common_without("device")
 @prints_scores
 def relatedness(space: Path, options: dict[str, Any]) -> Report:
     """Correlation of a regression learned from rated sentence pairs."""
-    require(options, "--pairs FILE", "--src LANG", "--train-pairs FILE")
+    require(options, "--pairs FILE", "--lang LANG", "--train-pairs FILE")
     import numpy as np
 
     from muse.evaluation.classifier import require_sklearn

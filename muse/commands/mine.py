@@ -24,7 +24,7 @@ from muse.commands.options import (
     search,
 )
 from muse.commands.outputs import echo
-from muse.commands.sections import SectionedCommand
+from muse.commands.sections import RenamedOption, SectionedCommand
 
 if TYPE_CHECKING:
     from muse.evaluation.score import Signature
@@ -67,22 +67,28 @@ def score_options(command: F) -> F:
 @click.command(
     cls=SectionedCommand,
     sections={
-        "Input": ("--source", "--src-lang", "--target", "--tgt-lang"),
+        "Input": ("--source", "--src", "--target", "--tgt"),
         "Encoder": ("--encoder", "--also", "--fit"),
         "What it keeps": ("--score", "--threshold", "--gold"),
         "Output": ("--out",),
         "Advanced": ("--neighbours", "--search", "--backend", "--ray"),
     },
     examples=(
-        "muse mine SPACE --src-lang fr --source a.fr --tgt-lang en --target b.en --out pairs.tsv",
-        "muse mine SPACE --src-lang fr --source a.fr --tgt-lang en --target b.en --gold gold.tsv --out x.tsv",
+        "muse mine SPACE --src fr --source a.fr --tgt en --target b.en --out pairs.tsv",
+        "muse mine SPACE --src fr --source a.fr --tgt en --target b.en --gold gold.tsv --out x.tsv",
     ),
 )
 @click.argument("space", type=Path, required=False)
-@click.option("--src-lang", required=True, metavar="LANG", help="Language of --source.")
-@click.option("--tgt-lang", required=True, metavar="LANG", help="Language of --target.")
-@click.option("--source", required=True, type=Path, metavar="FILE", help="Text in --src-lang, line by line.")
-@click.option("--target", required=True, type=Path, metavar="FILE", help="Text in --tgt-lang, line by line.")
+@click.option(
+    "--src", "--src-lang", "src_lang", cls=RenamedOption, required=True, metavar="LANG",
+    help="Language of --source.",
+)  # fmt: skip
+@click.option(
+    "--tgt", "--tgt-lang", "tgt_lang", cls=RenamedOption, required=True, metavar="LANG",
+    help="Language of --target.",
+)  # fmt: skip
+@click.option("--source", required=True, type=Path, metavar="FILE", help="Text in --src, line by line.")
+@click.option("--target", required=True, type=Path, metavar="FILE", help="Text in --tgt, line by line.")
 @click.option(
     "--out", required=True, type=Path, metavar="FILE",
     help="Pairs as score<TAB>source<TAB>target, best first; compressed if the name ends in .gz.",

@@ -23,6 +23,7 @@ UNUSED = {
     "encode": {"--seed", "--device"},
     "fetch": {"--seed", "--device", "--threads"},
     "map": {"--seed", "--device"},
+    "neighbours": {"--seed"},
     "train-lm": {"--seed", "--device", "--threads"},
     **{f"evaluate {task}": {"--device"} for task in ("sts", "relatedness", "nli", "transfer", "probe")},
 }

@@ -66,6 +66,8 @@ def test_commands_in_the_order_of_work() -> None:
         (["align", "--src", "fr", "--via", "s"], ["sw"]),
         (["translate", "mine", "--src", ""], ["en", "fr"]),
         (["translate", "nosuch", "--src", ""], []),
+        (["translate", "--src", ""], ["en", "fr"]),
+        (["neighbours", "--lang", "f"], ["fr"]),
         (["encode", "mine", "--lang", "e"], ["en"]),
         (["fetch", "v"], ["vectors"]),
         (["fetch", "vectors", "fr"], ["fr", "frr"]),

@@ -90,7 +90,7 @@ def test_help_names_the_default(name: str) -> None:
 
 
 SEARCHING = {
-    *("align", "translate", "induce", "mine", "report", "serve", "export"),
+    *("align", "translate", "neighbours", "induce", "mine", "report", "serve", "export"),
     *(f"evaluate {task}" for task in ("words", "rows", "sentences", "mining")),
 }
 
@@ -131,3 +131,71 @@ def test_the_backend_changes_no_result(
     np.testing.assert_allclose(mappings[1], mappings[0], atol=1e-5)
     first, second = ([one["target"] for one in of["fr7"]] for of in translated)
     assert first == second
+
+
+# A former name of an option, and its present one, by command.
+RENAMED = [
+    ("mine", "--src-lang", "--src"), ("mine", "--tgt-lang", "--tgt"), ("evaluate nli", "--src", "--lang"),
+    ("evaluate relatedness", "--src", "--lang"), ("evaluate probe", "--src", "--lang"),
+    ("evaluate sts", "--lang", "--src"), ("neighbours", "--src", "--lang"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "former", "present"), RENAMED)
+def test_a_former_name_still_works_and_is_not_shown(
+    muse: Command, name: str, former: str, present: str
+) -> None:
+    option = next(one for one in every_command()[name].params if former in one.opts)
+    assert option.opts[0] == present
+    shown = muse(*name.split(), "--help").out
+    assert f"  {present} LANG" in shown
+    assert former not in shown.replace(present, "")
+
+
+def test_one_option_names_a_language_in_all_commands() -> None:
+    # Of one language --lang, of two --src and --tgt; files are --source and --target.
+    for name, command in every_command().items():
+        shown = {one.opts[0] for one in command.params if one.metavar == "LANG"}
+        assert shown <= {"--lang", "--src", "--tgt", "--via"}, name
+        assert ("--src" in shown) == ("--tgt" in shown), name
+
+
+ALIGNED = Path("embeddings", "aligned")
+
+
+def test_the_space_may_be_left_out_where_there_is_one(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(ALIGNED / "fr-en", plain=True)
+    (ALIGNED / "notes").mkdir()
+    Path("gold.txt").write_text("fr20 en20\n")
+    for line in (
+        "translate {} fr3 fr5 --json",
+        "neighbours {} fr3 --json",
+        "evaluate {} --dictionary gold.txt --json",
+        "evaluate words {} --dictionary gold.txt --json",
+        "induce {} --out d.txt --max-vocab 20",
+    ):
+        given, left_out = (muse(*line.format(space).split()) for space in (ALIGNED / "fr-en", ""))
+        assert (given.code, given.out) == (left_out.code, left_out.out), left_out.err
+        assert given.code == 0
+    # A text, and a word that could be a folder.
+    assert muse("translate", stdin="fr3\n").out == muse("translate", ALIGNED / "fr-en", stdin="fr3\n").out
+    refused(muse("translate", "fr3", "--out", ALIGNED / "fr-en" / "x.csv"), "are in one another")
+    refused(muse("translate", "embeddings/aligned/fr-de", "fr3"), "fr-de: expected an aligned space")
+    refused(muse("translate", ALIGNED, "fr3"), "expected an aligned space, found no manifest.json in it")
+
+
+def test_several_spaces_are_named(muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused(muse("report"), "Missing argument 'SPACE': embeddings/aligned has none", "muse align", code=2)
+    for name in ("fr-en", "de-en"):
+        saved(ALIGNED / name, plain=True)
+    several = "has several, embeddings/aligned/de-en and embeddings/aligned/fr-en; name one"
+    refused(muse("report"), several, code=2)
+    refused(muse("induce", "--out", "d.txt"), several, code=2)
+    refused(
+        muse("translate", "fr3"), "the spaces here are embeddings/aligned/de-en, embeddings/aligned/fr-en"
+    )
+    assert muse("report", "--help").code == 0

@@ -259,7 +259,7 @@ def test_probes_whose_classes_are_given(muse: Command, space: Path) -> None:
     refused(muse(*command, "--folds", 4), "--folds needs --text LANG=FILE", code=2)
     refused(
         muse(*(word for word in command if word not in ("--src", "fr"))),
-        "--labelled FILE needs --src",
+        "--labelled FILE needs --lang",
         code=2,
     )
 

@@ -1,0 +1,196 @@
+"""muse neighbours: the nearest words of words within their own language."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muse.commands.options import backend, common_without, open_space
+from muse.commands.sections import RenamedOption, SectionedCommand
+from muse.commands.word_tables import (
+    TableCounts,
+    TablePlace,
+    check_one_source,
+    read_words,
+    table_options,
+    wanted_table,
+    written,
+)
+
+if TYPE_CHECKING:
+    from muse.files.tables import Row
+    from muse.space import AlignedSpace
+
+log = logging.getLogger(__name__)
+
+COLUMNS = {
+    "word": str, "language": str, "rank": int, "neighbour": str, "cosine": float, "form": str, "reason": str,
+}  # fmt: skip
+Near = list[tuple[str, float]]  # words and their cosines, nearest first
+
+
+@dataclass(frozen=True)
+class NearWords:
+    """A word with its entry and its nearest words in each language that has it; with none, the reason."""
+
+    word: str
+    forms: dict[str, str]
+    near: dict[str, Near]
+    suggestions: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@click.command(
+    cls=SectionedCommand,
+    sections={
+        "Input": ("--lang", "--words"),
+        "What it does": ("--top",),
+        "Output": ("--out", "--format"),
+        "Advanced": ("--backend",),
+    },
+    examples=(
+        "muse neighbours embeddings/aligned/fr-en roi reine",
+        "muse neighbours SPACE --lang en --words words.txt --top 5 --out near.csv",
+    ),
+)
+@click.argument("space", type=Path, required=False)
+@click.argument("words", nargs=-1, metavar="[WORD]...")
+@click.option(
+    "--lang", "--src", "lang", cls=RenamedOption, metavar="LANG",
+    help="Language of the words and of their neighbours.  [default: each language that has the word]",
+)  # fmt: skip
+@click.option(
+    "--top", default=10, show_default=True, type=click.IntRange(1), metavar="N",
+    help="Number of neighbours of each word.",
+)  # fmt: skip
+@table_options
+@backend
+@common_without("seed")
+def neighbours(space: Path, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Print the nearest words of each WORD in its own language.
+
+    They are the words with the highest cosine, without the word itself. A word that several languages of the
+    SPACE have gets a line for each of them.
+    """
+    check_one_source(words, options)
+    if not words and options["listed"] is None:
+        raise click.UsageError("Missing argument 'WORD', or a list of words as --words FILE.")
+    table = wanted_table(options, as_json=as_json)
+    asked: Sequence[str] = words
+    if options["listed"] is not None:
+        asked = read_words(options["listed"], None if table is None else table.form)
+    loaded = open_space(space, options["device"], options["quiet"])
+    if options["lang"] is not None:
+        loaded.side(options["lang"])  # an unknown language is an error
+    found = _found(loaded, asked, options["lang"], options["top"])
+    if table is None:
+        _show(loaded, list(found), as_json=as_json)
+    else:
+        _write(loaded, found, len(asked), table, as_json=as_json)
+
+
+def _found(space: AlignedSpace, words: Sequence[str], language: str | None, top: int) -> Iterator[NearWords]:
+    from muse.answers.lookup import entries_of_word, neighbours
+    from muse.space.forms import find_form
+
+    for word in words:
+        if language is None:
+            forms = entries_of_word(space, word)
+        else:
+            form = find_form(word, space.vectors(language))
+            forms = {} if form is None else {language: form}
+        near = {
+            name: neighbours(space, name, form, among=[name], top=top)[name] for name, form in forms.items()
+        }
+        yield NearWords(word, forms, near) if near else _unknown(space, word, language)
+
+
+def _unknown(space: AlignedSpace, word: str, language: str | None) -> NearWords:
+    from muse.answers.lookup import languages_with, reason_unknown, spellings
+
+    if language is not None:
+        vectors = space.vectors(language)
+        close = spellings(word, vectors)
+        others = languages_with(space, word, besides=language)
+        reason = reason_unknown(vectors, others, close, "--lang")
+        return NearWords(word, {}, {}, tuple(close), tuple(others), reason)
+    near = [one for name in space.languages for one in spellings(word, space.vectors(name))]
+    close = list(dict.fromkeys(near))
+    advice = f"did you mean {', '.join(close)}?" if close else "check its spelling"
+    reason = f"not among the words of {' or '.join(space.languages)}; {advice}"
+    return NearWords(word, {}, {}, tuple(close), (), reason)
+
+
+def _show(space: AlignedSpace, found: Sequence[NearWords], *, as_json: bool) -> None:
+    """Print the neighbours; unknown words are named on stderr. BadSetting if no word is known."""
+    from muse.errors import BadSetting
+
+    known, unknown = [one for one in found if one.forms], [one for one in found if not one.forms]
+    if not known:
+        raise BadSetting("; ".join(f"{one.word!r} is {one.reason}" for one in unknown))
+    if as_json:
+        click.echo(json.dumps(_fields(space, known, unknown), ensure_ascii=False))
+    for one in known if not as_json else ():
+        for language, near in one.near.items():
+            click.echo(_lines(space, one, language, near))
+    for one in unknown:
+        log.warning("%r is %s", one.word, one.reason)
+
+
+def _fields(space: AlignedSpace, known: Sequence[NearWords], unknown: Sequence[NearWords]) -> dict[str, Any]:
+    texts = {
+        language: {word: space.vectors(language).text_of(word) for word, _ in near}
+        for one in known
+        for language, near in one.near.items()
+        if space.vectors(language).texts is not None
+    }
+    return {
+        "neighbours": {one.word: one.near for one in known},
+        "forms": {one.word: one.forms for one in known},
+        "unknown": {
+            one.word: {"suggestions": one.suggestions, "languages": one.languages} for one in unknown
+        },
+        **({"texts": texts} if texts else {}),
+    }
+
+
+def _lines(space: AlignedSpace, found: NearWords, language: str, near: Near) -> str:
+    # One line or, where rows have texts, one for the row that was asked for and for each of its neighbours.
+    vectors, head = space.vectors(language), f"{found.word} ({language})"
+    if vectors.texts is None:
+        return f"{head}\t" + "  ".join(f"{word} {cosine:.3f}" for word, cosine in near)
+    lines = [f"{head}\t{vectors.text_of(found.forms[language]) or ''}"]
+    lines += [f"  {word} {cosine:.3f}\t{vectors.text_of(word) or ''}" for word, cosine in near]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _write(
+    space: AlignedSpace, found: Iterator[NearWords], words: int, table: TablePlace, *, as_json: bool
+) -> None:
+    counts = TableCounts(words=words)
+    with written(table, COLUMNS) as write, space.progress.stage("neighbours", words, "words") as tick:
+        for number, one in enumerate(found, 1):
+            counts.unknown += not one.forms
+            for row in _rows(one):
+                write(row)
+                counts.rows += 1
+            tick(number)
+    counts.show(table, as_json=as_json)
+
+
+def _rows(found: NearWords) -> Iterator[Row]:
+    if not found.forms:
+        yield (found.word, *[None] * 5, found.reason)
+    for language, near in found.near.items():
+        form = found.forms[language]
+        if not near:
+            yield (found.word, language, None, None, None, form, "its vector is of zeros")
+        for rank, (word, cosine) in enumerate(near, 1):
+            yield (found.word, language, rank, word, cosine, form, None)
