@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
-from muse.vectors import WordIndex
+from muse.vectors import SEVERAL, WordIndex
 
 Pair = tuple[str, str]
 
@@ -81,7 +82,7 @@ class Lexicon:
         return len(self.pairs)
 
     def indices(self, source_index: Mapping[str, int], target_index: Mapping[str, int]) -> NDArray[np.int64]:
-        """The rows (p, 2) of the pairs that both indices cover, in order."""
+        """The rows (p, 2) of the pairs that both indices cover, in order; `located` finds other spellings."""
         covered = [
             (row, column)
             for source, target in self.pairs
@@ -89,6 +90,36 @@ class Lexicon:
             and (column := target_index.get(target)) is not None
         ]
         return np.array(covered, np.int64).reshape(-1, 2)
+
+    def located(self, source_index: WordIndex, target_index: WordIndex) -> NDArray[np.int64]:
+        """The rows (p, 2) of the pairs that both indices have as they are, or spelled otherwise, in order.
+
+        >>> Lexicon((("l'ami", "friend"),)).located(WordIndex(["l\u2019ami"]), WordIndex(["friend"]))
+        array([[0, 0]])
+        """
+        covered = [
+            (row, column)
+            for source, target in self.pairs
+            if (row := source_index.locate(source)) is not None
+            and (column := target_index.locate(target)) is not None
+        ]
+        return np.array(covered, np.int64).reshape(-1, 2)
+
+    def respelled(self, source_index: WordIndex, target_index: WordIndex) -> Counter[str]:
+        """How many pairs are known only in another spelling, by what differs (`muse.vectors.SPELLINGS`).
+
+        >>> lexicon = Lexicon((("l'ami", "friend"), ("pa\u00adpa", "dad"), ("x", "dad")))
+        >>> lexicon.respelled(WordIndex(["l\u2019ami", "papa"]), WordIndex(["friend", "dad"]))
+        Counter({'apostrophes': 1, 'soft hyphens': 1})
+        """
+        counts = Counter[str]()
+        for pair in self.pairs:
+            sides = zip(pair, (source_index, target_index), strict=True)
+            found = [index.respelled(word) for word, index in sides if word not in index]
+            kinds = {one[1] for one in found if one is not None}
+            if found and None not in found:
+                counts[kinds.pop() if len(kinds) == 1 else SEVERAL] += 1
+        return counts
 
     def reversed(self) -> Lexicon:
         """The pairs and scores from target to source."""
@@ -129,3 +160,19 @@ class Lexicon:
         for source, target in self.pairs:
             found.setdefault(source, set()).add(target)
         return {source: frozenset(targets) for source, targets in found.items()}
+
+
+def spelling_note(counts: Counter[str]) -> str:
+    """What a user should know of pairs that are known only in another spelling (`Lexicon.respelled`).
+
+    >>> spelling_note(Counter({"vowel signs": 12}))
+    '12 pairs differ in vowel signs alone'
+    >>> spelling_note(Counter({"vowel signs": 12, "hamza": 1}))
+    '13 pairs differ in spelling alone: 12 in vowel signs, 1 in hamza'
+    """
+    total = counts.total()
+    which = next(iter(counts)) if len(counts) == 1 else "spelling"
+    parts = ", ".join(f"{count:,} in {name}" for name, count in counts.most_common())
+    return f"{total:,} pair{' differs' if total == 1 else 's differ'} in {which} alone" + (
+        f": {parts}" if len(counts) > 1 else ""
+    )

@@ -2,12 +2,14 @@
 
 A word is found whatever Unicode form it and the vocabulary are in (`WordIndex`). An accented letter is one
 character in composed form (NFC), and a letter and an accent in decomposed form (NFD), in which macOS writes.
-Words of equal composed form are one word (canonical equivalence: Unicode Standard Annex 15).
+Words of equal composed form are one word (canonical equivalence: Unicode Standard Annex 15). A word that is
+not there may be spelled otherwise in ways that change no word (SPELLINGS), such as a curly apostrophe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from textwrap import shorten
@@ -55,6 +57,149 @@ def brief(value: object) -> str:
     return getattr(value, "__name__", "") or (
         repr(value) if isinstance(value, Brief) else shorten(repr(value), SHORT)
     )
+
+
+# Spellings
+
+
+def _characters(*ranges: str) -> list[int]:
+    """The code points of characters, and of ranges of them such as "a-z"."""
+    found = list[int]()
+    for text in ranges:
+        first, last = (text[0], text[-1]) if len(text) == 3 and text[1] == "-" else (text, text)
+        found += range(ord(first), ord(last) + 1) if len(first) == 1 else map(ord, text)
+    return found
+
+
+def _each(letters: str, others: str) -> dict[int, str | None]:
+    return {ord(letter): other for letter, other in zip(letters, others, strict=True)}
+
+
+_APOSTROPHES = {
+    **dict.fromkeys(
+        _characters("\u2018-\u201b", "`\u00b4\u02b9\u02bb\u02bc\u02be\u02bf\u2032\u055a\u05f3\ua78c"), "'"
+    ),
+    **dict.fromkeys(_characters("\u201c-\u201f", "\u05f4"), '"'),
+}
+_VOWEL_SIGNS = dict.fromkeys(
+    _characters("\u0591-\u05bd", "\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7")  # Hebrew
+    + _characters("\u0610-\u061a", "\u064b-\u0652", "\u0656-\u065f", "\u0670")  # Arabic
+    + _characters("\u06d6-\u06dc", "\u06df-\u06e4", "\u06e7\u06e8", "\u06ea-\u06ed")  # in the Koran
+)
+_CEDILLAS = _each("\u015e\u015f\u0162\u0163", "\u0218\u0219\u021a\u021b")
+_HAMZA = {
+    **_each(
+        "\u0622\u0623\u0625\u0671\u0672\u0673\u0624\u0626\u06c0\u06c2\u06d3",
+        "\u0627\u0627\u0627\u0627\u0627\u0627\u0648\u064a\u0647\u06c1\u06d2",
+    ),
+    **dict.fromkeys(_characters("\u0653\u0654\u0655")),
+}
+_YE_AND_KAF = _each("\u0649\u06cc\u06a9\u06aa", "\u064a\u064a\u0643\u0643")
+# Between letters they choose a form of these; in emoji they make one of several. Malayalam and Bengali have
+# letters of their own for such forms.
+_JOINERS = re.compile("(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]")
+_CHILLUS = {
+    ord(letter): f"{bare}{virama}"
+    for letters, bares, virama in (
+        ("\u0d7a\u0d7b\u0d7c\u0d7d\u0d7e\u0d7f", "\u0d23\u0d28\u0d30\u0d32\u0d33\u0d15", "\u0d4d"),
+        ("\u09ce", "\u09a4", "\u09cd"),
+    )
+    for letter, bare in zip(letters, bares, strict=True)
+}
+_PRESENTATION = re.compile("[\ufb00-\ufdff\ufe70-\ufefc]+")
+_FULL_WIDTH = re.compile("[\uff01-\uffee\u3000]+")
+_INVISIBLE = dict.fromkeys(
+    _characters("\u200b\u200e\u200f\u061c\u2060\ufeff", "\u202a-\u202e", "\u2066-\u2069")
+)
+_TATWEEL, _SIGMA, _SOFT_HYPHEN = {0x640: None}, _each("\u03c2", "\u03c3"), {0xAD: None}
+Fold = Callable[[str], str]
+
+
+def _translated(table: Mapping[int, str | None]) -> Fold:
+    return lambda word: word.translate(table)
+
+
+def _in_nfkc(pattern: re.Pattern[str]) -> Fold:
+    return lambda word: pattern.sub(_nfkc, word)
+
+
+def _nfkc(match: re.Match[str]) -> str:
+    return normalize("NFKC", match[0]).strip()
+
+
+# The classes of spellings that are one word, in the order in which they are tried: how a report names what
+# differs, and the spelling without that difference.
+SPELLINGS: Mapping[str, Fold] = {
+    "apostrophes": _translated(_APOSTROPHES),
+    "vowel signs": _translated(_VOWEL_SIGNS),
+    "tatweel": _translated(_TATWEEL),
+    "presentation forms": _in_nfkc(_PRESENTATION),
+    "cedillas": _translated(_CEDILLAS),
+    "hamza": _translated(_HAMZA),
+    "Persian ye and kaf": _translated(_YE_AND_KAF),
+    "joiners": lambda word: _JOINERS.sub("", word.translate(_CHILLUS)),
+    "final sigma": _translated(_SIGMA),
+    "full width": _in_nfkc(_FULL_WIDTH),
+    "soft hyphens": _translated(_SOFT_HYPHEN),
+    "invisible marks": _translated(_INVISIBLE),
+}
+SEVERAL = "several ways"  # of spelling
+# All of them at once: what a presentation form or one of full width becomes may belong to another class.
+_COMPATIBLE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee\u3000]+")
+_PLAIN: dict[int, str | None] = {
+    **_APOSTROPHES, **_VOWEL_SIGNS, **_CEDILLAS, **_HAMZA, **_YE_AND_KAF, **_CHILLUS, **_INVISIBLE,
+    **_TATWEEL, **_SIGMA, **_SOFT_HYPHEN,
+}  # fmt: skip
+_ANY = re.compile(
+    f"{_COMPATIBLE.pattern[:-2]}\u200c\u200d{''.join(re.escape(chr(code)) for code in _PLAIN if code > 127)}]"
+)
+
+
+def plain_spelling(word: str) -> str:
+    """The word without what any of SPELLINGS makes no difference of.
+
+    >>> plain_spelling("l\u2019a\u00admi"), plain_spelling("\uff23\uff24")
+    ("l'ami", 'CD')
+    """
+    word = normalize("NFC", word)
+    if _COMPATIBLE.search(word):
+        word = normalize("NFC", SPELLINGS["full width"](SPELLINGS["presentation forms"](word)))
+    word = word.translate(_PLAIN)
+    return _JOINERS.sub("", word) if "\u200c" in word or "\u200d" in word else word
+
+
+_TURKIC, _LITHUANIAN = frozenset("tr tur az aze azj azb crh".split()), frozenset(("lt", "lit"))
+_DOTLESS = str.maketrans({"I": "\u0131", "\u0130": "i"})
+_DOTTED = str.maketrans({"i": "\u0130", "\u0131": "I"})
+_LITHUANIAN_DOT = re.compile("[IJ\u012e](?=[\u0328\u0323]*[\u0300\u0301\u0303])")
+
+
+def lowercase(word: str, language: str) -> str:
+    r"""The word in lower case by the rules of a language: in Turkish and Azeri I is the capital of dotless i.
+
+    In Lithuanian i keeps its dot below an accent, and a final sigma is one in any language. (Unicode,
+    SpecialCasing.txt.)
+
+    >>> [lowercase(word, "tr") for word in ("ISIRMAK", "\u0130STANBUL")], lowercase("\u039f\u03a3", "el")
+    (['\u0131s\u0131rmak', 'istanbul'], '\u03bf\u03c2')
+    """
+    code = language.lower().replace("_", "-").partition("-")[0]
+    if code in _TURKIC:
+        return word.replace("I\u0307", "i").translate(_DOTLESS).lower()
+    if code in _LITHUANIAN and not word.isascii():
+        dotted = _LITHUANIAN_DOT.sub(lambda match: f"{match[0]}\u0307", normalize("NFD", word))
+        return normalize("NFC", dotted.lower())
+    return word.lower()
+
+
+def uppercase(word: str, language: str) -> str:
+    """The word in upper case by the rules of a language.
+
+    >>> uppercase("istanbul", "tr")
+    '\u0130STANBUL'
+    """
+    turkic = language.lower().replace("_", "-").partition("-")[0] in _TURKIC
+    return (word.translate(_DOTTED) if turkic else word).upper()
 
 
 class WordIndex(dict[str, int]):
@@ -109,6 +254,47 @@ class WordIndex(dict[str, int]):
         """The word of the vocabulary that a word is, in the form it has there; None if it is not there."""
         row = self.get(word)
         return None if row is None else self.words[row]
+
+    def locate(self, word: str) -> int | None:
+        """The row of a word or, if it is not there, of the word that differs in one of SPELLINGS, or several.
+
+        >>> index = WordIndex(["l\u2019ami", "roi"])
+        >>> [index.locate(word) for word in ("l'ami", "ro\u00adi", "reine")]
+        [0, 1, None]
+        """
+        row = self.get(word)
+        if row is None and (found := self.respelled(word)) is not None:
+            row = found[0]
+        return row
+
+    def respelled(self, word: str) -> tuple[int, str] | None:
+        """The row of the word that differs from this one by how it is spelled, and in which of SPELLINGS.
+
+        By the first class that has such a word it is the most frequent one; else of those that differ in
+        SEVERAL.
+        """
+        plain = plain_spelling(word)
+        rows = self._respellings.get(plain, ())
+        if plain and (row := dict.get(self, plain)) is not None:
+            rows = sorted({row, *rows})
+        if not rows:
+            return None
+        word = normalize("NFC", word)
+        for name, fold in SPELLINGS.items():
+            same = fold(word)
+            for row in rows:
+                if fold(normalize("NFC", self.words[row])) == same:
+                    return row, name
+        return rows[0], SEVERAL
+
+    @cached_property
+    def _respellings(self) -> dict[str, list[int]]:
+        # The rows of words by their plain spelling, where it is another one. Built when a word is missing.
+        found: dict[str, list[int]] = {}
+        for row, word in enumerate(self.words):
+            if not word.isascii() and _ANY.search(word) and (plain := plain_spelling(word)):
+                found.setdefault(plain, []).append(row)
+        return found
 
 
 if TYPE_CHECKING:

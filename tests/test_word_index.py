@@ -13,10 +13,11 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 
+from muse import vectors as vectors_module
 from muse.answers.lookup import neighbours
 from muse.answers.translations import answer_words, own_spelling
 from muse.evaluation.similarity import evaluate_similarity
-from muse.evaluation.words import by_part, compare_words, evaluate_words
+from muse.evaluation.words import by_part, compare_words, evaluate_words, warn_of_case
 from muse.files import write_vectors_text
 from muse.learn import pair
 from muse.learn.many import Intermediate, nearest_first
@@ -30,7 +31,7 @@ from muse.sentences.systems.cmlm.learning import glossed
 from muse.space import AlignedSpace
 from muse.space.new_words import WordVectors, load_new_words, map_new_words
 from muse.text.language_model import learn_language_model
-from muse.vectors import Matrix, Vectors, WordIndex
+from muse.vectors import Matrix, Vectors, WordIndex, lowercase
 from tests.space.test_new_words import space_of
 from tests.support.spaces import plain_space
 
@@ -271,3 +272,108 @@ def test_text_is_read_in_every_form(vocabulary: Form, text: Form) -> None:
     model = learn_language_model([written(["été1", "été2"], vocabulary)], order=2)
     known = [model.words.index(normalize(vocabulary, word)) for word in ("été1", "été2")]
     assert model.ids(line.split()).tolist() == [*known, model.words.index("<unk>")]
+
+
+# A word as one writes it, as another does, and what differs.
+RESPELLED = (
+    ("l'ami", "l\u2019ami", "apostrophes"),
+    ("o\u02bbzbek", "o'zbek", "apostrophes"),
+    ('\u05e6\u05d4"\u05dc', "\u05e6\u05d4\u05f4\u05dc", "apostrophes"),
+    ("\u0643\u062a\u0627\u0628", "\u0643\u0650\u062a\u064e\u0627\u0628", "vowel signs"),
+    ("\u05e9\u05dc\u05d5\u05dd", "\u05e9\u05c1\u05b8\u05dc\u05d5\u05b9\u05dd", "vowel signs"),
+    ("\u0643\u062a\u0627\u0628", "\u0643\u062a\u0640\u0640\u0627\u0628", "tatweel"),
+    ("\u0643\u062a\u0627\u0628", "\ufedb\ufe98\ufe8e\ufe8f", "presentation forms"),
+    ("fin", "\ufb01n", "presentation forms"),
+    ("\u0219tiin\u021ba", "\u015ftiin\u0163a", "cedillas"),
+    ("ku\u015f", "ku\u0219", "cedillas"),
+    ("\u0627\u0633\u0644\u0627\u0645", "\u0625\u0633\u0644\u0627\u0645", "hamza"),
+    ("\u0627\u0644\u0642\u0631\u0627\u0646", "\u0627\u0644\u0642\u0631\u0622\u0646", "hamza"),
+    ("\u06a9\u062a\u0627\u0628", "\u0643\u062a\u0627\u0628", "Persian ye and kaf"),
+    ("\u0639\u0644\u06cc", "\u0639\u0644\u064a", "Persian ye and kaf"),
+    ("\u0915\u094d\u0937", "\u0915\u094d\u200d\u0937", "joiners"),
+    (
+        "\u0645\u06cc\u062e\u0648\u0627\u0647\u0645",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "joiners",
+    ),
+    ("\u0d05\u0d35\u0d7b", "\u0d05\u0d35\u0d28\u0d4d\u200d", "joiners"),
+    ("\u03bf\u03b4\u03cc\u03c2", "\u03bf\u03b4\u03cc\u03c3", "final sigma"),
+    ("Tokyo", "\uff34\uff4f\uff4b\uff59\uff4f", "full width"),
+    ("\u30ac\u30b9", "\uff76\uff9e\uff7d", "full width"),
+    ("Donau", "Do\u00adnau", "soft hyphens"),
+    ("shalom", "\u200eshalom\u200b", "invisible marks"),
+    ("\u0627\u0645\u0644", "\u0623\u064e\u0645\u064e\u0644", "several ways"),
+)
+
+
+@pytest.mark.parametrize(("one", "two", "kind"), RESPELLED)
+def test_a_word_in_another_spelling_is_found_and_its_class_named(one: str, two: str, kind: str) -> None:
+    for known, asked in ((one, two), (two, one)):
+        index = WordIndex(["x", "y\u0301", known])
+        assert index.respelled(asked) == (2, kind)
+        assert (index.locate(asked), index.get(asked)) == (2, None)
+        # Exactly so comes first.
+        assert WordIndex([known, asked]).locate(asked) == 1
+
+
+def test_the_classes_are_tried_in_order_and_the_most_frequent_word_comes_first() -> None:
+    book, marked, long = "\u0643\u062a\u0628", "\u0643\u064f\u062a\u064f\u0628", "\u0643\u062a\u0640\u0628"
+    other = "\u0643\u064e\u062a\u064e\u0628"
+    assert WordIndex([long, other, marked]).respelled(book) == (1, "vowel signs")
+    assert WordIndex([long, book, marked]).respelled(other) == (1, "vowel signs")
+    assert WordIndex([long]).respelled(other) == (0, "several ways")
+
+
+@pytest.mark.parametrize("asked", ["", "\u0640", "\u00ad", "\u200d", "xy", "\U0001f469\U0001f467", "\udcff"])
+def test_marks_alone_and_other_words_are_not_found(asked: str) -> None:
+    index = WordIndex(["\u064e", "\u00ad\u00ad", "x", "\U0001f469\u200d\U0001f467", "\ufeff"])
+    assert index.locate(asked) is None
+
+
+def test_known_words_cost_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = WordIndex([one for one, _, _ in RESPELLED[:-1]])
+    monkeypatch.setattr(vectors_module, "plain_spelling", None)
+    assert [index.locate(word) for word in index.words] == [index[word] for word in index.words]
+    with pytest.raises(TypeError):
+        index.locate("missing")
+
+
+def test_pairs_in_another_spelling_are_learned_from_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    arabic = [f"\u0643\u062a\u0627\u0628{row}" for row in range(COUNT)]
+    rows = rng().normal(size=(COUNT, 6)).astype(np.float32)
+    sides = plain_space(rows, rows, arabic, english())
+    marked = [word.replace("\u062a", "\u062a\u064e") for word in arabic]
+    pairs = [*zip(marked[:12], english()[:12], strict=True), (arabic[12], english()[12])]
+    lexicon = Lexicon((*pairs, (f"\u0625{arabic[0]}", "x")))
+    caplog.set_level("INFO")
+    found = gather(lexicon, sides.vectors("fr"), sides.vectors("en"))
+    assert found.pairs.tolist() == [[row, row] for row in range(13)]
+    assert caplog.messages == [
+        "12 pairs differ in vowel signs alone, and are learned from as the vocabularies spell them"
+    ]
+    caplog.clear()
+    warn_of_case(sides, lexicon, "fr", "en")
+    assert caplog.messages == [
+        "12 pairs differ in vowel signs alone, and are looked up as the vocabularies spell them"
+    ]
+    score = evaluate_words(sides, lexicon, rng=rng(), source="fr", target="en")
+    assert (score.queries, score.covered) == (14, 13)
+
+
+@pytest.mark.parametrize(
+    ("language", "word", "lower"),
+    [
+        ("tr", "ISIRMAK", "\u0131s\u0131rmak"),
+        ("tur_Latn", "\u0130STANBUL", "istanbul"),
+        ("az", "I\u0307y", "iy"),
+        ("en", "ISTANBUL", "istanbul"),
+        ("el", "\u039f\u0394\u039f\u03a3 \u03a3\u0391\u03a3", "\u03bf\u03b4\u03bf\u03c2 \u03c3\u03b1\u03c2"),
+        ("lt", "\u00cc", "i\u0307\u0300"),
+        ("lt", "J\u0303", "j\u0307\u0303"),
+        ("lt", "VILNIUS \u0116\u012e", "vilnius \u0117\u012f"),
+        ("fr", "\u00c9T\u00c9", "\u00e9t\u00e9"),
+    ],
+)
+def test_lower_case_is_a_matter_of_the_language(language: str, word: str, lower: str) -> None:
+    assert lowercase(word, language) == lower
+    assert lowercase(lower, language) == lower

@@ -107,8 +107,8 @@ def _of_pairs(path: Path, source: Vectors, target: Vectors) -> OutsideScores:
     known = [
         (row, column, score)
         for (word, translation), score in zip(lexicon.pairs, scores, strict=True)
-        if (row := source.index.get(word)) is not None
-        and (column := target.index.get(translation)) is not None
+        if (row := source.index.locate(word)) is not None
+        and (column := target.index.locate(translation)) is not None
     ]
     if not known:
         raise Mismatch(

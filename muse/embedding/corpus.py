@@ -16,6 +16,7 @@ from muse.files.text_slices import files_of, slices
 from muse.progress import Progress
 from muse.text.surface import grouped, joined
 from muse.text.tokens import Tokeniser
+from muse.vectors import lowercase
 
 SAMPLE = 2_000  # lines at least, or all
 TOGETHER = 1_000  # lines written at once
@@ -65,7 +66,7 @@ def write_corpus(
             sample.add(line, lines)
             lines, tokens = lines + 1, tokens + len(found)
             text = " ".join(found)
-            written.append(text if keep_case else text.lower())
+            written.append(text if keep_case else lowercase(text, language))
             if len(written) == TOGETHER:
                 file.write("".join(f"{one}\n" for one in written))
                 written.clear()

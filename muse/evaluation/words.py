@@ -30,7 +30,7 @@ from muse.evaluation.score import (
     look_up_signature,
     percentile_interval,
 )
-from muse.lexicon import Lexicon
+from muse.lexicon import Lexicon, spelling_note
 from muse.search.exact import nearest, zero_places
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -220,7 +220,8 @@ def evaluate_words(
     if not len(pairs):
         raise Mismatch(_nothing_covered(space, lexicon, source, target))
     index = space.vectors(source).index
-    queries = len({index.get(word, word) for word, _ in lexicon.pairs})
+    rows = ((word, index.locate(word)) for word, _ in lexicon.pairs)
+    queries = len({word if row is None else row for word, row in rows})
     coverage = len(np.unique(pairs[:, 0])) / queries
     signature = look_up_signature(
         space,
@@ -289,7 +290,9 @@ def _texts(answers: _Answers, rows: Ranks) -> tuple[list[str], list[list[str]]]:
 
 def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> Ranks:
     # The rows (p, 2) of the pairs whose words both have vectors, each once; a row of zeros is no vector.
-    pairs = np.unique(lexicon.indices(space.vectors(source).index, space.vectors(target).index), axis=0)
+    own, other = space.vectors(source), space.vectors(target)
+    look_up = lexicon.located if own.ranked and other.ranked else lexicon.indices
+    pairs = np.unique(look_up(own.index, other.index), axis=0)
     for side, language in enumerate((source, target)):
         zeros = zero_places(space.tensor(language)).cpu().numpy()
         pairs = pairs[~np.isin(pairs[:, side], zeros)]
@@ -297,10 +300,15 @@ def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) ->
 
 
 def warn_of_case(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> None:
-    """Warns if a good part of the pairs is in the vocabularies but for upper and lower case."""
+    """Warns if a good part of the pairs is in the vocabularies but for upper and lower case.
+
+    Says how many are looked up in another spelling.
+    """
     own, other = space.vectors(source), space.vectors(target)
     if not (own.ranked and other.ranked):
         return
+    if respelled := lexicon.respelled(own.index, other.index):
+        log.info("%s, and are looked up as the vocabularies spell them", spelling_note(respelled))
     more = lexicon.in_another_case(lexicon.known(own.index, other.index), own.words, other.words)
     if more:
         log.warning(

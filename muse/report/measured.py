@@ -42,7 +42,7 @@ class Gold:
         dictionary of the other direction would have for them.
         """
         words, others = space.vectors(source).words, space.vectors(target).words
-        rows = self.lexicon.indices(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
+        rows = self.lexicon.located(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
         covered = [(words[row], others[column]) for row, column in rows.tolist()]
         first: dict[str, str] = {}
         for word, translation in covered:
@@ -55,8 +55,9 @@ class Gold:
         """The translations of each word, in the order of the list; those that are known as they are there."""
         found: dict[str, dict[str, None]] = {}
         for word, translation in self.lexicon.pairs:
-            known = source.index.entry(word), target.index.entry(translation)
-            found.setdefault(known[0] or word, {})[known[1] or translation] = None
+            row, column = source.index.locate(word), target.index.locate(translation)
+            known = word if row is None else source.words[row]
+            found.setdefault(known, {})[translation if column is None else target.words[column]] = None
         return {word: tuple(targets) for word, targets in found.items()}
 
 
@@ -172,7 +173,7 @@ def procrustes_on_gold(
     did is undone. Its CSLS takes a target's neighbours among the `max_vocab` most frequent sources.
     """
     source, target = direction
-    pairs = lexicon.indices(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
+    pairs = lexicon.located(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
     most = max(max_vocab, int(pairs[:, 0].max()) + 1)
     x, y = space.unweighted(source, most), space.unweighted(target, len(space.vectors(target)))
     folds = torch.from_numpy(rng.integers(FOLDS, size=len(x))).to(x.device)

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Collection, Iterator
 
 from muse.text.surface import without_elision
-from muse.vectors import Vectors
+from muse.vectors import Vectors, lowercase, uppercase
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2019\u02bc\u2018\u00b4", "'"))
 _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011", "-"))
@@ -16,8 +16,9 @@ def find_form(word: str, vectors: Vectors) -> str | None:
     """The entry of a vocabulary that a typed word stands for, None if there is none.
 
     It is the word itself if that is there, in whatever Unicode form; otherwise, by the first of these that
-    helps, the word with typewriter's apostrophes and hyphens, the most frequent of its cases, what follows an
-    elided article or pronoun, and the word with its hyphens left out or turned into spaces, or the reverse.
+    helps, the word with typewriter's apostrophes and hyphens, the most frequent of its cases, the word
+    spelled otherwise (`muse.vectors.SPELLINGS`), what follows an elided article or pronoun, and the word with
+    its hyphens left out or turned into spaces, or the reverse.
 
     >>> import numpy as np
     >>> french = Vectors("fr", ["roi", "amour", "Paris", "porte-clés"], np.zeros((4, 1), np.float32))
@@ -32,9 +33,20 @@ def find_form(word: str, vectors: Vectors) -> str | None:
     for spelling in _spellings(plain, vectors.language):
         if (entry := index.entry(spelling)) is not None:
             return entry
-        if rows := [index[form] for form in _cases(spelling) if form in index]:
-            return vectors.words[min(rows)]
+        for cases in _cases(spelling, vectors.language):
+            if rows := [index[form] for form in cases if form in index]:
+                return vectors.words[min(rows)]
+        if vectors.ranked and (row := _respelled(spelling, vectors)) is not None:
+            return vectors.words[row]
     return None
+
+
+def _respelled(spelling: str, vectors: Vectors) -> int | None:
+    """The row of a word that is spelled otherwise, in the same case if there is one."""
+    if (row := vectors.index.locate(spelling)) is not None:
+        return row
+    rows = [vectors.index.locate(form) for form in next(_cases(spelling, vectors.language))]
+    return min((row for row in rows if row is not None), default=None)
 
 
 def _spellings(word: str, language: str) -> Iterator[str]:
@@ -46,5 +58,8 @@ def _spellings(word: str, language: str) -> Iterator[str]:
             yield word.replace(old, new)
 
 
-def _cases(word: str) -> Collection[str]:
-    return dict.fromkeys((word.lower(), word.capitalize(), word.title(), word.upper()))
+def _cases(word: str, language: str) -> Iterator[Collection[str]]:
+    """The word in the cases of its language; then, of a vocabulary that ignores them, as in English."""
+    lower, upper = lowercase(word, language), uppercase(word, language)
+    yield dict.fromkeys((lower, upper[:1] + lower[1:], word.title(), upper))
+    yield dict.fromkeys((word.lower(), word.capitalize(), word.title(), word.upper()))

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from muse.text.characters import composed
+from muse.vectors import lowercase
 
 # By language, as tokens. Each was tried in translating held-out training text and lowers no BLEU there;
 # hyphenated words in general are better translated word by word.
@@ -96,7 +97,8 @@ def forms(token: str, language: str) -> list[str]:
     """
     bare = token.strip("'")
     full = _FULL.get(token.lower(), "") if iso_code(language) == "fr" else ""
-    return list(dict.fromkeys(form for form in (full, token, token.lower(), bare, bare.lower()) if form))
+    found = (form for one in (token, bare) for form in (one, lowercase(one, language), one.lower()))
+    return list(dict.fromkeys(form for form in (full, *found) if form))
 
 
 def without_elision(word: str, language: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,3 +61,36 @@ def test_elision_is_a_matter_of_the_language() -> None:
     assert find_form("king's", vectors(["king"], "en")) == "king"
     for language in ("de", "en"):
         assert find_form("l'arte", vectors(["arte"], language)) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "expected"),
+    [
+        ("ar", "\u0643\u0650\u062a\u0627\u0628", "\u0643\u062a\u0627\u0628"),
+        ("fr", "L'Ami", "l\u2019ami"),  # rather than the word after the article
+        ("fr", "AU\u00adBE", "aube"),
+        ("tr", "ISIRMAK", "\u0131s\u0131rmak"),
+        ("tr", "istanbul", "\u0130stanbul"),
+        ("tr", "IRMAK", "irmak"),  # of a vocabulary in lower case as in English
+        ("el", "\u03bf\u03b4\u03bf\u03c3", "\u03bf\u03b4\u03bf\u03c2"),
+        ("ja", "\uff84\uff9e\uff71", "\u30c9\u30a2"),
+    ],
+)
+def test_other_spellings(language: str, typed: str, expected: str) -> None:
+    words = [
+        "ami",
+        "\u0643\u062a\u0627\u0628",
+        "l\u2019ami",
+        "aube",
+        "\u0131s\u0131rmak",
+        "isirmak",
+        "\u0130stanbul",
+    ]
+    words += ["irmak", "\u03bf\u03b4\u03bf\u03c2", "\u30c9\u30a2"]
+    assert find_form(typed, vectors(words, language)) == expected
+
+
+def test_ids_are_never_respelled() -> None:
+    rows = replace(vectors(["l\u2019id"]), ranked=False)
+    assert find_form("l'id", vectors(["l\u2019id"])) == "l\u2019id"
+    assert find_form("l'id", rows) is None

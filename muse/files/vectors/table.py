@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.vectors.broken import Dropped, as_text, keep_whole
-from muse.vectors import Matrix, Vectors
+from muse.vectors import Matrix, Vectors, lowercase
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +148,7 @@ class _Chosen:
         for place, word in enumerate(self._of_language(words) if self._by_key else words):
             if self.enough:
                 break
-            form = word.lower() if self._wanted.lowercase else word
+            form = lowercase(word, self._wanted.language) if self._wanted.lowercase else word
             if form in self.words:
                 self.repeated.add(self._read + place)
             elif form:

@@ -7,6 +7,7 @@ moments of the paired rows, all that a linear fit needs to know of them.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
-from muse.lexicon import Lexicon
+from muse.lexicon import Lexicon, spelling_note
 from muse.search.exact import zero_places
 from muse.vectors import Vectors
 
@@ -220,7 +221,8 @@ class _Entries:
         return self.phrases[known]
 
     def _own_row(self, word: str) -> int | None:
-        row = self.vectors.index.get(word)
+        index = self.vectors.index
+        row = index.locate(word) if self.vectors.ranked else index.get(word)
         return None if row in self.zeros else row
 
     def all_rows(self) -> Tensor:
@@ -279,7 +281,10 @@ def _check_known(lexicon: Lexicon, known: int, source: Vectors, target: Vectors)
             f"{known} of {len(lexicon)} pairs are known, and {swapped} with the columns swapped; swap "
             "them, or --src and --tgt"
         )
-    case = _in_another_case(lexicon, known, source, target) if ranked else ""
+    respelled = lexicon.respelled(source.index, target.index) if ranked else Counter[str]()
+    if respelled:
+        log.info("%s, and are learned from as the vocabularies spell them", spelling_note(respelled))
+    case = _in_another_case(lexicon, known - respelled.total(), source, target) if ranked else ""
     if case or known < LEAST_KNOWN * len(lexicon):
         what = "words" if ranked else "ids"
         log.warning(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from muse.sentences.encoders.ragged import Ragged
 from muse.text.strings import check_each, check_strings
 from muse.text.tokens import Tokeniser, next_part_kind
+from muse.vectors import lowercase
 
 Ids = NDArray[np.int64]
 
@@ -213,6 +214,8 @@ class _Parts(dict[str, int]):
     def _row(self, token: str) -> int | None:
         row = self._index.get(token)
         if row is None:
+            row = self._index.get(lowercase(token, self._tokeniser.language))
+        if row is None:  # of a vocabulary in lower case as in English
             row = self._index.get(token.lower())
         if row is None and self._fallback is not None:
             return self._fallback(normalize("NFC", token))  # one row for a word, whatever its form

@@ -170,6 +170,12 @@ def test_max_vocab_counts_the_words_kept_and_reads_no_further(tmp_path: Path) ->
     _refused(tmp_path, content, "expected 9 words as line 1 says, got 4", max_vocab=4)
 
 
+def test_lower_case_by_the_rules_of_the_language(tmp_path: Path) -> None:
+    path = tmp_path / "tr.vec"
+    path.write_text("3 1\nI 1\n\u0131 2\n\u0130Y\u0130 3\n", encoding="utf-8")
+    assert read_vectors(path, language="tr", lowercase=True).words == ("\u0131", "iyi")
+
+
 def test_more_words_than_there_are_is_no_error(tmp_path: Path) -> None:
     assert len(_read(tmp_path, "a 1\nb 2\n", max_vocab=10)) == 2
 
