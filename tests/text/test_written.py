@@ -1,4 +1,4 @@
-"""Lines as they are written: what is kept comes back as it was, and words are joined as the language does it."""
+"""Lines as they are written: what is kept comes back as it was, words are joined as the language does it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.support.spaces import plain_space
 
 # Every part of what is to be kept is a word with a translation: none may be looked up.
 TRAPS = (
-    "c f r d h m km n j x y s ex etc mot nom clé roi txt py jpg fr org com http https www eacute amp nbsp caf "
-    "at t net v er e ème nd nº ii kg € jpeg html deux"
+    "c f r d h m km n j x y s ex etc mot nom clé roi txt py jpg fr org com http https www eacute amp nbsp "
+    "caf at t net v er e ème nd nº ii kg € jpeg html deux"
 ).split()
 PAIRS = {
     "le": "the", "la": "the", "mer": "sea", "est": "is", "et": "and", "à": "to", "il": "he", "dit": "says",
@@ -38,7 +38,7 @@ def to_english(line: str) -> str:
 
 
 UNCHANGED = """
-20 °C | 20°C | 68 °F | 12 km/h | 50 € | 50€ | $30 | £20 | 5 m² | m² | H₂O | 10⁵ | 5° 6' | n° 5 | 3 × 4 = 12 | ½
+20 °C | 20°C | 68 °F | 12 km/h | 50 € | 50€ | $30 | £20 | 5 m² | m² | H₂O | 10⁵ | 5° 6' | n° 5 | 3 × 4 = 12
 R&D | H&M | AT&T | C++ | C# | .NET | v1.2.3
 👍🏽 | 👩‍👩‍👧 | 🇫🇷 | ❤️ | 1️⃣ | 😀😀 | :-) | :D | <3
 &eacute; | caf&eacute; | &amp; | &#233; | &nbsp;
