@@ -41,6 +41,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "parquet": ("pyarrow",),
     "ray": ("pyarrow", "ray"),
     "report": ("babel", "jinja2"),
+    "segment": ("icu4py",),
     "spacy": ("spacy",),
     "tables": ("openpyxl", "pyarrow"),
     "transformers": ("sentence-transformers", "transformers"),

@@ -48,6 +48,7 @@ ONLY_USERS = {
     "fasttext": {"embedding.fasttext_process", "files.vectors.fasttext"},
     "filelock": {"files.atomic"},
     "gensim": {"exchange.objects"},
+    "icu4py": {"text.segmentation"},
     "jinja2": {"report.page"},
     "openpyxl": {"files.dictionary_tables", "files.tables"},
     "pandas": {"exchange.objects"},

@@ -23,6 +23,7 @@ from muse.space import AlignedSpace
 from muse.space.forms import find_form
 from muse.space.new_words import NewWords
 from muse.text.characters import casefolded
+from muse.text.segmentation import Phrases
 from muse.text.strings import all_strings, check_word
 from muse.text.surface import grouped, joined
 from muse.vectors import Vectors
@@ -30,20 +31,26 @@ from muse.vectors import Vectors
 Translation = tuple[str, float]
 
 
-def with_entries(tokens: Sequence[str], vectors: Vectors) -> Iterator[tuple[Sequence[str], str | None]]:
-    """The tokens in order with None; those of an expression that `vectors` know together, with its entry.
+def with_entries(
+    tokens: Sequence[str], vectors: Vectors, phrases: Phrases
+) -> Iterator[tuple[Sequence[str], str | None]]:
+    """The tokens in order with None; those of a phrase or expression that `vectors` know, with its entry.
 
     >>> import numpy as np
     >>> french = Vectors("fr", ["un", "quelqu"], np.zeros((2, 1), np.float32))
-    >>> list(with_entries(["Quelqu'", "un", "vient"], french))
+    >>> list(with_entries(["Quelqu'", "un", "vient"], french, Phrases(french.words)))
     [(["Quelqu'", 'un'], 'quelqu un'), (['vient'], None)]
     """
-    for group in grouped(tokens, vectors.language):
-        entry = expression_entry(group, vectors) if len(group) > 1 else None
-        if entry is not None:
-            yield group, entry
-        else:
-            yield from (([token], None) for token in group)
+    for part, phrase in phrases.split(tokens) if phrases else [(tokens, None)]:
+        if phrase is not None:
+            yield part, phrase
+            continue
+        for group in grouped(part, vectors.language):
+            entry = expression_entry(group, vectors) if len(group) > 1 else None
+            if entry is not None:
+                yield group, entry
+            else:
+                yield from (([token], None) for token in group)
 
 
 def expression_entry(tokens: Sequence[str], vectors: Vectors) -> str | None:

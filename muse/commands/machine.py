@@ -41,6 +41,7 @@ PURPOSES = {
     "parquet": "Parquet: muse export, muse encode, and vectors to read",
     "ray": "more than one machine: muse encode, muse mine and muse induce with --ray",
     "report": "muse report: one page about a space",
+    "segment": "the words of Chinese, Japanese, Thai, Khmer, Lao and Burmese, written without spaces",
     "spacy": "vectors of spaCy pipelines, to read and as muse export writes them",
     "tables": "Excel sheets and Parquet: muse translate --out, muse induce, dictionaries",
     "transformers": "a Hugging Face encoder as the core: muse train --core",

@@ -25,10 +25,10 @@ class Sampled:
 
 def warn_if_unknown(unknown: int, tokens: int, language: str, sample: Sequence[str]) -> None:
     """Warns if most tokens of a text have no vector; a sample of its lines tells why."""
-    from muse.text.characters import unspaced_advice
+    from muse.text.segmentation import unspaced_advice
 
     if unknown > tokens / 2:
-        why = unspaced_advice(sample[:SAMPLE]) or f"is the text in {language}?"
+        why = unspaced_advice(sample[:SAMPLE], language) or f"is the text in {language}?"
         log.warning("%d of %d tokens have no vector: %s", unknown, tokens, why)
 
 

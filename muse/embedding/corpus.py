@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from muse.errors import BadFile, BadSetting
@@ -14,6 +14,7 @@ from muse.files.source import is_packed, is_stream
 from muse.files.space_folder import MANIFEST
 from muse.files.text_slices import files_of, slices
 from muse.progress import Progress
+from muse.text.segmentation import is_spaced
 from muse.text.surface import grouped, joined
 from muse.text.tokens import Tokeniser
 from muse.vectors import lowercase
@@ -52,11 +53,14 @@ def write_corpus(
     files, progress = _files(texts), progress or Progress(quiet=True)
     if column is not None and not any(map(is_parquet, files)):
         raise BadSetting("--column needs Parquet, got no such file among the texts; leave it out")
-    tokeniser, sample, written = Tokeniser(language), _Sample(), list[str]()
+    read = _lines(files, column)
+    first = list(islice(read, TOGETHER))
+    tokeniser = Tokeniser(language, spaced=is_spaced(first, language))
+    sample, written = _Sample(), list[str]()
     lines = tokens = letters = 0
     shown = progress.stage("reading text", _letters(files), "letters")
     with shown as tick, out.open("w", encoding="utf-8") as file:
-        for line in _lines(files, column):
+        for line in chain(first, read):
             letters += len(line) + 1
             tokens_of_line = [token for token in tokeniser.tokens(line) if token != RESERVED]
             # As one token an expression has a vector of its own: hui, which follows aujourd' alone, has none.

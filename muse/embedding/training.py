@@ -30,7 +30,7 @@ from muse.files.vectors.fasttext import LONG
 from muse.files.writing import check_place, check_text_name, write_vectors_text
 from muse.progress import Progress, Tick
 from muse.run.memory import peak_memory_mb
-from muse.text.characters import unspaced_advice
+from muse.text.segmentation import unspaced_advice
 from muse.text.surface import iso_code
 
 log = logging.getLogger(__name__)
@@ -210,7 +210,7 @@ def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
             f"{corpus.tokens:,} tokens are little: vectors of fewer than {FEW_TOKENS:,} are noisy; add text, "
             "or help muse align with a few translations (--dictionary)"
         )
-    if advice := unspaced_advice(corpus.sample):
+    if advice := unspaced_advice(corpus.sample, language):
         yield advice
     yield from language_warnings(lines_by_language(corpus.sample), language)
 

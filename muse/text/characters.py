@@ -29,17 +29,6 @@ def is_punctuation(character: str) -> bool:
     return character in string.punctuation or unicodedata.category(character).startswith("P")
 
 
-def unspaced_advice(lines: Sequence[str]) -> str | None:
-    """What to do with text whose words stand without spaces between them; None for any other text."""
-    letters = unspaced_letters(lines)
-    if letters is None:
-        return None
-    return (
-        f"{letters:.0f} letters stand between two spaces on average: separate the words by spaces first, "
-        "as jieba (Chinese), fugashi (Japanese) and pythainlp (Thai) do"
-    )
-
-
 def unspaced_letters(lines: Sequence[str]) -> float | None:
     """The average number of letters between spaces, if it is too high for words; None otherwise.
 

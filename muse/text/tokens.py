@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache, cached_property, partial
 from typing import Any
 
 from muse.text.characters import composed
 from muse.text.markup import split_at_markup, split_at_tags, tags_closed_up, tags_restored, tags_shortened
+from muse.text.segmentation import Segmenter, unspaced_language
 from muse.text.surface import iso_code
 
 _CLOSES = {
@@ -105,6 +106,7 @@ _CLOSING = re.compile(" (?=[،؛؟۔।॥።፣։၊။។])")
 _LATIN = re.compile("[\\x00-\u02ff\u2010-\u206f]*")  # without marks and joiners
 LONGEST_PART = 1_000  # characters
 _REMEMBERED = 1 << 19  # parts of lines whose tokens are cached: about 200 MB
+_SENTENCE = 40  # characters of a part that will hardly come again, where words have no spaces between them
 
 
 @cache
@@ -115,7 +117,7 @@ def _marked_word() -> str:
     """
     marks = [code for code in range(0x300, 0x20000) if unicodedata.category(chr(code)).startswith("M")]
     joining = "".join(map(chr, marks)) + "\u200c\u200d"
-    return rf"\w+(?:[{joining}]+\w*)+"
+    return rf"(?<!\w)\w+(?:[{joining}]+\w*)+"
 
 
 def next_part_kind(part: str, following: str) -> str:
@@ -131,6 +133,9 @@ def next_part_kind(part: str, following: str) -> str:
 class Tokeniser:
     """Tokenises and detokenises one language; languages unknown to Moses get its general rules.
 
+    Words without spaces between them are segmented (`muse.text.segmentation`), with the words of a vocabulary
+    as the judge if they are `known`; with `spaced`, words are taken to have spaces between them.
+
     >>> french = Tokeniser("fr")
     >>> french.tokens("Viens-tu à l'heure, 12:45 ?")
     ['Viens', 'tu', 'à', "l'", 'heure', ',', '12:45', '?']
@@ -138,8 +143,12 @@ class Tokeniser:
     "L'eau est froide."
     """
 
-    def __init__(self, language: str) -> None:
+    def __init__(
+        self, language: str, known: Container[str] | None = None, *, spaced: bool = False
+    ) -> None:
         self.language = iso_code(language)
+        unspaced = unspaced_language(language)
+        self._segmenter = None if unspaced is None else Segmenter(unspaced, known, whole=spaced)
         self._rules = _WRITTEN_OUT.get(self.language, ())
         self._whole = _WHOLE if self.language in _APOSTROPHES else [*_WHOLE, r"\w+(?:'\w+)+"]
         self._parts: dict[str, list[str]] = {}
@@ -165,6 +174,8 @@ class Tokeniser:
 
     def part_tokens(self, part: str, follows: str = "") -> list[str]:
         """The tokens of a part of a line between spaces; `follows` comes from `next_part_kind`."""
+        if self._segmenter is not None and len(part) > _SENTENCE:
+            return self._tokenised(part, follows)
         key = f"{part} {follows}"
         if key not in self._parts:
             if len(self._parts) >= _REMEMBERED:
@@ -173,6 +184,18 @@ class Tokeniser:
         return self._parts[key]
 
     def _tokenised(self, part: str, follows: str) -> list[str]:
+        if self._segmenter is None:
+            return self._between_spaces(part, follows)
+        found: list[str] = []
+        pieces = list(self._segmenter.split(part))
+        for place, (piece, letters) in enumerate(pieces, 1):
+            if letters:
+                found += self._segmenter.words(piece)
+            else:
+                found += self._between_spaces(piece, follows if place == len(pieces) else "")
+        return found
+
+    def _between_spaces(self, part: str, follows: str) -> list[str]:
         if len(part) > LONGEST_PART:  # no word, and the rules take quadratic time
             return [part]
         pieces = split_at_markup(part)
@@ -208,7 +231,9 @@ class Tokeniser:
     def _splitter(self) -> Any:
         from sacremoses import MosesTokenizer
 
-        return MosesTokenizer(self.language)
+        # Its rules for Chinese and Japanese are about letters, which are segmented before. They are lists of
+        # 90,000 characters, with which a sign takes 150 us.
+        return MosesTokenizer("general" if self._segmenter is not None else self.language)
 
     @cached_property
     def _joiner(self) -> Any:

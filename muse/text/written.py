@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from muse.text.characters import composed
 from muse.text.markup import is_markup, split_at_tags
+from muse.text.segmentation import without_spaces
 from muse.text.tokens import LONGEST_PART, Tokeniser, closed_up, next_part_kind
 
 _FILES = (
@@ -177,7 +178,8 @@ def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser) -> str:
             found += [_run(run, tokeniser), space]
             run = []
         run.append(word.text)
-    return closed_up("".join([*found, _run(run, tokeniser)]), tokeniser.language)
+    line = "".join([*found, _run(run, tokeniser)])
+    return without_spaces(closed_up(line, tokeniser.language), tokeniser.language)
 
 
 def _run(words: Sequence[str], tokeniser: Tokeniser) -> str:

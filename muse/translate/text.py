@@ -34,6 +34,7 @@ from muse.space import AlignedSpace
 from muse.space.new_words import NewWords
 from muse.text.language_model import END, LanguageModel, Logs
 from muse.text.markup import is_markup
+from muse.text.segmentation import Phrases
 from muse.text.strings import all_strings
 from muse.text.surface import (
     elide,
@@ -96,6 +97,7 @@ class TextReader:
 
     def __init__(self, vectors: Vectors, new_words: NewWords | None = None) -> None:
         self._vectors, self._new_words = vectors, new_words
+        self._phrases = Phrases(vectors.words)
 
     def pieces(self, tokens: Sequence[str]) -> list[Piece]:
         """The pieces of tokens with spaces between them."""
@@ -105,7 +107,7 @@ class TextReader:
         """The pieces of a line; a name of several words, each of them capitalised, is copied whole."""
         found: list[Piece] = []
         first, quantity, place = True, False, 0
-        for group, entry in with_entries([token.text for token in tokens], self._vectors):
+        for group, entry in with_entries([token.text for token in tokens], self._vectors, self._phrases):
             at, token = tokens[place], joined(group)
             place += len(group)
             has_digit = any(map(str.isdecimal, token))
@@ -290,7 +292,8 @@ class Translator:
         self.counts = WordCounts()
         self._space, self._model, self._new_words = space, model, new_words
         self.config = config or TextConfig()
-        self._tokeniser, self._joiner = Tokeniser(self.source), Tokeniser(self.target)
+        self._tokeniser = Tokeniser(self.source, space.vectors(self.source).index)
+        self._joiner, self._phrases = Tokeniser(self.target), Phrases(space.vectors(self.target).words)
         self._reader = TextReader(space.vectors(self.source), new_words)
         self._options: dict[str, Options] = {}
         self._doubtful: set[str] = set()  # entries whose best translation is less probable than PROBABLE
@@ -321,10 +324,13 @@ class Translator:
     def _choice(self, piece: Piece, answers: Sequence[Answer], all_caps: bool) -> Choice:
         written: dict[str, Answer] = {}
         for answer in answers:
-            word = self._cased(in_text(answer.target, self.target), piece, all_caps)
+            word = self._cased(self._in_text(answer.target), piece, all_caps)
             written.setdefault(word, replace(answer, target=word))
         token = "-" if piece.token == HYPHEN else piece.token
         return Choice(token, piece.entry, self._is_kept(piece), tuple(written.values()))
+
+    def _in_text(self, entry: str) -> str:
+        return in_text(self._phrases.in_text(entry), self.target)
 
     def _answers(self, entries: Sequence[str]) -> dict[str, tuple[Answer, ...]]:
         """The best translations of entries, which a later `translate` finds cached."""
@@ -361,7 +367,7 @@ class Translator:
         """Keep what a translation needs of the candidates of entries."""
         kept = 1 if self._model is None else self.config.top
         for entry, best, probable in zip(entries, *candidates, strict=True):
-            surfaces = [in_text(translation, self.target) for translation, _ in best[:kept]]
+            surfaces = [self._in_text(translation) for translation, _ in best[:kept]]
             self._options[entry] = Options(surfaces, self._scores(entry, best[:kept], probable))
             if probable[0] is not None and probable[0] < PROBABLE:
                 self._doubtful.add(entry)

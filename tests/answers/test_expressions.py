@@ -7,7 +7,10 @@ import pytest
 import torch
 
 from muse.answers.lookup import expression_entry, expression_row, with_entries
+from muse.text.segmentation import Phrases
 from muse.vectors import Vectors
+
+NONE = Phrases([])
 
 
 def french(*words: str) -> Vectors:
@@ -29,13 +32,13 @@ def test_the_entry_of_an_expression(words: tuple[str, ...], entry: str | None) -
 
 def test_an_expression_is_one_token_only_where_it_is_known() -> None:
     tokens = "Je viens parce que quelqu' un chante".split()
-    known = list(with_entries(tokens, french("parce", "que", "un")))
+    known = list(with_entries(tokens, french("parce", "que", "un"), NONE))
     assert known[2] == (["parce", "que"], "parce que")
     assert known[3:] == [(["quelqu'"], None), (["un"], None), (["chante"], None)]
-    italian = with_entries(tokens, Vectors("it", ["parce", "que"], np.eye(2, dtype="f")))
+    italian = with_entries(tokens, Vectors("it", ["parce", "que"], np.eye(2, dtype="f")), NONE)
     assert [group for group, _ in italian] == [[token] for token in tokens]
-    assert list(with_entries(["parce"], french("parce", "que"))) == [(["parce"], None)]
-    assert list(with_entries([], french("parce"))) == []
+    assert list(with_entries(["parce"], french("parce", "que"), NONE)) == [(["parce"], None)]
+    assert list(with_entries([], french("parce"), NONE)) == []
 
 
 def test_the_rare_word_counts_most() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from muse.commands.unknown_words import SAMPLE, Sampled
 from muse.space import save_space
+from muse.text import segmentation
 from tests.support.command import Command
 from tests.support.spaces import PROVENANCE, sides_to_save
 
@@ -37,7 +39,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_text_without_spaces_is_told_in_every_command(muse: Command, here: Path, command: str) -> None:
+def test_text_without_spaces_is_told_in_every_command(
+    muse: Command, here: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segmentation, "has_segmenter", lambda: False)
     for name, told in (("unspaced.zh", True), ("spaced.zh", False)):
         line = COMMANDS[command].format(name)
         text = (here / name).read_text() if command == "translate" else None
@@ -45,6 +50,20 @@ def test_text_without_spaces_is_told_in_every_command(muse: Command, here: Path,
         assert ended.code == 0
         assert (ADVICE in ended.err, "have no vector" in ended.err) == (told, told), ended.err
         assert "is the text in" not in ended.err
+        assert ("[segment]" in ended.err) == told  # the command that installs what segments it
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_text_without_spaces_is_segmented_in_every_command(muse: Command, here: Path, command: str) -> None:
+    line = COMMANDS[command]
+    found = []
+    for name in ("unspaced.zh", "spaced.zh"):
+        text = (here / name).read_text() if command == "translate" else None
+        ended = muse(*line.format(name).split(), stdin=text)
+        assert (ended.code, "have no vector" in ended.err) == (0, False), ended.err
+        written = {path.name: path.read_bytes().replace(b" ", b"") for path in here.iterdir() if path.name.startswith("x.")}
+        found.append((re.sub(r"(un)?spaced.zh|@\w{4}|[.\d]+ s\b", "", ended.out), written))
+    assert found[0] == found[1]  # as if the spaces had been there
 
 
 def test_a_sample_is_the_first_lines_and_all_blocks_pass() -> None:

@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from muse.sentences.encoders.ragged import Ragged
+from muse.text.segmentation import Phrases
 from muse.text.strings import check_each, check_strings
 from muse.text.tokens import Tokeniser, next_part_kind
 from muse.vectors import lowercase
@@ -130,8 +131,9 @@ class Limited(Reader):
 class Vocabulary(Reader):
     """Reads the words of one language: tokens by Moses' rules, as written or else in lower case.
 
-    The id of a word is its index in `index` plus `first`. `fallback` may give an id to a token that `index`
-    lacks in both forms; `forget` is called once those ids are no longer needed.
+    The id of a word is its index in `index` plus `first`. Words without spaces between them, and entries of
+    several words, are found by the vocabulary (`muse.text.segmentation`). `fallback` may give an id to a token
+    that `index` lacks in both forms; `forget` is called once those ids are no longer needed.
 
     >>> reading = Vocabulary("en", {"cat": 0, "sat": 1}).read(["The cat sat.", ""])
     >>> reading.sentences.ids.tolist(), reading.sentences.offsets.tolist(), reading.unknown
@@ -147,13 +149,16 @@ class Vocabulary(Reader):
         *,
         first: int = 0,
     ) -> None:
-        self._parts = _Parts(Tokeniser(language), index, fallback, first)
+        self._phrases = Phrases(index)
+        self._parts = _Parts(Tokeniser(language, index), index, fallback, first, self._phrases.entries)
         self._forget = forget
         self._lock = Lock()  # the threads of a server share one vocabulary
 
     def read(self, sentences: Iterable[str]) -> Reading:
         """The sentences as ids, in order."""
         lines = [sentence.split() for sentence in sentences]
+        if self._phrases:
+            lines = [self._phrases.joined(line) for line in lines]
         parts = list(chain.from_iterable(lines))
         sizes = np.fromiter(map(len, lines), np.int64, len(lines))
         with self._lock:
@@ -187,9 +192,11 @@ class _Parts(dict[str, int]):
         index: Mapping[str, int],
         fallback: Callable[[str], int | None] | None,
         first: int,
+        phrases: Mapping[str, str],
     ) -> None:
         super().__init__()
         self._tokeniser, self._index, self._fallback, self._first = tokeniser, index, fallback, first
+        self._phrases = phrases
         self.forget()
 
     def forget(self) -> None:
@@ -202,7 +209,8 @@ class _Parts(dict[str, int]):
 
     def __missing__(self, part: str) -> int:
         alone, _, follows = part.partition(" ")
-        tokens = self._tokeniser.part_tokens(alone, follows)
+        entry = self._phrases.get(alone)
+        tokens = [entry] if entry is not None else self._tokeniser.part_tokens(alone, follows)
         rows = [row for row in map(self._row, tokens) if row is not None]
         self._rows.extend(row + self._first for row in rows)
         self._ends.append(len(self._rows))

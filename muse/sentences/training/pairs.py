@@ -18,7 +18,7 @@ from muse.errors import Mismatch
 from muse.progress import Progress
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reader, Reading
-from muse.text.characters import unspaced_advice
+from muse.text.segmentation import unspaced_advice
 
 log = logging.getLogger(__name__)
 

@@ -302,7 +302,8 @@ def missing_tokens(texts: Mapping[str, Sequence[str]], space: AlignedSpace) -> l
     """The most frequent lowercase tokens of texts that the space lacks in their language."""
     counts = Counter[str]()
     for language, sentences in texts.items():
-        known, tokens = space.vectors(language).index, Tokeniser(language).tokens
+        known = space.vectors(language).index
+        tokens = Tokeniser(language, known).tokens
         sample = sentences[:: max(1, len(sentences) // _SAMPLED)]
         found = (token.lower() for sentence in sample for token in tokens(sentence))
         counts.update(token for token in found if token not in known)
