@@ -160,9 +160,10 @@ def _storable(vectors: Vectors, form: str, path: Path) -> Vectors:
 
 
 def _can_store(form: str, word: str) -> bool:
-    # Words that readers restore unchanged: they split text at spaces, and numpy strips trailing zeros.
+    # Words that readers restore unchanged: they split text at spaces, some end a line at a return too, and
+    # numpy strips trailing zeros.
     if not word or word != word.strip(" \t\n\r"):
         return False
     if form == "parquet":
         return True
-    return not word.endswith("\0") if form == "npz" else not any(sign in word for sign in " \t\n")
+    return not word.endswith("\0") if form == "npz" else not any(sign in word for sign in " \t\n\r")
