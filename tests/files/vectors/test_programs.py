@@ -224,7 +224,7 @@ def test_text_that_is_separated_otherwise_is_told(tmp_path: Path, text: str) -> 
         read_vectors(tmp_path / "x", language="en")
 
 
-def _folder(folder: Path, model: dict[str, Any], tensors: dict[str, Any], **others: Any) -> Path:
+def static_folder(folder: Path, model: dict[str, Any], tensors: dict[str, Any], **others: Any) -> Path:
     folder.mkdir(parents=True)
     added = [{"id": 0, "content": "[PAD]", "special": True}]
     settings = {"version": "1.0", "added_tokens": added, "model": model}
@@ -235,19 +235,19 @@ def _folder(folder: Path, model: dict[str, Any], tensors: dict[str, Any], **othe
     return folder
 
 
-def _vocabulary(*tokens: str) -> dict[str, int]:
+def numbered(*tokens: str) -> dict[str, int]:
     return {token: place for place, token in enumerate(tokens)}
 
 
 PIECES: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
     "words": (
-        {"type": "WordLevel", "vocab": _vocabulary("[PAD]", "[UNK]", "the", "été"), "unk_token": "[UNK]"},
+        {"type": "WordLevel", "vocab": numbered("[PAD]", "[UNK]", "the", "été"), "unk_token": "[UNK]"},
         {"the": 2, "été": 3},
     ),
     "word pieces": (
         {
             "type": "WordPiece",
-            "vocab": _vocabulary("[PAD]", "[UNK]", "the", "##ing", "king"),
+            "vocab": numbered("[PAD]", "[UNK]", "the", "##ing", "king"),
             "unk_token": "[UNK]",
             "continuing_subword_prefix": "##",
         },
@@ -258,13 +258,13 @@ PIECES: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
         {"roi": 2, "日本": 4},
     ),
     "bytes": (
-        {"type": "BPE", "vocab": _vocabulary("[PAD]", "Ġthe", "ing", "ĠÃ©tÃ©", "Ġ", "ĠÃ"), "merges": []},
+        {"type": "BPE", "vocab": numbered("[PAD]", "Ġthe", "ing", "ĠÃ©tÃ©", "Ġ", "ĠÃ"), "merges": []},
         {"the": 1, "été": 3},
     ),
     "ends of words": (
         {
             "type": "BPE",
-            "vocab": _vocabulary("[PAD]", "the</w>", "th", "roi</w>"),
+            "vocab": numbered("[PAD]", "the</w>", "th", "roi</w>"),
             "end_of_word_suffix": "</w>",
         },
         {"the": 1, "roi": 3},
@@ -277,7 +277,7 @@ PIECES: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
 def test_the_whole_words_of_a_static_embedding_are_read(tmp_path: Path, kind: str, table: str) -> None:
     model, expected = PIECES[kind]
     rows = np.random.default_rng(1).normal(0, 1, (len(model["vocab"]), 4)).astype(np.float32)
-    read = read_vectors(_folder(tmp_path / "x", model, {table: rows}), language="en")
+    read = read_vectors(static_folder(tmp_path / "x", model, {table: rows}), language="en")
     assert list(read.words) == list(expected)
     np.testing.assert_array_equal(read.matrix, rows[list(expected.values())])
 
@@ -286,7 +286,7 @@ def test_model2vec_shares_and_weights_rows(tmp_path: Path) -> None:
     model, _ = PIECES["words"]
     rows = np.array([[1, 2], [3, 4]], np.int8)
     tensors = {"embeddings": rows, "mapping": np.array([0, 0, 1, 0]), "weights": np.array([1, 1, 0.5, 2.0])}
-    read = read_vectors(_folder(tmp_path / "x", model, tensors, config={}), language="en")
+    read = read_vectors(static_folder(tmp_path / "x", model, tensors, config={}), language="en")
     assert read.matrix.tolist() == [[1.5, 2], [2, 4]]
 
 
@@ -296,7 +296,7 @@ STATIC = "sentence_transformers.models.StaticEmbedding"
 @pytest.mark.parametrize("place", ["", ".", "0_StaticEmbedding"])
 def test_sentence_transformers_say_where_it_is(tmp_path: Path, place: str) -> None:
     model, _ = PIECES["words"]
-    _folder(tmp_path / "x" / place, model, {"embedding.weight": ROWS[:4]})
+    static_folder(tmp_path / "x" / place, model, {"embedding.weight": ROWS[:4]})
     modules = [{"idx": 0, "name": "0", "path": place, "type": STATIC}]
     (tmp_path / "x" / "modules.json").write_text(json.dumps(modules))
     assert read_vectors(tmp_path / "x", language="en").words == ("the", "été")
@@ -317,35 +317,37 @@ def test_our_own_folder_is_read_back(tmp_path: Path) -> None:
 def _broken_folders(tmp_path: Path) -> dict[str, tuple[Path, str]]:
     model, _ = PIECES["words"]
     rows = {"embeddings": ROWS[:4]}
-    contextual = _folder(tmp_path / "contextual", model, {"encoder.weight": ROWS})
-    sentences = _folder(tmp_path / "sentences", model, rows, modules=[{"type": "x.Transformer", "path": ""}])
-    outside = _folder(tmp_path / "outside", model, rows, modules=[{"type": STATIC, "path": "../../.."}])
-    lacking = _folder(tmp_path / "lacking", model, rows)
+    contextual = static_folder(tmp_path / "contextual", model, {"encoder.weight": ROWS})
+    sentences = static_folder(
+        tmp_path / "sentences", model, rows, modules=[{"type": "x.Transformer", "path": ""}]
+    )
+    outside = static_folder(tmp_path / "outside", model, rows, modules=[{"type": STATIC, "path": "../../.."}])
+    lacking = static_folder(tmp_path / "lacking", model, rows)
     (lacking / "model.safetensors").unlink()
     return {
         "contextual": (contextual, "got a model that reads whole sentences; give it as --encoder"),
         "sentences": (sentences, "got a model that reads whole sentences; give it as --encoder"),
         "outside": (outside, "expected a folder of its own"),
         "lacking": (lacking, "expected vectors in model.safetensors, found no such file"),
-        "few": (_folder(tmp_path / "few", model, {"embeddings": ROWS[:3]}), "got 3 and the number 3"),
-        "flat": (_folder(tmp_path / "flat", model, {"embeddings": ROWS[0]}), "of shape (3,)"),
+        "few": (static_folder(tmp_path / "few", model, {"embeddings": ROWS[:3]}), "got 3 and the number 3"),
+        "flat": (static_folder(tmp_path / "flat", model, {"embeddings": ROWS[0]}), "of shape (3,)"),
         "mapping": (
-            _folder(tmp_path / "mapping", model, {**rows, "mapping": np.array([0, 1, 2, 9])}),
+            static_folder(tmp_path / "mapping", model, {**rows, "mapping": np.array([0, 1, 2, 9])}),
             "expected rows of embeddings in mapping",
         ),
         "weights": (
-            _folder(tmp_path / "weights", model, {**rows, "weights": ROWS[0]}),
+            static_folder(tmp_path / "weights", model, {**rows, "weights": ROWS[0]}),
             "expected a weight for each token",
         ),
         "vocabulary": (
-            _folder(tmp_path / "vocabulary", {"vocab": 3}, rows),
+            static_folder(tmp_path / "vocabulary", {"vocab": 3}, rows),
             "expected a tokenizer's vocabulary",
         ),
         "numbers": (
-            _folder(tmp_path / "numbers", {"vocab": {"a": "b"}}, rows),
+            static_folder(tmp_path / "numbers", {"vocab": {"a": "b"}}, rows),
             "expected a tokenizer's vocabulary",
         ),
-        "none": (_folder(tmp_path / "none", {"vocab": {}}, rows), "expected at least one word"),
+        "none": (static_folder(tmp_path / "none", {"vocab": {}}, rows), "expected at least one word"),
     }
 
 
@@ -361,8 +363,8 @@ def test_broken_tokens_are_dropped(tmp_path: Path, caplog: pytest.LogCaptureFixt
     tokens = [f"w{place}" for place in range(40)]
     rows: Matrix = np.random.default_rng(0).normal(0, 1, (41, 3)).astype(np.float32)
     rows[5] = np.nan
-    model = {"vocab": _vocabulary(*tokens, "\ud800")}
-    read = read_vectors(_folder(tmp_path / "x", model, {"embeddings": rows}), language="en")
+    model = {"vocab": numbered(*tokens, "\ud800")}
+    read = read_vectors(static_folder(tmp_path / "x", model, {"embeddings": rows}), language="en")
     assert len(read) == 39
     assert "1 word that is not UTF-8" in caplog.text
     assert "1 word whose numbers are broken, w5" in caplog.text
