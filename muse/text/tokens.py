@@ -143,9 +143,7 @@ class Tokeniser:
     "L'eau est froide."
     """
 
-    def __init__(
-        self, language: str, known: Container[str] | None = None, *, spaced: bool = False
-    ) -> None:
+    def __init__(self, language: str, known: Container[str] | None = None, *, spaced: bool = False) -> None:
         self.language = iso_code(language)
         unspaced = unspaced_language(language)
         self._segmenter = None if unspaced is None else Segmenter(unspaced, known, whole=spaced)

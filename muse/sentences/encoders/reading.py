@@ -132,8 +132,8 @@ class Vocabulary(Reader):
     """Reads the words of one language: tokens by Moses' rules, as written or else in lower case.
 
     The id of a word is its index in `index` plus `first`. Words without spaces between them, and entries of
-    several words, are found by the vocabulary (`muse.text.segmentation`). `fallback` may give an id to a token
-    that `index` lacks in both forms; `forget` is called once those ids are no longer needed.
+    several words, are found by the vocabulary (`muse.text.segmentation`). `fallback` may give an id to a
+    token that `index` lacks in both forms; `forget` is called once those ids are no longer needed.
 
     >>> reading = Vocabulary("en", {"cat": 0, "sat": 1}).read(["The cat sat.", ""])
     >>> reading.sentences.ids.tolist(), reading.sentences.offsets.tolist(), reading.unknown
