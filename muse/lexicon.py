@@ -36,6 +36,12 @@ class PairLine(NamedTuple):
 
 SHOWN = 3  # pairs of a long dictionary
 CASE = 0.1  # the share of pairs in another case from which a user is warned
+# The share of identical strings from which, and that of known pairs below which, pairs seem to be of other
+# languages; of a large dictionary few are known in small vocabularies too, though it covers COVERED of both.
+# Of fewer than LEAST pairs nothing is said.
+IDENTICAL, KNOWN, COVERED, LEAST = 0.8, 0.25, 0.2, 20
+# The warning, with what `Lexicon.doubt` says.
+OTHER_LANGUAGES = "is the dictionary of %s and %s? %s; check its languages, and --max-vocab"
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,31 @@ class Lexicon:
             return 0
         more = self.known_in_any_case(source_words, target_words) - known
         return more if more > 0 and more >= CASE * (known + more) else 0
+
+    def doubt(self, source_index: WordIndex, target_index: WordIndex) -> str:
+        """Why the pairs seem to be of other languages than these two; "" if they do not.
+
+        Nearly all are two identical strings, those without a letter apart; or few are known, though not
+        because the vocabularies are small.
+
+        >>> pairs = tuple((f"word{row}", f"word{row}") for row in range(40))
+        >>> Lexicon(pairs).doubt(WordIndex(["word1", "mot"]), WordIndex(["word1", "wort"]))
+        '100 % of its pairs are two identical strings and 2 % are known'
+        """
+        if len(self) < LEAST:
+            return ""
+        same = [one.casefold() == two.casefold() for one, two in self.pairs if any(map(str.isalpha, one))]
+        identical = sum(same) / len(same) if len(same) >= LEAST else 0.0
+        known = len(self.located(source_index, target_index)) / len(self)
+        covered = [
+            sum(index.locate(word) is not None for word in {pair[side] for pair in self.pairs}) / len(index)
+            for side, index in enumerate((source_index, target_index))
+        ]
+        few = known < KNOWN and min(covered) < COVERED
+        if identical < IDENTICAL and not few:
+            return ""
+        shares = f"{100 * identical:.0f} %", f"{100 * known:.0f} %"
+        return f"{shares[0]} of its pairs are two identical strings and {shares[1]} are known"
 
     def translations(self) -> dict[str, frozenset[str]]:
         """Each source word with all its translations, in the order of first mention."""

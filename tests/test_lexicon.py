@@ -7,6 +7,7 @@ import pytest
 
 from muse.errors import Mismatch
 from muse.lexicon import Lexicon
+from muse.vectors import WordIndex
 
 LEXICON = Lexicon((("cat", "chat"), ("dog", "chien"), ("cat", "matou")), (0.9, 0.8, 0.1))
 
@@ -47,3 +48,39 @@ def test_scores_must_fit() -> None:
 def test_frozen() -> None:
     with pytest.raises(AttributeError):
         LEXICON.pairs = ()  # type: ignore[misc]
+
+
+FRENCH, ENGLISH = ([f"{name}{row}" for row in range(200)] for name in ("fr", "en"))
+
+
+def of_languages(first: str, second: str, count: int = 50) -> Lexicon:
+    return Lexicon(tuple((f"{first}{row}", f"{second}{row}") for row in range(count)))
+
+
+@pytest.mark.parametrize(
+    ("lexicon", "identical", "known"),
+    [
+        (of_languages("de", "it"), 0, 0),
+        (of_languages("fr", "it"), 0, 0),
+        (Lexicon((*of_languages("fr", "fr", 41).pairs, *of_languages("fr", "en", 9).pairs)), 82, 18),
+        (Lexicon((*of_languages("De", "dE", 43).pairs, *of_languages("fr", "en", 7).pairs)), 86, 14),
+    ],
+)
+def test_pairs_of_other_languages(lexicon: Lexicon, identical: int, known: int) -> None:
+    shares = f"{identical} % of its pairs are two identical strings and {known} % are known"
+    assert lexicon.doubt(WordIndex(FRENCH), WordIndex(ENGLISH)) == shares
+
+
+@pytest.mark.parametrize(
+    "lexicon",
+    [
+        of_languages("fr", "en"),
+        of_languages("de", "it", 19),  # too few
+        of_languages("", ""),  # numbers alone, from which alignments are learned
+        of_languages("fr", "en", 2_000),  # most are unknown, since the vocabularies are small
+        Lexicon((*of_languages("it", "it", 37).pairs, *of_languages("fr", "en", 13).pairs)),
+    ],
+)
+def test_pairs_of_these_languages(lexicon: Lexicon) -> None:
+    numbers = list(map(str, range(50)))
+    assert lexicon.doubt(WordIndex(FRENCH + numbers), WordIndex(ENGLISH + numbers)) == ""

@@ -17,7 +17,7 @@ from muse import vectors as vectors_module
 from muse.answers.lookup import neighbours
 from muse.answers.translations import answer_words, own_spelling
 from muse.evaluation.similarity import evaluate_similarity
-from muse.evaluation.words import by_part, compare_words, evaluate_words, warn_of_case
+from muse.evaluation.words import by_part, compare_words, evaluate_words, warn_of_dictionary
 from muse.files import write_vectors_text
 from muse.learn import pair
 from muse.learn.many import Intermediate, nearest_first
@@ -352,7 +352,7 @@ def test_pairs_in_another_spelling_are_learned_from_and_counted(caplog: pytest.L
         "12 pairs differ in vowel signs alone, and are learned from as the vocabularies spell them"
     ]
     caplog.clear()
-    warn_of_case(sides, lexicon, "fr", "en")
+    warn_of_dictionary(sides, lexicon, "fr", "en")
     assert caplog.messages == [
         "12 pairs differ in vowel signs alone, and are looked up as the vocabularies spell them"
     ]

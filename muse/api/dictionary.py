@@ -19,7 +19,7 @@ from muse.answers.induction import entries
 from muse.api.space import FORMER_NAMES, as_retrieval, direction_of, language_names, limits_of, load
 from muse.errors import BadSetting
 from muse.evaluation.score import gold_name
-from muse.evaluation.words import WordScore, evaluate_words, warn_of_case
+from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
 from muse.exchange import lexicon_of
 from muse.files import read_lexicon
 from muse.files.lexicons import FORMS, Write, can_store, dictionary_writer
@@ -115,7 +115,7 @@ def evaluate(
     given = _given(languages)
     lexicon = lexicon_from(dictionary, direction_of(found, *given))
     way = _way(found, lexicon, given)
-    warn_of_case(found, lexicon, *way)
+    warn_of_dictionary(found, lexicon, *way)
     name = gold_name(Path(dictionary)) if isinstance(dictionary, str | PathLike) else None
     return evaluate_words(
         found, lexicon, rng=np.random.default_rng(seed), source=way[0], target=way[1],

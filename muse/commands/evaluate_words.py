@@ -106,12 +106,12 @@ def words(space: Path, options: dict[str, Any]) -> Report:
 
 def _warn_of_unknown(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> None:
     """Warns of a dictionary that seems to be of the other direction, or in other letters."""
-    from muse.evaluation.words import warn_of_case
+    from muse.evaluation.words import warn_of_dictionary
 
     if lexicon.looks_swapped(space.vectors(source).index, space.vectors(target).index):
         log.warning("the dictionary seems to be from %s to %s: swap --src and --tgt", target, source)
     else:
-        warn_of_case(space, lexicon, source, target)
+        warn_of_dictionary(space, lexicon, source, target)
 
 
 def _score(space: AlignedSpace, lexicon: Lexicon, retrieval: Retrieval, options: dict[str, Any]) -> WordScore:

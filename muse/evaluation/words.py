@@ -30,7 +30,7 @@ from muse.evaluation.score import (
     look_up_signature,
     percentile_interval,
 )
-from muse.lexicon import Lexicon, spelling_note
+from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
 from muse.search.exact import nearest, zero_places
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -299,8 +299,8 @@ def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) ->
     return pairs
 
 
-def warn_of_case(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> None:
-    """Warns if a good part of the pairs is in the vocabularies but for upper and lower case.
+def warn_of_dictionary(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> None:
+    """Warns if many pairs are unknown for their case alone, or the pairs seem to be of other languages.
 
     Says how many are looked up in another spelling.
     """
@@ -315,6 +315,8 @@ def warn_of_case(space: AlignedSpace, lexicon: Lexicon, source: str, target: str
             "%d of %d pairs are unknown because of upper and lower case alone: write them as the "
             "vocabularies do", more, len(lexicon),
         )  # fmt: skip
+    elif why := lexicon.doubt(own.index, other.index):
+        log.warning(OTHER_LANGUAGES, source, target, why)
 
 
 def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> str:

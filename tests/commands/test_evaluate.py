@@ -190,3 +190,16 @@ def test_help_lists_the_tasks(muse: Command, space: Path) -> None:
     assert "  similarity   Correlation of cosines with rated word pairs." in shown
     assert len(shown.splitlines()) < 40
     assert muse("evaluate", "space", "--task", "sts", "--help").out.startswith("Usage: muse evaluate sts ")
+
+
+def test_a_dictionary_of_other_languages_is_named(muse: Command, space: Path) -> None:
+    pairs = [f"fr{row} en{row}" for row in range(4)] + [f"de{row} de{row}" for row in range(60)]
+    other = space.parent / "other.txt"
+    other.write_text("\n".join(pairs), encoding="utf-8")
+    ended = muse("evaluate", space, "--dictionary", other)
+    assert ended.code == 0
+    assert ended.err == (
+        "is the dictionary of fr and en? 94 % of its pairs are two identical strings and 6 % are known; "
+        "check its languages, and --max-vocab\n"
+    )
+    assert muse(*words(space)).err == ""

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
-from muse.evaluation.words import WordScore, evaluate_words, warn_of_case
+from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
 from muse.lexicon import Lexicon, Pair
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace, load_space
@@ -175,11 +175,11 @@ def test_the_fields_other_programs_read() -> None:
 
 
 def test_a_dictionary_in_another_case_is_named(caplog: pytest.LogCaptureFixture) -> None:
-    warn_of_case(SPACE, Lexicon((("un", "one"), ("Deux", "two"), ("trois", "tres"))), "fr", "en")
+    warn_of_dictionary(SPACE, Lexicon((("un", "one"), ("Deux", "two"), ("trois", "tres"))), "fr", "en")
     assert caplog.messages == [
         "1 of 3 pairs are unknown because of upper and lower case alone: write them as the vocabularies do"
     ]
     caplog.clear()
     for pairs in ((("un", "one"), ("deux", "tres")), (("un", "one"), ("deux", "two"))):
-        warn_of_case(SPACE, Lexicon(pairs), "fr", "en")
+        warn_of_dictionary(SPACE, Lexicon(pairs), "fr", "en")
     assert not caplog.messages

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
-from muse.lexicon import Lexicon, spelling_note
+from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
 from muse.search.exact import zero_places
 from muse.vectors import Vectors
 
@@ -285,7 +285,9 @@ def _check_known(lexicon: Lexicon, known: int, source: Vectors, target: Vectors)
     if respelled:
         log.info("%s, and are learned from as the vocabularies spell them", spelling_note(respelled))
     case = _in_another_case(lexicon, known - respelled.total(), source, target) if ranked else ""
-    if case or known < LEAST_KNOWN * len(lexicon):
+    if not case and ranked and (why := lexicon.doubt(source.index, target.index)):
+        log.warning(OTHER_LANGUAGES, source.language, target.language, why)
+    elif case or known < LEAST_KNOWN * len(lexicon):
         what = "words" if ranked else "ids"
         log.warning(
             "only %d of %d pairs of the dictionary are of known %s%s", known, len(lexicon), what, case

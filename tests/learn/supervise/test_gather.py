@@ -118,3 +118,13 @@ def test_a_dictionary_of_which_little_is_known(
     pairs = tuple((f"fr{row}", f"en{row + (1_000 if row < unknown else 0)}") for row in range(100))
     gather(Lexicon(pairs), source, target)
     assert caplog.messages == ["only 40 of 100 pairs of the dictionary are of known words"] * warned
+
+
+def test_a_dictionary_of_other_languages_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    source, target, _ = pair(300)
+    pairs = [(f"fr{row}", f"en{row}") for row in range(30)] + [(f"de{row}", f"it{row}") for row in range(120)]
+    gather(Lexicon(tuple(pairs)), source, target)
+    assert caplog.messages == [
+        "is the dictionary of fr and en? 0 % of its pairs are two identical strings and 20 % are known; "
+        "check its languages, and --max-vocab"
+    ]
