@@ -101,5 +101,6 @@ SECTIONS = {
 def commands() -> None:
     """Align word vectors of two or more languages without parallel data, and use the result.
 
-    The usual order: align, report, translate. Each command explains itself: muse align --help.
+    The usual order: align, report, translate. Each command explains itself: muse align --help. Words such as
+    pivot or CSLS are explained in docs/pages/glossary.md.
     """

@@ -134,8 +134,8 @@ def without_slow(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(scope="session")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the samples of a checkout, in which somebody has followed the tutorial.
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    """Somebody who has followed the tutorial, in a folder with the samples of a checkout.
 
     That takes half a minute: whatever uses it is slow.
     """
@@ -144,8 +144,15 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "embeddings" / "sample").symlink_to(ROOT / "embeddings" / "sample")
     (folder / "dictionaries").mkdir()
     shutil.copy(ROOT / "dictionaries" / "fr-en.sample.txt", folder / "dictionaries")
-    Reader(folder).follow(ROOT / "docs" / "pages" / "tutorial.md")
-    return folder
+    found = Reader(folder)
+    found.follow(ROOT / "docs" / "pages" / "tutorial.md")
+    return found
+
+
+@pytest.fixture(scope="session")
+def checkout(reader: Reader) -> Path:
+    """The folder in which the tutorial was followed."""
+    return reader.folder
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -399,7 +400,11 @@ def test_judged_failed(muse: Command, files: Path) -> None:
 def test_a_good_run_for_people(muse: Command, files: Path) -> None:
     ended = muse(*good(files))
     assert ended.code == 0
-    assert "verdict         aligned" in ended.out
+    assert "learned from    the vectors alone\nverdict         aligned" in ended.out
+    assert not re.search("initialisation|criterion", ended.out + ended.err)
+    more = muse(*good(files, "--verbose"))
+    assert re.search("^initialisation  similarity$", more.out, re.MULTILINE)
+    assert re.search("^criterion       0[.]", more.out, re.MULTILINE)
     assert "signature       csls:10 | fr-en" in ended.out
     assert sorted(path.name for path in files.iterdir()) == ["en.vec", "fr.vec", "out"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -20,6 +21,7 @@ from muse.space import Provenance, SideToSave, load_space, save_space
 from muse.vectors import Vectors
 from tests.conftest import ROOT
 from tests.fetch.test_fetch import BODY
+from tests.support.command import Command
 from tests.support.pages import KINDS, Reader, agree, blocks, commands
 from tests.support.server import Handler, serving
 from tests.support.spaces import rotation
@@ -31,6 +33,7 @@ TUTORIAL = PAGES / "tutorial.md"
 OTHERS = sorted(path for path in PAGES.rglob("*.md") if path != TUTORIAL and blocks(path))
 TEXTS = [README, ROOT / "CONTRIBUTING.md", *sorted(PAGES.rglob("*.md"))]
 FEW = 1_500
+COLUMNS = 80  # of the terminal of terminal.md
 SEARCHES = ("look", "sentence-systems", "which-file")  # pages that a small space will do for
 NEEDS = {  # the packages of extras that the blocks of a page need
     "fetch.md": ("requests",),
@@ -200,6 +203,41 @@ def test_the_settings_of_systems_are_those_of_the_page() -> None:
                     shown = f"{getattr(one, given.name)} | {getattr(other, given.name)}"
                     assert found.pop(given.name) == shown, f"{name}, {given.name}"
         assert not found
+
+
+@pytest.mark.slow
+def test_a_terminal_of_80_columns_shows_the_commands_of_the_readme(
+    reader: Reader, muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = [block.text for block in blocks(PAGES / "terminal.md")]
+    assert max(len(line) for text in shown for line in text.splitlines()) <= COLUMNS
+    of_readme = [
+        command for block in blocks(README) if block.kind == "console" for command, _ in commands(block.text)
+    ]
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+    shutil.copytree(reader.folder, tmp_path / "checkout", symlinks=True)
+    monkeypatch.chdir(tmp_path / "checkout")
+    for text, command in zip(shown, of_readme, strict=True):
+        printed = reader.printed[command] if command.startswith("muse align") else ""
+        if not printed:
+            ended = muse(*shlex.split(command)[1:])
+            printed = without_progress(ended.err) + ended.out
+        agree(*(re.sub("^time .*", "time ...", found, flags=re.M) for found in (
+            wrapped(f"$ {command}\n{printed}"), text,
+        )))  # fmt: skip
+
+
+def without_progress(text: str) -> str:
+    """What a log has beside the progress of long work, [1/2] and so on."""
+    return "".join(line for line in text.splitlines(keepends=True) if not re.match(r"\[\d+/\d+\]", line))
+
+
+def wrapped(text: str) -> str:
+    """The text as a terminal shows it, whose rows are full before the next begins."""
+    rows = []
+    for line in text.expandtabs().splitlines():
+        rows += [line[start : start + COLUMNS] for start in range(0, max(1, len(line)), COLUMNS)]
+    return "\n".join(rows)
 
 
 def test_what_is_shown_is_compared() -> None:

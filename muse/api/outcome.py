@@ -47,15 +47,19 @@ class Report(Brief):
         """The pivot."""
         return self.config.pivot
 
-    def lines(self) -> list[str]:
-        """The lines that `muse align` prints: for each mapped language, then for the whole run."""
+    def lines(self, *, methods: bool = False) -> list[str]:
+        """The lines that `muse align` prints: for each mapped language, then for the whole run.
+
+        With `methods`, the lines that say how the mapping was found are among them.
+        """
         fields = self.as_json()
         lines = [_row("space", fields["space"])]
         for language, learned in self.learned.items():
             own = self.fields(language)
             lines += ["", _row("language", language)] * (len(self.learned) > 1) + [
-                _row("initialisation", f"{learned.alignment.method}{self._learned_from(learned)}"),
-                _row("criterion", own["criterion"]),
+                _row("learned from", self._learned_from(learned)),
+                *([_row("initialisation", learned.alignment.method)] if methods else []),
+                *([_row("criterion", own["criterion"])] if methods else []),
                 *([] if learned.supervision is None else [_row("held out", learned.supervision)]),
                 _row("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"),
                 *([_row("answers", self.answers[language].there)] if language in self.answers else []),
@@ -67,10 +71,14 @@ class Report(Brief):
         return [*lines[:-1], took, lines[-1]] if len(self.learned) == 1 else [*lines, took]
 
     def _learned_from(self, learned: Learned) -> str:
-        """What a mapping was learned from beside vectors."""
+        """What a mapping was learned from, in plain words."""
+        found = "the vectors alone"
         if learned.supervision is not None:
-            return " (uses an encoder's pairs)" if self.config.lexicon is None else " (uses a dictionary)"
-        return " (uses identical strings)" if "identical" in learned.alignment.inits else ""
+            hint = "an encoder's pairs" if self.config.lexicon is None else "a dictionary"
+            found = f"the vectors and {hint}"
+        elif "identical" in learned.alignment.inits:
+            found = "the vectors and words that both languages spell alike (identical strings)"
+        return f"{found}, over {' and '.join(learned.via)}" if learned.via else found
 
     def as_json(self) -> dict[str, Any]:
         """The fields of `muse align --json`: of the least confident language, and of each if several."""

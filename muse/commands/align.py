@@ -6,6 +6,7 @@ For languages that have only text (--src-text, --tgt-text), vectors are trained 
 from __future__ import annotations
 
 import json
+import logging
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,7 +200,7 @@ def align(**options: Any) -> int:
     """Align word vectors of two or more languages in one space.
 
     No parallel data is needed. Each alignment gets a verdict, which needs no dictionary either; if one is
-    "failed", the exit code is 3.
+    "failed", the exit code is 3. Words such as pivot, gromov or isf are explained in docs/pages/glossary.md.
     """
     if unexpected := click.get_current_context().args:
         raise click.UsageError(
@@ -220,7 +221,8 @@ def align(**options: Any) -> int:
     untrained = untrained_of(config, options["src_text"], options["tgt_text"], quiet=quiet)
     report = run(config, device=options["device"], progress=Progress(quiet=quiet), untrained=untrained)
     fields = report.as_json()
-    shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(report.lines())
+    lines = report.lines(methods=logging.getLogger("muse").isEnabledFor(logging.DEBUG))
+    shown = json.dumps(fields, ensure_ascii=False) if options["as_json"] else "\n".join(lines)
     echo(shown)
     if not (options["as_json"] or quiet):
         from muse.commands.align_advice import advice  # reports are slow to load

@@ -21,7 +21,7 @@ from muse.commands.sections import SectionedCommand
 SOURCE, TARGET = "fr", "en"
 WORDS = "maison roi cheval fille argent mer nuit livre rouge vieux fonction serveur".split()
 GOLD = Path("dictionaries", f"{SOURCE}-{TARGET}.sample.txt")  # in a checkout, which has the vectors too
-SPACE = Path("embeddings", "aligned", "demo")
+SPACE = Path("embeddings", "aligned", f"{SOURCE}-{TARGET}")  # where muse align puts it
 
 
 @click.command(
@@ -35,10 +35,10 @@ SPACE = Path("embeddings", "aligned", "demo")
     ),
 )
 @click.option(
-    "--out", type=Path, default=SPACE, show_default=True, metavar="FOLDER", help="Folder for the space."
+    "--out", type=Path, metavar="FOLDER", help=f"Folder for the space.  [default: {SPACE.as_posix()}]"
 )
 @common_without("seed", "device", "threads")
-def demo(out: Path, as_json: bool, quiet: bool) -> int:
+def demo(out: Path | None, as_json: bool, quiet: bool) -> int:
     """Align French and English, and translate a dozen words.
 
     It takes a minute or two, and shows each command before it runs. The vectors are the sample of a checkout,
@@ -62,16 +62,18 @@ def demo(out: Path, as_json: bool, quiet: bool) -> int:
     return int(code)
 
 
-def _steps(out: Path) -> Iterator[list[str]]:
+def _steps(out: Path | None) -> Iterator[list[str]]:
     """Yields the commands, without `muse` before them; the second where there is a list to measure with."""
     folder = _found().resolve().parent
-    yield ["align", "--src", SOURCE, "--tgt", TARGET, "--out", str(out)]
+    place = [] if out is None else ["--out", str(out)]
+    yield ["align", "--src", SOURCE, "--tgt", TARGET, *place]
+    space = str(out or SPACE)
     gold = next((path for path in (parent / GOLD for parent in folder.parents) if path.is_file()), None)
     if gold is not None:
         here = Path.cwd()
         shown = gold.relative_to(here) if gold.is_relative_to(here) else gold
-        yield ["evaluate", str(out), "--dictionary", str(shown)]
-    yield ["translate", str(out), "--top", "3", *WORDS]
+        yield ["evaluate", space, "--dictionary", str(shown)]
+    yield ["translate", space, "--top", "3", *WORDS]
 
 
 def _found() -> Path:

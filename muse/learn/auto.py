@@ -189,9 +189,8 @@ def candidates(
             log.warning("%s: %s", name, error)
             failures.append(f"{name}: {error}")
             continue
-        log.info(
-            "%s: criterion %.4f, %s (%.2f)", name, alignment.criterion, verdict.label, verdict.confidence
-        )
+        log.info("tried %s: %s (confidence %.2f)", name, verdict.label, verdict.confidence)
+        log.debug("%s: criterion %.4f", name, alignment.criterion)
         yield Candidate(alignment, verdict, time.perf_counter() - began, tuple(history.as_json()))
         if verdict.label == "aligned":
             return

@@ -69,6 +69,11 @@ def tune(
     best = max(rivals[1:], key=lambda one: int(one.found.sum()))
     better = standard_errors(rivals[0].found, best.found) > SIGNIFICANT
     log.info(
+        "directions in which both languages agree get more weight: more held-out translations are recovered"
+        if better
+        else "all directions keep their weight: others would recover no more held-out translations"
+    )
+    log.debug(
         "re-weighting: held-out translations recovered, of %d words: %s; %s",
         len(none.x),
         ", ".join(f"{one.name} {int(one.found.sum())}" for one in rivals),

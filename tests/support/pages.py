@@ -52,11 +52,13 @@ class Reader:
     """Somebody who does in a folder what a page says; python blocks share their variables.
 
     `done` has commands, each with the output shown, that ran in this folder before: they are left out.
+    `printed` is what each command that ran has printed.
     """
 
     folder: Path
     variables: dict[str, Any] = field(default_factory=dict)
     done: Collection[tuple[str, str]] = ()
+    printed: dict[str, str] = field(default_factory=dict)
 
     def follow(self, page: Path) -> None:
         """Runs every block of a page; AssertionError where something else comes out than is shown."""
@@ -73,6 +75,7 @@ class Reader:
                         printed, told = run(command, patch)
                         assert bool(told) == shown.startswith("error: "), told or f"{command} did not fail"
                         agree(printed + told, shown)
+                        self.printed[command] = printed
                 elif block.kind == "python":
                     printed = self._python(block.text)
                     if following is not None and following.kind == "text" and not following.title:
