@@ -12,10 +12,12 @@ import json
 import logging
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
+from urllib.parse import urljoin, urlsplit
 
 from muse.errors import BadFile
 from muse.files import read_lexicon
@@ -162,16 +164,13 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
         headers |= {"Range": f"bytes={have}-", "If-Range": validator}
     try:
         with requests.Session() as session:
-            session.max_redirects = REDIRECTS
             patience = (retries.connect, retries.read)
-            with session.get(url, headers=headers, stream=True, timeout=patience) as response:
-                if _is_whole(response, have):
+            with _answer(session, url, headers, patience) as response:
+                if validator and _is_whole(response, have, validator):
                     return  # an earlier run ended before it was verified
                 total = _check_answer(url, response, part, have if validator else 0)
                 _write(response.raw, part, total, tick)
-    except requests.TooManyRedirects as error:
-        raise BadFile(f"{url}: expected a file, got too many redirects; try --mirror") from error
-    except UnicodeError as error:
+    except ValueError as error:  # that of requests for an address that is none
         raise BadFile(f"{url}: expected a file, got a redirect to no address; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         if isinstance(error, OSError) and error.errno in FULL:
@@ -179,10 +178,45 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
         raise _Retry(f"the connection failed ({_reason(error)})") from error
 
 
-def _is_whole(response: requests.Response, have: int) -> bool:
-    """Whether the range asked for begins where the file ends: all of it is there."""
+@contextmanager
+def _answer(
+    session: requests.Session, url: str, headers: Mapping[str, str], patience: tuple[float, float]
+) -> Iterator[requests.Response]:
+    """The answer after all redirects, each checked before it is followed; BadFile for a bad one."""
+    address = url
+    for _ in range(REDIRECTS + 1):
+        request = session.get(address, headers=headers, stream=True, timeout=patience, allow_redirects=False)
+        with request as response:
+            location = session.get_redirect_target(response)
+            if location is None:
+                yield response
+                return
+        address = _next_address(url, address, location)
+    raise BadFile(f"{url}: expected a file, got too many redirects; try --mirror")
+
+
+def _next_address(url: str, address: str, location: str) -> str:
+    """Where a redirect leads; BadFile unless it is HTTPS, or HTTP from an address that is HTTP itself."""
+    try:
+        found = urlsplit(urljoin(address, location))
+        named = bool(found.hostname)
+    except ValueError:
+        named = False
+    if not named:
+        raise BadFile(f"{url}: expected a file, got a redirect to no address ({location}); try --mirror")
+    allowed = ("https",) if address.startswith("https:") else ("https", "http")
+    if found.scheme not in allowed:
+        raise BadFile(
+            f"{url}: expected {allowed[0].upper()}, got a redirect to {found.geturl()}; try --mirror"
+        )
+    return found.geturl()
+
+
+def _is_whole(response: requests.Response, have: int, validator: str) -> bool:
+    """Whether the range asked for begins where the file of this version ends: all of it is there."""
     whole = response.headers.get("Content-Range", "").rpartition("/")[2]
-    return response.status_code == 416 and 0 < have == _number(whole)
+    same = _validator(response.headers) in ("", validator)
+    return response.status_code == 416 and same and 0 < have == _number(whole)
 
 
 def _check_answer(url: str, response: requests.Response, part: PartialFile, have: int) -> int:
@@ -197,8 +231,6 @@ def _check_answer(url: str, response: requests.Response, part: PartialFile, have
         raise BadFile(
             f"{url}: expected a file, the server answered {status}; check the name, or try --mirror"
         )
-    if url.startswith("https:") and not response.url.startswith("https:"):
-        raise BadFile(f"{url}: expected HTTPS, got a redirect to {response.url}; try --mirror")
     if "html" in response.headers.get("Content-Type", "").lower():
         raise BadFile(f"{url}: expected a file, got a web page; the address may have changed: try --mirror")
     if status == 206:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import gzip
 import hashlib
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, MuseError
 from muse.fetch import FetchConfig, Fetched, dictionary, fetch, vectors
-from muse.fetch.download import RetryPolicy
+from muse.fetch.download import PartialFile, RetryPolicy
 from muse.fetch.published import SUMS, read_pins
 from muse.fetch.table import LANGUAGES, WITH_ENGLISH
 from muse.files import read_vectors
@@ -156,19 +158,88 @@ def test_the_server_says_how_long_to_wait_up_to_a_limit(
     assert waits == [7.0, 60.0, 4.0]
 
 
-def test_an_encrypted_address_must_stay_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    get, home = requests.Session.get, "https://files.invalid"
+@pytest.fixture
+def encrypted(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """Sends all requests to https://files.invalid to the address given; returns the list of all requests."""
+    send, asked = requests.adapters.HTTPAdapter.send, list[str]()
 
-    def redirected(session: Any, url: str, **more: Any) -> Any:
-        return get(session, url.replace(home, server.url), **more)
+    def to(home: str) -> list[str]:
+        def sent(adapter: Any, request: Any, **more: Any) -> Any:
+            named = request.url
+            asked.append(named)
+            request.url = named.replace("https://files.invalid", home)
+            response = send(adapter, request, **more)
+            response.url = request.url = named
+            return response
 
-    monkeypatch.setattr(requests.Session, "get", redirected)
-    config = FetchConfig(tmp_path, home, retries=PATIENT)
-    with (
-        serving(File(BODY)) as server,
-        pytest.raises(BadFile, match="expected HTTPS, got a redirect to http:"),
-    ):
-        fetch(ITEM, config, Progress(quiet=True))
+        monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", sent)
+        return asked
+
+    return to
+
+
+PLAIN = "http://plain.invalid/file"
+
+
+@pytest.mark.parametrize(
+    ("locations", "message"),
+    [
+        ([PLAIN], f"expected HTTPS, got a redirect to {PLAIN}; try --mirror"),
+        (["https://files.invalid/other", PLAIN], f"expected HTTPS, got a redirect to {PLAIN}"),
+        (["//files.invalid/other", "/further", PLAIN], f"expected HTTPS, got a redirect to {PLAIN}"),
+        (["file:///etc/passwd"], "got a redirect to no address"),
+        (["ftp://files.invalid/file"], "expected HTTPS, got a redirect to ftp://files.invalid/file"),
+        (["javascript:alert(1)"], "got a redirect to no address"),
+        (["https://[::1/"], "got a redirect to no address"),
+        (["https://files.invalid:99999999/"], "got a redirect to no address"),
+        (["/again"] * 20, "too many redirects"),
+    ],
+)
+def test_no_redirect_is_followed_before_it_was_checked(
+    tmp_path: Path, encrypted: Callable[[str], list[str]], locations: list[str], message: str
+) -> None:
+    script = [status(302, Location=location) for location in locations]
+    with serving(*script, File(BODY)) as server:
+        asked = encrypted(server.url)
+        config = FetchConfig(tmp_path, "https://files.invalid", retries=PATIENT)
+        with pytest.raises(BadFile, match=re.escape(message)):
+            fetch(ITEM, config, Progress(quiet=True))
+        assert all(address.startswith("https://files.invalid/") for address in asked)
+        assert len(server.paths) == min(len(locations), 6)  # once, not once a try
+    assert tree(tmp_path) == {}
+
+
+def test_redirects_within_https_are_followed(tmp_path: Path, encrypted: Callable[[str], list[str]]) -> None:
+    ways = ["https://files.invalid/b", "//files.invalid/c?x=1", "/d", "e f", "#g"]
+    with serving(*(status(307, Location=way) for way in ways), File(BODY)) as server:
+        encrypted(server.url)
+        config = FetchConfig(tmp_path, "https://files.invalid", retries=PATIENT)
+        assert fetch(ITEM, config, Progress(quiet=True)).path.read_bytes() == BODY
+        assert server.paths[1:] == ["/b", "/c?x=1", "/d", "/e%20f", "/e%20f"]
+
+
+def test_a_mirror_without_encryption_may_lead_to_one_with_it_but_not_back(
+    tmp_path: Path, encrypted: Callable[[str], list[str]]
+) -> None:
+    to_https = status(302, Location="https://files.invalid/b")
+    with serving(to_https, File(BODY)) as server:
+        encrypted(server.url)
+        assert fetched(server, tmp_path).path.read_bytes() == BODY
+    with serving(to_https, status(302, Location=PLAIN), File(BODY)) as server:
+        asked = encrypted(server.url)
+        with pytest.raises(BadFile, match="expected HTTPS, got a redirect to"):
+            fetched(server, tmp_path / "again")
+        assert PLAIN not in asked
+
+
+def test_that_all_of_a_file_is_there_must_be_said_of_the_same_version(tmp_path: Path) -> None:
+    answer = status(416, Content_Range=f"bytes */{len(BODY)}", ETag='"v2"')
+    body = BODY[:-1] + b"x"
+    part = PartialFile(tmp_path / f".{ITEM.name}.part")
+    with serving(answer, File(BODY, etag='"v2"')) as server:
+        part.begin(f"{server.url}/{ITEM.path}", '"v1"')
+        part.path.write_bytes(body)
+        assert fetched(server, tmp_path).path.read_bytes() == BODY
 
 
 def test_a_file_that_was_whole_before_it_was_verified_is_not_fetched_again(
