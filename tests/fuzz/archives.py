@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import hashlib
 import io
 import json
+import lzma
 import random
 import zipfile
+from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from tests.fuzz.mutators import Files
 
 _INSIDE = "!"  # between the path of an archive and that of a member
-_ZIPS = (".npz", ".zip", ".whl")
+_ZIPS = (".npz", ".zip", ".whl", ".pt")
+_STORED = (".pt",)  # torch compresses nothing
+# What packs one file: how it is opened, and how it is closed.
+_ALONE: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] = {
+    ".gz": (gzip.decompress, lambda content: gzip.compress(content, 1, mtime=0)),
+    ".bz2": (bz2.decompress, lambda content: bz2.compress(content, 1)),
+    ".xz": (lzma.decompress, lambda content: lzma.compress(content, preset=0)),
+}
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 MANIFEST = "manifest.json"
 
@@ -26,8 +36,8 @@ def opened(files: Files) -> Files:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
                 members = {f"{name}{_INSIDE}{member}": archive.read(member) for member in archive.namelist()}
             found |= members or {name: content}
-        elif name.endswith(".gz"):
-            found[f"{name}{_INSIDE}"] = gzip.decompress(content)
+        elif (suffix := PurePosixPath(name).suffix) in _ALONE:
+            found[f"{name}{_INSIDE}"] = _ALONE[suffix][0](content)
         else:
             found[name] = content
     return found
@@ -42,10 +52,12 @@ def closed(files: Files, drawn: random.Random) -> Files:
             archive, _, member = name.partition(_INSIDE)
             inside.setdefault(archive, {})[member] = content
     for name, members in inside.items():
-        if name.endswith(".gz"):
-            found[name] = gzip.compress(members[""], 1, mtime=0)
+        if (suffix := PurePosixPath(name).suffix) in _ALONE:
+            found[name] = _ALONE[suffix][1](members[""])
+        elif suffix in _STORED:
+            found[name] = _zipped(members, zipfile.ZIP_STORED)
         else:
-            found[name] = _zipped(members, drawn.choice(_METHODS) if name.endswith(".zip") else _METHODS[1])
+            found[name] = _zipped(members, drawn.choice(_METHODS) if suffix == ".zip" else _METHODS[1])
     return found
 
 

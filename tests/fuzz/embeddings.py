@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
+import io
+import json
+import lzma
+import pickle
 import random
+import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -140,17 +146,115 @@ def _zipped(path: Path) -> None:
         archive.writestr("x.vec", _GLOVE)
 
 
+def _broken(path: Path) -> None:
+    # Words of all kinds that are left out, among enough others.
+    words = [f"é{place}".encode() for place in range(30)]
+    words[3:6] = [b"ab\xed\xa0\x80", "日".encode()[:-1], b""]
+    lines = [b"%s 0.5 %d 0.25\n" % (word, place) for place, word in enumerate(words)]
+    path.write_bytes(b"31 3\n" + b"".join(lines))
+
+
+def _phrases(path: Path) -> None:
+    rows = raw_rows(0, 9, 3)
+    words = [
+        b"new york city" if place == 2 else b"\xff" if place == 5 else b"w%d" % place for place in range(9)
+    ]
+    path.write_bytes(
+        b"9 3\n" + b"".join(b"%s %s" % pair for pair in zip(words, map(bytes, rows), strict=True))
+    )
+
+
+def _tarred(mode: str) -> Write:
+    def write(path: Path) -> None:
+        with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+            member = tarfile.TarInfo("x.vec")
+            member.size = len(_GLOVE.encode())
+            archive.addfile(member, io.BytesIO(_GLOVE.encode()))
+
+    return write
+
+
+def _packed(module: Any) -> Write:
+    return lambda path: path.write_bytes(module.compress(_GLOVE.encode()))
+
+
+def _pickled(path: Path) -> None:
+    path.write_bytes(pickle.dumps(dict(zip(WORDS, ROWS, strict=True))))
+
+
+def _torch(thing: Callable[[Any], Any]) -> Write:
+    def write(path: Path) -> None:
+        import torch
+
+        torch.save(thing(torch.from_numpy(ROWS)), path)
+
+    return write
+
+
+def _keyed(path: Path) -> None:
+    from gensim.models import KeyedVectors
+
+    keyed = KeyedVectors(3)
+    keyed.add_vectors(WORDS, ROWS)
+    keyed.save(str(path))
+
+
+def _static(folder: Path) -> None:
+    from safetensors.numpy import save_file
+
+    models: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
+        ("words", {"vocab": {word: place for place, word in enumerate(WORDS)}}, {"embedding.weight": ROWS}),
+        (
+            "pieces",
+            {"vocab": [[f"▁{word}", 0.5] for word in WORDS], "unk_token": "5"},
+            {"embeddings": ROWS, "mapping": np.arange(len(ROWS))[::-1].copy(), "weights": ROWS[:, 0]},
+        ),
+    )
+    for name, tokens, tensors in models:
+        place = folder / name / "x"
+        place.mkdir(parents=True)
+        added = [{"id": 0, "content": WORDS[0], "special": True}]
+        (place / "tokenizer.json").write_text(json.dumps({"model": tokens, "added_tokens": added}))
+        module = {"type": "sentence_transformers.models.StaticEmbedding", "path": ""}
+        (place / "modules.json").write_text(json.dumps([module]))
+        save_file(tensors, place / "model.safetensors")
+
+
+def _folder(folder: Path) -> Iterator[Any]:
+    yield read_vectors(folder / "x", language="en").matrix
+
+
 _GLOVE = "the 0.1 0.2 0.3\nnew york 1 0 0\ncat -1e-3 2 .5\n"
 
 TARGETS = (
-    Target("vec", _inputs({"x.vec": _text}), _vectors),
+    Target("vec", _inputs({"x.vec": _text, "y.vec": _broken}), _vectors),
+    Target("keys", files({"x.txt": "/c/en/a 1 2\n/c/fr/b 3 4\n/c/en/c 5 6\n"}), _vectors),
+    Target("vec.packed", _inputs({"x.vec.bz2": _packed(bz2), "x.vec.xz": _packed(lzma)}), _vectors),
+    Target("vec.tar", _inputs({"x.tar": _tarred("w"), "x.tar.gz": _tarred("w:gz")}), _vectors),
+    Target(
+        "pt",
+        _inputs(
+            {
+                "x.pt": _torch(lambda rows: {"words": WORDS, "vectors": rows}),
+                "y.pt": _torch(lambda rows: (WORDS, {word: row for row, word in enumerate(WORDS)}, rows)),
+                "z.pt": _torch(lambda rows: dict(zip(WORDS, rows.double(), strict=True))),
+                "rows.pt": _torch(lambda rows: rows.half().t()),
+            }
+        ),
+        _rows,
+    ),
+    Target("pickle", _inputs({"x.kv": _keyed, "x.pkl": _pickled}), _vectors),
+    Target("static", _static, _folder),
     Target("glove", files({"x.txt": _GLOVE, "y.txt": "\ufeff" + _GLOVE.replace(" 1 ", "\t1e2 ")}), _vectors),
     Target("vec.gz", _inputs({"x.vec.gz": _text}), _vectors),
     Target("vec.zip", _inputs({"x.zip": _zipped}), _vectors),
     Target(
         "word2vec",
         _inputs(
-            {"x.bin": lambda path: write_word2vec(path, [word.replace(" ", "_") for word in WORDS], ROWS)}
+            {
+                "x.bin": lambda path: write_word2vec(path, [word.replace(" ", "_") for word in WORDS], ROWS),
+                "y.bin": _phrases,
+            }
         ),
         _vectors,
     ),

@@ -16,8 +16,10 @@ import shlex
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,9 @@ log = logging.getLogger(__name__)
 _ROWS = 10_000  # rows converted at once
 _PICKLE = re.compile(rb"\x80[\x02-\x05]|c[A-Za-z_][\w.]*\n[A-Za-z_]\w*\n|\([dl]p\d+\n|[}\])(]q[\0-\x05]")
 _OLD_TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+_SAFE = ("torch", "collections", "_codecs", "numpy")  # whose classes torch's reader knows, some of them
+_LONGEST = 1_000  # characters of a text in a .pt
+_CLASS = re.compile(r"[A-Za-z_][\w.]{,99}")
 _LOOKED_AT = 200  # steps of a pickle, in which its class is named
 _SAVEZ = 'np.savez("vectors.npz", words=..., matrix=...)'
 # What begins so, and how it is converted.
@@ -96,19 +101,26 @@ def _pickled(path: Path, head: bytes) -> BadFile:
     )
 
 
-def _named(head: bytes) -> Iterator[str]:
+def _named(head: bytes) -> list[str]:
     """The classes that the start of a pickle names, without running any of it."""
-    texts: list[str] = []
-    try:
+    names, texts = list[str](), list[str]()
+    with suppress(*DAMAGED, MemoryError), _quietly():  # it is only a head
         for step, argument, _ in islice(pickletools.genops(head), _LOOKED_AT):
             if step.name == "GLOBAL":
-                yield str(argument).replace(" ", ".")
+                names.append(str(argument).replace(" ", "."))
             elif step.name == "STACK_GLOBAL" and len(texts) > 1:
-                yield ".".join(texts[-2:])
+                names.append(".".join(texts[-2:]))
             elif isinstance(argument, str):
                 texts.append(argument)
-    except (*DAMAGED, MemoryError):
-        return  # it is only a head
+    return [name for name in names if _CLASS.fullmatch(name)]
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    # Of damaged and of old files, readers warn of what then is refused or right.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def is_torch(path: Path) -> bool:
@@ -160,16 +172,38 @@ def _loaded(path: Path) -> Any:
 
     try:
         check_archive(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what old files have
+        _check_steps(path)
+        with _quietly():
             return torch.load(path, map_location="cpu", weights_only=True)
     except BadFile:
         raise
     except Exception as error:  # noqa: BLE001 - whatever torch raises for what is not its own or damaged
-        objects = "weights_only" in str(error) or "Unsupported" in str(error)
-        got = "one with Python objects, which can run code" if objects else "a broken one"
-        advice = "save plain tensors, lists and text in it" if objects else "save it again"
-        raise BadFile(f"{path}: expected a .pt of tensors and lists, got {got}; {advice}") from error
+        if isinstance(error, UnpicklingError):
+            raise _with_objects(path) from error
+        raise BadFile(
+            f"{path}: expected a .pt of tensors and lists, got a broken one; save it again"
+        ) from error
+
+
+def _check_steps(path: Path) -> None:
+    """Raise BadFile for classes that are not torch's, and for text that its reader would search for hours."""
+    with zipfile.ZipFile(path) as archive, _quietly():
+        (name,) = [name for name in archive.namelist() if name.rpartition("/")[2] == "data.pkl"]
+        for step, argument, _ in pickletools.genops(archive.read(name)):
+            if step.name == "GLOBAL" and re.split(r"[. ]", str(argument))[0] not in _SAFE:
+                raise _with_objects(path)
+            if isinstance(argument, str | bytes) and len(argument) > _LONGEST:
+                raise BadFile(
+                    f"{path}: expected words of at most {_LONGEST} characters, got {len(argument)}; save "
+                    "the others alone"
+                )
+
+
+def _with_objects(path: Path) -> BadFile:
+    return BadFile(
+        f"{path}: expected a .pt of tensors and lists, got one with Python objects, which can run code; save "
+        "plain tensors, lists and text in it"
+    )
 
 
 def _is_tensor(value: object) -> bool:
