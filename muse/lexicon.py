@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
+from muse.progress import printable
 from muse.vectors import SEVERAL, WordIndex
 
 Pair = tuple[str, str]
@@ -70,7 +71,7 @@ class Lexicon:
     def __repr__(self) -> str:
         shown = ", ".join(" ".join(pair) for pair in self.pairs[:SHOWN])
         more = ", ..." if len(self) > SHOWN else ""
-        return f"Lexicon({len(self):,} pairs: {shown}{more})" if self.pairs else "Lexicon(0 pairs)"
+        return printable(f"Lexicon({len(self):,} pairs: {shown}{more})" if self.pairs else "Lexicon(0 pairs)")
 
     @property
     def weights(self) -> tuple[float, ...] | None:

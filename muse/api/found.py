@@ -14,10 +14,14 @@ from typing import Any, Self
 
 from muse.answers.translations import Answer, Grade, WordAnswer
 from muse.exchange import table_frame
+from muse.progress import printable
 
 COLUMNS = ("source", "target", "score", "rank", "probability", "mutual", "reason")
 SHOWN = 10  # of more answers, or words with their answers, that are shown at once
-_TABLE = '<table style="text-align: left; font-variant-numeric: tabular-nums">'
+_CELL = 'style="text-align: left; padding: 0.15em 1.2em 0.15em 0"'
+_CARD = "display: inline-block; border: 1px solid #8888; border-radius: 8px; padding: 0.7em 1em"
+_TITLE = "font-size: 1.15em"
+_DOTS = {"aligned": "#2da44e", "doubtful": "#bf8700", "failed": "#cf222e"}  # seen on white and on black
 
 
 class Translation(tuple[str, float]):
@@ -62,7 +66,7 @@ class Translation(tuple[str, float]):
 
     def __repr__(self) -> str:
         known = "" if self.probability is None else f" ({_percent(self.probability)})"
-        return f"{self.target} {self.score:.3f}{known}"
+        return printable(f"{self.target} {self.score:.3f}{known}")
 
 
 class Translations(list[Translation]):
@@ -107,7 +111,8 @@ class Translations(list[Translation]):
     def __repr__(self) -> str:
         shown = ", ".join(map(repr, islice(self, SHOWN)))
         more = f", {len(self) - SHOWN} more" if len(self) > SHOWN else ""
-        return f"{self.word} ({self.lang}-{self.tgt}): {shown or self.reason or 'no translation'}{more}"
+        found = f"{shown or self.reason or 'no translation'}{more}"
+        return printable(f"{self.word} ({self.lang}-{self.tgt}): {found}")
 
     def _repr_html_(self) -> str:
         return html_table(("", self.tgt, "probability", "score", "mutual"), _cells([self]))
@@ -146,7 +151,7 @@ class Nearest(list[tuple[str, float]]):
     def __repr__(self) -> str:
         shown = ", ".join(f"{word} {cosine:.3f}" for word, cosine in islice(self, SHOWN))
         more = f", {len(self) - SHOWN} more" if len(self) > SHOWN else ""
-        return f"{self.word} ({self.lang}): {shown}{more}"
+        return printable(f"{self.word} ({self.lang}): {shown}{more}")
 
     def _repr_html_(self) -> str:
         rows = [(word, f"{cosine:.3f}") for word, cosine in self]
@@ -186,13 +191,28 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     >>> html_table(["word"], [["<b>"]]).count("&lt;b&gt;")
     1
     """
-    head = "".join(f'<th style="text-align: left">{escape(one)}</th>' for one in header)
-    body = (
-        "".join(f'<td style="text-align: left">{escape(one)}</td>' for one in row)
-        for row in rows
-    )  # fmt: skip
+    head = "".join(f"<th {_CELL}>{escape(one)}</th>" for one in header)
+    body = ("".join(f"<td {_CELL}>{escape(one)}</td>" for one in row) for row in rows)
     lines = "".join(f"<tr>{row}</tr>" for row in body)
-    return f"{_TABLE}<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    return (
+        '<table style="font-variant-numeric: tabular-nums">'
+        f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    )
+
+
+def html_card(title: str, verdict: SpaceVerdict, facts: Sequence[str], below: str) -> str:
+    """A card for notebooks: a title with the verdict, a line of facts, all escaped, and HTML below them.
+
+    >>> html_card("<fr>", SpaceVerdict("aligned", 1, {}), ["5 words"], "").count("&lt;fr&gt;")
+    1
+    """
+    dot = f'<span style="color: {_DOTS[verdict]}">&#9679;</span> ' if verdict in _DOTS else ""
+    judged = escape(repr(verdict)) if verdict else "no verdict recorded"
+    line = escape(" \u00b7 ".join(facts))
+    return (
+        f'<div style="{_CARD}"><div style="{_TITLE}"><b>{escape(title)}</b> &ensp;{dot}{judged}</div>'
+        f'<div style="opacity: 0.75">{line}</div>{below}</div>'
+    )
 
 
 def _cells(found: Iterable[Translations]) -> Iterator[tuple[str, ...]]:

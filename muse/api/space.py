@@ -30,10 +30,11 @@ from muse.api.found import (
     SpaceVerdict,
     Translations,
     TranslationTable,
-    html_table,
+    html_card,
 )
 from muse.errors import BadSetting, UnknownWord, did_you_mean
 from muse.exchange import dictionary_frame
+from muse.files.space_manifest import ALIGNED, aligned_spaces
 from muse.progress import Progress
 from muse.run.runtime import pick_device
 from muse.search.approximate import Approximation
@@ -259,10 +260,10 @@ class Space(AlignedSpace):
 
     def _repr_html_(self) -> str:
         """A card for notebooks: the verdict, the words of each language, and some translations."""
-        rows = [("verdict", repr(self.verdict) or "not recorded")]
-        rows += [(language, shown.partition(": ")[2]) for language, shown in self._counts().items()]
-        card = html_table(("space", " ".join(self.languages)), rows)
-        return card + self._examples()._repr_html_()
+        others = ", ".join(language for language in self.languages if language != self.pivot)
+        facts = [*self._counts().values(), f"{self.vectors(self.pivot).dimension} dimensions"]
+        title = f"{others} \u2192 {self.pivot}"
+        return html_card(title, self.verdict, facts, self._examples()._repr_html_())
 
     def _examples(self) -> TranslationTable:
         """The best translation of some common words; none if they would take long to find."""
@@ -273,7 +274,7 @@ class Space(AlignedSpace):
 
 
 def load(
-    folder: Path | str,
+    folder: Path | str | None = None,
     *,
     device: str = "auto",
     check: bool = True,
@@ -284,9 +285,11 @@ def load(
 ) -> Space:
     """The space that `muse align` saved in a folder; BadFile if there is none, or a broken one.
 
+    Without a folder, the only space where `muse align` writes them, `embeddings/aligned`.
     `check` compares the checksum of every file. Searches in the space show their progress unless `quiet`.
     With the `answers` "csls" translations are ranked by CSLS alone, as in the papers.
     """
+    folder = _only_space() if folder is None else folder
     if not isinstance(folder, str | PathLike):
         raise BadSetting(f"muse.load needs the folder of a space, got {folder!r}; give its path")
     loaded = load_aligned(
@@ -294,6 +297,14 @@ def load(
         approximation=approximation, answers=answers,
     )  # fmt: skip
     return Space.of(loaded)
+
+
+def _only_space() -> Path:
+    found = aligned_spaces()
+    if len(found) != 1:
+        shown = ", ".join(map(str, found[:NAMED])) or "none; make one with muse.align"
+        raise BadSetting(f"muse.load without a folder needs a single space in {ALIGNED}, got {shown}")
+    return found[0]
 
 
 def load_space(folder: Path | str, **options: Any) -> Space:

@@ -132,6 +132,10 @@ def test_a_run_resumes_with_the_same_arrays_alone(tmp_path: Path, monkeypatch: p
         aligned(tmp_path, FRENCH.matrix[::-1], ENGLISH.matrix, resume=True)
     with pytest.raises(BadSetting, match="--resume needs the inputs and settings of the killed run"):
         aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix + 1, resume=True)
+    others = tmp_path / "others.tsv"  # all pairs but the last are the same
+    others.write_text((tmp_path / "ids.tsv").read_text().removesuffix("597\n") + "598\n")
+    with pytest.raises(BadSetting, match="--resume needs the inputs and settings of the killed run"):
+        aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, dictionary=others, resume=True)
     assert aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, resume=True).languages == ("minilm", "use")
 
 

@@ -213,13 +213,26 @@ def test_a_card_shows_the_verdict_the_words_and_translations_and_escapes_them() 
         words["en"][200 + place] = f"<b>{place}&"
     space = Space.of(plain_space(rows, rows, words["fr"], words["en"]))
     card = space._repr_html_()
-    assert "not recorded" in card and "300 words" in card
+    assert "no verdict recorded" in card and "fr: 300 words \u00b7 en: 300 words" in card
     for place in range(5):
         assert f"mot{'abcde'[place]}" in card and f"&lt;b&gt;{place}&amp;" in card
-    assert "<b>" not in card
+    assert "<b>" not in card.replace("<b>fr \u2192 en</b>", "")
     assert "&lt;b&gt;0&amp;" in space.translate("mota")._repr_html_()
     assert "<b>" not in space.translate(["mota", "motb"])._repr_html_()
     assert "<b>" not in space.neighbours("<b>1&")._repr_html_()
+
+
+def test_control_characters_of_words_reach_no_terminal() -> None:
+    rows = np.eye(2, dtype=np.float32)
+    odd = Space.of(plain_space(rows, rows, ["a\x1b[8m", "b"], ["x\x1b]0;y", "z"]))
+    shown = [
+        odd.translate("a\x1b[8m"),
+        odd.translate(["b"])["b"],
+        odd.translate("b").best,
+        odd.neighbours("b"),
+    ]
+    assert not [one for one in (*map(repr, shown), repr(muse.induce(odd))) if "\x1b" in one]
+    assert "x\\u001b]0;y" in repr(shown[0])
 
 
 def test_a_card_does_not_search_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,6 +250,8 @@ def test_a_space_is_loaded_and_saved(tmp_path: Path) -> None:
     space = muse.load(tmp_path / "s")
     assert space.verdict == "aligned" and repr(space.verdict) == "aligned"
     space.translate("fr7")  # keeps its hubness and calibration
+    card = space._repr_html_()
+    assert "&#9679;</span> aligned" in card and "fr: 39 words" in card
     kept = sorted(path.relative_to(tmp_path / "s") for path in (tmp_path / "s").rglob("*"))
     assert space.save(str(tmp_path / "new" / "copy")) == tmp_path / "new" / "copy"
     copy = muse.load(tmp_path / "new" / "copy")
@@ -256,10 +271,21 @@ def test_a_space_is_loaded_and_saved(tmp_path: Path) -> None:
 
 
 def test_what_is_no_space_is_not_loaded(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="muse.load needs the folder of a space, got None"):
-        muse.load(None)  # type: ignore[arg-type]
+    with pytest.raises(BadSetting, match="muse.load needs the folder of a space, got 3"):
+        muse.load(3)  # type: ignore[arg-type]
     with pytest.raises(BadFile, match="expected an aligned space, found no such folder"):
         muse.load(tmp_path / "nowhere")
+
+
+def test_the_only_space_needs_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadSetting, match="needs a single space in embeddings/aligned, got none; make one"):
+        muse.load()
+    saved(tmp_path / "embeddings" / "aligned" / "fr-en")
+    assert muse.load().languages == ("en", "fr")
+    saved(tmp_path / "embeddings" / "aligned" / "de-en", "de")
+    with pytest.raises(BadSetting, match="got embeddings/aligned/de-en, embeddings/aligned/fr-en"):
+        muse.load()
 
 
 def test_the_former_name_loads_the_same(tmp_path: Path) -> None:
