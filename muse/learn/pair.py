@@ -258,7 +258,8 @@ def _judged_on_pairs(
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     alignment, supervision = learn_from_pairs(
         evidence, unsupervised=_starts(alone), fixed=config.fixed_target or not config.reweights,
-        plain=config.refinement is None, seed=config.seed, runtime=runtime.skip_parts(),
+        plain=config.refinement is None, regress=not config.ranked, seed=config.seed,
+        runtime=runtime.skip_parts(),
     )  # fmt: skip
     supervision = replace(supervision, noun=source.noun)
     rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
@@ -291,21 +292,23 @@ def learn_from_pairs(
     unsupervised: Sequence[Candidate],
     fixed: bool,
     plain: bool,
+    regress: bool = False,
     seed: int,
     runtime: Runtime,
 ) -> tuple[Alignment, Supervision]:
     """The alignment chosen by cross-validation on the pairs of `evidence`, and how it was chosen.
 
-    `unsupervised` were learned without the pairs: candidates, and starts of self-learning. `fixed` and
-    `plain` as in `choose`.
+    `unsupervised` were learned without the pairs: candidates, and starts of self-learning. `fixed`, `plain`
+    and `regress` as in `choose`.
     """
     starts = [
         Start(one.alignment.method, _maps(one.alignment, evidence), one.verdict.label == "failed")
         for one in unsupervised
     ]
     maps, supervision = choose(
-        evidence, starts, fixed=fixed, plain=plain, seed=[seed, *AlignStream.PAIRS], runtime=runtime
-    )
+        evidence, starts, fixed=fixed, plain=plain, regress=regress, seed=[seed, *AlignStream.PAIRS],
+        runtime=runtime,
+    )  # fmt: skip
     return _alignment(maps, evidence, f"dictionary:{supervision.chosen}"), supervision
 
 

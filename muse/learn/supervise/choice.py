@@ -24,6 +24,7 @@ from muse.learn.supervise.cross_validation import (
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.linear import CanonicalConfig
 from muse.learn.supervise.methods import (
+    PENALTIES,
     SETTINGS,
     Method,
     canonical_method,
@@ -31,6 +32,7 @@ from muse.learn.supervise.methods import (
     procrustes_method,
     refined_method,
     relaxed_method,
+    ridge_method,
     self_learning_method,
     transport_method,
     trimmed_method,
@@ -147,6 +149,7 @@ class _Choice:
     folds: Folds
     search: HeldOutSearch
     fixed: bool
+    regress: bool
     seed: Sequence[int]
     tick: Tick
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -189,6 +192,7 @@ def choose(
     *,
     fixed: bool,
     plain: bool = False,
+    regress: bool = False,
     seed: Sequence[int],
     runtime: Runtime,
 ) -> tuple[Maps, Supervision]:
@@ -196,17 +200,18 @@ def choose(
 
     `starts` are maps learned without the pairs, simplest first: candidates themselves, and starts of
     self-learning. Few pairs overrule one that succeeded only if they are sure: by two standard errors. With
-    `fixed` the target does not move; with `plain` Procrustes is the only candidate.
+    `fixed` the target does not move; with `plain` Procrustes is the only candidate; with `regress` ridge
+    regression is one too.
     """
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
     # At most: whether a start serves, or transport is tried, is only known on the way.
     steps = METHODS + TRANSPORTS * are_few(evidence) + 2 * len(starts)
-    steps += TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
+    steps += TRAINED * (len(evidence) >= LEAST_TO_TRAIN) + len(PENALTIES) * regress
     with runtime.progress.stage(
         "learning from pairs", 1 if plain else steps, "methods", may_end_early=True
     ) as tick:
-        choice = _Choice(folds, search, fixed, seed, tick)
+        choice = _Choice(folds, search, fixed, regress, seed, tick)
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
         overruling = len(evidence) < LEAST_TO_TRAIN and _is_led_by_a_start(tested, starts)
         best = simplest(tested, SURE if overruling else 1.0)
@@ -232,6 +237,7 @@ def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
     evidence = choice.folds.evidence
     trains = len(evidence) >= LEAST_TO_TRAIN
     rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
+    regressions = [choice.test(ridge_method(one)) for one in PENALTIES[::-1] if choice.regress]
     whitened = choice.test(whitened_method())
     grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
     config = max(grid, key=lambda one: grid[one].score)
@@ -248,8 +254,8 @@ def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
         inducing += [choice.self_learning_from(transport, config), choice.test(transport)]
     plain = self_learning_method("self-learning", grid[config].method, config, choice.rng)
     inducing.append(choice.test(plain))
-    fitted = [*rotations, whitened, *canonicals, *others]
-    best = max((*inducing, *canonicals, *others), key=lambda one: one.score)
+    fitted = [*rotations, *regressions, whitened, *canonicals, *others]
+    best = max((*inducing, *regressions, *canonicals, *others), key=lambda one: one.score)
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if trains else []
     return [*inducing, *fitted, *map(choice.test, trained)]
 

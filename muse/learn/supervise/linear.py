@@ -1,6 +1,8 @@
-"""Linear maps in closed form: orthogonal, canonical and whitened.
+"""Linear maps in closed form: orthogonal, ridge, canonical and whitened.
 
 orthogonal    Procrustes on the pairs, the baseline; the target does not move.
+ridge         Ridge regression of the target on the source (Hoerl and Kennard, 1970): directions may be
+              scaled, which a rotation cannot do, and the target does not move.
 canonical     Regularised canonical correlation analysis, with directions weighted by their correlation.
               Whitening divides by the spread of each direction, which few pairs cannot estimate: for 1,000
               pairs in 300 dimensions the smallest spreads are mostly chance. The covariances are therefore
@@ -32,6 +34,20 @@ def orthogonal(evidence: Evidence) -> Maps:
     that correspond best; the shared space has the smaller dimension.
     """
     return Maps.of_mapping(procrustes(*evidence.fitted))
+
+
+def ridge(evidence: Evidence, penalty: float) -> Maps:
+    """The map W (dt, ds) of least sum w |y - W x|^2 + p penalty t |W|^2 over the pairs, weighted.
+
+    t is the mean variance of a dimension of the source: W^T = (Cx + penalty t I)^-1 Cxy. The rows have been
+    centred, so that the map is affine in those of the files.
+    """
+    spread = evidence.moments.spreads[0]
+    inverse = (
+        spread.vectors / (spread.values.clamp_min(0) + penalty * spread.values.mean())
+    ) @ spread.vectors.T
+    mapping = (inverse @ evidence.moments.covariance).T
+    return Maps(mapping.to(evidence.x), torch.eye(len(mapping)).to(evidence.y))
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from muse.learn.supervise.induced import (
     self_learning,
     with_transport,
 )
-from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal
+from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal, ridge
 from muse.search.exact import nearest
 
 # Chosen on en-fr, en-de, en-ru and three pairs of unlike corpora, on parts of their training lists.
@@ -46,6 +46,7 @@ SETTINGS = tuple(
         (0.9, 0.5),
     )
 )
+PENALTIES = (0.03, 0.3, 3.0)  # of ridge regression, from hardly any to one for few pairs
 LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 
 Fit = Callable[[Evidence, bool], Maps]  # the flag: True for the final fit, False within cross-validation
@@ -195,6 +196,11 @@ def unfitted(name: str, maps: Maps) -> Method:
 def procrustes_method() -> Method:
     """Procrustes on the pairs."""
     return Method("procrustes", lambda evidence, _: orthogonal(evidence))
+
+
+def ridge_method(penalty: float) -> Method:
+    """Ridge regression with one penalty."""
+    return Method(f"ridge:{penalty:g}", lambda evidence, _: ridge(evidence, penalty))
 
 
 def whitened_method() -> Method:

@@ -232,3 +232,11 @@ def test_a_slow_method_is_tested_on_fewer_words() -> None:
     folds = Folds.of(evidence(500), np.random.default_rng(0))
     assert folds.enough(150) == 2 and folds.enough(10_000) == 5
     assert Method("any", lambda *_: Maps(torch.eye(2), torch.eye(2)), slow=True).with_induced_pairs is None
+
+
+@pytest.mark.slow
+def test_regression_is_tried_where_it_is_wanted() -> None:
+    known = evidence(60)
+    for regress in (False, True):
+        _, found = choose(known, [], fixed=True, regress=regress, seed=[0], runtime=Runtime())
+        assert any(one["name"].startswith("ridge:") for one in found.candidates) == regress

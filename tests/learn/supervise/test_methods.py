@@ -30,10 +30,12 @@ from muse.learn.supervise.linear import (
     in_basis_of,
     orthogonal,
     reweighted_maps,
+    ridge,
 )
-from muse.learn.supervise.methods import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
+from muse.learn.supervise.methods import SETTINGS, ContrastiveConfig, RelaxedConfig, contrastive, relaxed
+from muse.normalise import normalise as normalise_rows
 from muse.search.retrieval import mutual_neighbours
-from tests.support.spaces import raw_rows, rotation
+from tests.support.spaces import STEPS, raw_rows, rotation
 from tests.support.toys import COUNT, evidence
 
 
@@ -61,6 +63,38 @@ def test_orthogonal_between_two_dimensions() -> None:
     assert maps.source.shape == (12, 20) and maps.target.shape == (12, 12)
     for one in maps:
         np.testing.assert_allclose((one @ one.T).numpy(), np.eye(12), atol=1e-5)
+
+
+@pytest.mark.parametrize("penalty", [0.03, 1.0])
+def test_ridge_is_that_of_scikit_learn(penalty: float) -> None:
+    from sklearn.linear_model import Ridge
+
+    known = replace(evidence(noise=0.5), weights=torch.linspace(0.5, 2, len(evidence())))
+    weights = known.weights.double().numpy()
+    x, y = known.left.numpy(), known.right.numpy()
+    variance = (weights[:, None] * x**2).sum() / weights.sum() / x.shape[1]
+    reference = Ridge(alpha=penalty * variance * weights.sum(), fit_intercept=False).fit(x, y, weights)
+    maps = ridge(known, penalty)
+    np.testing.assert_allclose(maps.source.numpy(), reference.coef_, atol=1e-4)
+    np.testing.assert_array_equal(maps.target.numpy(), np.eye(20))
+
+
+def test_ridge_finds_rows_whose_directions_are_scaled() -> None:
+    rng = np.random.default_rng(0)
+    count, dimension, given = 1_500, 24, 300
+    meaning = rng.normal(size=(count, dimension))
+    scaled = meaning @ rng.normal(size=(dimension, dimension)) * np.geomspace(0.05, 3, dimension)
+    sides = meaning + 0.02 * rng.normal(size=meaning.shape), scaled + rng.normal(size=scaled.shape)
+    x, y = (torch.from_numpy(normalise_rows(side.astype(np.float32), STEPS)[0]) for side in sides)
+    known = Evidence(x, y, torch.arange(given).repeat(2, 1).T, torch.ones(given), (count, count))
+    unseen = torch.arange(given, count)
+
+    def found(maps: Maps) -> float:
+        best = (maps.of_source(x[unseen]) @ maps.of_target(y).T).argmax(dim=1)
+        return float((best == unseen).double().mean())
+
+    others = [orthogonal(known), *(canonical(known, config).into_target() for config in SETTINGS)]
+    assert found(ridge(known, 0.03)) > 0.98 > 0.95 > max(map(found, others))
 
 
 def test_canonical_correlations_are_those_of_the_qr_method() -> None:
