@@ -1,12 +1,15 @@
 """Whether muse runs on a GPU (CUDA) and finds there what it finds on the CPU: all checks, in one command.
 
-    python -m benchmarks.scale.gpu [--size 20000] [--dimension 300] [--k 10] [--repeat 3]
+    python -m benchmarks.scale.gpu [--size 20000] [--dimension 300] [--k 10] [--repeat 3] [--steps 300]
+        [--words 200000]
 
 * the tests that need a GPU (`pytest -m gpu`);
 * k nearest neighbours and mutual CSLS neighbours of random clusters, and their seconds beside those of one
   matrix product on the GPU in single precision;
 * `muse align --src fr --tgt en` with the repository's sample vectors on both devices: verdict, P@1, seconds
-  and the peak of the GPU's memory.
+  and the peak of the GPU's memory;
+* on the GPU alone: an epoch of the paper's adversarial training (31,250 steps, from the seconds of --steps),
+  the same neighbours by faiss if it was built for GPUs, and the alignment of --words random words a language.
 
 Exit code 1 if a check fails, 2 without a GPU.
 """
@@ -19,18 +22,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from benchmarks.scale.neighbours import clustered, same
 from benchmarks.support.tables import ROOT, header, heading, muse, row
 from muse.api.run import run
+from muse.learn.initialise.adversarial import PAPER, adversarial
+from muse.learn.pair import learn
 from muse.learn.settings import AlignConfig
-from muse.search.exact import Neighbours, nearest
+from muse.run.runtime import Runtime
+from muse.search.exact import Neighbours, installed_faiss, nearest
 from muse.search.retrieval import Retrieval, mutual_neighbours
+from muse.vectors import Vectors
 
 LEAST_SAME = 0.999  # of neighbours or pairs: the last digits of two devices differ, and with them near ties
 SAMPLE = ROOT / "embeddings" / "sample"
@@ -159,6 +170,47 @@ def agreeing(cpu: Aligned, gpu: Aligned) -> list[Check]:
     ]  # fmt: skip
 
 
+def adversarial_epoch(x: Tensor, y: Tensor, steps: int) -> Check:
+    """The seconds of an epoch of the paper's adversarial training on x (n, d) and y (m, d), from `steps`."""
+    sides = [_vectors(name, rows) for name, rows in (("a", x), ("b", y))]
+    config, paces = replace(PAPER, steps=steps, epochs=1, criterion_words=None), list[float]()
+    found = adversarial(
+        sides[0], sides[1], config=config, criterion=lambda _: 0.0, rng=np.random.default_rng(0),
+        runtime=Runtime("cuda"), on_epoch=lambda epoch: paces.append(epoch.samples_per_second),
+    )  # fmt: skip
+    list(found)
+    seconds = 2 * PAPER.batch * PAPER.steps / paces[0]
+    return Check("an epoch of adversarial-paper", "", f"{seconds:.0f} s, from {steps} steps", "", True)
+
+
+def by_faiss(x: Tensor, y: Tensor, k: int, repeat: int) -> Check:
+    """The seconds of faiss beside those of torch for the k nearest of x (n, d) among y (m, d)."""
+    if not installed_faiss().gpu:
+        return Check("faiss on the GPU", "", "faiss-cpu is installed", "", True)
+    seconds = [
+        min(_seconds(partial(nearest, x, y, k, backend=backend), repeat)) for backend in ("faiss", "torch")
+    ]
+    shown = f"{seconds[0]:.4f} s, torch {seconds[1]:.4f} s"
+    return Check("k nearest neighbours by faiss", "", shown, "", True)
+
+
+def large(words: int, dimension: int) -> Check:
+    """The verdict and the seconds of the alignment of random words with their own rotation."""
+    rows = clustered(words, dimension, 2)
+    turned = rows @ torch.linalg.qr(torch.randn(dimension, dimension)).Q.T
+    noisy = normalize(turned + 0.3 * normalize(torch.randn_like(turned)))
+    source, target = _vectors("a", rows), _vectors("b", noisy)
+    _wait()
+    began = time.perf_counter()
+    learned = learn(source, target, config=AlignConfig(init="similarity"), runtime=Runtime("cuda"))
+    seconds = time.perf_counter() - began
+    return Check(f"{words} words aligned", "", f"{learned.verdict.label}, {seconds:.1f} s", "", True)
+
+
+def _vectors(language: str, rows: Tensor) -> Vectors:
+    return Vectors(language, [f"{language}{row}" for row in range(len(rows))], rows.cpu().numpy())
+
+
 def show(checks: Sequence[Check]) -> None:
     """Prints the rows of these checks."""
     for check in checks:
@@ -172,6 +224,8 @@ def main() -> None:
     parser.add_argument("--dimension", type=int, default=300)
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=300, help="of adversarial training that are timed")
+    parser.add_argument("--words", type=int, default=200_000, help="of each language of the large alignment")
     asked = parser.parse_args()
     if not torch.cuda.is_available():
         print("no GPU: torch finds no CUDA device")
@@ -188,6 +242,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         last = agreeing(*(aligned(device, Path(folder)) for device in ("cpu", "cuda")))
     show(last)
+    there = x.to("cuda"), y.to("cuda")
+    show([adversarial_epoch(x, y, asked.steps)])
+    show([by_faiss(*there, asked.k, asked.repeat)])
+    show([large(asked.words, asked.dimension)])
     sys.exit(0 if all(check.kept for check in (*checks, *last)) else FAILED)
 
 

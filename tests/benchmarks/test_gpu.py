@@ -16,8 +16,8 @@ from tests.support.devices import pretended_gpu
 
 pytestmark = pytest.mark.slow
 
-SMALL = ["gpu.py", "--size", "300", "--dimension", "16", "--repeat", "1"]
-CHECKS = 7
+SMALL = ["gpu.py", *"--size 300 --dimension 16 --repeat 1 --steps 1 --words 600".split()]
+CHECKS = 10
 
 
 @pytest.fixture
