@@ -22,7 +22,7 @@ from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
 from muse.exchange import lexicon_of
 from muse.files import read_lexicon
-from muse.files.lexicons import FORMS, Write, can_store, dictionary_writer
+from muse.files.lexicons import ENDINGS, Write, can_store_entry, dictionary_writer
 from muse.files.writing import check_text_name
 from muse.lexicon import Entry, Lexicon
 from muse.search.retrieval import Retrieval
@@ -60,7 +60,8 @@ def induce(
         if out is not None:
             check_not_an_input(found.manifest, [Path(out)], written="out")
             form = format or _form(Path(out))
-            made = _written(made, files.enter_context(dictionary_writer(out, form=form)), form, Path(out))
+            write = files.enter_context(dictionary_writer(out, form=form, languages=way))
+            made = _written(made, write, form, Path(out))
         every = list(made)
     return _lexicon(every)
 
@@ -68,8 +69,8 @@ def induce(
 def _form(out: Path) -> str:
     """The format that a name says: pairs of words as text, unless it ends in the name of another one."""
     suffix = Path(out.name.removesuffix(".gz")).suffix[1:]
-    if suffix in FORMS:
-        return suffix
+    if suffix in ENDINGS:
+        return ENDINGS[suffix]
     check_text_name(out, "pairs", ".txt, .tsv, .csv, .xlsx or .jsonl")
     return "muse"
 
@@ -78,7 +79,7 @@ def _written(made: Iterable[Entry], write: Write, form: str, out: Path) -> Itera
     """The entries, each written as it passes, but for words that the format cannot hold."""
     left_out = 0
     for entry in made:
-        if can_store(form, entry.source) and can_store(form, entry.target):
+        if can_store_entry(form, entry):
             write(entry)
         else:
             left_out += 1

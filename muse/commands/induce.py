@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import astuple
 from pathlib import Path
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl")  # as muse.files.lexicons.FORMS, which help need not load
+# As muse.files.lexicons.FORMS and OTHER_FORMS, which help need not load.
+FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "kaikki", "stardict")
 
 
 @click.command(
@@ -80,7 +81,8 @@ FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl")  # as muse.files.lexicons.FORMS,
 )
 @click.option(
     "--format", "form", type=click.Choice(FORMS),
-    help="Format to write; all but muse include scores, ranks and probabilities; csv is for spreadsheets.  "
+    help="Format to write; tsv, csv, xlsx and jsonl include scores, ranks and probabilities; csv is for "
+    "spreadsheets, the last three are for other programs.  "
     "[default: by the ending of --out, else muse; a folder of Parquet with --ray]",
 )  # fmt: skip
 @words_option
@@ -219,6 +221,8 @@ def _form(out: Path, *, on_cluster: bool) -> str:
     suffix = Path(out.name.removesuffix(".gz")).suffix
     if suffix in (".tsv", ".jsonl"):
         return suffix[1:]
+    if suffix == ".ifo" and not on_cluster:
+        return "stardict"
     if not on_cluster:  # where it is a folder
         if (form := form_of(out, ("csv", "xlsx"))) is not None:
             return form
@@ -247,11 +251,20 @@ def _write(
     # The other direction's file has no option.
     check_not_an_input(space.manifest, [one.out for one in wanted])
     with ExitStack() as files:
-        writers = [files.enter_context(dictionary_writer(one.out, form=form)) for one in wanted]
+        ways = [(one.source, one.target) for one in wanted]
+        writers = [
+            files.enter_context(dictionary_writer(one.out, form=form, languages=way))
+            for one, way in zip(wanted, ways, strict=True)
+        ]
         left_out = _left_out(space, wanted[0], form)  # reported before the search, which may take long
-        probable = form != "muse" or options["min_probability"] is not None
+
+        def fits(entry: Entry) -> bool:
+            known = form != "bicleaner" or entry.probability is not None
+            return known and left_out.isdisjoint(entry[:2])
+
+        probable = form not in ("muse", "stardict") or options["min_probability"] is not None
         return [
-            _fill(write, one, space, _found(one, space, probable, options, approximation), left_out)
+            _fill(write, one, space, _found(one, space, probable, options, approximation), fits)
             for write, one in zip(writers, wanted, strict=True)
         ]
 
@@ -297,13 +310,17 @@ def _found(
 
 
 def _fill(
-    write: Write, wanted: _Wanted, space: AlignedSpace, found: Iterable[Entry], left_out: set[str]
+    write: Write,
+    wanted: _Wanted,
+    space: AlignedSpace,
+    found: Iterable[Entry],
+    fits: Callable[[Entry], bool],
 ) -> dict[str, Any]:
-    # Writes the entries of one direction without these words and returns what the file has and lacks.
+    # Writes the entries of one direction that fit the format and returns what the file has and lacks.
     from muse.answers.induction import Counts, check_found, summary
 
     within, written = Counts(), Counts()
-    for entry in written.counted(one for one in within.counted(found) if left_out.isdisjoint(one[:2])):
+    for entry in written.counted(filter(fits, within.counted(found))):
         write(entry)
     check_found(written.pairs, f"{wanted.source} to {wanted.target}", wanted.out)
     return summary(len(wanted.words(space)), within, written)

@@ -14,7 +14,7 @@ import json
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -40,7 +40,7 @@ from muse.files.json_text import parse_json
 from muse.files.plain_text import BOM as UTF8_BOM
 from muse.files.plain_text import blocks_of_lines
 from muse.files.source import Source, open_source
-from muse.files.stardict import base_of_files, stardict_pairs
+from muse.files.stardict import base_of_files, can_be_headword, stardict_pairs, stardict_writer
 from muse.files.tables import fits, table_writer
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.lexicon import Entry, Lexicon, Pair, PairLine
@@ -381,12 +381,16 @@ def pair_line(path: Path, place: int, pair: Pair) -> str:
 
 
 @contextmanager
-def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write]:
+def dictionary_writer(
+    path: Path | str, *, form: str = "muse", languages: Languages | None = None
+) -> Iterator[Write]:
     r"""A function that appends an entry to `path`; the file appears once complete, or not at all.
 
     `form` is one of FORMS; the file is compressed if its name ends in .gz. muse is a pair a line; tsv, csv
     and xlsx have a header, and the fields of `Entry`; jsonl is an object a line with the same names. Unknown
-    values are empty in tables and null in jsonl.
+    values are empty in tables and null in jsonl. Of OTHER_FORMS, kaikki is an object a word, with the
+    `languages`, of the source and of the target; bicleaner has the translation, the word and the probability;
+    stardict is three files. All entries of a word must follow one another.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -396,12 +400,12 @@ def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write
     ...     path.read_text()
     'source\ttarget\tscore\trank\tprobability\ncat\tchat\t0.5\t1\t0.875\n'
     """
-    if form not in FORMS:
-        raise BadSetting(f"a dictionary format must be one of {', '.join(FORMS)}; got {form!r}")
+    if form not in (*FORMS, *OTHER_FORMS):
+        names = ", ".join((*FORMS, *OTHER_FORMS))
+        raise BadSetting(f"a dictionary format must be one of {names}; got {form!r}")
     path, count = Path(path), 0
     check_place(path)
-    make = _table if form in TABLES else _lines_of_text
-    with make(path, form) as append:
+    with _writer(path, form, languages) as append:
 
         def write(entry: Entry) -> None:
             nonlocal count
@@ -415,6 +419,47 @@ def dictionary_writer(path: Path | str, *, form: str = "muse") -> Iterator[Write
             raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
 
 
+def _writer(path: Path, form: str, languages: Languages | None) -> AbstractContextManager[Append]:
+    if form == "stardict":
+        return _stardict(path, languages)
+    if form == "kaikki":
+        return _kaikki(path, languages)
+    return _table(path, form) if form in TABLES else _lines_of_text(path, form)
+
+
+@contextmanager
+def _stardict(path: Path, languages: Languages | None) -> Iterator[Append]:
+    with stardict_writer(path, " - ".join(languages or ())) as write:
+        yield lambda entry, place: write(entry)
+
+
+@contextmanager
+def _kaikki(path: Path, languages: Languages | None) -> Iterator[Append]:
+    """Appends entries to objects as wiktextract writes them: a word, its language and its translations."""
+    if languages is None:
+        raise BadSetting(
+            f"{path}: the format kaikki names languages: give those of the source and the target"
+        )
+    word, translations = "", list[dict[str, object]]()
+    with replaced(path) as stream:
+
+        def end() -> None:
+            if translations:
+                made = {"word": word, "lang_code": languages[0], "translations": translations}
+                stream.write(f"{json.dumps(made, ensure_ascii=False)}\n".encode())
+
+        def append(entry: Entry, place: int) -> None:
+            nonlocal word, translations
+            if entry.source != word:
+                end()
+                word, translations = entry.source, []
+            made = {"word": entry.target, "lang_code": languages[1], "probability": entry.probability}
+            translations.append({name: value for name, value in made.items() if value is not None})
+
+        yield append
+        end()
+
+
 @contextmanager
 def _table(path: Path, form: str) -> Iterator[Append]:
     with table_writer(path, _COLUMNS, form) as write:
@@ -424,6 +469,8 @@ def _table(path: Path, form: str) -> Iterator[Append]:
 @contextmanager
 def _lines_of_text(path: Path, form: str) -> Iterator[Append]:
     line = _LINES[form]
+    if form == "bicleaner" and path.suffix != ".gz":
+        raise BadSetting(f"{path}: bicleaner reads compressed dictionaries; choose a name that ends in .gz")
     with replaced(path) as stream:
 
         def append(entry: Entry, place: int) -> None:
@@ -440,10 +487,21 @@ def can_store(form: str, word: str) -> bool:
     >>> can_store("muse", "new york"), can_store("tsv", "a\tb"), can_store("jsonl", "a\tb")
     (True, False, True)
     """
+    if form == "bicleaner":
+        return len(word.split()) == 1 and word == word.split()[0]
+    if form == "stardict":
+        return can_be_headword(word)
     if form in TABLES:
         return bool(word.strip(_BLANK)) and fits(form, word)
-    return form == "jsonl" or (
+    return form in ("jsonl", "kaikki") or (
         survives_field_round_trip(word) if form == "tsv" else survives_line_round_trip(word)
+    )
+
+
+def can_store_entry(form: str, entry: Entry) -> bool:
+    """Whether a dictionary of this format can have a pair: in bicleaner each has a probability."""
+    return (entry.probability is not None or form != "bicleaner") and all(
+        can_store(form, word) for word in entry[:2]
     )
 
 
@@ -467,7 +525,22 @@ def _jsonl(path: Path, place: int, entry: Entry) -> str:
     return json.dumps(entry._asdict(), ensure_ascii=False)
 
 
-_LINES: dict[str, FormatLine] = {"muse": _muse, "tsv": _tsv, "jsonl": _jsonl}
+def _bicleaner(path: Path, place: int, entry: Entry) -> str:
+    for word in entry[:2]:
+        if not can_store("bicleaner", word):
+            raise unwritable(path, word, place, kind="pair")
+    if entry.probability is None:
+        raise Mismatch(
+            f"{path}: bicleaner needs a probability for every pair, got none for {entry.source!r} and "
+            f"{entry.target!r}; leave the pair out"
+        )
+    return f"{entry.target} {entry.source} {entry.probability:.6g}"
+
+
+_LINES: dict[str, FormatLine] = {"muse": _muse, "tsv": _tsv, "jsonl": _jsonl, "bicleaner": _bicleaner}
 _COLUMNS = dict(zip(Entry._fields, (str, str, float, int, float), strict=True))
 TABLES = ("csv", "xlsx")
-FORMS = (*_LINES, *TABLES)
+FORMS = ("muse", "tsv", "jsonl", *TABLES)
+OTHER_FORMS = ("bicleaner", "kaikki", "stardict")  # of other programs
+# The endings of names that say a format.
+ENDINGS = {**{form: form for form in FORMS[1:]}, "ifo": "stardict"}

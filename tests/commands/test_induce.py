@@ -281,3 +281,30 @@ def test_words_that_a_format_lacks_are_left_out_before_the_search(
         assert ended.err.count(told) == (form != "jsonl")
     capped = muse("induce", tmp_path / "space", "--out", out, "--format", form, "--max-vocab", 3)
     assert (capped.code, "leaving out" in capped.err) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("form", "name"), [("bicleaner", "dict-fr.gz"), ("kaikki", "d.x"), ("stardict", "d.ifo")]
+)
+def test_dictionaries_of_other_programs(muse: Command, space: Path, form: str, name: str) -> None:
+    muse("induce", space, "--out", space.parent / "d.jsonl", "--top", 2)
+    expected = read_lexicon(space.parent / "d.jsonl")
+    more = [] if form == "stardict" else ["--format", form]
+    ended = muse("induce", space, "--out", space.parent / name, "--top", 2, "--both", "--json", *more)
+    assert (ended.code, ended.json["pairs"]) == (0, len(expected))
+    found = read_lexicon(space.parent / name, languages=("fr", "en"))
+    assert set(found.pairs) == set(expected.pairs)
+    if form == "bicleaner":
+        assert found.probabilities == pytest.approx(expected.probabilities, rel=1e-4)
+    reverse = Path(ended.json["reverse"]["out"])
+    assert reverse.exists() and reverse.suffix == Path(name).suffix
+
+
+@pytest.mark.parametrize(
+    ("form", "message"), [("bicleaner", "ends in .gz"), ("stardict", "named after the one that ends in .ifo")]
+)
+def test_a_name_that_the_other_program_would_not_read(
+    muse: Command, space: Path, form: str, message: str
+) -> None:
+    arguments: list[object] = ["induce", space, "--out", space.parent / "d.txt", "--format", form]
+    refused_leaving(space.parent, muse, arguments, message)

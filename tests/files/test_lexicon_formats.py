@@ -13,8 +13,9 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_lexicon
-from muse.files.lexicons import FORMS, dictionary_writer
+from muse.files.lexicons import FORMS, OTHER_FORMS, can_store_entry, dictionary_writer
 from muse.lexicon import Entry, Lexicon
+from tests.conftest import ROOT
 
 PAIRS = (
     ("chat", "cat"),
@@ -167,7 +168,9 @@ def test_nothing_to_write_and_nowhere_to(tmp_path: Path, form: str) -> None:
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="one of muse, tsv, jsonl, csv, xlsx; got 'xml'"):
+    with pytest.raises(
+        BadSetting, match="one of muse, tsv, jsonl, csv, xlsx, bicleaner, kaikki, stardict; got 'xml'"
+    ):
         write_dictionary(tmp_path / "d", LEXICON, form="xml")
 
 
@@ -185,3 +188,132 @@ def test_a_first_word_that_begins_with_a_byte_order_mark(tmp_path: Path) -> None
     odd = Lexicon((("\ufeffa", "b"), ("\ufeffc", "d")))
     write_dictionary(tmp_path / "d", odd)
     assert read_lexicon(tmp_path / "d") == odd
+
+
+ENTRIES = (
+    Entry("roi", "king", 1.5, 1, 0.75),
+    Entry("roi", "ruler", 1.25, 2, 0.125),
+    Entry("été", "summer", 1.0, 1, 1e-05),
+)
+
+
+def write_entries(path: Path, form: str, entries: tuple[Entry, ...] = ENTRIES) -> None:
+    with dictionary_writer(path, form=form, languages=("fr", "en")) as write:
+        for entry in entries:
+            write(entry)
+
+
+def test_bicleaner_reads_what_is_written_for_it(tmp_path: Path) -> None:
+    write_entries(tmp_path / "dict-fr.gz", "bicleaner")
+    # As bicleaner's ProbabilisticDictionary does: the second word is the one looked up.
+    found: dict[str, dict[str, float]] = {}
+    with gzip.open(tmp_path / "dict-fr.gz", "rt", encoding="utf-8") as file:
+        for line in file:
+            parts = line.rstrip("\n").split()
+            found.setdefault(parts[1], {})[parts[0]] = float(parts[2])
+    assert found == {"roi": {"king": 0.75, "ruler": 0.125}, "été": {"summer": 1e-05}}
+    read = read_lexicon(tmp_path / "dict-fr.gz", languages=("fr", "en"))
+    assert read == Lexicon(tuple(entry[:2] for entry in ENTRIES), None, (0.75, 0.125, 1e-05))
+    back = read_lexicon(tmp_path / "dict-fr.gz", languages=("en", "fr"))
+    assert back == read.reversed()
+
+
+def test_a_lexical_table_of_moses_is_read_in_its_direction(tmp_path: Path) -> None:
+    # Its training writes w(e|f) as "e f w" into lex.f2e, and w(f|e) as "f e w" into lex.e2f.
+    table = {("roi", "king"): 0.75, ("roi", "ruler"): 0.25}  # by f and e
+    (tmp_path / "lex.f2e").write_text(
+        "".join(f"{e} {f} {w:.7f}\n" for (f, e), w in table.items()), encoding="utf-8"
+    )
+    (tmp_path / "lex.e2f").write_text("".join(f"{f} {e} 1.0000000\n" for f, e in table), encoding="utf-8")
+    assert read_lexicon(tmp_path / "lex.f2e") == Lexicon(tuple(table), None, tuple(table.values()))
+    assert read_lexicon(tmp_path / "lex.e2f") == Lexicon(tuple(table), None, (1.0, 1.0))
+
+
+def test_objects_as_wiktextract_has_them(tmp_path: Path) -> None:
+    write_entries(tmp_path / "d.jsonl", "kaikki")
+    lines = (tmp_path / "d.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"word": "roi", "lang_code": "fr", "translations": [
+            {"word": "king", "lang_code": "en", "probability": 0.75},
+            {"word": "ruler", "lang_code": "en", "probability": 0.125},
+        ]},
+        {"word": "été", "lang_code": "fr", "translations": [
+            {"word": "summer", "lang_code": "en", "probability": 1e-05},
+        ]},
+    ]  # fmt: skip
+    pairs = tuple(entry[:2] for entry in ENTRIES)
+    assert read_lexicon(tmp_path / "d.jsonl").pairs == pairs
+    assert read_lexicon(tmp_path / "d.jsonl", languages=("en", "fr")) == Lexicon(pairs).reversed()
+    with (
+        pytest.raises(BadSetting, match="the format kaikki names languages"),
+        dictionary_writer(tmp_path / "e", form="kaikki"),
+    ):
+        pass
+
+
+def test_a_writer_for_stardict(tmp_path: Path) -> None:
+    write_entries(tmp_path / "fr-en.ifo", "stardict")
+    assert "bookname=fr - en" in (tmp_path / "fr-en.ifo").read_text(encoding="utf-8")
+    assert set(read_lexicon(tmp_path / "fr-en.ifo").pairs) == {entry[:2] for entry in ENTRIES}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_what_other_programs_cannot_have(tmp_path: Path, form: str) -> None:
+    name = {"bicleaner": "d.gz", "stardict": "d.ifo"}.get(form, "d")
+    lacking = {"bicleaner": ["new york", "a\u00a0b", " a"], "stardict": ["a\nb", "x" * 300]}.get(
+        form, ["\ud800"]
+    )
+    for word in lacking:
+        entry = Entry("x", word, 0.5, 1, 0.5)
+        assert can_store_entry(form, entry) == (word == "\ud800")
+        with pytest.raises(Mismatch, match="rename or drop it"):
+            write_entries(tmp_path / name, form, (entry,))
+    with pytest.raises(Mismatch, match="at least one pair of words to write, got none"):
+        write_entries(tmp_path / name, form, ())
+    unknown = Entry("x", "y", 0.5, 1)
+    if form == "bicleaner":
+        assert not can_store_entry(form, unknown)
+        with pytest.raises(Mismatch, match="bicleaner needs a probability for every pair, got none for 'x'"):
+            write_entries(tmp_path / name, form, (unknown,))
+        with pytest.raises(BadSetting, match="bicleaner reads compressed dictionaries; choose a name that"):
+            write_entries(tmp_path / "d", form)
+    else:
+        write_entries(tmp_path / name, form, (unknown,))
+        (tmp_path / name).unlink()
+    assert not list(tmp_path.glob("d")) and not list(tmp_path.glob("*.gz"))
+
+
+# An example of each format of the table of the documentation, which has roi and king.
+EXAMPLES: dict[str, tuple[str, str]] = {
+    "MUSE text": ("d.txt", "roi king\n"),
+    "TSV of muse": ("d.tsv", "source\ttarget\tscore\trank\tprobability\nroi\tking\t1\t1\t0.5\n"),
+    "JSON lines of muse": ("d.jsonl", '{"source": "roi", "target": "king"}\n'),
+    "CSV": ("d.csv", '"French","English"\n"roi","king"\n'),
+    "Moses lexicon": ("lex.f2e", "king roi 0.5\n"),
+    "bicleaner dictionary": ("dict-fr", "king roi 0.5\n"),
+    "Wiktionary": ("d.jsonl", '{"word": "roi", "lang_code": "fr", "senses": [{"glosses": ["king"]}]}\n'),
+    "TEI": (
+        "d.tei",
+        '<TEI><entry><form><orth>roi</orth></form><cit type="trans"><quote>king</quote></cit></entry></TEI>',
+    ),
+    "TMX": (
+        "d.tmx",
+        '<tmx><tu><tuv xml:lang="en"><seg>king</seg></tuv><tuv xml:lang="fr"><seg>roi</seg></tuv></tu></tmx>',
+    ),
+    "dict.cc": ("d.txt", "# EN-FR vocabulary database\tcompiled by dict.cc\nking\troi {m}\tnoun\t\n"),
+}
+
+
+def test_the_table_of_the_documentation_is_what_is_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "pages" / "how-to" / "what-muse-reads.md").read_text(encoding="utf-8")
+    table = page.partition("## Dictionaries")[2].partition("| format | what to do |")[0]
+    rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
+    for number, (name, content) in enumerate(EXAMPLES.values()):
+        path = tmp_path / f"{number}" / name
+        path.parent.mkdir()
+        path.write_text(content, encoding="utf-8")
+        assert read_lexicon(path, languages=("fr", "en")).pairs == (("roi", "king"),), path
+    (tmp_path / "u.txt").write_text("roi\tking\n", encoding="utf-16")
+    assert read_lexicon(tmp_path / "u.txt").pairs == (("roi", "king"),)
+    # Workbooks and StarDict are written and read above.
+    assert set(rows[2:]) == {*EXAMPLES, "Unicode text", "Excel workbook", "StarDict"}
