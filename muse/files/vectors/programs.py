@@ -54,9 +54,9 @@ _OTHERS: dict[bytes, tuple[str, str]] = {
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*\"|\[\s*[\[{\"])")
 _STATIC, _TOKENIZER, _TENSORS = "0_StaticEmbedding", "tokenizer.json", "model.safetensors"
 _TABLES = ("embedding.weight", "embeddings")  # the names of sentence-transformers and of model2vec
-_BYTES = (
-    "Ġ"  # what stands for a space in the alphabet of bytes of GPT-2, whose first characters are printable
-)
+_SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]|</?(?:s|pad|unk|mask)>")  # marked so or not
+# What stands for a space in GPT-2's alphabet of bytes, whose first characters are printable, and elsewhere.
+_BYTES = "Ġ"
 _SPACE = "▁"  # what stands for a space in sentencepiece's
 
 
@@ -342,7 +342,8 @@ def _whole_words(file: Path) -> dict[str, int]:
         vocabulary = {**vocabulary, **{str(token["content"]): token["id"] for token in added}}
         if not all(type(place) is int and place >= 0 for place in vocabulary.values()):
             raise ValueError("numbers of tokens that are none")
-        tokens = sorted((token for token in vocabulary if token not in special), key=vocabulary.__getitem__)
+        own = [token for token in vocabulary if token not in special and not _SPECIAL.fullmatch(token)]
+        tokens = sorted(own, key=vocabulary.__getitem__)
         words = _unmarked(tokens, model)
     except (*DAMAGED, KeyError) as error:
         raise BadFile(f"{file}: expected a tokenizer's vocabulary, got another content ({error})") from error

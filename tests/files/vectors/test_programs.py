@@ -49,7 +49,9 @@ def _model(kind: str) -> Callable[[Path], None]:
         from gensim import models
 
         text = [[word.replace(" ", "_") for word in WORDS]] * 9
-        getattr(models, kind)(text, vector_size=3, min_count=1, workers=1, epochs=1).save(str(path))
+        settings = {"bucket": 100} if kind == "FastText" else {}
+        model = getattr(models, kind)(text, vector_size=3, min_count=1, workers=1, epochs=1, **settings)
+        model.save(str(path))
 
     return write
 
@@ -57,7 +59,8 @@ def _model(kind: str) -> Callable[[Path], None]:
 def _fasttext_keyed(path: Path) -> None:
     from gensim.models import FastText
 
-    FastText([["new_york", "the"]] * 9, vector_size=3, min_count=1, workers=1, epochs=1).wv.save(str(path))
+    text = [["new_york", "the"]] * 9
+    FastText(text, vector_size=3, min_count=1, workers=1, epochs=1, bucket=100).wv.save(str(path))
 
 
 GENSIM: dict[str, tuple[str, Callable[[Path], None]]] = {
@@ -247,11 +250,11 @@ PIECES: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
     "word pieces": (
         {
             "type": "WordPiece",
-            "vocab": numbered("[PAD]", "[UNK]", "the", "##ing", "king"),
+            "vocab": numbered("[PAD]", "[UNK]", "the", "##ing", "king", "[CLS]", "[unused7]", "</s>", "[x]"),
             "unk_token": "[UNK]",
             "continuing_subword_prefix": "##",
         },
-        {"the": 2, "king": 4},
+        {"the": 2, "king": 4, "[x]": 8},
     ),
     "sentencepiece": (
         {"type": "Unigram", "vocab": [["[PAD]", 0], ["▁", -1], ["▁roi", -2], ["s", -3], ["▁日本", -4]]},
