@@ -264,6 +264,13 @@ def read_dictionary(path: Path, languages: tuple[str, str] | None = None) -> Lex
     `languages` are those of its words where the file names them, the source first.
     """
     lexicon = read_lexicon(path, languages=languages)
+    for side, name in enumerate(("source", "target")):
+        if len(lexicon) > 1 and len({pair[side] for pair in lexicon.pairs}) == 1:
+            log.warning(
+                "%s: all %d pairs have the same %s word, %r; that teaches and tests next to nothing: give "
+                "pairs of different words, a few dozen or more",
+                path, len(lexicon), name, lexicon.pairs[0][side],
+            )  # fmt: skip
     # Whether scores are weights depends on their range, which their author may not have had in mind.
     if lexicon.scores is None or lexicon.probabilities is not None:
         return lexicon

@@ -13,6 +13,7 @@ import scipy.linalg
 
 import muse
 from muse.alignment import Alignment
+from muse.api.run import read_dictionary
 from muse.api.settings import check, settings_of
 from muse.commands.align import align
 from muse.embedding import Embedded
@@ -407,3 +408,21 @@ def test_it_begins_with_text_as_the_command_does(files: Path, monkeypatch: pytes
     assert len(space.vectors("fr")) == 600
     with pytest.raises(BadFile, match=r"fr\.vec is there already"):
         muse.align("fr", "en", src_text="fr.txt")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ("a x\na y\na z\n", "all 3 pairs have the same source word, 'a'"),
+        ("a x\nb x\n", "all 2 pairs have the same target word, 'x'"),
+        ("a x\n", ""),
+        ("a x\nb y\n", ""),
+    ],
+)
+def test_pairs_of_a_single_word_are_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, pairs: str, said: str
+) -> None:
+    path = tmp_path / "pairs.txt"
+    path.write_text(pairs)
+    assert len(read_dictionary(path)) == pairs.count("\n")
+    assert caplog.text == "" if not said else f"{path}: {said}" in caplog.text

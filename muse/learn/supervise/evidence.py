@@ -24,6 +24,8 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 FLOOR = 1e-6  # of the largest eigenvalue: whitening a flat direction would blow up noise
+MANY = 3  # pairs a word: from there on the moments are summed word by word
+BLOCK = 1 << 16  # pairs at once
 LEAST_KNOWN = 0.5  # the share of the pairs below which a warning says that few are known
 
 
@@ -59,6 +61,25 @@ class CrossMoments:
         x, y = weights[:, None] * left, weights[:, None] * right
         sums = (one.double() for one in (left.T @ x, right.T @ y, left.T @ y))
         return cls(float(weights.double().sum()), *sums)
+
+    @classmethod
+    def of_many(cls, x: Tensor, y: Tensor, pairs: Tensor, weights: Tensor) -> CrossMoments | None:
+        """The moments of pairs (p, 2) of rows, where each row is in many; None where they are in few.
+
+        The weights of a row's pairs are added first: d^2 operations for each row, and d for each pair.
+        """
+        (left, i), (right, j) = (torch.unique(pairs[:, side], return_inverse=True) for side in (0, 1))
+        if MANY * (len(left) + len(right)) > len(pairs):
+            return None
+        a, b = x[left], y[right]  # (u, ds), (v, dt)
+        of_left = weights.new_zeros(len(left)).index_add_(0, i, weights)
+        of_right = weights.new_zeros(len(right)).index_add_(0, j, weights)
+        reached = torch.zeros(len(left), b.shape[1]).to(b)  # (u, dt): the weighted sum of each row's partners
+        for begin in range(0, len(pairs), BLOCK):
+            some = slice(begin, begin + BLOCK)
+            reached.index_add_(0, i[some], weights[some, None] * b[j[some]])
+        sums = a.T @ (of_left[:, None] * a), b.T @ (of_right[:, None] * b), a.T @ reached
+        return cls(float(weights.double().sum()), *(one.double() for one in sums))
 
     def __sub__(self, other: CrossMoments) -> CrossMoments:
         return CrossMoments(
@@ -149,6 +170,9 @@ class Evidence:
     def moments(self) -> CrossMoments:
         """The moments of the pairs, kept: maps of many settings are fitted to them."""
         # In single precision, at half the time: rounding is far below what the choice of pairs changes.
+        merged = CrossMoments.of_many(self.x, self.y, self.pairs, self.weights)
+        if merged is not None:
+            return merged
         return CrossMoments.of(self.x[self.pairs[:, 0]], self.y[self.pairs[:, 1]], self.weights)
 
     @property

@@ -87,7 +87,10 @@ def _look_up(
         folds = torch.from_numpy(rng.integers(config.folds, size=len(evidence.x))).to(x.device)  # (n,)
         of_pair = folds[extended.pairs[:, 0]]
         for fold in range(config.folds):
-            others = of_moments(extended.moments - extended.only(of_pair == fold).moments, config.canonical)
+            own_pairs = of_pair == fold
+            if bool(own_pairs.all()):  # such as those of a single word: there are no others to fit to
+                continue
+            others = of_moments(extended.moments - extended.only(own_pairs).moments, config.canonical)
             own = folds[: words[0]] == fold
             mapped[own] = normalize(x[own] @ in_basis_of(others, maps).source.to(x).T)
     return mutual_neighbours(mapped, maps.of_target(y), Retrieval())

@@ -86,19 +86,29 @@ def relaxed(evidence: Evidence, config: RelaxedConfig) -> Maps:
 
 
 class _Descent:
-    """The loss of a map W (dt, ds) and its gradient (dt, ds), for the pairs and the most frequent words."""
+    """The loss of a map W (dt, ds) and its gradient (dt, ds), for the pairs and the most frequent words.
+
+    A word has the same neighbours in all of its pairs, so that it is looked up once, and counted.
+    """
 
     def __init__(self, evidence: Evidence, config: RelaxedConfig) -> None:
         self.x, self.y = (rows[: config.words] for rows in evidence.vocabulary)
-        self.left, self.right = evidence.left.to(self.x), evidence.right.to(self.y)  # (p, ds), (p, dt)
-        self.k = config.k
+        own, other = (torch.unique(evidence.pairs[:, side], return_counts=True) for side in (0, 1))
+        self.left, self.right = evidence.x[own[0]], evidence.y[other[0]]  # (u, ds), (v, dt)
+        self.left_counts, self.right_counts = own[1].to(self.x), other[1].to(self.y)
+        self.cross = (evidence.right.T @ evidence.left).to(self.x)  # (dt, ds)
+        self.pairs, self.k = len(evidence), config.k
 
     def __call__(self, mapping: Tensor) -> tuple[float, Tensor]:
         mapped, own = self.x @ mapping.T, self.left @ mapping.T
         of_x, r_x = _neighbourhood(own, self.y, self.y, self.k)
         of_y, r_y = _neighbourhood(self.right, mapped, self.x, self.k)
-        loss = float((r_x + r_y - 2 * (own * self.right).sum(dim=1)).mean())
-        return loss, ((of_x - 2 * self.right).T @ self.left + self.right.T @ of_y) / len(self.left)
+        # The sum over all pairs of W x . y is that over all entries of W and of sum y x^T.
+        together = (self.left_counts * r_x).sum() + (self.right_counts * r_y).sum()
+        loss = float(together - 2 * (mapping * self.cross).sum()) / self.pairs
+        of_left = of_x.T @ (self.left_counts[:, None] * self.left)
+        of_right = (self.right_counts[:, None] * self.right).T @ of_y
+        return loss, (of_left + of_right - 2 * self.cross) / self.pairs
 
 
 def _neighbourhood(queries: Tensor, keys: Tensor, rows: Tensor, k: int) -> tuple[Tensor, Tensor]:

@@ -14,6 +14,7 @@ from torch.nn.functional import normalize
 
 from muse.learn.initialise.gromov import GromovConfig
 from muse.learn.refine import RefineConfig
+from muse.learn.supervise import methods
 from muse.learn.supervise.cross_validation import Support, probability_right, supported, trimmed
 from muse.learn.supervise.evidence import Evidence, Maps, shared_weight
 from muse.learn.supervise.induced import (
@@ -34,6 +35,7 @@ from muse.learn.supervise.linear import (
 )
 from muse.learn.supervise.methods import SETTINGS, ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 from muse.normalise import normalise as normalise_rows
+from muse.search.exact import nearest
 from muse.search.retrieval import mutual_neighbours
 from tests.support.spaces import STEPS, raw_rows, rotation
 from tests.support.toys import COUNT, evidence
@@ -336,3 +338,49 @@ def test_contrastive_training_lowers_the_loss_it_is_defined_by() -> None:
     assert _cross_entropy(trained, known, 10.0) < 0.9 * before
     again = contrastive(known, start, config, np.random.default_rng(0))
     assert torch.equal(trained.source, again.source)
+
+
+def contradictory(words: int, count: int) -> Evidence:
+    """Evidence whose `count` pairs are drawn from so many words of either side."""
+    known, rng = evidence(), np.random.default_rng(0)
+    pairs = torch.from_numpy(np.unique(rng.integers(0, words, (count, 2)), axis=0))
+    return replace(known, pairs=pairs, weights=torch.from_numpy(rng.random(len(pairs), np.float32)))
+
+
+def test_the_moments_of_many_pairs_of_few_words_are_the_sums_over_all_pairs() -> None:
+    known = contradictory(12, 400)
+    assert len(known) > 120  # nearly every word with every other
+    x, y = (rows[known.pairs[:, side]].double() for side, rows in enumerate((known.x, known.y)))
+    weighted = known.weights.double()[:, None]
+    for found, expected in (
+        (known.moments.source, x.T @ (weighted * x)),
+        (known.moments.target, y.T @ (weighted * y)),
+        (known.moments.both, x.T @ (weighted * y)),
+    ):
+        np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-4)
+    assert known.moments.weight == pytest.approx(float(weighted.sum()))
+
+
+def test_a_word_is_looked_up_once_however_many_pairs_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up: list[int] = []
+    found = nearest
+
+    def counted(queries: Tensor, keys: Tensor, k: int) -> object:
+        looked_up.append(len(queries))
+        return found(queries, keys, k)
+
+    monkeypatch.setattr(methods, "nearest", counted)
+    relaxed(contradictory(12, 400), RelaxedConfig(steps=1))
+    assert set(looked_up) == {12}
+
+
+def test_pairs_of_a_single_word_leave_others_as_they_are() -> None:
+    known = evidence()
+    pairs = torch.stack([torch.full((COUNT,), 3), torch.arange(COUNT)], dim=1)
+    one = replace(known, pairs=pairs, weights=shared_weight(pairs))
+    start = orthogonal(known)
+    found = self_learning(
+        one, start, SelfLearningConfig(cutoffs=(50,), rounds=(3,)), np.random.default_rng(0)
+    )
+    maps = canonical(found, CanonicalConfig())
+    assert all(bool(side.isfinite().all()) for side in maps)
