@@ -140,6 +140,21 @@ def test_a_word_that_was_cut_writes_nothing(space: AlignedSpace, tmp_path: Path)
     assert not (tmp_path / "b.npy").exists()
 
 
+def test_a_file_with_ids_may_lack_a_broken_word(
+    space: AlignedSpace, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, words = tmp_path / "a.vec", ["é", "a", "broken", "b"]
+    write_vectors_text(path, words, _rows(space, 4))
+    path.write_bytes(path.read_bytes().replace(b"broken", b"br\xffken"))
+    assert map_rows(space, "fr", path, tmp_path / "b.parquet", progress=QUIET) == 3
+    assert list(read_vectors(tmp_path / "b.parquet", language="fr").words) == ["é", "a", "b"]
+    assert "a.vec: dropped 1 word that is not UTF-8, br\\xffken (line 4)" in caplog.text
+    path.write_bytes(path.read_bytes().replace(b"a ", b"\xff "))
+    with pytest.raises(BadFile, match=r"a.vec:3: expected UTF-8"):
+        map_rows(space, "fr", path, tmp_path / "c.parquet", progress=QUIET)
+    assert not (tmp_path / "c.parquet").exists()
+
+
 def test_words_of_another_model_write_nothing(tmp_path: Path) -> None:
     of = saved(tmp_path / "words", plain=True)
     words, rows = of.vectors("fr").words, raw_rows(1, 39)

@@ -53,6 +53,10 @@ class BrokenWord(BadFile):
         self.kind, self.word, self.where = kind, shown(word), where
         self.uncut = len(word) < _UNCUT
 
+    def __reduce__(self) -> tuple[type[BadFile], tuple[str]]:
+        """What another process gets of it: the error without the rest."""
+        return BadFile, (str(self),)
+
 
 def shown(word: bytes | str) -> str:
     """A word as a message has it: on one line, with what is no text escaped, and not too long."""

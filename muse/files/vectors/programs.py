@@ -35,11 +35,14 @@ from muse.files.vectors.table import Block, Table
 log = logging.getLogger(__name__)
 
 _ROWS = 10_000  # rows converted at once
-_PICKLE = re.compile(rb"\x80[\x02-\x05]|c[A-Za-z_][\w.]*\n[A-Za-z_]\w*\n|\([dl]p\d+\n|[}\])(]q[\0-\x05]")
+_PICKLE = re.compile(
+    rb"\x80[\x02-\x05]|c[A-Za-z_][\w.]*\n[A-Za-z_]\w*\n|\(i[\w.]+\n\w+\n|\([dl]p\d+\n|[}\])(]q[\0-\x05]"
+)
 _OLD_TORCH = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 _SAFE = ("torch", "collections", "_codecs", "numpy")  # whose classes torch's reader knows, some of them
 _LONGEST = 1_000  # characters of a text in a .pt
 _CLASS = re.compile(r"[A-Za-z_][\w.]{,99}")
+_SHOWN = 40  # characters of a name in a message
 _LOOKED_AT = 200  # steps of a pickle, in which its class is named
 _SAVEZ = 'np.savez("vectors.npz", words=..., matrix=...)'
 # What begins so, and how it is converted.
@@ -272,22 +275,21 @@ def static_table(path: Path) -> Table:
 
 
 def _static_folder(path: Path) -> Path:
-    """The folder with the tokenizer and the vectors."""
-    folder = path
-    if (path / "modules.json").is_file():
-        modules = _parsed(path / "modules.json")
-        found = (
-            [module for module in modules if isinstance(module, dict)] if isinstance(modules, list) else []
-        )
-        static = [module for module in found if str(module.get("type")).endswith(".StaticEmbedding")]
-        if not static:
-            raise _contextual(path)
-        folder = path / str(static[0].get("path", ""))
-    if not folder.resolve().is_relative_to(path.resolve()):
+    """The folder with the tokenizer and the vectors: the one given, or one in it."""
+    if not (path / "modules.json").is_file():
+        return path
+    modules = _parsed(path / "modules.json")
+    found = [module for module in modules if isinstance(module, dict)] if isinstance(modules, list) else []
+    static = [module for module in found if str(module.get("type")).endswith(".StaticEmbedding")]
+    if not static:
+        raise _contextual(path)
+    name = str(static[0].get("path", "")).strip("./")
+    if name and name not in {inner.name for inner in path.iterdir() if inner.is_dir()}:
         raise BadFile(
-            f"{path}: expected a folder of its own, got {str(folder)!r} in modules.json; correct it"
+            f"{path}: expected the folder {name[:_SHOWN]!r} in it, as modules.json says, found none; save "
+            "the model again"
         )
-    return folder
+    return path / name
 
 
 def _contextual(path: Path) -> BadFile:
@@ -308,7 +310,8 @@ def _static_rows(path: Path, file: Path) -> NDArray[Any]:
     rows = read_tensor(file, table)
     if rows.ndim != 2 or not rows.size or rows.dtype.kind not in "fiu":
         raise BadFile(f"{file}: expected a vector for each token, got {rows.dtype} of shape {rows.shape}")
-    rows = rows.astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is dropped
+        rows = rows.astype(np.float32)
     shared = read_tensor(file, "mapping") if "mapping" in names else None
     weights = read_tensor(file, "weights") if "weights" in names else None
     if shared is not None:
@@ -325,7 +328,8 @@ def _static_rows(path: Path, file: Path) -> NDArray[Any]:
             raise BadFile(
                 f"{file}: expected a weight for each token, got {weights.shape}; save the model again"
             )
-        rows *= weights.astype(np.float32)[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows *= weights.astype(np.float32)[:, None]
     return rows
 
 

@@ -324,13 +324,13 @@ def _broken_folders(tmp_path: Path) -> dict[str, tuple[Path, str]]:
     sentences = static_folder(
         tmp_path / "sentences", model, rows, modules=[{"type": "x.Transformer", "path": ""}]
     )
-    outside = static_folder(tmp_path / "outside", model, rows, modules=[{"type": STATIC, "path": "../../.."}])
+    outside = static_folder(tmp_path / "outside", model, rows, modules=[{"type": STATIC, "path": "../../x"}])
     lacking = static_folder(tmp_path / "lacking", model, rows)
     (lacking / "model.safetensors").unlink()
     return {
         "contextual": (contextual, "got a model that reads whole sentences; give it as --encoder"),
         "sentences": (sentences, "got a model that reads whole sentences; give it as --encoder"),
-        "outside": (outside, "expected a folder of its own"),
+        "outside": (outside, "expected the folder 'x' in it"),
         "lacking": (lacking, "expected vectors in model.safetensors, found no such file"),
         "few": (static_folder(tmp_path / "few", model, {"embeddings": ROWS[:3]}), "got 3 and the number 3"),
         "flat": (static_folder(tmp_path / "flat", model, {"embeddings": ROWS[0]}), "of shape (3,)"),
