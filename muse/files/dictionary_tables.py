@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from muse.errors import BadFile, MissingExtra, MuseError
+from muse.files.json_text import parse_json
 from muse.files.language_names import is_name, language_code, named_language
 from muse.files.source import DAMAGED, check_archive, first_bytes
 from muse.files.tables import plain_cell
@@ -39,11 +40,19 @@ _CLEAR_ROWS = 3  # from which on a comma in every line separates columns, though
 # The spaces of word processors and of Chinese and Japanese keyboards. Other kinds may be words.
 _BLANK = " \t\r\n\u00a0\u2007\u202f\u3000"
 
-_SOURCES = {"source", "src", "word", "words", "headword", "lemma", "term", "from", "l1", "front", "entry"}
+_SOURCES = {"source", "src", "word", "words", "headword", "lemma", "term", "l1", "front", "entry"} | {
+    "mot",
+    "wort",
+    "palabra",
+    "parola",
+    "palavra",
+}
 _TARGETS = (
     {"target", "tgt", "trg", "translation", "translations", "meaning", "meanings", "gloss", "glosses"}
-    | {"to", "l2", "back", "equivalent", "definition"}
+    | {"l2", "back", "equivalent", "definition"}
+    | {"traduction", "übersetzung", "traducción", "traduzione", "tradução"}
 )  # fmt: skip
+_REGIONAL = re.compile(r"([A-Za-z]{2,3})[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})")  # fr-FR, fra_Latn
 _FILLERS = {"in", "the", "lang", "language", "text", "of"}
 _SCORES = {"score": "score", "weight": "score", "probability": "probability", "prob": "probability"}
 
@@ -80,7 +89,7 @@ def split_translations(cell: str) -> list[str]:
     """
     for separator in _SEPARATORS:
         if separator.search(cell):
-            parts = [stripped(part) for part in separator.split(cell)]
+            parts = [one for part in separator.split(cell) for one in split_translations(stripped(part))]
             return parts if _are_translations(parts, bare="/" in cell and " / " not in cell) else [cell]
     return [cell]
 
@@ -159,7 +168,12 @@ def columns_of_header(cells: Sequence[str], languages: Languages | None) -> Colu
 
 
 def _named(place: int, cell: str) -> _Name | None:
-    words = re.split(r"[\s_-]+", stripped(cell).casefold())
+    cell = stripped(cell)
+    if not place:
+        cell = stripped(cell.removeprefix("#"))
+    if regional := _REGIONAL.fullmatch(cell):
+        cell = regional[1]
+    words = re.split(r"[\s_-]+", cell.casefold())
     languages = [code for word in words if (code := named_language(word))]
     roles = {"target" if word in _TARGETS else "source" for word in words if word in _SOURCES | _TARGETS}
     known = [word for word in words if word in _SOURCES | _TARGETS | _FILLERS or named_language(word)]
@@ -209,7 +223,7 @@ def pairs_of_rows(
     columns, empty = None, list[int]()
     for number, written in rows:
         cells = [stripped(cell) for cell in written]
-        if not any(cells):
+        if not any(cells) or (columns is None and cells[0].startswith("sep=")):  # of Excel
             continue
         if columns is None:
             columns = columns_of_header(cells, languages) or Columns()
@@ -301,21 +315,21 @@ def _is_tab_table(lines: Sequence[str], languages: Languages | None) -> bool:
     # An ordinary dictionary with tabs, unless a cell has quotation marks or several translations, or there is
     # a header.
     cells = [[stripped(cell) for cell in line.split("\t")] for line in lines]
+    if all(len(row) > 1 and all(map(_QUOTED.fullmatch, row[:2])) for row in cells):
+        return True
     if any(len(row) < 2 or not row[0] for row in cells):
         return False
-    return columns_of_header(cells[0], languages) is not None or any(
+    return (len(cells) > 1 and columns_of_header(cells[0], languages) is not None) or any(
         _is_quoted(cell) or len(split_translations(cell)) > 1 for row in cells for cell in row[:2]
     )
 
 
+_QUOTED = re.compile(r'"(?:[^"]|"")+"')
+
+
 def _is_quoted(cell: str) -> bool:
-    inside = cell[1:-1]
-    return (
-        len(cell) > 2
-        and cell[0] == cell[-1] == '"'
-        and any(sign in inside for sign in ('""', ",", ";", "\t"))
-        and '"' not in inside.replace('""', "")
-    )
+    # As a spreadsheet quotes only what needs it: a word in quotation marks may be one.
+    return _QUOTED.fullmatch(cell) is not None and any(sign in cell[1:-1] for sign in ('""', ",", ";"))
 
 
 def _is_delimited(lines: Sequence[str], delimiter: str) -> bool:
@@ -376,7 +390,26 @@ def _tab_rows(lines: Iterator[str], path: Path) -> Iterator[Row]:
 
 
 def _unquoted(cell: str) -> str:
-    return cell[1:-1].replace('""', '"') if _is_quoted(cell) else cell
+    return cell[1:-1].replace('""', '"') if _QUOTED.fullmatch(stripped(cell)) else cell
+
+
+def object_rows(lines: Iterable[str], names: Sequence[str], path: Path) -> Iterator[Row]:
+    """The rows of a table whose lines are JSON objects with these names, below a header of the names."""
+    yield 1, [*names]
+    for number, line in enumerate(lines, 1):
+        try:
+            found = parse_json(line) if line.strip() else {}
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise BadFile(
+                f"{path}:{number}: expected a JSON object as in line 1, got {line[:60]!r}; correct it"
+            )
+        values = (found.get(name) for name in names)
+        yield (
+            number,
+            ["; ".join(map(_shown, one)) if isinstance(one, list) else _shown(one) for one in values],
+        )
 
 
 # Spreadsheets, and what is not read

@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from functools import cache
 
-# The two-letter code, longer codes, the name in English and the language's own names.
+# The two-letter code, longer codes, the name in English, the language's own names, and those that large
+# neighbours give it.
 _NAMES = """
 af afr afrikaans
 am amh amharic
-ar ara arb arabic العربية عربي
+ar ara arb arabic arabe arabisch العربية عربي
 az aze azerbaijani azərbaycanca
 be bel belarusian
 bg bul bulgarian български
@@ -22,16 +23,16 @@ ca cat catalan català
 cs ces cze czech čeština česky
 cy cym wel welsh cymraeg
 da dan danish dansk
-de deu ger german deutsch
+de deu ger german deutsch allemand alemán alemão tedesco
 el ell gre greek ελληνικά
-en eng english
+en eng english anglais englisch inglés inglese inglês
 eo epo esperanto
-es spa spanish español castellano
+es spa spanish español castellano espagnol spanisch spagnolo espanhol
 et est estonian eesti
 eu eus baq basque euskara
 fa fas per persian farsi فارسی
 fi fin finnish suomi
-fr fra fre french français
+fr fra fre french français französisch francés francese francês
 ga gle irish gaeilge
 gl glg galician galego
 gu guj gujarati
@@ -44,8 +45,8 @@ hy hye arm armenian
 id ind indonesian
 ig ibo igbo
 is isl ice icelandic íslenska
-it ita italian italiano
-ja jpn japanese 日本語
+it ita italian italiano italien italienisch
+ja jpn japanese 日本語 japonais japanisch
 ka kat geo georgian
 kk kaz kazakh
 km khm khmer
@@ -72,10 +73,10 @@ om orm oromo
 pa pan punjabi
 pl pol polish polski
 ps pus pashto
-pt por portuguese português
+pt por portuguese português portugais portugiesisch
 qu que quechua
 ro ron rum romanian română
-ru rus russian русский
+ru rus russian русский russe russisch
 rw kin kinyarwanda
 si sin sinhala
 sk slk slo slovak slovenčina
@@ -103,7 +104,7 @@ wo wol wolof
 xh xho xhosa
 yi yid yiddish
 yo yor yoruba
-zh zho chi cmn chinese mandarin 中文
+zh zho chi cmn chinese mandarin 中文 chinois chinesisch
 zu zul zulu
 """
 _CODES = {

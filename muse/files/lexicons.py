@@ -26,10 +26,12 @@ from muse.files.dictionary_tables import (
     SAMPLE,
     Languages,
     check_kind,
+    columns_of_header,
     dict_cc_pairs,
     has_probabilities,
     is_dict_cc,
     is_workbook,
+    object_rows,
     pairs_of_rows,
     probable_pairs,
     stripped,
@@ -202,10 +204,23 @@ def _text_pairs(path: Path, lines: Iterator[str], languages: Languages | None) -
     sample = list(islice(lines, SAMPLE))
     first = next((line for line in sample if line.strip(" \t\r")), "")
     lines = chain(sample, lines)
-    if is_wiktionary(_object(first)):
+    fields = _object(first)
+    if is_wiktionary(fields):
         yield from wiktionary_pairs(lines, path, languages)
+    elif fields and object_reader(first) is None:
+        if columns_of_header([*fields], languages) is None:
+            raise BadFile(
+                f"{path}:1: expected pairs of words, got JSON without source and target; write an object "
+                "with these two names on each line"
+            )
+        yield from pairs_of_rows(object_rows(lines, [*fields], path), path, languages)
     elif is_dict_cc(sample):
         yield from dict_cc_pairs(lines, path, languages)
+    elif " ||| " in first:
+        raise BadFile(
+            f"{path}:1: expected pairs of words, got a phrase table of Moses; give lex.f2e, which lies "
+            "beside it"
+        )
     elif any(reader(sample[0] if sample else "") for reader in (table_reader, object_reader)):
         yield from _plain_pairs(path, lines, WORDS)
     elif (rows := table_layout(sample, languages)) is not None:

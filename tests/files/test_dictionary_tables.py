@@ -44,6 +44,14 @@ def read(
         "id,fran\u00e7ais,pos,English\n7,roi,n,king\n9,chat,n,cat\n",
         "roi,king,\nchat,cat,\n",
         "\nroi,king\n,,\nchat,cat\n",
+        "#French\tEnglish\nroi\tking\nchat\tcat\n",
+        "fr-FR,en_US\nroi,king\nchat,cat\n",
+        "Franz\u00f6sisch;Englisch\nroi;king\nchat;cat\n",
+        "anglais\tmot\nking\troi\ncat\tchat\n",
+        "sep=;\nroi;king\nchat;cat\n",
+        '"roi"\t"king"\n"chat"\t"cat"\n',
+        '{"fr": "roi", "en": "king"}\n{"fr": "chat", "en": "cat"}\n',
+        '{"id": 1, "translation": ["king"], "word": "roi"}\n\n{"word": "chat", "translation": ["cat"]}\n',
     ],
 )
 def test_tables_of_two_words(tmp_path: Path, content: str) -> None:
@@ -69,6 +77,7 @@ def test_the_encodings_of_excel(tmp_path: Path, encoding: str, between: str) -> 
         ("roi\tking|kings\n", [("roi", "king"), ("roi", "kings")]),
         ("roi\tking; kings\n", [("roi", "king"), ("roi", "kings")]),
         ("roi\tking/kings\n", [("roi", "king"), ("roi", "kings")]),
+        ("roi\tking; kings, lord\n", [("roi", "king"), ("roi", "kings"), ("roi", "lord")]),
         ("roi,king / king of\n", [("roi", "king"), ("roi", "king of")]),
         ("fr\ten\nroi, monarque\tking\n", [("roi", "king"), ("monarque", "king")]),
         ("en\tfr\nking\troi, monarque\n", [("roi", "king"), ("monarque", "king")]),
@@ -101,6 +110,9 @@ def test_several_translations_in_a_cell(tmp_path: Path, content: str, pairs: lis
         ("es\tit\nroi\tking\n", [("es", "it"), ("roi", "king")]),  # German and English
         ("fran\u00e7ais\tfrench\n", [("fran\u00e7ais", "french")]),
         ("language\tlangue\nroi\tking\n", [("language", "langue"), ("roi", "king")]),
+        ("en\tto\nde\tfrom\n", [("en", "to"), ("de", "from")]),
+        ("mot\tword\nroi\tking\n", [("mot", "word"), ("roi", "king")]),
+        ("[ ]\n{ }\n", [("[", "]"), ("{", "}")]),
     ],
 )
 def test_an_ordinary_dictionary_is_read_as_ever(tmp_path: Path, content: str, pairs: list[Pair]) -> None:
@@ -153,6 +165,9 @@ def test_rows_without_a_translation_are_left_out_and_counted(
         ("roi,king,1\nchat,cat,nan\n", r"d.txt:2: expected a finite number, got 'nan'"),
         ("fr,en\n", "expected at least one pair of words"),
         ("roi,king\nchat,cat\nmot,word\nmain,hand\nun,one\n" * 400 + 'x,"y\n', r"d.txt:2001: expected cells"),
+        ('{"roi": "king"}\n', "d.txt:1: expected pairs of words, got JSON without source and target"),
+        ('{"fr": "roi", "en": "king"}\n[]\n', r"d.txt:2: expected a JSON object as in line 1, got '\[\]'"),
+        ("roi ||| king ||| 0.5 0.5\n", "got a phrase table of Moses; give lex.f2e"),
         ("roi king 0.5\nchat cat\n", r"d.txt:1: expected two words, got 3 fields"),
         ("roi king 0.5\n" * 1_001 + "chat cat 1.5\n", r"d.txt:1002: expected two words and a probability"),
         (b"\xff\xfer\0o\0i\0 \0k\0\n\0\x00\xd8x\0\n\0", "expected UTF-16, got what is none"),
