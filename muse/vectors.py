@@ -24,6 +24,7 @@ from muse.errors import Mismatch
 T = TypeVar("T")
 Matrix = NDArray[np.float32]
 FEW, SHORT = 5, 80  # items, and letters, of a value that is shown
+MANY = 50  # words: more are not all shown
 
 
 class Brief:
@@ -202,6 +203,19 @@ def uppercase(word: str, language: str) -> str:
     return (word.translate(_DOTTED) if turkic else word).upper()
 
 
+class WordList(list[str]):
+    """A list of words that shows its first ones and their number, if they are many.
+
+    >>> WordList(["de", "la"]), WordList(["de"] * 200_000)
+    (['de', 'la'], ['de', 'de', 'de', 'de', 'de', ...: 200,000 words])
+    """
+
+    def __repr__(self) -> str:
+        if len(self) <= MANY:
+            return super().__repr__()
+        return f"{list(self[:FEW])!r}"[:-1] + f", ...: {len(self):,} words]"
+
+
 class WordIndex(dict[str, int]):
     r"""The row of each of `words`, and of a word that equals one of them but for its Unicode form.
 
@@ -328,6 +342,8 @@ class Vectors:
     scales: Matrix | None = None
 
     def __post_init__(self) -> None:
+        if type(self.words) is list:
+            object.__setattr__(self, "words", WordList(self.words))
         if self.matrix.ndim != 2 or len(self.words) != len(self.matrix):
             raise Mismatch(
                 f"{self.language}: every word needs one row, got {len(self.words)} words "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -167,6 +168,12 @@ def test_the_names_are_those_of_the_command_line_and_of_the_manifest() -> None:
     internal = {"command", "rounds", "lexicon", "hints", "ranked", "fixed_target"}
     assert options == set(OPTIONS) - internal
     assert set(AlignConfig().recorded()) - {"rounds"} <= options
+
+
+def test_the_options_of_the_command_are_keywords_of_the_function() -> None:
+    keywords = {*inspect.signature(muse.align).parameters, *OPTIONS, "src_text", "tgt_text"}
+    # --no-refine is refine=False; what is printed as JSON is what Python returns.
+    assert {parameter.name for parameter in align.params} - keywords == {"no_refine", "as_json", "version"}
 
 
 def test_former_names_still_work() -> None:
