@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import re
 import sys
@@ -37,6 +38,11 @@ TOO_LITTLE = (
     "error: this command needs more memory than it found; lower --max-vocab, --batch or a size given "
     "with --set"
 )
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+STDOUT_FULL = (
+    "stdout must take what is printed, got a full disk; what the command saved to files is whole: free some "
+    "space, or send stdout elsewhere"
+)
 # A lack of memory that torch, the loader of libraries or threading reports, as errors of other kinds.
 _OF_MEMORY = re.compile(
     "out of memory|allocate memory|size calculation overflowed|failed to map segment|can't start new thread",
@@ -48,7 +54,9 @@ def main() -> None:
     """Run the command line; an error of input or settings becomes one line and exit code 1."""
     _print_any_path()
     try:
-        sys.exit(commands.main(prog_name="muse", standalone_mode=False) or 0)
+        code = commands.main(prog_name="muse", standalone_mode=False) or 0
+        sys.stdout.flush()
+        sys.exit(code)
     except click.ClickException as error:
         click.echo(message(""), err=True, nl=False)
         shown = io.StringIO()
@@ -71,7 +79,12 @@ def main() -> None:
             raise
         sys.exit(_fail(TOO_LITTLE))
     except (MuseError, OSError) as error:
-        sys.exit(_fail(f"error: {error}"))
+        sys.exit(_fail(f"error: {STDOUT_FULL if _is_of_stdout(error) else error}"))
+
+
+def _is_of_stdout(error: MuseError | OSError) -> bool:
+    """Whether stdout is full: all other files are named, by the system or by whoever writes them."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in FULL
 
 
 def _print_any_path() -> None:

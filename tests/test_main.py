@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,3 +94,92 @@ def test_a_path_that_the_terminal_cannot_show(tmp_path: Path, encoding: str, pri
     )  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, b"")
     assert printed in ended.stdout
+
+
+def run_until(code: str, line: str, *signals: int, **more: Any) -> tuple[int, str]:
+    """The exit code and the errors of Python with this code, sent signals once it has printed the line."""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        try:
+            for number in signals:
+                assert process.stdout.readline() == f"{line}\n"
+                process.send_signal(number)
+            return process.wait(60), process.stderr.read()
+        finally:
+            process.kill()
+
+
+COMMAND = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import muse.__main__, muse.cli
+from pathlib import Path
+from typing import Any
+from muse.files.atomic import atomic_path, only_writer
+
+def command(**_):
+    with only_writer(Path("out")), atomic_path(Path("out/file")) as partial:
+        try:
+            print("ready", flush=True)
+            time.sleep(60)
+        finally:
+            if "linger" in sys.argv:
+                print("ready", flush=True)
+                time.sleep(60)
+
+muse.cli.commands.main = command
+muse.__main__.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [(signal.SIGTERM, 143, "stopped by SIGTERM\n"), (signal.SIGINT, 130, "interrupted\n")],
+)
+def test_a_signal_ends_it_in_one_line_and_leaves_nothing(
+    tmp_path: Path, number: int, code: int, said: str
+) -> None:
+    (tmp_path / "out").mkdir()
+    assert run_until(COMMAND, "ready", number, cwd=tmp_path) == (code, said)
+    assert [path.name for path in tmp_path.rglob("*")] == ["out"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_second_interruption_ends_it_at_once(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    lingering = COMMAND.replace("import signal, sys, time", "import signal, sys, time\nsys.argv = ['linger']")
+    ended = run_until(lingering, "ready", signal.SIGINT, signal.SIGINT, cwd=tmp_path)
+    assert ended == (130, "interrupted\n")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the C locale is ASCII, and /dev/full is full")
+def test_words_are_found_in_a_locale_of_ascii(tmp_path: Path) -> None:
+    saved(tmp_path / "space")
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ended = subprocess.run(
+        [sys.executable, "-m", "muse", "translate", "space", "été", "--src", "fr", "--tgt", "en"],
+        cwd=tmp_path, env={**os.environ, **plain}, capture_output=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0
+    assert ended.stdout.decode().startswith("été\t")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("more", [[], ["--out", "pairs.tsv"]], ids=["printed", "saved"])
+def test_a_full_stdout_is_named(tmp_path: Path, more: list[str]) -> None:
+    saved(tmp_path / "space", plain=True)
+    command = ["induce", "space", *more] if more else ["translate", "space", "fr3", "--src", "fr"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "muse", *command], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE,
+            text=True, check=False,
+        )  # fmt: skip
+    assert ended.returncode == 1
+    (line,) = ended.stderr.strip().splitlines()
+    assert line.startswith("error: stdout must take what is printed, got a full disk; what the command saved")
+    assert (tmp_path / "pairs.tsv").exists() == bool(more)

@@ -23,7 +23,7 @@ from muse.learn.pair import MINIMUM_WORDS
 from muse.learn.refine import PLAIN
 from muse.learn.settings import NO_PIVOT, OPTIONS, RECIPES, AlignConfig, Given, RowArray, check_recipe
 from muse.progress import Progress
-from muse.space import check_language
+from muse.space import check_apart, check_language
 
 log = logging.getLogger(__name__)
 
@@ -230,6 +230,7 @@ def _check_languages(config: AlignConfig) -> None:
         raise BadSetting("at least one --src is needed, got none")
     for language in (*sources, *config.via, *([] if config.tgt is None else [config.tgt])):
         check_language(language)
+    check_apart((*sources, *config.via, *([] if config.tgt is None else [config.tgt])))
     for language in sources:
         if sources.count(language) > 1:
             raise Contradiction(f"every --src must be a different language, got {language!r} twice")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
@@ -136,9 +137,22 @@ def save_space(
             return write_manifest(partial, _manifest(sides, pivot, provenance))
 
 
+def check_apart(languages: Iterable[str]) -> None:
+    """Raise BadSetting for names that differ in case or composition alone: some disks take them for one."""
+    seen: dict[str, str] = {}
+    for language in languages:
+        other = seen.setdefault(normalize("NFC", language).casefold(), language)
+        if other != language:
+            raise BadSetting(
+                f"languages need names that differ by more than case, got {other!r} and {language!r}, which "
+                "are one folder on some disks; choose another name"
+            )
+
+
 def _check_sides(sides: Mapping[str, SideToSave], pivot: str) -> None:
     if pivot not in sides:
         raise BadSetting(f"the pivot must be one of {', '.join(sides)}; got {pivot!r}")
+    check_apart(sides)
     for language, side in sides.items():
         check_side(language, side, len(sides[pivot].map_or_identity()), pivot)
 
@@ -225,6 +239,7 @@ def check_addition(folder: Path | str, languages: Sequence[str], pivot: str | No
             f"{folder} has the pivot {manifest['pivot']}, got --tgt {pivot}; omit --tgt, or add to a space "
             f"with the pivot {pivot}"
         )
+    check_apart(dict.fromkeys((*manifest["languages"], *languages)))
     for language in languages:
         if language in manifest["languages"]:
             raise BadSetting(

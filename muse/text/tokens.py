@@ -104,6 +104,8 @@ _PLAIN = re.compile("([A-Za-zÀ-ÖØ-öø-ʯΑ-ΡΣ-Ωα-ωА-яЁё]+)([,;:?!.]
 # Commas and ends of sentences that Moses does not know: of Arabic, Indic, Ethiopic, Armenian, Burmese, Khmer.
 _CLOSING = re.compile(" (?=[،؛؟۔।॥።፣։၊။។])")
 _LATIN = re.compile("[\\x00-\u02ff\u2010-\u206f]*")  # without marks and joiners
+# Of no language: control characters, which Moses' rules drop, and the byte order mark of a file amid others.
+_INVISIBLE = re.compile("[\x00-\x1f\x7f\ufeff]")
 LONGEST_PART = 1_000  # characters
 _REMEMBERED = 1 << 19  # parts of lines whose tokens are cached: about 200 MB
 _SENTENCE = 40  # characters of a part that will hardly come again, where words have no spaces between them
@@ -182,6 +184,9 @@ class Tokeniser:
         return self._parts[key]
 
     def _tokenised(self, part: str, follows: str) -> list[str]:
+        part = _INVISIBLE.sub("", part)
+        if not part:
+            return []
         if self._segmenter is None:
             return self._between_spaces(part, follows)
         found: list[str] = []

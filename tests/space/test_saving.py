@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from muse.api.settings import check, settings_of
 from muse.errors import BadFile, BadSetting, Mismatch, MuseError, NotConverged
 from muse.files.atomic import writing
 from muse.files.space_folder import write_array
 from muse.search.retrieval import Retrieval
-from muse.space import Provenance, check_out, load_space, save_space
+from muse.space import Provenance, check_addition, check_out, load_space, save_space
 from muse.space import saving as space_saving
 from muse.version import __version__
 from tests.support.spaces import PROVENANCE, raw_rows, saved, side_to_save, sides_to_save
@@ -285,3 +286,15 @@ def test_saving_holds_no_second_copy_in_memory(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert peak < 0.9 * sides["en"].vectors.matrix.nbytes
+
+
+@pytest.mark.parametrize("other", ["FR", "Fr"])
+def test_names_that_some_disks_take_for_one_are_refused(tmp_path: Path, other: str) -> None:
+    sides = sides_to_save("fr", other)
+    with pytest.raises(BadSetting, match=f"differ by more than case, got 'fr' and '{other}'"):
+        save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
+    save_space(tmp_path / "space", sides_to_save("fr"), pivot="en", provenance=PROVENANCE)
+    with pytest.raises(BadSetting, match=f"got 'fr' and '{other}'"):
+        check_addition(tmp_path / "space", [other])
+    with pytest.raises(BadSetting, match=f"got 'fr' and '{other}'"):
+        check(settings_of("fr", other, {}))

@@ -157,3 +157,12 @@ def test_more_protected_numbers_than_moses_takes() -> None:
 def test_a_part_too_long_to_be_a_word_is_one_token() -> None:
     long = "a." * 50_000
     assert Tokeniser("en").tokens(f"x {long} y") == ["x", long, "y"]
+
+
+@pytest.mark.parametrize("language", ["fr", "en", "de", "zh", "ja", "th", "xx"])
+@pytest.mark.parametrize("word", ["maison", "l'eau", "今天", "กา", "12:45"])
+def test_what_is_no_sign_of_any_language_is_dropped_from_a_word(language: str, word: str) -> None:
+    tokeniser = Tokeniser(language)
+    for sign in "\0\x01\x1b\x7f\ufeff":
+        assert tokeniser.tokens(f"{word[:1]}{sign}{word[1:]}") == tokeniser.tokens(word)
+        assert tokeniser.tokens(f"{sign}{word} {sign}") == tokeniser.tokens(word)
