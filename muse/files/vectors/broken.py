@@ -168,6 +168,9 @@ def keep_whole(
         rows = np.asarray(rows, np.float32)
     finite = np.isfinite(rows).all(axis=1)  # (b,)
     all_finite = bool(finite.all())
+    if all_finite and (all_whole := _decoded(words)):
+        dropped.whole += len(all_whole)
+        return all_whole, rows
     kept, places, first = list[str](), list[int](), dropped.whole + len(dropped) + 1
     for place, word in enumerate(words):
         text = as_text(word)
@@ -178,6 +181,19 @@ def keep_whole(
             dropped.add(_broken(path, word, text, first + place), dropped.whole + len(kept))
     dropped.whole += len(kept)
     return kept, rows if len(kept) == len(words) else rows[places]
+
+
+def _decoded(words: Sequence[bytes | str]) -> list[str] | None:
+    # All words as text, in one step; None if one is broken, or if that does not show whether one is.
+    try:
+        texts = b"\0".join(map(_encoded, words)).decode().split("\0")
+    except UnicodeError:
+        return None
+    return texts if len(texts) == len(words) and all(texts) else None
+
+
+def _encoded(word: bytes | str) -> bytes:
+    return word if isinstance(word, bytes) else word.encode()
 
 
 def as_text(word: bytes | str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -20,7 +21,7 @@ _BLOCK = 1 << 20
 _HEAD = 1 << 12
 _LONGEST_WORD, _LONGEST_PHRASE = 1 << 16, 100
 # Bytes that do not occur in text but often in float32.
-_CONTROLS = frozenset((*range(32), 127))
+_CONTROLS = re.compile(rb"[\0-\x1f\x7f]")
 _NO_TEXT = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1c\x1d\x1e\x1f")
 
 
@@ -96,6 +97,15 @@ def _never_ends(source: Source, data: bytes, row: int) -> bool:
 
 def _entries(data: bytes, row: int, wanted: int) -> tuple[list[bytes], Matrix, int]:
     # The complete entries of `data`: p words, their rows (p, d), and the number of bytes read.
+    words, rows, at = _split(data, row, wanted, phrases=False)
+    if words and not _is_word(b"x".join(words)):
+        words, rows, at = _split(data, row, wanted, phrases=True)
+    matrix = np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), row // 4)  # (p, d)
+    return words, matrix, at
+
+
+def _split(data: bytes, row: int, wanted: int, *, phrases: bool) -> tuple[list[bytes], list[bytes], int]:
+    # With `phrases`, where no word follows a row, it may have begun with the rest of a phrase.
     words: list[bytes] = []
     rows: list[bytes] = []
     at = before = 0  # before: where the row of the word before begins
@@ -104,24 +114,16 @@ def _entries(data: bytes, row: int, wanted: int) -> tuple[list[bytes], Matrix, i
         if space < 0 or len(data) < space + 1 + row:
             break
         word = data[at:space].lstrip(b"\n")
-        if (
-            words
-            and word
-            and not word.isalnum()
-            and not _is_word(word)
-            and (rest := _rest(data, before, row))
-        ):
-            # A phrase: what was taken for its row begins with the rest of it.
+        if phrases and words and word and not _is_word(word) and (rest := _rest(data, before, row)):
             words[-1] += b" " + rest
-            rows[-1] = data[before + len(rest) + 1 : before + len(rest) + 1 + row]
-            at = before + len(rest) + 1 + row
-            before = at - row
+            before += len(rest) + 1
+            at = before + row
+            rows[-1] = data[before:at]
             continue
         words.append(word)
         before, at = space + 1, space + 1 + row
         rows.append(data[before:at])
-    matrix = np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), row // 4)  # (p, d)
-    return words, matrix, at
+    return words, rows, at
 
 
 def _rest(data: bytes, start: int, row: int) -> bytes:
@@ -140,7 +142,7 @@ def _is_word(word: bytes) -> bool:
         word.decode()
     except UnicodeDecodeError:
         return False
-    return bool(word) and _CONTROLS.isdisjoint(word)
+    return bool(word) and not _CONTROLS.search(word)
 
 
 def write_word2vec(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
