@@ -13,6 +13,7 @@ DISTRIBUTION = "muse-align"
 PACKAGE = Path(__file__).resolve().parent
 # What muse cannot do without, by the name it is imported under.
 REQUIRED = {
+    "babel": "babel",
     "click": "click",
     "faiss": "faiss-cpu",
     "fastapi": "fastapi",

@@ -128,13 +128,13 @@ def test_every_block_of_a_page_runs(
     toy_pairs(folder / "pairs.txt")
     if page.stem == "large-files":  # whose space is one of these
         shutil.rmtree(folder / "embeddings" / "aligned")
-    _do_not_wait(monkeypatch)
+    do_not_wait(monkeypatch)
     with serving(published) as server:
         monkeypatch.setattr("muse.fetch.table.HOME", server.url)
         Reader(folder).follow(page)
 
 
-def _do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     # muse serve answers until it is interrupted, on a port that may be taken here.
     from muse import web
 

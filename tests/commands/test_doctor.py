@@ -28,6 +28,8 @@ def test_name_version_and_extras_are_those_of_setup_cfg() -> None:
         for name, packages in setup["options.extras_require"].items()
     }
     assert {name: written[name] for name in written.keys() - {"all", "dev", "docs"}} == EXTRAS
+    all_of = re.findall(r"\[([\w,]+)\]", setup["options.extras_require"]["all"])
+    assert set(all_of[0].split(",")) == EXTRAS.keys() - {"gpu"}  # which replaces a package of the others
 
 
 def test_it_says_what_there_is(muse: Command) -> None:
