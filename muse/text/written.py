@@ -41,7 +41,7 @@ _KEPT = re.compile(
         )
     )
 )
-_PART = re.compile(r"(\s*)(\S+)")
+_PART = re.compile(r"\S+")
 _NO_BREAK = frozenset("\u00a0\u202f\u2007")
 # Apostrophes that may open and close a quotation: 'la mer', not l'homme.
 _QUOTE = re.compile(r"(?<![^\s(\[{«“„—–-])'(?=\w)|(?<=[\w.,!?…»”)])'(?!\w)")
@@ -113,9 +113,11 @@ def _parts(text: str, *, glued: bool) -> Iterator[tuple[str, str, bool]]:
     """The parts of a text between spaces with what is before each; a quotation mark is a part of its own."""
     quotes = iter(_quotes(text) if "'" in text else ())
     quote = next(quotes, len(text))
+    end = 0
     for match in _PART.finditer(text):
-        begin, end = match.span(2)
-        space = match[1] if match[1] in _NO_BREAK else " " if match[1] or not (begin or glued) else ""
+        between = text[end : match.start()]
+        begin, end = match.span()
+        space = between if between in _NO_BREAK else " " if between or not (begin or glued) else ""
         while quote < end:
             if begin < quote:
                 yield space, text[begin:quote], False
