@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -162,7 +162,7 @@ def train(task: Task, seed: int, asked: argparse.Namespace) -> None:
         state, epoch = training.run_epoch(position.state, seed, position.epoch, score)
         reported = [*position.reported, [epoch.criteria[0], epoch.loss, epoch.defect]]
         position = Position(position.epoch + 1, seed, state, reported)
-        maps.append(np.asarray(state["mapping"][0].detach().numpy()))
+        maps.append(state["mapping"][0].detach().numpy().copy())  # the next slice changes it in place
         took = time.process_time() - began
         figures.append([position.epoch * asked.slice, epoch.criteria[0], epoch.loss, epoch.defect, took])
         whole = {**as_arrays(position, ""), "maps": np.array(maps), "figures": np.array(figures)}
@@ -241,12 +241,21 @@ def measure(task: Task, kept: Mapping[int, Kept], out: Path) -> None:
     append(out / "paper_recipe_epochs.csv", rows, EPOCHS, decimals=4)
     of_runs = [row for seed, run in kept.items() for row in runs(task, seed, run)]
     append(out / "paper_recipe.csv", [*of_runs, *baselines(task)], RUNS, decimals=4)
-    for name in ("p_at_1_csls", "refined_p_at_1_csls"):
-        found = scipy.stats.spearmanr([row["criterion"] for row in rows], [row[name] for row in rows])
-        print(
-            f"{task.pair.name}: Spearman of criterion and {name} over {len(rows)} slices: "
-            f"{found.statistic:.3f} (p {found.pvalue:.2g})"
-        )
+    for score, name in (
+        ("criterion", "p_at_1_csls"),
+        ("criterion", "refined_p_at_1_csls"),
+        ("refined_criterion", "refined_p_at_1_csls"),
+    ):
+        print(f"{task.pair.name}: {score} and {name}, {correlated(rows, score, name)}")
+
+
+def correlated(rows: Sequence[Mapping[str, object]], one: str, other: str) -> str:
+    """The rank correlation of two columns."""
+    pairs = np.array([(row[one], row[other]) for row in rows], float)  # (r, 2)
+    if len(pairs) < 3 or (pairs == pairs[0]).all(axis=0).any():
+        return f"{len(pairs)} slices: too few, or all alike"
+    found = scipy.stats.spearmanr(pairs)
+    return f"{len(pairs)} slices: Spearman's rho {found.statistic:.2f} (p {found.pvalue:.2g})"
 
 
 def main() -> None:

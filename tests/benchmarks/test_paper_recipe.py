@@ -1,0 +1,65 @@
+"""paper_recipe.py on a toy pair: training goes on where it stopped, and figures are those of the mappings."""
+
+from __future__ import annotations
+
+import gzip
+from argparse import Namespace
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.align import paper_recipe
+from benchmarks.align.paper_recipe import Kept, Task, correlated, kept_file, measure, read_kept, train
+from benchmarks.support.kept_rows import read_rows
+from muse.learn.initialise.adversarial import PAPER
+from tests.support.toys import raw_pair, write_vec
+
+
+@pytest.fixture
+def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
+    """A pair laid out as the one of Zhang et al., whose gold list has every other word."""
+    monkeypatch.setattr(paper_recipe, "PAPER", replace(PAPER, hidden=8, steps=8))
+    home = tmp_path / "shared" / "data" / "zhang2017" / "fr-en"
+    home.mkdir(parents=True)
+    for side in raw_pair(noise=0.1)[:2]:
+        text = write_vec(tmp_path / "x.vec", side).read_bytes()
+        (home / f"{side.language}.vec.gz").write_bytes(gzip.compress(text))
+    (home / "gold.txt").write_text("".join(f"fr{row} en{row}\n" for row in range(0, 600, 2)))
+    return Task.of("zhang-fr-en", tmp_path / "shared")
+
+
+def test_a_run_goes_on_where_it_stopped(task: Task, tmp_path: Path) -> None:
+    for name, ends in (("whole", (6,)), ("resumed", (2, 6))):
+        for steps in ends:
+            (tmp_path / name).mkdir(exist_ok=True)
+            train(task, 1, Namespace(slice=2, steps=steps, kept=tmp_path / name))
+    whole, resumed = (
+        read_kept(kept_file(tmp_path / name, "zhang-fr-en", 1)) for name in ("whole", "resumed")
+    )
+    assert whole.figures[:, 0].tolist() == [2, 4, 6]
+    np.testing.assert_array_equal(whole.maps, resumed.maps)
+    np.testing.assert_array_equal(whole.figures[:, :4], resumed.figures[:, :4])
+
+
+@pytest.mark.slow
+def test_the_figures_of_a_run(task: Task, tmp_path: Path) -> None:
+    turn = raw_pair(noise=0.1)[2]
+    maps = np.stack([np.eye(len(turn), dtype=np.float32), turn])
+    figures = np.array([[2, 0.1, 0.7, 0.0, 1.0], [4, 0.9, 0.6, 0.0, 1.0]])
+    measure(task, {0: Kept(maps, figures)}, tmp_path)
+    first, last = read_rows(tmp_path / "paper_recipe_epochs.csv")
+    assert float(first["p_at_1_csls"]) < 20 < 90 < float(last["p_at_1_csls"])
+    rows = {row["method"]: row for row in read_rows(tmp_path / "paper_recipe.csv")}
+    assert list(rows) == ["Adv", "Adv-Refine", "moments", "Procrustes, supervised"]
+    assert {row["words"] for row in rows.values()} == {"300"}
+    assert rows["Adv-Refine"]["verdict"] == "aligned"
+    assert rows["Adv"]["p_at_1_csls"] == last["p_at_1_csls"]
+    assert all(float(row["p_at_1_csls"]) > 90 for row in rows.values())  # this toy has skewed axes
+
+
+def test_ranks_are_correlated_where_there_are_enough() -> None:
+    rows = [{"a": one, "b": one**3} for one in (1.0, 2.0, 4.0, 3.0)]
+    assert correlated(rows, "a", "b").startswith("4 slices: Spearman's rho 1.00")
+    assert correlated(rows[:2], "a", "b") == "2 slices: too few, or all alike"
