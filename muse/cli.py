@@ -25,8 +25,7 @@ from muse.commands.report import report
 from muse.commands.sections import SectionedGroup
 from muse.commands.serve import serve
 from muse.commands.train import train
-from muse.commands.train_lm import train_lm
-from muse.commands.train_translator import train_translator
+from muse.commands.train_translation import train_lm, train_translator
 from muse.commands.translate import translate
 from muse.errors import MuseError
 from muse.installation import REQUIRED, install_packages

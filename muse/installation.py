@@ -35,7 +35,7 @@ REQUIRED = {
 EXTRAS: dict[str, tuple[str, ...]] = {
     "embed": ("py3langid", "pyarrow"),
     "eval": ("sacrebleu",),
-    "exchange": ("gensim", "pandas", "safetensors", "tokenizers"),
+    "exchange": ("gensim", "onnx", "pandas", "safetensors", "tokenizers"),
     "fetch": ("requests",),
     "gpu": ("faiss-gpu-cu12",),
     "networks": ("tokenizers",),

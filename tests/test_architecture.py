@@ -51,6 +51,7 @@ ONLY_USERS = {
     "icu4py": {"text.segmentation"},
     "jinja2": {"report.page"},
     "openpyxl": {"files.dictionary_tables", "files.tables"},
+    "onnx": {"export.map_file"},
     "pandas": {"exchange.objects"},
     "pyarrow": {"files.parquet", "files.parts", "files.vectors.parquet"},
     "py3langid": {"embedding.training"},
@@ -60,7 +61,12 @@ ONLY_USERS = {
     "requests": {"fetch.download", "fetch.published"},
     "sacrebleu": {"evaluation.translation"},
     "sacremoses": {"text.tokens"},
-    "safetensors": {"export.static_embedding", "files.rows", "sentences.systems.pretrained_cores"},
+    "safetensors": {
+        "export.map_file",
+        "export.static_embedding",
+        "files.rows",
+        "sentences.systems.pretrained_cores",
+    },
     "scipy": {
         "procrustes",
         "learn.initialise.clusters",

@@ -43,7 +43,7 @@ NEEDS = {  # the packages of extras that the blocks of a page need
     "measure-sentences.md": ("sklearn",),
     "sentence-systems.md": ("tokenizers",),
     "use-encoder.md": ("sentence_transformers", "tokenizers", "safetensors"),
-    "vector-store.md": ("pyarrow", "sklearn"),
+    "vector-store.md": ("pyarrow", "safetensors", "sklearn"),
     "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "spacy", "tokenizers"),
 }
 

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 VECTORS = ("text", "word2vec", "npz", "parquet")
-SENTENCES, SPACY, SPACE = "sentence-transformers", "spacy", "space"
-FORMS = (*VECTORS, SENTENCES, SPACY, "torch", "moses", SPACE)
+SENTENCES, SPACY, SPACE, MAP = "sentence-transformers", "spacy", "space", "map"
+FORMS = (*VECTORS, SENTENCES, SPACY, "torch", "moses", MAP, SPACE)
 # The options that only some formats use.
 OF_FORM = {
-    "language": ("--lang", (*VECTORS, SENTENCES, SPACY)),
+    "language": ("--lang", (*VECTORS, SENTENCES, SPACY, MAP)),
     "source": ("--src", ("torch", "moses")),
     "target": ("--tgt", ("torch", "moses")),
     "vocabularies": ("--vocab", ("torch",)),
@@ -137,6 +137,7 @@ def export(
     moses                  phrase table, both directions   Moses
     sentence-transformers  a folder                        SentenceTransformer
     spacy                  a folder per language           spacy.load
+    map                    .safetensors or .onnx           numpy, ONNX Runtime
     space                  a folder                        muse
     """  # noqa: D301 - click reads \b as the character
     import numpy as np
@@ -148,7 +149,7 @@ def export(
     loaded = open_space(space, device, quiet, answers=given.get("answers", "all"))
     words = _words(loaded, given)
     rng = np.random.default_rng(seed)
-    write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACY: _spacy, SPACE: _space}
+    write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACY: _spacy, SPACE: _space, MAP: _map}
     fields, lines = write.get(form, _vectors)(words, out, given | {"form": form}, rng, loaded.progress)
     if as_json:
         echo(json.dumps({"out": str(out), "format": form, **fields}, ensure_ascii=False))
@@ -230,6 +231,17 @@ def _sentences(
     why = "a tokeniser would split them or they are there in another Unicode form"
     left = f", {written.left_out} left out because {why}" if written.left_out else ""
     return written.as_json(), [f"{written.words} words in {written.path}{left}"]
+
+
+def _map(
+    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+) -> Report:
+    from muse.export.map_file import export_map
+
+    language = given.get("language") or choose_direction(space, None, None)[0]
+    written = export_map(space, out, language)
+    k, d = written.weight.shape
+    return written.as_json(), [f"the map of {language}, from {d} to {k} dimensions, in {out}"]
 
 
 def _spacy(

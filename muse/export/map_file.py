@@ -1,0 +1,131 @@
+"""Map file: what brings new vectors of a language into the space, as one file without muse.
+
+.safetensors  `weight` (k, d) and a mean (d,) for each centring: `mean.0` and so on; the metadata have `steps`
+              (such as unit,centre,unit), `language`, `pivot` and `version`. Rows x are normalised step by
+              step, multiplied, x W^T, and scaled to unit length.
+.onnx         the same as a graph, from `vectors` (n, d) to `mapped` (n, k), float32.
+
+A row of zeros, which points nowhere, stays one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.errors import BadFile, MissingExtra
+from muse.files.writing import check_place, replaced
+from muse.installation import install_extra
+from muse.space import AlignedSpace
+from muse.vectors import Matrix
+from muse.version import __version__
+
+FORMS = (".safetensors", ".onnx")
+OPSET = 17  # of ONNX: operators of 2022, which every runtime in use has
+LEAST = 1e-15  # of a length that is divided by
+
+
+@dataclass(frozen=True, eq=False)
+class PortableMap:
+    """The map of a language: steps of normalisation, a mean (d,) for each "centre", and weights (k, d)."""
+
+    language: str
+    pivot: str
+    steps: tuple[str, ...]
+    means: tuple[Matrix, ...]
+    weight: Matrix
+
+    @classmethod
+    def of(cls, space: AlignedSpace, language: str) -> PortableMap:
+        """The map of a language of a space; BadSetting if it has none of this name."""
+        side = space.side(language)
+        steps = side.normalisation
+        return cls(language, space.pivot, tuple(steps.steps), steps.means, np.asarray(side.mapping))
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What a file says of itself."""
+        return {
+            "language": self.language, "pivot": self.pivot, "steps": ",".join(self.steps),
+            "version": f"muse {__version__}",
+        }  # fmt: skip
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields of `muse export --json`."""
+        k, d = self.weight.shape
+        return {"language": self.language, "from": d, "to": k, "steps": list(self.steps)}
+
+
+def export_map(space: AlignedSpace, out: Path, language: str) -> PortableMap:
+    """The map of a language, which is written to a .safetensors or .onnx file.
+
+    Raise BadSetting for an unknown language, BadFile for another name, MissingExtra without the package.
+    """
+    check_map_name(out)
+    check_place(out)
+    found = PortableMap.of(space, language)
+    content = _as_onnx(found) if out.suffix == ".onnx" else _as_safetensors(found)
+    with replaced(out) as stream:
+        stream.write(content)
+    return found
+
+
+def check_map_name(out: Path) -> None:
+    """Raise BadFile for a file that is named as no map is."""
+    if out.suffix not in FORMS:
+        raise BadFile(f"{out}: a map is a {' or '.join(FORMS)} file; choose such a name as --out")
+
+
+def _as_safetensors(found: PortableMap) -> bytes:
+    try:
+        from safetensors.numpy import save
+    except ImportError:
+        raise _missing("safetensors") from None
+    tensors = {f"mean.{place}": mean for place, mean in enumerate(found.means)} | {"weight": found.weight}
+    return bytes(
+        save({name: np.ascontiguousarray(one, "<f4") for name, one in tensors.items()}, found.metadata)
+    )
+
+
+def _as_onnx(found: PortableMap) -> bytes:
+    """The graph: division by the length, subtraction of a mean, and a product, in the order of the steps."""
+    try:
+        from onnx import TensorProto, helper, numpy_helper
+    except ImportError:
+        raise _missing("onnx") from None
+    constants = {"least": np.array([LEAST], np.float32), "weight": np.ascontiguousarray(found.weight.T)}
+    nodes, rows, means = [], "vectors", iter(found.means)
+    for place, step in enumerate((*found.steps, "map", "unit")):
+        after = f"rows.{place}"
+        if step == "unit":
+            nodes.append(helper.make_node("ReduceL2", [rows], [f"length.{place}"], axes=[1], keepdims=1))
+            nodes.append(helper.make_node("Max", [f"length.{place}", "least"], [f"divisor.{place}"]))
+            nodes.append(helper.make_node("Div", [rows, f"divisor.{place}"], [after]))
+        elif step == "centre":
+            constants[f"mean.{place}"] = next(means)
+            nodes.append(helper.make_node("Sub", [rows, f"mean.{place}"], [after]))
+        else:
+            nodes.append(helper.make_node("MatMul", [rows, "weight"], [after]))
+        rows = after
+    # A row of zeros stays one: what the means made of it is taken out again.
+    nodes.append(helper.make_node("ReduceL2", ["vectors"], ["given"], axes=[1], keepdims=1))
+    nodes.append(helper.make_node("Sign", ["given"], ["known"]))
+    nodes.append(helper.make_node("Mul", [rows, "known"], ["mapped"]))
+    k, d = found.weight.shape
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["rows", width])
+        for name, width in (("vectors", d), ("mapped", k))
+    ]
+    kept = [numpy_helper.from_array(np.asarray(one, np.float32), name) for name, one in constants.items()]
+    graph = helper.make_graph(nodes, f"map of {found.language}", ends[:1], ends[1:], kept)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="muse")
+    model.ir_version = 8  # that of the operators: later ones are refused by older runtimes
+    helper.set_model_props(model, found.metadata)
+    return bytes(model.SerializeToString())
+
+
+def _missing(package: str) -> MissingExtra:
+    return MissingExtra(f"a portable map of this kind needs {package}; run {install_extra('exchange')}")
