@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import ModuleType, SimpleNamespace
 
+import faiss
 import numpy as np
 import pytest
 import torch
@@ -58,6 +61,48 @@ def test_the_pretended_gpu_lets_pass_what_cuda_does(monkeypatch: pytest.MonkeyPa
         assert there.cpu() is not there and there.to("cuda") is there
         assert gpu.copied_back == [4, 4]
     assert torch.equal(drawn, torch.rand(2, generator=Generator().manual_seed(1)))
+
+
+class GpuIndexFlatIP:
+    """What muse uses of the index of faiss on a GPU, which takes tensors of that GPU and gives such."""
+
+    def __init__(self, resources: object, dimension: int, config: SimpleNamespace) -> None:
+        assert config.device == 0
+        self.dimension, self.keys = dimension, torch.empty(0)
+
+    def add(self, keys: Tensor) -> None:
+        assert keys.is_cuda and keys.is_contiguous() and keys.shape[1] == self.dimension
+        self.keys = keys
+
+    def search(self, queries: Tensor, k: int) -> tuple[Tensor, Tensor]:
+        assert queries.is_cuda and queries.is_contiguous()
+        found = (queries @ self.keys.T).topk(k, dim=1)
+        return found.values, found.indices
+
+
+def test_faiss_on_a_gpu_searches_without_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, part in (
+        ("StandardGpuResources", object),
+        ("GpuIndexFlatConfig", SimpleNamespace),
+        ("GpuIndexFlatIP", GpuIndexFlatIP),
+    ):
+        monkeypatch.setattr(faiss, name, part, raising=False)
+    monkeypatch.setitem(sys.modules, "faiss.contrib.torch_utils", ModuleType("torch_utils"))
+    rows = torch.from_numpy(np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32))
+    bias = torch.linspace(-1, 1, 50)
+    expected = [nearest(rows[:9], rows, 3, bias=one) for one in (None, bias)]
+    with pretended_gpu(monkeypatch) as gpu:
+        there = rows.to("cuda")
+        before = len(gpu.copied_back)
+        found = [
+            nearest(there[:9], there, 3, bias=None if one is None else one.to("cuda"), backend="faiss")
+            for one in (None, bias)
+        ]
+        assert max(gpu.copied_back[before:], default=0) < len(rows)  # a count at most, and no rows
+        assert all(one.indices.is_cuda and one.scores.is_cuda for one in found)
+        indices = [one.indices.cpu() for one in found]
+    for one, other in zip(indices, expected, strict=True):
+        assert torch.equal(one, other.indices)
 
 
 def test_faiss_without_a_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -380,21 +380,37 @@ def _faiss(keys: Tensor, bias: Tensor | None) -> Search:
     if bias is not None:
         # x . y - b = [x, 1] . [y, -b]: the bias is one more dimension of a plain inner product.
         keys = torch.cat([keys, -bias[:, None]], dim=1)
-    index: Any = faiss.IndexFlatIP(keys.shape[1])
     if keys.is_cuda:
-        if not installed_faiss().gpu:
-            raise MissingExtra(f"faiss on a GPU needs faiss-gpu, found faiss-cpu; run {install_extra('gpu')}")
-        index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), keys.device.index or 0, index)
-    index.add(keys.cpu().numpy())
+        find = _faiss_on_gpu(keys)
+    else:
+        index: Any = faiss.IndexFlatIP(keys.shape[1])
+        index.add(keys.numpy())
+
+        def find(block: Tensor, k: int) -> Neighbours:
+            return Neighbours(*map(torch.from_numpy, index.search(block.numpy(), k)))
 
     def search(queries: Tensor, k: int) -> Iterator[Neighbours]:
         for block in torch.split(queries, tile_sizes(queries)[0]):
             if bias is not None:
                 block = torch.cat([block, block.new_ones(len(block), 1)], dim=1)
-            scores, indices = index.search(block.cpu().numpy(), k)
-            yield Neighbours(*(torch.from_numpy(found).to(queries.device) for found in (scores, indices)))
+            yield find(block, k)
 
     return search
+
+
+def _faiss_on_gpu(keys: Tensor) -> Callable[[Tensor, int], Neighbours]:
+    """The search of faiss' flat index on the GPU of the keys (m, d): no row passes through the CPU."""
+    import faiss
+
+    if not installed_faiss().gpu:
+        raise MissingExtra(f"faiss on a GPU needs faiss-gpu, found faiss-cpu; run {install_extra('gpu')}")
+    import faiss.contrib.torch_utils  # from here on indices take tensors, on a GPU too, and give them
+
+    resources, config = faiss.StandardGpuResources(), faiss.GpuIndexFlatConfig()
+    config.device = keys.device.index or 0
+    index: Any = faiss.GpuIndexFlatIP(resources, keys.shape[1], config)
+    index.add(keys.contiguous())
+    return lambda block, k: Neighbours(*index.search(block.contiguous(), k))
 
 
 def _auto(keys: Tensor, bias: Tensor | None) -> Search:
