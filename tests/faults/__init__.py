@@ -1,1 +1,1 @@
-"""Faults: commands that are killed, writes that fail, and readers beside writers (scripts/faults)."""
+"""Faults: kills, writes that fail, readers beside writers, changed caches, redirects (scripts/faults)."""

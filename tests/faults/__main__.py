@@ -1,4 +1,4 @@
-"""Kills, faults of the disk, and loads beside replacements, as many as asked for: scripts/faults --help."""
+"""Kills, full disks, replaced and overwritten spaces, changed caches, redirects: scripts/faults --help."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from pathlib import Path
 import click
 
 from tests.faults import forks
+from tests.faults.caches import change_caches
 from tests.faults.concurrency import together
 from tests.faults.injection import calls_of, inject
 from tests.faults.jobs import JOBS
 from tests.faults.kills import BEFORE, Reference, Report, kill, reference
+from tests.faults.overwriting import overwrite_live
+from tests.faults.redirects import follow_redirects
 from tests.faults.serving import serve_and_kill
 
 
@@ -41,6 +44,13 @@ def failing(references: Sequence[Reference], count: int, folder: Path, drawn: ra
         inject(one, known[one.job.name], folder / "fault", drawn, report)
         _progress("faults", number + 1, count, report)
     return report
+
+
+def _changed(asked: argparse.Namespace, folder: Path, drawn: random.Random) -> dict[str, Report]:
+    """What others change: the files of a space, what is kept beside it, where a download is sent."""
+    attacks = {"overwrites": overwrite_live, "caches": change_caches, "redirects": follow_redirects}
+    counts = {name: getattr(asked, name) for name in attacks}
+    return {name: attacks[name](count, folder, drawn) for name, count in counts.items() if count}
 
 
 def _progress(what: str, done: int, count: int, report: Report) -> None:
@@ -66,6 +76,9 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=24, help="needs strace")
     parser.add_argument("--loads", type=int, default=500)
     parser.add_argument("--replacements", type=int, default=20)
+    parser.add_argument("--overwrites", type=int, default=10, help="of a space under muse serve")
+    parser.add_argument("--caches", type=int, default=50, help="changes of what is kept beside a space")
+    parser.add_argument("--redirects", type=int, default=500, help="chains that muse fetch follows")
     parser.add_argument("--jobs", default="", help="names of commands, separated by commas; all of them")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
@@ -87,6 +100,7 @@ def main() -> int:
             reports["faults"] = failing(references, asked.faults, folder, drawn)
         if asked.server_kills:
             reports["server kills"] = serve_and_kill(asked.server_kills, folder, drawn)
+        reports |= _changed(asked, folder, drawn)
         if asked.loads:
             reports["loads"] = together(folder, asked.loads, asked.replacements)
     if asked.out:

@@ -66,7 +66,7 @@ def _problems(
 
 def _kill(folder: Path, moment: float) -> None:
     """Asks a server as long as it lives, which is so many seconds."""
-    with _server(folder) as process:
+    with running(folder) as process:
         asking = Thread(target=_ask_in_vain, args=(process,), daemon=True)
         asking.start()
         time.sleep(moment)
@@ -84,7 +84,7 @@ def _ask_in_vain(process: subprocess.Popen[str]) -> None:
 
 def _answers(folder: Path) -> list[bytes]:
     """What a server answers to the questions; it is stopped in peace."""
-    with _server(folder) as process:
+    with running(folder) as process:
         found = _ask(process)
         process.send_signal(signal.SIGINT)
         process.wait(60)
@@ -110,7 +110,8 @@ def _get(address: str) -> bytes:
 
 
 @contextmanager
-def _server(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def running(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A server of the space in a folder, which is killed at the end of the block."""
     command = [sys.executable, "-m", "muse", "serve", _SPACE, "--port", "0", "--json", "-q"]
     with subprocess.Popen(
         command, cwd=folder, env={**os.environ, **ENVIRONMENT}, stdout=subprocess.PIPE,
