@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from muse.api.answers import AnswersReport
-from muse.api.settings import via_files
+from muse.api.settings import files_of, via_files
 from muse.evaluation.score import Signature
+from muse.files.space_manifest import InputFile, SpaceRecord, input_file, plain, read_manifest
 from muse.learn.joint import Joint
 from muse.learn.pair import Learned
 from muse.learn.settings import AlignConfig, RefinementConfig
@@ -184,6 +185,73 @@ def provenance(
         inputs=_inputs(config),
         more=more,
     )
+
+
+# The recorded settings that tell whether a space was made as it would be now.
+_COMPARED = (
+    *(
+        "init",
+        "recipe",
+        "normalise",
+        "refine",
+        "reweight",
+        "joint",
+        "answers",
+        "encoder",
+        "max_vocab",
+        "lower",
+    ),
+    *("via", "seed"),
+)
+
+
+def differences(config: AlignConfig, made: SpaceRecord, *, untrained: Collection[str] = ()) -> list[str]:
+    """How a space that is there differs from what `config` would make, as far as is recorded of it.
+
+    Files are the same if their checksums are; pipes and arrays have none. Vectors of `untrained` languages
+    are not there yet. With `into`, the languages that are added are compared.
+    """
+    found = []
+    base = set() if config.into is None else set(read_manifest(config.into)["languages"])
+    if {*made.languages} != {*config.src, config.pivot} | base or made.pivot != config.pivot:
+        found.append(f"its languages {', '.join(made.languages)} with the pivot {made.pivot}")
+    if config.into is None:
+        found += _other_settings(config, made)
+        if not _same_files(made.inputs, _inputs(config)):
+            found.append("another --dictionary or --via")
+    for language in config.src if config.into is not None else (*config.src, config.pivot):
+        record = made.languages.get(language)
+        if record is not None and (
+            language in untrained or not _same_files(record.files, files_of(config, language))
+        ):
+            found.append(f"other vectors of {language}")
+    return found
+
+
+def _other_settings(config: AlignConfig, made: SpaceRecord) -> Iterator[str]:
+    ranked = made.language(made.pivot).ranked and any(one.ranked for one in made.mapped)
+    now = plain({**replace(config, ranked=ranked).recorded(), "seed": config.seed})
+    then = {**made.settings, **({} if made.seed is None else {"seed": made.seed})}
+    for name in _COMPARED:
+        values = [of.get(name) for of in (then, now)]
+        if name == "refine":  # by which settings is no option
+            values = [value is not None for value in values]
+        if name in then and values[0] != values[1]:
+            yield f"--{name.replace('_', '-')} {_shown(values[0])} (now {_shown(values[1])})"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ",".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def _same_files(made: Sequence[InputFile], now: Sequence[Path] | None) -> bool:
+    if now is None or any(one.sha256 is None for one in made):
+        return True  # nobody can tell
+    return [one.sha256 for one in made] == [input_file(path)["sha256"] for path in now]
 
 
 def _inputs(config: AlignConfig) -> tuple[Path, ...]:

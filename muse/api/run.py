@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 
 from muse.answers.outside import OutsideScores
 from muse.api.answers import AnswersReport, Known, choose_answers
-from muse.api.outcome import Report, manifest_entry, provenance, signature, weakest
+from muse.api.outcome import Report, differences, manifest_entry, provenance, signature, weakest
 from muse.api.outside import check_outside, hints, is_given, outside_scores
 from muse.api.settings import (
     Untrained,
@@ -44,7 +44,7 @@ from muse.files.plain_text import read_lines
 from muse.files.row_texts import with_texts
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
-from muse.files.space_manifest import read_manifest
+from muse.files.space_manifest import SpaceRecord, is_space, read_manifest
 from muse.files.vectors.table import ReadOptions, gather, no_ngrams_error
 from muse.learn.many import Intermediate, LearnedMany, Others, learn_many
 from muse.learn.pair import PARTS, check_pair, normalise_in_place
@@ -87,8 +87,8 @@ def align(
 
     `options` are the options of the command `muse align` by their names, with underscores, each with the same
     default: `init`, `seed`, `answers`, `dictionary`, `max_vocab`, `lower`, `no_identical`, `recipe`,
-    `normalise`, `backend`, `refine`, `reweight`, `joint`, `out`, `resume`, `src_emb`, `tgt_emb`, `via`,
-    `via_emb`, `into`, `src_words`, `tgt_words`, `src_captions`, `tgt_captions`, `encoder`,
+    `normalise`, `backend`, `refine`, `reweight`, `joint`, `out`, `resume`, `force`, `src_emb`, `tgt_emb`,
+    `via`, `via_emb`, `into`, `src_words`, `tgt_words`, `src_captions`, `tgt_captions`, `encoder`,
     `encoder_template`, `encoder_emb`, `evidence`. `config` has settings as one value, `muse.AlignConfig`, and
     options that are given beside it replace its own. What the command prints is shown on stderr, with the
     progress, unless `quiet`; `verbose` shows more. `src_text` and `tgt_text` are texts to train vectors on
@@ -163,7 +163,9 @@ def _run(
     check_out(config.folder)
     with only_writer(config.folder):
         config = _resolved(config)
-        check_files(config, besides=() if untrained is None else untrained.languages)
+        without = () if untrained is None else untrained.languages
+        check_files(config, besides=without)
+        _check_replaced(config, without)
         if untrained is not None:
             checked = time.perf_counter()
             untrained.train()
@@ -203,6 +205,22 @@ def _run(
         aligned, config, learned.languages, seconds | {"total": end - began}, inputs.words(), signatures,
         learned.joint, answers,
     )  # fmt: skip
+
+
+def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:
+    """Raise BadSetting if a space would be replaced that was made with other settings or inputs.
+
+    A run that is resumed may replace what it was about to replace, and a space may grow.
+    """
+    grows = config.into is not None and config.folder.resolve() == config.into.resolve()
+    if config.force or config.resume or grows or not is_space(config.folder):
+        return
+    made = SpaceRecord.of(read_manifest(config.folder))
+    if differ := differences(config, made, untrained=untrained):
+        raise BadSetting(
+            f"{config.folder} has a space that was made otherwise: {'; '.join(differ)}; give --force to "
+            "replace it, or another --out"
+        )
 
 
 def _outside(config: AlignConfig, inputs: _Inputs, device: str, progress: Progress) -> OutsideScores | None:

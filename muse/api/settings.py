@@ -15,7 +15,7 @@ import torch
 from muse.embedding import EmbedConfig, embed
 from muse.embedding.corpus import check_text
 from muse.errors import BadFile, BadSetting, Contradiction, did_you_mean
-from muse.files.source import cannot_open
+from muse.files.source import cannot_open, is_stream
 from muse.files.vectors.locate import locate_vectors
 from muse.files.vectors.spacy import find_vectors
 from muse.files.writing import check_place
@@ -38,7 +38,7 @@ _FILES = {
     "evidence",
 }  # fmt: skip
 _WHOLE = {"max_vocab": 1, "seed": 0}  # the least value
-_YES_OR_NO = {"lower", "resume", "no_identical", "reweight", "joint"}
+_YES_OR_NO = {"lower", "resume", "force", "no_identical", "reweight", "joint"}
 # Given otherwise, or found by the run:
 _OF_A_RUN = ("src", "tgt", "lexicon", "hints", "ranked", "fixed_target")
 KNOWN = (*(name for name in OPTIONS if name not in _OF_A_RUN), "config", *FORMER_NAMES)
@@ -324,6 +324,17 @@ def source_files(config: AlignConfig) -> tuple[Given, ...]:
 def pivot_file(config: AlignConfig) -> Given:
     """The vectors of the pivot; BadFile if none are found."""
     return _located(_each(config.tgt_emb), (config.pivot,), "--tgt-emb")[0]
+
+
+def files_of(config: AlignConfig, language: str) -> list[Path] | None:
+    """The files that the words of a language come from; None for arrays and pipes, which are read once."""
+    if language == config.tgt:
+        vectors = pivot_file(config)
+    else:
+        vectors = source_files(config)[config.src.index(language)]
+    found = [vectors, word_list(config, language), captions(config, language)]
+    files = [one for one in found if isinstance(one, Path)]
+    return None if isinstance(vectors, RowArray) or any(map(is_stream, files)) else files
 
 
 def via_files(config: AlignConfig) -> tuple[Given, ...]:

@@ -54,7 +54,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         "Learning": ("--init", "--no-identical", "--dictionary", "--via", "--via-emb", "--joint"),
         "Help": ("--encoder", "--encoder-template", "--encoder-emb", "--evidence"),
-        "Output": ("--out", "--resume"),
+        "Output": ("--out", "--force", "--resume"),
         "Advanced": (
             *("--recipe", "--normalise", "--refine", "--no-refine", "--reweight", "--answers", "--backend"),
             *("--src-words", "--tgt-words", "--src-captions", "--tgt-captions"),
@@ -193,6 +193,11 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="FOLDER",
     help="Folder for the space.  [default: embeddings/aligned/SRC-TGT, or --into]",
 )
+@click.option(
+    "--force", is_flag=True,
+    help="Replace a space that was made with other settings or inputs; one made with the same is replaced "
+    "anyway.",
+)  # fmt: skip
 @click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
 @backend
 @common

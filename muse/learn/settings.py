@@ -131,6 +131,8 @@ class AlignConfig:
     """The folder of the space: `--out`. None is `embeddings/aligned/SRC-TGT`, or `into`."""
     resume: bool = False
     """Resume an interrupted run of the same settings: `--resume`."""
+    force: bool = False
+    """Replace a space that was made with other settings or inputs: `--force`."""
     command: tuple[str, ...] = ()
     """The command line as it was given, which the space records; empty from Python."""
     rounds: tuple[RefinementConfig, ...] | None = None
@@ -225,8 +227,9 @@ class AlignConfig:
         """The settings on which the result depends, besides the files: a run with others resumes no other."""
         return replace(
             self, into=None, src_emb=(), tgt_emb=None, via_emb=(), src_words=None, tgt_words=None,
-            src_captions=None, tgt_captions=None, dictionary=None, out=None, resume=False, command=(),
-            answers="all", encoder=None, encoder_emb=(), evidence=None, recipe=None, backend="auto",
+            src_captions=None, tgt_captions=None, dictionary=None, out=None, resume=False, force=False,
+            command=(), answers="all", encoder=None, encoder_emb=(), evidence=None, recipe=None,
+            backend="auto",
         )  # fmt: skip
 
     @property
