@@ -198,27 +198,39 @@ class _Reader:
         )
 
 
+def _languages_of_name(path: Path) -> tuple[str, str]:
+    """The languages that the name of a dictionary has, such as eng-fra.tei; "" for each that it has not."""
+    found = re.match(r"([a-z]{2,3})-([a-z]{2,3})(?![a-z])", path.name)
+    return (found[1], found[2]) if found else ("", "")
+
+
 class _Tei(_Reader):
     what = "the TEI of FreeDict"
-    kept = frozenset({"orth", "quote", "tr", "hi", "seg"})
+    kept = frozenset({"orth", "quote", "tr", "def", "hi", "seg"})
 
     def __init__(self, found: _LanguageFilter) -> None:
         super().__init__(found)
         self.words: list[tuple[str, str]] = []
         self.translations: list[tuple[str, str]] = []
+        self.named = _languages_of_name(found.path)
+
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        super().begin(name, attributes)
+        if self.stack[-1].name in ("TEI", "TEI.2", "teiHeader", "text"):
+            self.stack[-1].language = ""  # of the description, not of the words
 
     def ended(self, element: _Element, text: str) -> None:
         if element.name in ("hi", "seg") and self.stack:
             self.stack[-1].text.append(f" {text} ")
         elif element.name == "orth" and not self._is_inflected() and self.is_inside("form"):
             self.words.append((text, element.language))
-        elif element.name in ("quote", "tr") and self._is_translation(element.name):
-            self.translations.append((text, element.language))
+        elif element.name in ("quote", "tr", "def") and self._is_translation(element.name):
+            self.translations.append((re.sub(r"\([^()]*\)", " ", text), element.language))
         elif element.name == "entry":
             # Where one language alone is named, it is that of the whole file.
             for word, own in self.words[:_MOST]:
                 for translation, other in self.translations[:_MOST]:
-                    of = (own, "" if other == own else other)
+                    of = own or self.named[0], other if other not in ("", own) else self.named[1]
                     for part in split_translations(translation):
                         self.pairs += self.found.pair(word, part, of)
             self.words, self.translations = [], []
@@ -230,7 +242,8 @@ class _Tei(_Reader):
         if self.is_inside("cit", type="example") or self.is_inside("eg"):
             return False
         return (
-            self.is_inside("trans")
+            (name == "def" and self.is_inside("sense"))
+            or self.is_inside("trans")
             or self.is_inside("cit", type="trans")
             or self.is_inside("cit", type="translation")
         )

@@ -79,6 +79,7 @@ _SEPARATORS = (
     re.compile(r"(?<!\d),|,(?!\d)|[\uff0c\u3001\u060c]"),
     re.compile(r"\s*/\s*"),
 )
+_SEPARATED = re.compile(r"[\n|\uff5c;\uff1b\u061b,\uff0c\u3001\u060c/]")
 
 
 def split_translations(cell: str) -> list[str]:
@@ -87,7 +88,7 @@ def split_translations(cell: str) -> list[str]:
     >>> [split_translations(cell) for cell in ("king, kings", "roi|monarque", "1,5", "km/h", "well, well")]
     [['king', 'kings'], ['roi', 'monarque'], ['1,5'], ['km/h'], ['well, well']]
     """
-    for separator in _SEPARATORS:
+    for separator in _SEPARATORS if _SEPARATED.search(cell) else ():
         if separator.search(cell):
             parts = [one for part in separator.split(cell) for one in split_translations(stripped(part))]
             return parts if _are_translations(parts, bare="/" in cell and " / " not in cell) else [cell]

@@ -105,6 +105,17 @@ def test_freedict(tmp_path: Path) -> None:
     assert read(tmp_path, TEI.replace("UTF-8", "UTF-16").encode("utf-16"), EN_FR).pairs == pairs
     bare = TEI.replace(' xml:lang="fr"', "").replace(' xml:lang="en"', "")
     assert read(tmp_path, bare, FR_EN).pairs == pairs  # no language is named: the headword is the source
+    # Many files name their languages in the name alone; that of the header says nothing.
+    named = bare.replace("<TEI ", '<TEI xml:lang="de" ')
+    assert read(tmp_path, named, FR_EN, "eng-fra.tei") == Lexicon(pairs).reversed()
+    assert read(tmp_path, named, EN_FR, "eng-fra.tei").pairs == pairs
+    with pytest.raises(
+        BadFile, match="pairs of words of fr and de in the TEI of FreeDict, got pairs of en-fr"
+    ):
+        read(tmp_path, named, ("fr", "de"), "eng-fra.tei")
+    meant = "<sense><def>king (of a land), ruler</def></sense>"
+    found = read(tmp_path, f"<TEI><entry><form><orth>roi</orth></form>{meant}</entry></TEI>")
+    assert found.pairs == (("roi", "king"), ("roi", "ruler"))
     old = "<TEI.2><entry><form><orth>king</orth></form><trans><tr>roi</tr></trans></entry></TEI.2>"
     assert read(tmp_path, old, EN_FR).pairs == (("king", "roi"),)
 
