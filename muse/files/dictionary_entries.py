@@ -1,4 +1,4 @@
-"""Dictionaries as entries: Wiktionary's from kaikki.org, FreeDict's TEI, and translation memories (TMX).
+"""Dictionaries as entries: Wiktionary's from kaikki.org, dict.cc's, FreeDict's TEI, and translation memories.
 
 An entry names its own language and the language of each translation. Of XML only the elements that have words
 are read, as the file streams by; a file that declares entities, which can grow without limit, is refused.
@@ -6,6 +6,7 @@ are read, as the file streams by; a file that declares entities, which can grow 
 
 from __future__ import annotations
 
+import html
 import logging
 import re
 from collections import Counter
@@ -151,6 +152,47 @@ def _short_glosses(sense: dict[str, Any]) -> Iterator[str]:
         if isinstance(gloss, str):
             plain = re.sub(r"\([^()]*\)", " ", gloss).strip(" .;,")
             yield from split_translations(plain)
+
+
+# dict.cc
+
+
+_ANNOTATION = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)")
+
+
+def is_dict_cc(sample: Sequence[str]) -> bool:
+    """Whether the lines are those of a download from dict.cc, by the comment it begins with."""
+    return any(line.startswith("#") and "dict.cc" in line for line in sample[:20])
+
+
+def dict_cc_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
+    """The pairs of a download from dict.cc, without its annotations, and without its sentences."""
+    swapped, of = False, ("", "")
+    for number, line in enumerate(lines, 1):
+        if line.startswith("#"):
+            if named := re.match(r"#\s*([A-Za-z]{2})-([A-Za-z]{2})\b", line):
+                of = named[1].lower(), named[2].lower()
+                swapped = languages is not None and language_code(languages[0]) == of[1]
+            continue
+        cells = line.removesuffix("\r").split("\t")
+        if not line.strip():
+            continue
+        if len(cells) < 2:
+            raise BadFile(
+                f"{path}:{number}: expected words with a tab between, as dict.cc has, got {line[:60]!r}; "
+                "download the file again"
+            )
+        verb = len(cells) > 2 and "verb" in cells[2]
+        one, two = (
+            _plain_dict_cc(cell, verb and language == "en") for cell, language in zip(cells, of, strict=False)
+        )
+        if one and two and max(len(one.split()), len(two.split())) <= LONGEST_PHRASE:
+            yield PairLine((two, one) if swapped else (one, two))
+
+
+def _plain_dict_cc(cell: str, infinitive: bool) -> str:
+    text = stripped(re.sub(r"\s+", " ", _ANNOTATION.sub(" ", html.unescape(cell)))).strip()
+    return text.removeprefix("to ") if infinitive else text
 
 
 # XML

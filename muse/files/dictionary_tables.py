@@ -9,7 +9,6 @@ table.
 from __future__ import annotations
 
 import csv
-import html
 import logging
 import math
 import re
@@ -116,7 +115,9 @@ def pairs_of_cells(source: str, target: str) -> list[tuple[str, str]]:
     If both have as many parts, such as il/elle and he/she, nothing says which belong together: they stay
     whole.
     """
-    sources, targets = split_translations(source), split_translations(target)
+    targets = split_translations(target)
+    # Of a word and its translations only these are often written with a bare slash.
+    sources = [source] if "/" in source and " / " not in source else split_translations(source)
     if len(sources) == len(targets):
         return [(source, target)]
     return [(one, two) for one in sources for two in targets]
@@ -441,12 +442,18 @@ def check_kind(path: Path) -> None:
         )
     name = path.name.removesuffix(".dz")
     program = _BY_NAME.get(Path(name).suffix.lower())
-    if program is None or (program == "dictd" and not path.with_suffix(".dict.dz").exists()):
+    ours = not path.with_suffix(".dict.dz").exists() if program == "dictd" else _is_plain_text(head)
+    if program is None or ours:
         return
     raise BadFile(
         f"{path}: expected a dictionary as text or a table, got the format of {program}; convert it into "
         f"lines with tabs: pyglossary {path.name} {Path(name).stem}.txt"
     )
+
+
+def _is_plain_text(head: bytes) -> bool:
+    # The first bytes may end inside a character; Lingvo's text begins with the names of its languages.
+    return b"\0" not in head and "\ufffd" not in head.decode(errors="replace")[:-4] and b"#NAME" not in head
 
 
 def is_workbook(path: Path) -> bool:
@@ -545,44 +552,3 @@ def target_comes_first(name: str, languages: Languages | None) -> bool:
     if found := re.match(r"dict[._-]([a-z]{2,3})(?:\.|$)", name.casefold()):
         return wanted is None or language_code(found[1]) != wanted[1]
     return False
-
-
-# dict.cc
-
-
-_ANNOTATION = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)")
-
-
-def is_dict_cc(sample: Sequence[str]) -> bool:
-    """Whether the lines are those of a download from dict.cc, by the comment it begins with."""
-    return any(line.startswith("#") and "dict.cc" in line for line in sample[:20])
-
-
-def dict_cc_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
-    """The pairs of a download from dict.cc, without its annotations, and without its sentences."""
-    swapped, of = False, ("", "")
-    for number, line in enumerate(lines, 1):
-        if line.startswith("#"):
-            if named := re.match(r"#\s*([A-Za-z]{2})-([A-Za-z]{2})\b", line):
-                of = named[1].lower(), named[2].lower()
-                swapped = languages is not None and language_code(languages[0]) == of[1]
-            continue
-        cells = line.removesuffix("\r").split("\t")
-        if not line.strip():
-            continue
-        if len(cells) < 2:
-            raise BadFile(
-                f"{path}:{number}: expected words with a tab between, as dict.cc has, got {line[:60]!r}; "
-                "download the file again"
-            )
-        verb = len(cells) > 2 and "verb" in cells[2]
-        one, two = (
-            _plain_dict_cc(cell, verb and language == "en") for cell, language in zip(cells, of, strict=False)
-        )
-        if one and two and max(len(one.split()), len(two.split())) <= LONGEST_PHRASE:
-            yield PairLine((two, one) if swapped else (one, two))
-
-
-def _plain_dict_cc(cell: str, infinitive: bool) -> str:
-    text = stripped(re.sub(r"\s+", " ", _ANNOTATION.sub(" ", html.unescape(cell)))).strip()
-    return text.removeprefix("to ") if infinitive else text

@@ -21,15 +21,21 @@ from pathlib import Path
 from typing import Any
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.dictionary_entries import LONGEST_LINE, is_wiktionary, is_xml, wiktionary_pairs, xml_pairs
+from muse.files.dictionary_entries import (
+    LONGEST_LINE,
+    dict_cc_pairs,
+    is_dict_cc,
+    is_wiktionary,
+    is_xml,
+    wiktionary_pairs,
+    xml_pairs,
+)
 from muse.files.dictionary_tables import (
     SAMPLE,
     Languages,
     check_kind,
     columns_of_header,
-    dict_cc_pairs,
     has_probabilities,
-    is_dict_cc,
     is_workbook,
     object_rows,
     pairs_of_rows,
@@ -190,7 +196,7 @@ def _entries(path: Path, wanted: str, languages: Languages | None) -> Iterator[P
     check_kind(path)
     if is_workbook(path):
         yield from pairs_of_rows(workbook_rows(path), path, languages, sheet=True)
-    elif (base := base_of_files(path)) is not None and base.with_name(f"{base.name}.ifo").exists():
+    elif (base := base_of_files(path)) is not None:
         yield from stardict_pairs(base)
     else:
         with open_source(path) as source:

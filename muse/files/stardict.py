@@ -16,7 +16,7 @@ from typing import Protocol
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.dictionary_tables import LONGEST_PHRASE, split_translations, stripped
-from muse.files.source import open_source
+from muse.files.source import first_bytes, open_source
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.lexicon import Entry, PairLine
 
@@ -32,14 +32,16 @@ _NUMBERING = re.compile(r"^\s*(?:\d+[.)]|[a-z]\)|[-\u2013\u2022*\u2192])\s*")
 
 
 def base_of_files(path: Path) -> Path | None:
-    """The path without the ending, of one of the files of a StarDict dictionary; None of any other.
+    """The path without the ending, of one of the files of a StarDict dictionary; None of any other file.
 
-    >>> base_of_files(Path("fr-en.dict.dz")), base_of_files(Path("fr-en.txt"))
-    (PosixPath('fr-en'), None)
+    The .ifo begins as it should, or has an index beside it.
     """
     for ending in sorted(_ENDINGS, key=len, reverse=True):
         if path.name.endswith(ending) and path.name != ending:
-            return path.with_name(path.name.removesuffix(ending))
+            name = path.name.removesuffix(ending)
+            info, index = (path.with_name(f"{name}{other}") for other in (".ifo", ".idx"))
+            if first_bytes(info, len(MAGIC)) == MAGIC or (info.exists() and index.exists()):
+                return path.with_name(name)
     return None
 
 

@@ -175,3 +175,21 @@ def test_entities_that_grow_are_refused_at_once(tmp_path: Path) -> None:
     outside = '<!DOCTYPE TEI [<!ENTITY e SYSTEM "file:///etc/passwd">]><TEI>&e;</TEI>'
     with pytest.raises(BadFile, match="expected no declaration of entities"):
         read(tmp_path, outside)
+
+
+DICT_CC = """# DE-EN vocabulary database\tcompiled by dict.cc
+# Date and time\t2026-01-01 00:00
+
+K\u00f6nig {m}\tking\tnoun\t[hist.]
+gehen\tto go\tverb\t
+sich [Akk.] &Auml;rger einhandeln <ugs.>\tto get (oneself) into trouble\tverb\t
+Das ist ein ganzer Satz hier.\tThis is a whole sentence here.\t\t
+"""
+
+
+def test_dict_cc(tmp_path: Path) -> None:
+    pairs = (("K\u00f6nig", "king"), ("gehen", "go"), ("sich \u00c4rger einhandeln", "get into trouble"))
+    assert read(tmp_path, DICT_CC, languages=("de", "en")).pairs == pairs
+    assert read(tmp_path, DICT_CC, languages=("en", "de")) == Lexicon(pairs).reversed()
+    with pytest.raises(BadFile, match="d.xml:2: expected words with a tab between, as dict.cc has"):
+        read(tmp_path, "# compiled by dict.cc\nroi king\n")

@@ -88,6 +88,7 @@ def test_the_encodings_of_excel(tmp_path: Path, encoding: str, between: str) -> 
         ("et/ou\tand/or\n", [("et/ou", "and/or")]),
         ("un\t1,5\n", [("un", "1,5")]),
         ("eh bien\twell, well\n", [("eh bien", "well, well")]),
+        ("guide/page\tguide\n", [("guide/page", "guide")]),
         ("il/elle est\the/she is\n", [("il/elle est", "he/she is")]),
         ("ion\t(Na, K)\n", [("ion", "(Na, K)")]),
     ],
@@ -209,24 +210,6 @@ def test_moses_aligns_some_words_with_none(tmp_path: Path) -> None:
     )
 
 
-DICT_CC = """# DE-EN vocabulary database\tcompiled by dict.cc
-# Date and time\t2026-01-01 00:00
-
-K\u00f6nig {m}\tking\tnoun\t[hist.]
-gehen\tto go\tverb\t
-sich [Akk.] &Auml;rger einhandeln <ugs.>\tto get (oneself) into trouble\tverb\t
-Das ist ein ganzer Satz hier.\tThis is a whole sentence here.\t\t
-"""
-
-
-def test_dict_cc(tmp_path: Path) -> None:
-    pairs = (("K\u00f6nig", "king"), ("gehen", "go"), ("sich \u00c4rger einhandeln", "get into trouble"))
-    assert read(tmp_path, DICT_CC, languages=("de", "en")).pairs == pairs
-    assert read(tmp_path, DICT_CC, languages=("en", "de")) == Lexicon(pairs).reversed()
-    with pytest.raises(BadFile, match="d.txt:2: expected words with a tab between, as dict.cc has"):
-        read(tmp_path, "# compiled by dict.cc\nroi king\n")
-
-
 def test_a_workbook(tmp_path: Path) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
@@ -275,6 +258,7 @@ def test_pandas_writes_what_is_read(tmp_path: Path) -> None:
         ("d.txt", b"%PDF-1.7\n", "a PDF; copy its words"),
         ("d.bgl", b"\x12\x34\x00\x01", "the format of Babylon; convert .*: pyglossary d.bgl d.txt"),
         ("d.dsl", '#NAME "x"\n'.encode("utf-16"), "the format of ABBYY Lingvo; convert"),
+        ("e.dsl", b'#NAME "x"\n', "the format of ABBYY Lingvo; convert"),
     ],
 )
 def test_other_formats_are_refused_by_name(tmp_path: Path, name: str, content: bytes, message: str) -> None:

@@ -54,6 +54,8 @@ def test_articles(tmp_path: Path, types: str, article: bytes, translations: list
 
 def test_any_of_the_files_is_the_dictionary(tmp_path: Path) -> None:
     pairs = (("king", "roi"), ("cat", "chat"))
+    (tmp_path / "text.ifo").write_text("king roi\ncat chat\n", encoding="utf-8")
+    assert read_lexicon(tmp_path / "text.ifo").pairs == pairs  # by its content, whatever its name
     for wide in (False, True):
         for packed in (False, True):
             folder = tmp_path / f"{wide}{packed}"
