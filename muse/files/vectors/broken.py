@@ -186,14 +186,13 @@ def keep_whole(
 def _decoded(words: Sequence[bytes | str]) -> list[str] | None:
     # All words as text, in one step; None if one is broken, or if that does not show whether one is.
     try:
-        texts = b"\0".join(map(_encoded, words)).decode().split("\0")
-    except UnicodeError:
+        if words and isinstance(words[0], bytes):
+            texts = b"\0".join(words).decode().split("\0")  # type: ignore[arg-type]
+        else:
+            texts = "\0".join(words).encode().decode().split("\0")  # type: ignore[arg-type]
+    except (UnicodeError, TypeError):  # the latter: some are bytes, some are text
         return None
     return texts if len(texts) == len(words) and all(texts) else None
-
-
-def _encoded(word: bytes | str) -> bytes:
-    return word if isinstance(word, bytes) else word.encode()
 
 
 def as_text(word: bytes | str) -> str | None:
