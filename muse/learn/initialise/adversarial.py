@@ -39,6 +39,7 @@ from muse.learn.criterion import Criterion
 from muse.learn.criterion import criterion as criterion_of
 from muse.learn.initialise.components import components, principal_axes
 from muse.procrustes import procrustes
+from muse.progress import duration
 from muse.run.runtime import Runtime
 from muse.run.streams import mixed
 from muse.search.retrieval import Retrieval, mutual_neighbours
@@ -48,6 +49,7 @@ log = logging.getLogger(__name__)
 
 State = dict[str, Tensor]  # all that training changes; restarts are the first axis of every tensor
 REPORTED = ("criterion", "loss", "defect")  # of each epoch, in the history
+TIMED, LONG = 100, 10_000  # steps by which the time of a long epoch is predicted, and what is a long one
 WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted to bring a mapping back
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -268,10 +270,12 @@ class _Training:
         decay = c.decay**epoch
         generator = _generator(seed, epoch + 1, self.device)
         loss = torch.zeros((), device=self.device)
-        for _ in range(c.steps):
+        for step in range(1, c.steps + 1):
             for _ in range(c.discriminator_steps):
                 loss += self._discriminator_step(state, c.discriminator_rate * decay, generator)
             self._mapping_step(state, c.mapping_rate * decay, generator)
+            if step == TIMED and c.steps >= LONG:
+                self._predict((c.epochs - epoch) * c.steps, (time.perf_counter() - began) / TIMED)
         pace = 2 * c.batch * c.steps * len(state["mapping"]) / (time.perf_counter() - began)
         state = _healthy(state)
         found = torch.tensor([criterion(self._lift(mapping)) for mapping in state["mapping"]])
@@ -280,6 +284,13 @@ class _Training:
         worst, loss = float(defect(state["mapping"]).max()), loss / (c.steps * c.discriminator_steps)
         figures = AdversarialEpoch(epoch + 1, tuple(found.tolist()), pace, worst, rate, float(loss))
         return self._prune(state, epoch + 1), figures
+
+    @staticmethod
+    def _predict(steps: int, seconds: float) -> None:
+        # The first epoch alone may take an hour, in which nothing else would be seen.
+        log.info(
+            "adversarial training: %s steps take at most %s here", f"{steps:,}", duration(steps * seconds)
+        )
 
     def _discriminator_step(self, state: State, rate: float, generator: torch.Generator) -> Tensor:
         # Equation 4.3: mapped source words are labelled 1, target words 0, both smoothed.

@@ -402,3 +402,18 @@ def test_the_rate_shrinks_by_the_factor_of_the_settings() -> None:
 
     assert rate() == 0.5
     assert rate(shrink=1.0) == 1.0
+
+
+def test_the_time_of_long_training_is_predicted(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("muse.learn.initialise.adversarial.TIMED", 2)
+    monkeypatch.setattr("muse.learn.initialise.adversarial.LONG", 30)
+    caplog.set_level(logging.INFO)
+    training = _Training(SOURCE, TARGET, QUICK, "cpu")  # three epochs of 30 steps
+    training.run_epoch(training.start(0), 0, 1, lambda _: 0.0)
+    assert "adversarial training: 60 steps take at most" in caplog.text
+    caplog.clear()
+    training = _Training(SOURCE, TARGET, replace(QUICK, steps=29), "cpu")
+    training.run_epoch(training.start(0), 0, 1, lambda _: 0.0)
+    assert "adversarial training" not in caplog.text
