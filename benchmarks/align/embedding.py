@@ -69,9 +69,10 @@ def measured(asked: argparse.Namespace, settings: str) -> list[dict[str, object]
         for source, target in pairs:
             own, other = (folder / f"{language}.vec" for language in (source, target))
             files: list[str | Path] = ["--src-emb", own, "--tgt-emb", other]
-            run = muse("align", "--src", source, "--tgt", target, *files, "--out", folder / "space")
+            space = folder / f"{source}-{target}"
+            run = muse("align", "--src", source, "--tgt", target, *files, "--out", space)
             gold = asked.shared / "data" / "dictionaries" / f"{source}-{target}.{LISTS[asked.gold]}.txt"
-            score = muse("evaluate", folder / "space", "--src", source, "--tgt", target, "--dictionary", gold)
+            score = muse("evaluate", space, "--src", source, "--tgt", target, "--dictionary", gold)
             low, high = score.fields["ci95"]
             found.append({
                 "pair": f"{source}-{target}", "settings": settings, "gold": asked.gold,

@@ -45,10 +45,15 @@ class Job:
 
 _TRAIN = "--parallel pairs.tsv --epochs 3 --set steps=20 --batch 16"
 JOBS = (
-    Job("align", "align --src fr --tgt en --src-emb fr.vec --tgt-emb en.vec --init gromov", "out", True),
+    Job(
+        "align",
+        "align --src fr --tgt en --src-emb fr.vec --tgt-emb en.vec --init gromov --force",
+        "out",
+        True,
+    ),
     Job(
         "align adversarial",
-        "align --src fr --tgt en --src-emb fr.vec --tgt-emb en.vec --init adversarial",
+        "align --src fr --tgt en --src-emb fr.vec --tgt-emb en.vec --init adversarial --force",
         "out",
         True,
         loaded=True,
