@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from muse.answers.translations import answer_words
 from muse.files import read_lexicon, read_vectors
 from muse.learn import auto
 from muse.normalise import normalise
@@ -35,6 +36,7 @@ FIELDS = {
     "peak_memory_mb",
     "signature",
 }
+SURE = 0.8  # probability
 FEW = 1_000  # words of the sample, where any will do
 
 
@@ -82,6 +84,25 @@ def test_it_translates(muse: Command, aligned: Path) -> None:
     assert score["ci95"][0] < score["p_at_1"] < score["ci95"][1]
     found = muse("translate", aligned, "maison", "--json").json["translations"]["maison"]
     assert "house" in [word for word, _ in found[:3]]
+
+
+@pytest.mark.parametrize("direction", [("fr", "en"), ("en", "fr")])
+def test_everyday_words(aligned: Path, direction: tuple[str, str]) -> None:
+    space, accepted = load_space(aligned), dict[str, set[str]]()
+    for word, translation in read_lexicon(
+        ROOT / "dictionaries" / f"{'-'.join(direction)}.everyday.txt"
+    ).pairs:
+        accepted.setdefault(word, set()).add(translation)
+    source, target = direction
+    asked = [word for word in accepted if word in space.vectors(source).index]
+    found = answer_words(space, asked, source=source, target=target, top=1)
+    best = [one.answers[0] for one in found]
+    right = [one.target in accepted[word] for word, one in zip(asked, best, strict=True)]
+    sure = [good for good, one in zip(right, best, strict=True) if (one.probability or 0) >= SURE]
+    assert len(asked) > 135
+    assert sum(right) > 0.84 * len(right)
+    assert len(sure) > 80
+    assert sum(sure) > 0.95 * len(sure)
 
 
 def test_an_induced_dictionary_of_pairs_reads_back(muse: Command, aligned: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from tests.conftest import ROOT
 SAMPLE = ROOT / "embeddings" / "sample"
 GOLD = ROOT / "dictionaries" / "fr-en.sample.txt"
 FIRST = ROOT / "dictionaries" / "fr-en.first-words.txt"
+EVERYDAY = [ROOT / "dictionaries" / f"{direction}.everyday.txt" for direction in ("fr-en", "en-fr")]
 LANGUAGES = ("fr", "en")
 MAX_BYTES = 8_000_000
 SOURCE_WORDS = {GOLD: 1_000, FIRST: 100}
@@ -73,7 +74,7 @@ def test_checksums_match(folder: str) -> None:
 
 def test_checksums_cover_every_file() -> None:
     listed = {path for folder in ("embeddings", "dictionaries") for path, _ in _checksums(folder)}
-    assert listed == {GOLD, FIRST, *(SAMPLE / f"{language}.vec.gz" for language in LANGUAGES)}
+    assert listed == {GOLD, FIRST, *EVERYDAY, *(SAMPLE / f"{language}.vec.gz" for language in LANGUAGES)}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -119,6 +120,13 @@ def test_gold_has_no_duplicates(pairs: list[tuple[str, str]]) -> None:
 def test_gold_is_lower_case_single_words(pairs: list[tuple[str, str]]) -> None:
     wrong = [word for pair in pairs for word in pair if not (word.isalpha() and word == word.lower())]
     assert wrong == []
+
+
+@pytest.mark.parametrize(("path", "count"), zip(EVERYDAY, (147, 142), strict=True))
+def test_everyday_words_are_distinct(path: Path, count: int) -> None:
+    found = _pairs(path)
+    assert len(set(found)) == len(found)
+    assert len({source for source, _ in found}) == count
 
 
 def test_gold_follows_the_frequency_rank_in_french_novels(pairs: list[tuple[str, str]], shared: Path) -> None:
