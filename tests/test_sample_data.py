@@ -122,7 +122,7 @@ def test_gold_is_lower_case_single_words(pairs: list[tuple[str, str]]) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(("path", "count"), zip(EVERYDAY, (147, 142), strict=True))
+@pytest.mark.parametrize(("path", "count"), [*zip(EVERYDAY, (147, 142), strict=True)])
 def test_everyday_words_are_distinct(path: Path, count: int) -> None:
     found = _pairs(path)
     assert len(set(found)) == len(found)
