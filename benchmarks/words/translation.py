@@ -1,14 +1,15 @@
 """BLEU and chrF of word-by-word translation: nearest neighbours, then CSLS, then a language model.
 
     python -m benchmarks.words.translation [--space SPACE] [--sets tatoeba,multi30k] [--lm-order 3]
-        [--lines FOLDER] [--against FOLDER] [--tune] [--shared ../shared]
+        [--lines FOLDER] [--against FOLDER] [--tune | --things] [--shared ../shared]
 
 The language model is trained by muse train-lm on the target's side of the training text, which is used as
 monolingual text: no source sentence is looked at. Every row is one `muse translate`, with all defaults but
 those it names; `p` is of sacrebleu's paired bootstrap test against the row above; `names` are the capitalised
 words that the reference has unchanged. `--lines` keeps the translations; `--against` adds p against those
 kept before, by another version or space. --tune instead tries weights of the model on 2,000 pairs of the
-Tatoeba training file that its model has not seen; the test sets stay closed.
+Tatoeba training file that its model has not seen; the test sets stay closed. --things instead counts what is
+no word (numbers, quotations, addresses) and comes back unchanged, in all lines of both parts that have such.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from sacrebleu.significance import PairedTest
 
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import header, heading, muse, row
-from benchmarks.words.kept_names import kept_names
+from benchmarks.words.kept_names import has_things, kept_names, kept_things
 
 LANGUAGES = ("en", "fr")
 HELD_OUT = 80  # one pair in so many is for tuning
@@ -175,6 +176,15 @@ def tune(text: Text, space: Path, folder: Path) -> None:
                 row([f"{source}-{target}", order, str(weight), f"{bleu:.2f}", f"{chrf:.2f}"])
 
 
+def count_things(name: str, text: Text, space: Path) -> None:
+    """Prints how many things that are no words come back unchanged, in lines to train and to test on."""
+    for source, target in (("fr", "en"), ("en", "fr")):
+        lines = [line for line in text.train[source] + text.test[source] if has_things(line)]
+        found, _ = translated(space, lines, "--src", source, "--tgt", target)
+        kept, things = kept_things(lines, found["lines"])
+        row([name, f"{source}-{target}", len(lines), things, kept, f"{100 * kept / things:.1f} %"])
+
+
 def main() -> None:
     """Aligns where no space is given, and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -184,6 +194,7 @@ def main() -> None:
     parser.add_argument("--lines", type=Path, metavar="FOLDER")
     parser.add_argument("--against", type=Path, metavar="FOLDER")
     parser.add_argument("--tune", action="store_true")
+    parser.add_argument("--things", action="store_true")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
     data = asked.shared / "data"
@@ -195,6 +206,11 @@ def main() -> None:
             muse("align", *find_pair("fr-en", asked.shared).arguments(), "--out", space)
         if asked.tune:
             tune(tatoeba(data), space, folder)
+            return
+        if asked.things:
+            header(("set", "direction", "lines", "things", "unchanged", "share"))
+            for part in asked.sets.split(","):
+                count_things(part, SETS[part](data), space)
             return
         header(COLUMNS if asked.against is None else (*COLUMNS[:-2], *AGAINST, *COLUMNS[-2:]))
         for part in asked.sets.split(","):

@@ -36,6 +36,7 @@ _KEPT = re.compile(
             r"(?<!\S)\.[^\W\d_]\w*",  # .NET
             r"(?<!\w)[nN][°º]",
             r"°[CFK](?!\w)",
+            r"(?<!\w)\d{2,4}['’]s(?!\w)",  # the 80's
             r"(?<!\w)\w*?[²³¹\u2070-\u209c]\w*",
             r"(?<![\w:;=])[:;=]['’]?-?[)(\]\[DPpOo/\\|*3](?!\w)",
         )
@@ -195,7 +196,7 @@ def _space(words: Sequence[TranslatedToken], place: int, language: str) -> str |
     if not (last.copied and word.copied):
         before = before and " "  # a no-break space is for what it holds together
     if not (last.sign or word.sign):
-        return before if last.copied and word.copied and before != " " else None
+        return before if last.copied and word.copied else None
     if not before and last.token.text.endswith("'") and not last.sign and not last.text.endswith("'"):
         return " "  # "l'" is "the"
     if word.text == _CLOSES or last.text == _OPENS:

@@ -132,7 +132,7 @@ class TextReader:
                 for part in token.split("-")
             ]
             if all(part.entry is not None for part in parts):
-                parts[0] = parts[0]._replace(at=at)
+                parts[0] = parts[0]._replace(at=parts[0].at._replace(before=at.before))
                 return [piece for part in parts for piece in (_JOINT, part)][1:]
         return [Piece(token, self._new(token, first) if entry is None else entry, first, name, at)]
 
