@@ -243,8 +243,8 @@ def pairs_of_rows(
             yield PairLine(pair, *numbers)
     if empty:
         log.warning(
-            "%s: left out %d rows without a word or without a translation, the first is row %d",
-            path, len(empty), empty[0],
+            "%s: left out %d row%s without a word or without a translation, the first is row %d",
+            path, len(empty), "s" * (len(empty) != 1), empty[0],
         )  # fmt: skip
 
 
@@ -321,7 +321,9 @@ def _is_tab_table(lines: Sequence[str], languages: Languages | None) -> bool:
         return True
     if any(len(row) < 2 or not row[0] for row in cells):
         return False
-    return (len(cells) > 1 and columns_of_header(cells[0], languages) is not None) or any(
+    # A lone row is a pair, but for one that muse has always taken for a header.
+    alone = len(cells) == 1 and cells[0][:2] != ["source", "target"]
+    return (not alone and columns_of_header(cells[0], languages) is not None) or any(
         _is_quoted(cell) or len(split_translations(cell)) > 1 for row in cells for cell in row[:2]
     )
 

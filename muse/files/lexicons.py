@@ -227,7 +227,7 @@ def _text_pairs(path: Path, lines: Iterator[str], languages: Languages | None) -
             f"{path}:1: expected pairs of words, got a phrase table of Moses; give lex.f2e, which lies "
             "beside it"
         )
-    elif any(reader(sample[0] if sample else "") for reader in (table_reader, object_reader)):
+    elif _is_of_muse(sample[0] if sample else ""):
         yield from _plain_pairs(path, lines, WORDS)
     elif (rows := table_layout(sample, languages)) is not None:
         yield from pairs_of_rows(rows(lines, path), path, languages)
@@ -235,6 +235,12 @@ def _text_pairs(path: Path, lines: Iterator[str], languages: Languages | None) -
         yield from probable_pairs(lines, path, languages)
     else:
         yield from _plain_pairs(path, lines, WORDS)
+
+
+def _is_of_muse(first: str) -> bool:
+    """Whether a first line is that of a table with ranks, or of objects, as muse writes them."""
+    ranked = "rank" in first.removesuffix("\r").split("\t")
+    return (ranked and table_reader(first) is not None) or object_reader(first) is not None
 
 
 def _plain_pairs(path: Path, lines: Iterator[str], wanted: str) -> Iterator[PairLine]:
