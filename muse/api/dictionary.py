@@ -13,10 +13,8 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-import numpy as np
-
 from muse.answers.induction import entries
-from muse.api.space import FORMER_NAMES, as_retrieval, direction_of, language_names, limits_of, load
+from muse.api.space import FORMER_NAMES, as_retrieval, direction_of, language_names, limits_of, load, seeded
 from muse.errors import BadSetting
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
@@ -49,12 +47,14 @@ def induce(
     `top`, `mutual`, `words`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`. With `out` it is also
     written, in the `format` that the name says, or that is given. `Space.dictionary` gives a DataFrame.
     """
+    if not isinstance(out, str | PathLike | None):
+        raise BadSetting(f"out must be the name of a file, got {out!r}")
     found = opened(space, answers)
     names = {name: options.pop(name) for name in ("lang", "tgt", *FORMER_NAMES) if name in options}
     way = direction_of(found, *language_names(names.pop("lang", None), names.pop("tgt", None), names))
     made = entries(
         found, *way, limits=limits_of(found, way[0], options, "muse.induce"),
-        retrieval=as_retrieval(retrieval), rng=np.random.default_rng(seed),
+        retrieval=as_retrieval(retrieval), rng=seeded(seed),
     )  # fmt: skip
     with ExitStack() as files:
         if out is not None:
@@ -119,14 +119,14 @@ def evaluate(
     warn_of_dictionary(found, lexicon, *way)
     name = gold_name(Path(dictionary)) if isinstance(dictionary, str | PathLike) else None
     return evaluate_words(
-        found, lexicon, rng=np.random.default_rng(seed), source=way[0], target=way[1],
+        found, lexicon, rng=seeded(seed), source=way[0], target=way[1],
         retrieval=as_retrieval(retrieval), gold=name,
     )  # fmt: skip
 
 
 def _given(languages: dict[str, str | None]) -> tuple[str | None, str | None]:
     names = dict(languages)
-    return language_names(names.pop("lang", None), names.pop("tgt", None), names)
+    return language_names(names.pop("lang", None), names.pop("tgt", None), names, "muse.evaluate")
 
 
 def _way(space: AlignedSpace, lexicon: Lexicon, given: tuple[str | None, str | None]) -> tuple[str, str]:
@@ -178,4 +178,6 @@ def opened(space: AlignedSpace | Path | str, answers: AnswersBy = "all") -> Alig
         return load(space, answers=answers)
     if not isinstance(space, AlignedSpace):
         raise BadSetting(f"expected a space or its folder, got {shorten(repr(space), 60)}; use muse.load")
+    if answers not in ("all", "csls"):
+        raise BadSetting(f"answers must be one of all, csls; got {answers!r}")
     return space.by_csls() if answers == "csls" else space

@@ -102,6 +102,10 @@ def align(
     texts = {name: options.pop(name, None) for name in ("src_text", "tgt_text")}
     config = settings_of(**languages, options=options)
     check_yes_or_no(quiet=quiet, verbose=verbose)
+    if not isinstance(progress, Progress | None):
+        raise BadSetting(
+            f"progress must be a muse.progress.Progress, got {progress!r}; quiet=True shows none"
+        )
     untrained = untrained_of(config, *given_texts(**texts), quiet=quiet)
     if threads is not None:
         check_count("threads", threads)

@@ -43,6 +43,8 @@ _YES_OR_NO = {"lower", "resume", "force", "no_identical", "reweight", "joint"}
 _OF_A_RUN = ("src", "tgt", "lexicon", "hints", "ranked", "fixed_target")
 KNOWN = (*(name for name in OPTIONS if name not in _OF_A_RUN), "config", *FORMER_NAMES)
 
+OF_CALLS = ("device", "progress", "quiet", "src", "src_text", "tgt", "tgt_text", "threads", "verbose")
+
 
 def settings_of(src: str | Sequence[str] | None, tgt: str | None, options: Mapping[str, Any]) -> AlignConfig:
     """The settings with these options by their names on the command line, with underscores (`src_emb`).
@@ -88,7 +90,7 @@ def _checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
     given = dict[str, str]()  # the name that each was given by
     for name, value in options.items():
         if name not in KNOWN:
-            meant = did_you_mean(name, KNOWN) or f"; choose among {', '.join(sorted(KNOWN))}"
+            meant = did_you_mean(name, (*KNOWN, *OF_CALLS)) or f"; choose among {', '.join(sorted(KNOWN))}"
             raise BadSetting(f"{name} is no option of muse.align{meant}")
         present = FORMER_NAMES.get(name, name)
         if present in given:

@@ -131,7 +131,7 @@ class Space(AlignedSpace):
         for word in words:
             check_word(word)
         if language is None:
-            language = language_of(self, words, choice=choice)
+            language = language_of(self, words, choice=choice) if words else self.pivot
         elif language not in self.sides:
             raise BadSetting(
                 f"the languages of this space are {', '.join(self.languages)}; got {language!r}; to look up "
@@ -238,7 +238,7 @@ class Space(AlignedSpace):
         way = direction_of(self, *language_names(lang, tgt, given, "space.dictionary"))
         found = entries(
             self, *way, limits=limits_of(self, way[0], limits, "space.dictionary"),
-            retrieval=as_retrieval(retrieval), rng=np.random.default_rng(seed),
+            retrieval=as_retrieval(retrieval), rng=seeded(seed),
         )  # fmt: skip
         return dictionary_frame(found)
 
@@ -292,6 +292,8 @@ def load(
     folder = _only_space() if folder is None else folder
     if not isinstance(folder, str | PathLike):
         raise BadSetting(f"muse.load needs the folder of a space, got {folder!r}; give its path")
+    if answers not in ("all", "csls"):
+        raise BadSetting(f"answers must be one of all, csls; got {answers!r}")
     loaded = load_aligned(
         folder, device=pick_device(device), check=check, progress=progress or Progress(quiet=quiet),
         approximation=approximation, answers=answers,
@@ -413,6 +415,9 @@ def language_names(
         if value is not None and found[present] is not None:
             raise BadSetting(f"{present} and {name} are one option, got both; leave one of them out")
         found[present] = found[present] if value is None else value
+    for name, language in found.items():
+        if not isinstance(language, str | None):
+            raise BadSetting(f"{name} must be a language, got {language!r}")
     return found["lang"], found["tgt"]
 
 
@@ -436,6 +441,13 @@ def direction_of(space: AlignedSpace, lang: str | None, tgt: str | None) -> tupl
     return space.direction(lang, tgt)
 
 
+def seeded(seed: int) -> np.random.Generator:
+    """A generator of random numbers; BadSetting unless the seed is a whole number of at least 0."""
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise BadSetting(f"seed must be a whole number of at least 0, got {seed!r}")
+    return np.random.default_rng(seed)
+
+
 def as_retrieval(given: Retrieval | str | None) -> Retrieval:
     """The retrieval, which may be given by its name: csls, the default, nn or isf."""
     return given if isinstance(given, Retrieval) else Retrieval(given or "csls")
@@ -449,6 +461,8 @@ def limits_of(space: AlignedSpace, language: str, options: Mapping[str, Any], of
     for name in options:
         if name not in OF_LIMITS:
             raise _no_option(name, of, {*OF_LIMITS, "lang", "tgt"})
+    if not isinstance(options.get("mutual", False), bool):
+        raise BadSetting(f"mutual must be True or False, got {options['mutual']!r}")
     most = options.get("max_vocab")
     return Limits(
         options.get("top", 1), options.get("mutual", False), options.get("src_max") or most,

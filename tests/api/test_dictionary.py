@@ -74,6 +74,10 @@ def test_pairs_that_a_format_cannot_hold_are_left_out_of_the_file_and_named(
         ({"lang": "xx"}, "the languages of this space are fr, en; got 'xx'"),
         ({"out": "x.tsv", "format": "doc"}, "a dictionary format must be one of"),
         ({"min_probability": 2}, "--min-probability must be from 0 to 1"),
+        ({"mutual": "yes"}, "mutual must be True or False, got 'yes'"),
+        ({"out": 3}, "out must be the name of a file, got 3"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
+        ({"answers": "cls"}, "answers must be one of all, csls; got 'cls'"),
     ],
 )
 def test_wrong_options_are_told_by_name(space: Space, options: dict[str, Any], message: str) -> None:

@@ -380,6 +380,8 @@ def test_a_failure_is_never_silent(files: Path, caplog: pytest.LogCaptureFixture
     ("options", "message"),
     [
         ({"quiet": "yes"}, "quiet must be True or False, got 'yes'"),
+        ({"quite": True}, r"quite is no option of muse\.align; did you mean quiet\?"),
+        ({"progress": True}, "progress must be a muse.progress.Progress, got True; or use quiet"),
         ({"threads": 0}, "threads must be at least 1, got 0"),
         ({"threads": 1.5}, "threads must be a whole number of at least 1, got 1.5"),
         ({"src_text": 3}, "src_text must be a path or several, got 3"),

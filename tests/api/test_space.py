@@ -55,6 +55,7 @@ def test_a_vector_is_that_of_the_word_and_a_copy(space: Space) -> None:
     np.testing.assert_array_equal(space[["eau", "table"]], rows[[2, 3]])  # eau is of fr alone
     np.testing.assert_array_equal(space["en", ["queen", "table"]], space.vectors("en").matrix[[1, 3]])
     assert np.linalg.norm(space["eau"]) == pytest.approx(1, abs=1e-6)
+    assert space[[]].shape == space["fr", []].shape == (0, 3)
     space["roi"][:] = 0
     assert space["roi"].any()
 
@@ -143,6 +144,8 @@ def test_a_list_is_answered_word_by_word(space: Space) -> None:
         ({"word": "roi", "lang": "fr", "src": "fr"}, "lang and src are one option, got both"),
         ({"word": "roi", "lang": "fr", "tgt": "fr"}, "must be different languages"),
         ({"word": "roi", "retrieval": "cls"}, "a retrieval must be one of csls, nn, isf"),
+        ({"word": "roi", "lang": 3}, "lang must be a language, got 3"),
+        ({"word": b"roi"}, "words must be a list of str, got bytes"),
     ],
 )
 def test_wrong_options_are_told_by_name(space: Space, options: dict[str, Any], message: str) -> None:
@@ -273,6 +276,9 @@ def test_a_space_is_loaded_and_saved(tmp_path: Path) -> None:
 def test_what_is_no_space_is_not_loaded(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="muse.load needs the folder of a space, got 3"):
         muse.load(3)  # type: ignore[arg-type]
+    saved(tmp_path / "s")
+    with pytest.raises(BadSetting, match="answers must be one of all, csls; got 'cls'"):
+        muse.load(tmp_path / "s", answers="cls")  # type: ignore[arg-type]
     with pytest.raises(BadFile, match="expected an aligned space, found no such folder"):
         muse.load(tmp_path / "nowhere")
 
