@@ -103,9 +103,7 @@ def align(
     config = settings_of(**languages, options=options)
     check_yes_or_no(quiet=quiet, verbose=verbose)
     if not isinstance(progress, Progress | None):
-        raise BadSetting(
-            f"progress must be a muse.progress.Progress, got {progress!r}; quiet=True shows none"
-        )
+        raise BadSetting(f"progress must be a muse.progress.Progress, got {progress!r}; or use quiet")
     untrained = untrained_of(config, *given_texts(**texts), quiet=quiet)
     if threads is not None:
         check_count("threads", threads)
