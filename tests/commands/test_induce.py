@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from muse.answers.induction import Limits, entries
+from muse.commands.induce import FORMS as SHOWN
 from muse.files import read_lexicon
-from muse.files.lexicons import dictionary_writer
+from muse.files.lexicons import FORMS as OWN
+from muse.files.lexicons import OTHER_FORMS, dictionary_writer
 from muse.files.plain_text import read_lines
 from muse.lexicon import Entry
 from muse.search import approximate
@@ -298,6 +300,10 @@ def test_dictionaries_of_other_programs(muse: Command, space: Path, form: str, n
         assert found.probabilities == pytest.approx(expected.probabilities, rel=1e-4)
     reverse = Path(ended.json["reverse"]["out"])
     assert reverse.exists() and reverse.suffix == Path(name).suffix
+
+
+def test_help_names_the_formats_that_there_are() -> None:
+    assert set(SHOWN) == {*OWN, *OTHER_FORMS}
 
 
 @pytest.mark.parametrize(

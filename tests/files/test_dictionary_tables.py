@@ -237,6 +237,7 @@ def test_a_workbook(tmp_path: Path) -> None:
             read_lexicon(tmp_path / "cut.xlsx")
 
 
+@pytest.mark.slow
 def test_pandas_writes_what_is_read(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(
