@@ -13,7 +13,6 @@ DISTRIBUTION = "muse-align"
 PACKAGE = Path(__file__).resolve().parent
 # What muse cannot do without, by the name it is imported under.
 REQUIRED = {
-    "babel": "babel",
     "click": "click",
     "faiss": "faiss-cpu",
     "fastapi": "fastapi",
@@ -41,7 +40,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "networks": ("tokenizers",),
     "parquet": ("pyarrow",),
     "ray": ("pyarrow", "ray"),
-    "report": ("babel", "jinja2"),
+    "report": ("jinja2",),
     "segment": ("icu4py",),
     "spacy": ("spacy",),
     "tables": ("openpyxl", "pyarrow"),

@@ -41,7 +41,6 @@ CORE_TYPES = LAYERS[2]
 SEE_LEARNING = {"learn", "api", "commands"}
 
 ONLY_USERS = {
-    "babel": {"report.page"},
     "click": {"cli", "commands"},
     "faiss": {"learn.initialise.clusters", "search.approximate", "search.exact"},
     "fastapi": {"web"},

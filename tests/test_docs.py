@@ -39,7 +39,7 @@ NEEDS = {  # the packages of extras that the blocks of a page need
     "fetch.md": ("requests",),
     "encode.md": ("sklearn",),
     "many-machines.md": ("pyarrow", "ray"),
-    "look.md": ("babel", "fastapi", "jinja2", "sklearn", "uvicorn"),
+    "look.md": ("fastapi", "jinja2", "sklearn", "uvicorn"),
     "measure-sentences.md": ("sklearn",),
     "sentence-systems.md": ("tokenizers",),
     "use-encoder.md": ("sentence_transformers", "tokenizers", "safetensors"),

@@ -111,6 +111,23 @@ _CODES = {
     name: names[0] for names in map(str.split, _NAMES.strip().splitlines()) for name in names
 }  # fmt: skip
 
+_ENGLISH = {
+    names[0]: next(name for name in names if len(name) > 3).title()
+    for names in map(str.split, _NAMES.strip().splitlines())
+}
+
+
+def english_name(code: str) -> str:
+    """The English name of a language by its code, with the code where that says more; else the code.
+
+    >>> english_name("fr"), english_name("zh-Hant"), english_name("novels")
+    ('French', 'Chinese (zh-Hant)', 'novels')
+    """
+    name = _ENGLISH.get(language_code(code))
+    if name is None:
+        return code
+    return name if code.casefold() in _CODES else f"{name} ({code})"
+
 
 @cache
 def language_code(name: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from muse.answers.translations import grade_of
 from muse.errors import BadFile, MissingExtra
 from muse.files.atomic import atomic_folder, writing
+from muse.files.language_names import english_name
 from muse.files.space_manifest import is_figure
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
@@ -46,10 +47,9 @@ def require_report() -> None:
     """Raise MissingExtra if a package of the extra is not installed."""
     require_picture()
     try:
-        import babel  # noqa: F401
         import jinja2  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra(f"a report needs {error.name}; run {install_extra('report')}") from None
+    except ImportError:
+        raise MissingExtra(f"a report needs jinja2; run {install_extra('report')}") from None
 
 
 def figures_folder(page: Path) -> Path:
@@ -99,20 +99,9 @@ def _environment(ranked: bool) -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     made.filters |= {"count": count, "fixed": fixed, "percent": percent, "spread": spread}
-    made.filters["name"] = language_name if ranked else str
+    made.filters["name"] = english_name if ranked else str
     made.globals |= {"grade_of": grade_of}
     return made
-
-
-def language_name(code: str) -> str:
-    """The English name of a language, by the Unicode CLDR; the code itself if that has none.
-
-    >>> language_name("fr"), language_name("zh-Hant"), language_name("novels")
-    ('French', 'Traditional Chinese', 'novels')
-    """
-    from babel import Locale
-
-    return str(Locale("en").languages.get(code.replace("-", "_"), code))
 
 
 def count(value: object) -> str:
