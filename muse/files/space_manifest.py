@@ -157,7 +157,7 @@ def marks_of(folder: Path, languages: Iterable[str]) -> Marks:
     """What tells the space in `folder` from one that replaces or overwrites it, by the paths of its files."""
     homes = [os.path.join(folder, folder_name(language)) for language in languages]  # noqa: PTH118 - quick
     paths = [os.path.join(home, name) for home in homes for name in FILES]  # noqa: PTH118
-    return {path: _mark(path) for path in (str(folder / MANIFEST), *paths)}
+    return {path: mark_of(path) for path in (str(folder / MANIFEST), *paths)}
 
 
 def is_overwritten(path: str, mark: Mark | None) -> bool:
@@ -165,11 +165,12 @@ def is_overwritten(path: str, mark: Mark | None) -> bool:
 
     One that was replaced by another is not: whoever has it open reads on.
     """
-    now = _mark(path)
+    now = mark_of(path)
     return mark is not None and now is not None and now != mark and now[:2] == mark[:2]
 
 
-def _mark(path: str) -> Mark | None:
+def mark_of(path: str) -> Mark | None:
+    """What tells a file from another version of it; None without it."""
     try:
         found = os.stat(path)  # noqa: PTH116 - three times as quick as of a Path
     except OSError:

@@ -30,6 +30,7 @@ from muse.files.kept import Origin
 from muse.files.row_texts import KeptTexts
 from muse.files.space_folder import (
     AGAIN,
+    MANIFEST,
     MAPPING,
     MEANS,
     TEXTS,
@@ -47,6 +48,7 @@ from muse.files.space_manifest import (
     Marks,
     SpaceRecord,
     is_overwritten,
+    mark_of,
     marks_of,
     read_manifest,
     verify,
@@ -147,8 +149,13 @@ class AlignedSpace:
 
     @property
     def is_current(self) -> bool:
-        """Whether the files of the folder that the space was loaded from, if any, are still the same."""
-        return self.folder is None or marks_of(self.folder, self.languages) == self.marks
+        """Whether manifest, words and vectors in the folder that the space was loaded from are the same."""
+        return all(mark_of(path) == mark for path, mark in self._watched)
+
+    @cached_property
+    def _watched(self) -> Sequence[tuple[str, Mark | None]]:
+        marks = self.marks or {}
+        return [(path, marks[path]) for path in marks if path.endswith((MANIFEST, WORDS, VECTORS))]
 
     def digest(self, *languages: str) -> str:
         """Eight digits that identify the vectors of these languages among all saved spaces."""
@@ -159,19 +166,22 @@ class AlignedSpace:
         return Origin.of(self.made.checksums, languages)
 
     def side(self, language: str) -> Side:
-        """The side of `language`; BadSetting if the space has none, BadFile if its file was overwritten."""
-        for path, mark in self._mapped.get(language, ()):
-            if is_overwritten(path, mark):
-                raise BadFile(
-                    f"{path}: expected the file that was loaded, found it overwritten in place; load the "
-                    "space again, and replace spaces by renaming, as muse align does"
-                )
+        """The side of `language`; BadSetting if the space has none."""
         if language not in self.sides:
             meant = did_you_mean(language, self.sides)
             raise BadSetting(
                 f"the languages of this space are {', '.join(self.sides)}; got {language!r}{meant}"
             )
         return self.sides[language]
+
+    def _check_mapped(self, language: str) -> None:
+        """Raise BadFile if a file of `language` that is mapped was overwritten."""
+        for path, mark in self._mapped.get(language, ()):
+            if is_overwritten(path, mark):
+                raise BadFile(
+                    f"{path}: expected the file that was loaded, found it overwritten in place; load the "
+                    "space again, and replace spaces by renaming, as muse align does"
+                )
 
     @cached_property
     def _mapped(self) -> Mapping[str, Sequence[tuple[str, Mark]]]:
@@ -189,11 +199,13 @@ class AlignedSpace:
         }
 
     def vectors(self, language: str) -> Vectors:
-        """The words of `language` and their rows (n, k) in the shared space."""
+        """The words of `language` and their rows (n, k) in the shared space; BadFile if overwritten since."""
+        self._check_mapped(language)
         return self.side(language).vectors
 
     def tensor(self, language: str) -> Tensor:
         """The rows (n, k) of `language` on the space's device, moved there once."""
+        self._check_mapped(language)
         if language not in self._rows:
             self._rows[language] = self.vectors(language).tensor(self.device)
         return self._rows[language]

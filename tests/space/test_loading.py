@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from muse.errors import BadFile
 from muse.files.space_folder import checksum
@@ -129,3 +131,17 @@ def test_files_that_change_while_they_are_read(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(aligned, "_load_side", load_late)
     with pytest.raises(BadFile, match="found its files changed while they were read"):
         load_space(tmp_path / "space")
+
+
+def _first_translation(folder: Path) -> str:
+    """What a process of its own finds; at the top, where `spawn` can import it."""
+    return load_space(folder).translate("été", source="fr", target="en", top=1)[0][0]
+
+
+@pytest.mark.slow
+def test_a_spawned_process_answers_whatever_threads_its_parent_has(tmp_path: Path) -> None:
+    save(tmp_path / "space", 1)
+    torch.ones(300, 300) @ torch.ones(300, 300)  # torch's threads run by now
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.apply_async(_first_translation, [tmp_path / "space"]).get(120)
+    assert found == _first_translation(tmp_path / "space")
