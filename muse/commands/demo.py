@@ -21,7 +21,7 @@ from muse.commands.sections import SectionedCommand
 SOURCE, TARGET = "fr", "en"
 WORDS = "maison roi cheval fille argent mer nuit livre rouge vieux fonction serveur".split()
 GOLD = Path("dictionaries", f"{SOURCE}-{TARGET}.sample.txt")  # in a checkout, which has the vectors too
-SPACE = Path("embeddings", "aligned", f"{SOURCE}-{TARGET}")  # where muse align puts it
+SPACE = Path("embeddings", "demo")  # not among the spaces that other commands take when none is named
 
 
 @click.command(
@@ -35,10 +35,10 @@ SPACE = Path("embeddings", "aligned", f"{SOURCE}-{TARGET}")  # where muse align 
     ),
 )
 @click.option(
-    "--out", type=Path, metavar="FOLDER", help=f"Folder for the space.  [default: {SPACE.as_posix()}]"
+    "--out", type=Path, default=SPACE, show_default=True, metavar="FOLDER", help="Folder for the space."
 )
 @common_without("seed", "device", "threads")
-def demo(out: Path | None, as_json: bool, quiet: bool) -> int:
+def demo(out: Path, as_json: bool, quiet: bool) -> int:
     """Align French and English, and translate a dozen words.
 
     It takes a minute or two, and shows each command before it runs. The vectors are the sample of a checkout,
@@ -62,12 +62,11 @@ def demo(out: Path | None, as_json: bool, quiet: bool) -> int:
     return int(code)
 
 
-def _steps(out: Path | None) -> Iterator[list[str]]:
+def _steps(out: Path) -> Iterator[list[str]]:
     """Yields the commands, without `muse` before them; the second where there is a list to measure with."""
     folder = _found().resolve().parent
-    place = [] if out is None else ["--out", str(out)]
-    yield ["align", "--src", SOURCE, "--tgt", TARGET, *place]
-    space = str(out or SPACE)
+    space = str(out)
+    yield ["align", "--src", SOURCE, "--tgt", TARGET, "--out", space]
     gold = next((path for path in (parent / GOLD for parent in folder.parents) if path.is_file()), None)
     if gold is not None:
         here = Path.cwd()
