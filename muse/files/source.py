@@ -43,7 +43,7 @@ PACKED_OTHERWISE = {
 }  # fmt: skip
 _GZIP = b"\x1f\x8b"
 _BZIP2 = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
-_XZ = b"\xfd7zXZ\0"
+_XZ = (b"\xfd7zXZ\0", b"]\0\0")  # the second is that of the older .lzma
 _TAR, _TAR_AT = b"ustar", 257
 _LEVELS = 3  # a .vec.gz in a .tar.gz
 _MEMBERS = 10_000  # of a .tar, among which there must be one file

@@ -83,6 +83,7 @@ PACKS: dict[str, Callable[[bytes], bytes]] = {
     "two of gz": lambda text: gzip.compress(text[:9]) + gzip.compress(text[9:]),
     "bz2": bz2.compress,
     "xz": lzma.compress,
+    "lzma": partial(lzma.compress, format=lzma.FORMAT_ALONE),
     "zip": _in_zip,
     "zip of a Mac": lambda text: _in_zip(text, *MAC),
     "gz in zip": lambda text: _in_zip(gzip.compress(text)),

@@ -121,7 +121,7 @@ class Dropped:
 
 def _with_counts(error: BadFile, total: int, counts: str) -> BadFile:
     # Of a handful of words, the first error says it all.
-    return BadFile(f"{error} ({counts})") if total > _TOLD else error
+    return BadFile(f"{error} ({counts})" if total > _TOLD else str(error))
 
 
 def few(count: int, total: int, one_in: int) -> bool:

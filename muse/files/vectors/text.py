@@ -25,7 +25,15 @@ from muse.errors import BadFile
 from muse.files.source import Source
 from muse.files.vectors.broken import BrokenWord, Dropped
 from muse.files.vectors.table import Block, Table
-from muse.files.vectors.text_line import SAMPLE, Line, as_number, numbers_at_end, read_line, runs_over
+from muse.files.vectors.text_line import (
+    SAMPLE,
+    Line,
+    as_number,
+    lacks_word,
+    numbers_at_end,
+    read_line,
+    runs_over,
+)
 from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
@@ -244,6 +252,8 @@ def _read_singly(
         try:
             read = read_line(line, first.after(place))
         except BrokenWord as error:
+            # Without what led to it, which takes kilobytes: there may be thousands in a block.
+            error.__traceback__ = error.__context__ = None
             broken.append((place, error))
             continue
         if read is not None:
@@ -334,7 +344,8 @@ def _sample(head: bytes) -> list[bytes]:
 
 
 def _check_dimension(path: Path, header: Header, sample: list[bytes]) -> None:
-    got = {min(numbers_at_end(line.split()), header.dimension) for line in sample}
+    worded = [line for line in sample if not lacks_word(line, header.dimension)]
+    got = {min(numbers_at_end(line.split()), header.dimension) for line in worded}
     if runs_over(sample, header.dimension):
         found = f"{numbers_at_end(sample[0].split())} or more in all of the first lines"
     elif len(got) == 1 and 0 < min(got) < header.dimension:
@@ -362,6 +373,10 @@ def _dimension(path: Path, sample: list[bytes]) -> int:
 def _advice(line: bytes) -> str:
     if line.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "this is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
+    if line.lstrip().startswith((b"<!", b"<html", b"<?xml")):
+        return "this is a web page, perhaps of an error: download the file again"
+    if line.startswith(b"version https://git-lfs"):
+        return "this is a pointer of Git LFS: get the file itself with git lfs pull"
     for sign, name in ((b",", "commas"), (b";", "semicolons")):
         if numbers_at_end(line.split(sign)) > 1:
             return f"the numbers are separated by {name}: put spaces in their place"
@@ -390,7 +405,7 @@ def _blocks(blocks: Iterator[bytes], line: Line, header: Header | None, dropped:
     if header:
         check_count(line.path, header, count)
     elif part and part.broken and not block.endswith(b"\n") and part.broken[-1][1] == len(part.words):
-        raise part.broken[-1][0]  # the last line was cut off: who knows how many are missing
+        raise BadFile(str(part.broken[-1][0]))  # the last line was cut off: who knows how many are missing
 
 
 def check_count(path: Path, header: Header, count: int) -> None:
@@ -400,9 +415,10 @@ def check_count(path: Path, header: Header, count: int) -> None:
     if abs(count - header.count) <= header.tolerance:
         log.warning("%s: line 1 says %d words, got %d, and all were read", path, header.count, count)
         return
+    shortened = f", or if it was shortened, correct line 1 to {count} {header.dimension}" if count else ""
     raise BadFile(
         f"{path}: expected {header.count} words as line 1 says, got {count}; the file may be incomplete: "
-        f"download it again, or if it was shortened, correct line 1 to {count} {header.dimension}"
+        f"download it again{shortened}"
     )
 
 

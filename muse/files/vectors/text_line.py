@@ -87,7 +87,7 @@ def read_line(line: bytes, where: Line) -> tuple[str, Row] | None:
     if not fields:
         return None
     if len(fields) <= where.dimension:
-        raise _no_word(line, where) if _lacks_word(line, where) else _too_few(line.split(), where)
+        raise _no_word(where) if lacks_word(line, where.dimension) else _too_few(line.split(), where)
     if len(fields[0]) > _LONGEST_WORD:
         raise where.fault(
             fields[0],
@@ -102,14 +102,18 @@ def read_line(line: bytes, where: Line) -> tuple[str, Row] | None:
     return _decoded(word, where), numbers
 
 
-def _lacks_word(line: bytes, where: Line) -> bool:
-    # A separator before the numbers, or a decimal in the place of the word.
+def lacks_word(line: bytes, dimension: int) -> bool:
+    """Whether a line has its d numbers alone: after a separator, or with a decimal in the place of the word.
+
+    >>> lacks_word(b" 1 2", 2), lacks_word(b"1.5 2.5", 2), lacks_word(b"1984 2", 2), lacks_word(b"a 1 2", 2)
+    (True, True, False, False)
+    """
     fields = line.split()
-    right = len(fields) == where.dimension and all(map(is_number, fields))
+    right = len(fields) == dimension and all(map(is_number, fields))
     return right and (line[:1] in (b" ", b"\t") or (len(fields) > 1 and all(map(_DECIMAL.search, fields))))
 
 
-def _no_word(line: bytes, where: Line) -> BrokenWord:
+def _no_word(where: Line) -> BrokenWord:
     expected = (
         f"a word before the {where.dimension} numbers" if where.dimension > 1 else "a word before the number"
     )
@@ -172,7 +176,9 @@ def _no_number(word: bytes, fields: list[bytes], where: Line) -> BrokenWord:
         word,
         f"{kind} in place {place + 1} after the word",
         f"{_shown(fields[place])} (word {_shown(word)})",
-        "download the file again, or remove the line",
+        "write numbers with a decimal point"
+        if b"," in fields[place]
+        else "download the file again, or remove the line",
     )
 
 

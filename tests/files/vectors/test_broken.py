@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -245,6 +246,28 @@ def test_a_broken_line_is_dropped_and_named(
     left = 3 if writer == "text" else 4
     np.testing.assert_array_equal(read.matrix, np.delete(rows, left, axis=0))
     assert caplog.messages == [f"{tmp_path / 'x'}: dropped {told}"]
+
+
+def test_a_file_without_words_is_named_as_that(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"40 3\n" + b" 0.5 0.25 0.125\n" * 40)
+    with pytest.raises(BadFile, match=r"x:2: expected a word before the 3 numbers, got none; .* \(40 of 40 "):
+        read_vectors(tmp_path / "x", language="en")
+    (tmp_path / "x").write_bytes(b"40 3\n")
+    with pytest.raises(BadFile, match=r"got 0; the file may be incomplete: download it again$"):
+        read_vectors(tmp_path / "x", language="en")
+    (tmp_path / "x").write_bytes(b"2 2\nthe 0,5 0,25\nof 1,5 2\n")
+    with pytest.raises(BadFile, match=r"x:2: .*got '0,5' .*write numbers with a decimal point"):
+        read_vectors(tmp_path / "x", language="en")
+
+
+def test_broken_lines_take_little_memory(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"the 1 2\n" * 30 + b"of\xa0 1\n" * 20_000)
+    tracemalloc.start()
+    with pytest.raises(BadFile, match=r"x:31: expected 2 numbers"):
+        read_vectors(tmp_path / "x", language="en")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 22e6
 
 
 def test_without_a_header_a_last_line_that_is_cut_off_is_refused(tmp_path: Path) -> None:
