@@ -268,3 +268,14 @@ def test_train_lm_refuses(muse: Command, space: Path) -> None:
 def test_json_is_one_object(muse: Command, space: Path) -> None:
     ended = translate(muse, space, "--json", stdin="le chat\n\n")
     assert json.loads(ended.out) == {"lines": ["the cat", ""], "words": 2, "copied": 0}
+
+
+def test_a_sentence_as_an_argument_is_text(muse: Command, space: Path) -> None:
+    asked = ["translate", space, "Le chat mange.", "chat", "--retrieval", "nn", "--top", 1]
+    first, second = muse(*asked).out.splitlines()
+    assert first == "The cat eats." and second.startswith("chat\tcat ")
+    found = muse(*asked, "--json").json
+    assert found["sentences"] == {"Le chat mange.": "The cat eats."}
+    assert list(found["answers"]) == ["chat"]
+    assert "have no vector: is the text in fr?" in muse("translate", space, "what is this").err
+    refused(muse("translate", space, "le chat", "--beam", 3), "--beam needs --lm, got none", code=2)

@@ -1,4 +1,4 @@
-"""Lists of words to tables, and sentences as arguments, through the command line."""
+"""Lists of words to tables, through the command line."""
 
 from __future__ import annotations
 
@@ -147,20 +147,6 @@ def test_more_rows_than_a_sheet_has(muse: Command, space: Path, monkeypatch: pyt
     refused(muse(*asked, space.parent / "words.xlsx", "--top", 3), message)
     assert not (space.parent / "words.xlsx").exists()
     assert muse(*asked, space.parent / "words.xlsx", "--top", 1).code == 0
-
-
-def test_a_sentence_is_text(muse: Command, space: Path) -> None:
-    best = dict(muse("translate", space, "fr3", "fr5", "--top", 1, "--json").json["translations"])
-    text = f"{best['fr3'][0][0]} {best['fr5'][0][0]}"
-    ended = muse("translate", space, "fr3 fr5", "fr3", "--top", 1)
-    assert ended.code == 0
-    first, second = ended.out.splitlines()
-    assert (first.lower(), second.partition(" ")[0]) == (text, f"fr3\t{best['fr3'][0][0]}")
-    found = muse("translate", space, "fr3 fr5", "fr3", "--top", 1, "--json").json
-    assert {sentence: one.lower() for sentence, one in found["sentences"].items()} == {"fr3 fr5": text}
-    assert list(found["answers"]) == ["fr3"]
-    assert "have no vector: is the text in fr?" in muse("translate", space, "what is this").err
-    refused(muse("translate", space, "fr3 fr5", "--beam", 3), "--beam needs --lm, got none", code=2)
 
 
 def test_the_top_of_text_says_what_to_use_instead(muse: Command, space: Path) -> None:
