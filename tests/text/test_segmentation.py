@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from muse.search.retrieval import Retrieval
+from muse.sentences.encoders.reading import Vocabulary
 from muse.text import segmentation
 from muse.text.segmentation import Phrases, Segmenter, is_spaced, unspaced_advice, unspaced_language
 from muse.text.tokens import Tokeniser
+from muse.translate.text import TextConfig, Translator
+from tests.support.spaces import plain_space
 
 # Sentences with their words, as dictionaries of the languages have them.
 WORDS = {
@@ -116,3 +121,15 @@ def test_phrases_are_entries_of_a_vocabulary_that_has_many() -> None:
     assert phrases.joined(line.split()) == [
         *("học_sinh", "(đi", "học)", "new_york", ",", "new_york", ".", "New,", "york"),
     ]
+
+
+def test_phrases_are_read_as_their_entries_by_encoders_and_in_translation() -> None:
+    entries = ["học_sinh", "đi", "học", "trường"]
+    reading = Vocabulary("vi", dict(zip(entries, range(4), strict=True))).read(["Học sinh đi học, trường."])
+    assert reading.sentences.ids.tolist() == [0, 1, 2, 3]
+    rows = np.eye(4, dtype=np.float32)
+    space = plain_space(rows, rows, entries, ["school pupil", "goes", "learn", "school"])
+    translator = Translator(space, source="fr", target="en", config=TextConfig(Retrieval("nn")))
+    assert translator.translate(["Học sinh đi học, trường."]) == ["School pupil goes learn, school."]
+    back = Translator(space, source="en", target="fr", config=TextConfig(Retrieval("nn")))
+    assert back.translate(["school pupil goes"]) == ["học sinh đi"]
