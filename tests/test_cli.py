@@ -20,6 +20,7 @@ import torch
 from muse.api import run
 from muse.api import run as api
 from muse.errors import NotConverged
+from muse.files import read_vectors
 from muse.files.space_folder import write_array
 from muse.learn import many as align_many
 from muse.space import saving as space_saving
@@ -99,16 +100,10 @@ BAD_VECTORS: dict[str, tuple[Write, list[str]]] = {
     "missing": (Path.unlink, ["fr.vec: expected a file, but it does not exist"]),
     "empty": (lambda path: path.write_bytes(b""), ["fr.vec: expected content, got an empty file"]),
     "directory": (directory, ["fr.vec: expected a file, got a folder"]),
-    "too few words": (change_line(1, "601 20"), ["fr.vec: expected 601 words", "got 600"]),
-    "too many words": (change_line(1, "599 20"), ["fr.vec:601: expected the end after 599 words"]),
+    "far too few words": (change_line(1, "700 20"), ["fr.vec: expected 700 words", "got 600"]),
+    "far too many words": (change_line(1, "500 20"), ["fr.vec:", "500"]),
     "header lies on dimension": (change_line(1, "600 21"), ["fr.vec:2: "]),
     "no words": (change_line(1, "0 20"), ["fr.vec:1: "]),
-    "line too short": (change_fields(42, lambda fields: fields[:-1]), ["fr.vec:42: ", "fr40"]),
-    "nan": (change_fields(9, wide_to("nan")), ["fr.vec:9: ", "nan"]),
-    "infinite": (change_fields(9, wide_to("inf")), ["fr.vec:9: ", "inf"]),
-    "too large": (change_fields(9, wide_to("1e99")), ["fr.vec:9: ", "1e99"]),
-    "no number": (change_fields(9, wide_to("x.1")), ["fr.vec:9: ", "x.1"]),
-    "not UTF-8": (not_utf8, ["fr.vec:9: ", "UTF-8"]),
     "truncated": (truncated_gz, ["fr.vec: ", "download it again"]),
     "zeros": (zeros, ["fr.vec: ", "zeros"]),
     "prose": (lambda path: path.write_text("It was a dark night.\n" * 9), ["fr.vec:1: "]),
@@ -123,6 +118,26 @@ def test_bad_vectors(muse: Command, files: Path, name: str) -> None:
     before = tree(files)
     refused(muse(*good(files)), *parts)
     assert tree(files) == before
+
+
+READ_ALL_THE_SAME: dict[str, tuple[Write, str]] = {
+    "too few words": (change_line(1, "601 20"), "fr.vec: line 1 says 601 words, got 600, and all were read"),
+    "too many words": (change_line(1, "599 20"), "fr.vec: line 1 says 599 words, got 600, and all were read"),
+    "line too short": (change_fields(42, lambda fields: fields[:-1]), "fr40 (line 42)"),
+    "nan": (change_fields(9, wide_to("nan")), "fr7 (line 9)"),
+    "infinite": (change_fields(9, wide_to("inf")), "fr7 (line 9)"),
+    "too large": (change_fields(9, wide_to("1e99")), "fr7 (line 9)"),
+    "no number": (change_fields(9, wide_to("x.1")), "fr7 (line 9)"),
+    "not UTF-8": (not_utf8, "(line 9)"),
+}
+
+
+@pytest.mark.parametrize("name", READ_ALL_THE_SAME)
+def test_one_broken_word_costs_no_file(files: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    write, warning = READ_ALL_THE_SAME[name]
+    write(files / "fr.vec")
+    assert len(read_vectors(files / "fr.vec", language="fr")) == (600 if "words" in name else 599)
+    assert warning in caplog.text
 
 
 def test_a_line_with_too_many_numbers(muse: Command, files: Path) -> None:
@@ -225,7 +240,7 @@ def test_a_language_that_no_folder_can_be_called(
     assert tree(files) == before
 
 
-@pytest.mark.parametrize("word", ["two\nlines", "\ud800"])
+@pytest.mark.parametrize("word", ["two\nlines", "\u2028"])
 def test_a_word_that_cannot_be_saved_is_told_before_training(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, word: str
 ) -> None:

@@ -80,8 +80,8 @@ MISTAKES = [
     wrong("align --src fr --tgt en --src-emb space", "space: expected a file, got a space"),
     wrong("align --src fr --tgt en --src-emb text", "text:1: expected a word and its numbers"),
     wrong("align --src fr --tgt en --src-emb empty", "empty: expected content, got an empty file"),
-    wrong("align --src fr --tgt en --dictionary comma.csv", "comma.csv:1: expected two words", "a tab"),
-    wrong("align --src fr --tgt en --dictionary utf16", "utf16:1: expected UTF-8", "convert"),
+    wrong("align --src fr --tgt en --dictionary alone.csv", "alone.csv:1: expected two words", "a tab"),
+    wrong("align --src fr --tgt en --dictionary latin1", "latin1:1: expected UTF-8", "convert"),
     wrong("align --src fr --tgt en --out text", "text exists and is not an aligned space"),
     wrong("align --src fr --into text", "text: expected an aligned space", "(it is a file)",
           "the spaces here are space"),
@@ -119,7 +119,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         write_vec(folder / "en.vec", target)
     for name, content in (
         ("gold.txt", b"fr20 en20\n"), ("text", b"It was a dark night.\n" * 9), ("empty", b""),
-        ("comma.csv", b"fr20,en20\n"), ("utf16", "fr20 en20\n".encode("utf-16")),
+        ("alone.csv", b"fr20\n"), ("latin1", "fr20 \u00e9t\u00e9\n".encode("latin-1")),
     ):  # fmt: skip
         (tmp_path / name).write_bytes(content)
     return tmp_path

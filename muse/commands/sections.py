@@ -58,14 +58,15 @@ class SectionedCommand(click.Command):
 
 def _find_space(ctx: click.Context) -> None:
     # The only space where muse align writes them, for a SPACE that was left out; a UsageError without one.
-    from muse.files.space_manifest import ALIGNED, aligned_spaces
-
     space = ctx.params["space"]
     a_word = (
         isinstance(ctx.params.get("words"), tuple) and space is not None and not _looks_like_a_path(space)
     )
     if not (a_word or space is None) or ctx.params.get("translator") is not None:
         return
+    # Not above: numpy needs more address space than there may be, which is checked later.
+    from muse.files.space_manifest import ALIGNED, aligned_spaces
+
     found = aligned_spaces()
     if len(found) == 1:
         ctx.params["space"] = found[0]

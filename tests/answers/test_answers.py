@@ -17,7 +17,7 @@ from muse.search.retrieval import Retrieval
 from muse.translate.text import Translator
 from tests.answers.test_own_spelling import spaced
 from tests.evaluation.test_words import noisy_space
-from tests.support.spaces import RETRIEVALS, plain_space, saved, space_with_zeros
+from tests.support.spaces import RETRIEVALS, plain_space, raw_rows, saved, space_with_zeros
 
 
 @pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
@@ -122,7 +122,11 @@ def test_a_word_without_a_vector_has_no_answer() -> None:
     assert answer_words(space, ["fr3"]) == [zero]
     found = translate_words(space, ["fr3", "fr4"], top=1)
     assert found["fr3"] == [] and found["fr4"][0][0] == "en4"
-    assert Translator(space).translate(["fr3 fr4"]) == ["fr3 en4"]
+    rows = raw_rows(0, 40)
+    known = rows.copy()
+    known[3] = 0
+    sides = ([f"{kind}{chr(97 + row // 26)}{chr(97 + row % 26)}" for row in range(40)] for kind in "fe")
+    assert Translator(plain_space(known, rows, *sides)).translate(["fad fae"]) == ["fad eae"]
 
 
 def test_an_own_spelling_without_a_vector_is_no_translation() -> None:

@@ -11,12 +11,14 @@ import pytest
 
 from muse.answers.translations import answer_words
 from muse.files import read_lexicon
+from muse.normalise import normalise
 from muse.report import Gold
 from muse.report.measured import gold_answers, measure
-from muse.space import AlignedSpace, load_space
+from muse.space import AlignedSpace, SideToSave, load_space, save_space
 from muse.space.answer_table import AnswerTable, keep_answers
+from muse.vectors import Vectors
 from tests.support.command import Command
-from tests.support.spaces import saved
+from tests.support.spaces import PROVENANCE, STEPS, raw_rows, saved
 
 COUNT, SHARE = 39, 0.75
 REPORT = {"by": "all evidence"}
@@ -74,8 +76,18 @@ def test_translate(folder: Path, muse: Command) -> None:
     )
 
 
-def test_text(folder: Path, muse: Command) -> None:
-    assert muse("translate", folder, stdin="fr3 fr5\n").out == "en4 en6\n"
+def test_text(tmp_path: Path, muse: Command) -> None:
+    # Of letters alone: what has a digit is kept in text.
+    sides = {
+        name: SideToSave(Vectors(name, [f"{name}{letter}" for letter in "abcdefgh"], rows), fitted, None)
+        for name, (rows, fitted) in (
+            (name, normalise(raw_rows(seed, 8), STEPS)) for seed, name in enumerate(("fr", "en"))
+        )
+    }
+    save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
+    space = load_space(tmp_path / "space")
+    keep_answers(tmp_path / "space", ("fr", "en"), shifted(space, "fr", "en"), space.origin("fr", "en"))
+    assert muse("translate", tmp_path / "space", stdin="frc fre\n").out == "end enf\n"
 
 
 def entries(path: Path) -> list[dict[str, Any]]:

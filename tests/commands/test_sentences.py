@@ -434,8 +434,7 @@ def test_bad_input_of_transfer(muse: Command, space: Path, task: Path) -> None:
     ("option", "tasks"),
     [
         (["--hubness"], "words"),
-        (["--backend", "torch"], "words, mining or rows"),
-        (["--backend", "auto"], "words, mining or rows"),  # the default, but asked for
+        (["--search", "auto"], "words or mining"),  # the default, but asked for
         (["--search", "exact"], "words or mining"),
         (["--target-pairs", "a"], "sts"),
         (["--runs", 5], "transfer"),
