@@ -48,8 +48,9 @@ class Limits:
         for name, value in counts.items():
             if value is not None:
                 check_count(f"--{name}", value)
-        if self.min_probability is not None and not 0 <= self.min_probability <= 1:
-            raise BadSetting(f"--min-probability must be from 0 to 1, got {self.min_probability}")
+        least = self.min_probability
+        if least is not None and not (isinstance(least, int | float | np.floating) and 0 <= least <= 1):
+            raise BadSetting(f"--min-probability must be from 0 to 1, got {least!r}")
 
     def reversed(self) -> Limits:
         """These limits for the other direction."""

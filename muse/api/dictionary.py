@@ -20,8 +20,7 @@ from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
 from muse.exchange import lexicon_of
 from muse.files import read_lexicon
-from muse.files.lexicons import ENDINGS, Write, can_store_entry, dictionary_writer
-from muse.files.writing import check_text_name
+from muse.files.lexicons import Write, can_store_entry, dictionary_writer, form_of_name
 from muse.lexicon import Entry, Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -59,20 +58,11 @@ def induce(
     with ExitStack() as files:
         if out is not None:
             check_not_an_input(found.manifest, [Path(out)], written="out")
-            form = format or _form(Path(out))
+            form = format or form_of_name(Path(out))
             write = files.enter_context(dictionary_writer(out, form=form, languages=way))
             made = _written(made, write, form, Path(out))
         every = list(made)
     return _lexicon(every)
-
-
-def _form(out: Path) -> str:
-    """The format that a name says: pairs of words as text, unless it ends in the name of another one."""
-    suffix = Path(out.name.removesuffix(".gz")).suffix[1:]
-    if suffix in ENDINGS:
-        return ENDINGS[suffix]
-    check_text_name(out, "pairs", ".txt, .tsv, .csv, .xlsx or .jsonl")
-    return "muse"
 
 
 def _written(made: Iterable[Entry], write: Write, form: str, out: Path) -> Iterator[Entry]:

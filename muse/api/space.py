@@ -111,7 +111,7 @@ class Space(AlignedSpace):
         """Whether any language has a word, in the form that it has there; of ("fr", "roi"), that language."""
         if isinstance(key, tuple) and len(key) == 2:
             language, word = key
-            return language in self.sides and _has(self, language, word)
+            return isinstance(language, str) and language in self.sides and _has(self, language, word)
         return any(_has(self, language, key) for language in self.languages)
 
     def __getitem__(self, key: Key | list[str] | tuple[str, list[str]]) -> Matrix:
@@ -221,6 +221,8 @@ class Space(AlignedSpace):
 
     def similarity(self, one: Key, other: Key) -> float:
         """The cosine of two words, of any languages; ("fr", "table") names the language of one."""
+        for key in (one, other):
+            check_word(key[1] if isinstance(key, tuple) and len(key) == 2 else key)
         return float(self._rows_at(one, "pair") @ self._rows_at(other, "pair"))
 
     def dictionary(

@@ -215,19 +215,12 @@ def _on_cluster(
 
 
 def _form(out: Path, *, on_cluster: bool) -> str:
-    from muse.files.tables import form_of
-    from muse.files.writing import check_text_name
+    from muse.files.lexicons import form_of_name
 
-    suffix = Path(out.name.removesuffix(".gz")).suffix
-    if suffix in (".tsv", ".jsonl"):
-        return suffix[1:]
-    if suffix == ".ifo" and not on_cluster:
-        return "stardict"
-    if not on_cluster:  # where it is a folder
-        if (form := form_of(out, ("csv", "xlsx"))) is not None:
-            return form
-        check_text_name(out, "pairs", ".txt, .tsv, .csv, .xlsx or .jsonl")
-    return "muse"
+    if on_cluster:  # where it is a folder, of Parquet unless its name says else
+        suffix = Path(out.name.removesuffix(".gz")).suffix
+        return suffix[1:] if suffix in (".tsv", ".jsonl") else "muse"
+    return form_of_name(out)
 
 
 def _reverse(out: Path) -> Path:

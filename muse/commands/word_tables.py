@@ -130,6 +130,11 @@ def read_words(path: Path, form: str | None = None) -> list[str]:
                 f"{name}:{number}: expected one word on each line, got {word[:60]!r}; give a list with one "
                 "column"
             )
+        if "\0" in word:
+            raise BadFile(
+                f"{name}:{number}: expected text in UTF-8, got {word[:60]!r} with a NUL; convert the list to "
+                "UTF-8"
+            )
         if form is not None and not fits(form, word):
             raise BadFile(
                 f"{name}:{number}: expected a word that {form} can represent, got {word[:60]!r}; correct it, "

@@ -50,7 +50,7 @@ from muse.files.plain_text import blocks_of_lines
 from muse.files.source import Source, open_source
 from muse.files.stardict import base_of_files, can_be_headword, stardict_pairs, stardict_writer
 from muse.files.tables import fits, table_writer
-from muse.files.writing import check_place, check_unicode, replaced, unwritable
+from muse.files.writing import check_place, check_text_name, check_unicode, replaced, unwritable
 from muse.lexicon import Entry, Lexicon, Pair, PairLine
 
 log = logging.getLogger(__name__)
@@ -571,3 +571,18 @@ FORMS = ("muse", "tsv", "jsonl", *TABLES)
 OTHER_FORMS = ("bicleaner", "kaikki", "stardict")  # of other programs
 # The endings of names that say a format.
 ENDINGS = {**{form: form for form in FORMS[1:]}, "ifo": "stardict"}
+
+
+def form_of_name(path: Path) -> str:
+    """The format that a name says: pairs of words as text, unless it ends in the name of another one.
+
+    Raise BadSetting for the ending of a format that is not written.
+
+    >>> form_of_name(Path("fr-en.CSV")), form_of_name(Path("fr-en.tsv.gz")), form_of_name(Path("fr-en.txt"))
+    ('csv', 'tsv', 'muse')
+    """
+    ending = Path(path.name.removesuffix(".gz")).suffix[1:].lower()
+    if ending in ENDINGS and (ending != "xlsx" or path.suffix != ".gz"):
+        return ENDINGS[ending]
+    check_text_name(path, "pairs", ".txt, .tsv, .csv, .xlsx or .jsonl")
+    return "muse"

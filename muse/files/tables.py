@@ -13,12 +13,12 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from muse.errors import BadSetting, MissingExtra
+from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.files.parquet import require_pyarrow, table_of_columns
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.installation import install_extra
@@ -43,7 +43,7 @@ def form_of(path: Path, forms: Sequence[str] = FORMS) -> str | None:
     >>> form_of(Path("words.CSV.gz")), form_of(Path("words.xlsx")), form_of(Path("words.txt"))
     ('csv', 'xlsx', None)
     """
-    packed = path.suffix.lower() == ".gz"
+    packed = path.suffix == ".gz"  # as files are written
     ending = Path(path.stem if packed else path.name).suffix[1:].lower()
     return ending if ending in forms and (ending in TEXT_FORMS or not packed) else None
 
@@ -77,7 +77,9 @@ def fits(form: str, text: str) -> bool:
 
 
 def require_form(path: Path, form: str) -> None:
-    """Raise MissingExtra if a package is missing that writes this format."""
+    """Raise MissingExtra if a package is missing that writes this format, BadSetting if it has no .gz."""
+    if form in FORMS and form not in TEXT_FORMS and path.suffix == ".gz":
+        raise BadSetting(f"{path}: {form} is packed already; choose a name that ends in .{form}, without .gz")
     if form == "parquet":
         require_pyarrow(path, "tables")
     elif form == "xlsx":
@@ -193,13 +195,19 @@ def _sheet(path: Path, columns: Columns, form: str) -> Iterator[WriteRow]:
         check_rows(path, form, place + 1)
         sheet.append([cell(value) for value in _checked(path, form, row, place)])
 
-    sheet.append(list(columns))
     try:
         with replaced(path) as stream:
+            sheet.append(list(columns))
             yield append
             book.save(stream)
-    except BaseException:
-        sheet.close()  # its temporary file is open
+    except BaseException as error:
+        with suppress(Exception):  # on a full disk this fails too
+            sheet.close()  # its temporary file is open
+        if type(error).__name__ == "SerialisationError":  # lxml's, if openpyxl has it, for errors of disks
+            raise BadFile(
+                f"{path}: expected a disk with room, also for temporary files, got {error}; free some space, "
+                "or set TMPDIR"
+            ) from error
         raise
 
 

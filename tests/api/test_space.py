@@ -314,3 +314,12 @@ def test_the_language_of_words_without_ranks_is_asked_for(tmp_path: Path) -> Non
     }
     with pytest.raises(BadSetting, match="'199' is a word of fr and of en"):
         language_of(replace(space, sides=sides), ["199"])
+
+
+def test_what_is_no_word_is_refused_by_name(space: Space) -> None:
+    for key in (["roi"], ("fr", ["roi"]), 3):
+        with pytest.raises(BadSetting, match="a word must be str"):
+            space.similarity(key, "king")  # type: ignore[arg-type]
+    assert ([], "roi") not in space
+    with pytest.raises(BadSetting, match="--min-probability must be from 0 to 1, got 'a'"):
+        space.dictionary(min_probability="a")

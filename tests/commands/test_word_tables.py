@@ -151,3 +151,8 @@ def test_more_rows_than_a_sheet_has(muse: Command, space: Path, monkeypatch: pyt
 
 def test_the_top_of_text_says_what_to_use_instead(muse: Command, space: Path) -> None:
     refused(muse("translate", space, "--top", 3, stdin="fr3\n"), "of each word of a list: --words -)", code=2)
+
+
+def test_a_list_with_nul_is_refused(muse: Command, space: Path, tmp_path: Path) -> None:
+    (tmp_path / "utf-16.txt").write_bytes("fr3\nfr5\n".encode("utf-16-le"))
+    refused(muse("translate", space, "--words", tmp_path / "utf-16.txt"), "expected text in UTF-8")

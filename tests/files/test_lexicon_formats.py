@@ -13,7 +13,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_lexicon
-from muse.files.lexicons import FORMS, OTHER_FORMS, can_store_entry, dictionary_writer
+from muse.files.lexicons import FORMS, OTHER_FORMS, can_store_entry, dictionary_writer, form_of_name
 from muse.lexicon import Entry, Lexicon
 from tests.conftest import ROOT
 
@@ -317,3 +317,11 @@ def test_the_table_of_the_documentation_is_what_is_read(tmp_path: Path) -> None:
     assert read_lexicon(tmp_path / "u.txt").pairs == (("roi", "king"),)
     # Workbooks and StarDict are written and read above.
     assert set(rows[2:]) == {*EXAMPLES, "Unicode text", "Excel workbook", "StarDict"}
+
+
+def test_the_name_says_the_format() -> None:
+    names = ("a.TSV", "a.csv.gz", "a.xlsx", "a.ifo", "a.txt", "a")
+    assert [form_of_name(Path(name)) for name in names] == ["tsv", "csv", "xlsx", "stardict", "muse", "muse"]
+    for name in ("a.xlsx.gz", "a.parquet"):
+        with pytest.raises(BadSetting, match="pairs are written to a .txt"):
+            form_of_name(Path(name))

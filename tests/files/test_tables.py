@@ -150,3 +150,26 @@ def test_names() -> None:
     found = ["csv", "csv", "tsv", "xlsx", "parquet", None, None, None, None]
     assert [form_of(Path(name)) for name in names] == found
     assert harmless("\tx") == "'\tx" and harmless("x=1") == "x=1"
+
+
+@pytest.mark.parametrize("form", ["xlsx", "parquet"])
+def test_what_is_packed_already_is_not_compressed(tmp_path: Path, form: str) -> None:
+    with pytest.raises(BadSetting, match=f"{form} is packed already"):
+        with table_writer(tmp_path / f"words.{form}.gz", COLUMNS, form):
+            pass
+    assert not list(tmp_path.iterdir())
+    assert form_of(Path("words.csv.GZ")) is None  # which nothing would compress
+
+
+def test_a_full_disk_under_a_sheet_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openpyxl")
+    etree = pytest.importorskip("lxml.etree")
+
+    def full(*given: object) -> None:
+        raise etree.SerialisationError("IO_ENOSPC")
+
+    monkeypatch.setattr("openpyxl.worksheet._write_only.WriteOnlyWorksheet.append", full)
+    monkeypatch.setattr("openpyxl.worksheet._write_only.WriteOnlyWorksheet.close", full)
+    with pytest.raises(BadFile, match=r"words.xlsx: .* got IO_ENOSPC; free some space"):
+        written(tmp_path / "words.xlsx")
+    assert not (tmp_path / "words.xlsx").exists()
