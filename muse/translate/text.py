@@ -110,15 +110,15 @@ class TextReader:
         for group, entry in with_entries([token.text for token in tokens], self._vectors, self._phrases):
             at, token = tokens[place], joined(group)
             place += len(group)
-            has_digit = any(map(str.isdecimal, token))
+            numeral = has_digit(token)
             has_letters = any(map(str.isalpha, token)) and not is_markup(token)
             if entry is not None:
                 found.append(Piece(token, entry, first, at=at._replace(text=token)))
-            elif at.kept or has_digit or not has_letters or (quantity and token in UNITS):
+            elif at.kept or numeral or not has_letters or (quantity and token in UNITS):
                 found.append(Piece(token, None, at=at))
             else:
                 found += self._word(at, first)
-            quantity = has_digit or (quantity and token in _OF_QUANTITIES)
+            quantity = numeral or (quantity and token in _OF_QUANTITIES)
             first = token in _ENDS or not token.strip(".") or (first and not has_letters)
         return list(_long_names_copied(found))
 
@@ -150,6 +150,11 @@ class TextReader:
             return None
         known = reversed(forms(token, self._vectors.language))
         return next((form for form in known if self._new_words.has(form)), None)
+
+
+def has_digit(token: str) -> bool:
+    """Whether a token has a digit: it is a number, a date or a code, and is copied."""
+    return any(map(str.isdecimal, token))
 
 
 def _long_names_copied(pieces: Sequence[Piece]) -> Iterator[Piece]:

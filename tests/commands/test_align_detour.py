@@ -90,7 +90,7 @@ def test_over_a_language_that_is_not_saved(muse: Command, files: Path, made: Pat
     space = load_space("space")
     assert space.languages == ("xx", "en")
     assert [one["path"] for one in space.manifest["inputs"]] == [str(given)]
-    shown = align(muse, "--src", "xx", "--tgt", "en", "--via", "fr", "--verbose").out
+    shown = align(muse, "--src", "xx", "--tgt", "en", "--via", "fr", "--verbose", "--force").out
     assert "spell alike (identical strings), over fr" in shown
     assert "initialisation  via fr: identical + identical" in shown
 

@@ -65,9 +65,10 @@ def test_what_is_printed_says_what_comes_next(muse: Command, text: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("between", "told"), [("", True), (" ", False)])
-def test_text_without_spaces_between_its_words_is_told(
-    muse: Command, tmp_path: Path, between: str, told: bool
+def test_text_without_spaces_between_its_words_is_told_where_it_cannot_be_segmented(
+    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, between: str, told: bool
 ) -> None:
+    monkeypatch.setattr("muse.text.segmentation.has_segmenter", lambda: False)
     text, out = tmp_path / "text.zh", tmp_path / "zh.vec"
     text.write_text(f"{between.join(['我们', '喜欢', '学习', '语言'])}。\n" * 60, encoding="utf-8")
     ended = muse("embed", text, "--lang", "zh", "--out", out, *TINY)
