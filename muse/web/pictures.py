@@ -29,7 +29,7 @@ from muse.space import AlignedSpace
 log = logging.getLogger(__name__)
 
 NICE = 10  # of threads that take long: a query that is awaited comes first
-PAIRS = 1_000  # drawn within some three seconds
+PAIRS = 1_000  # drawn within some ten seconds
 BYTES = 1 << 20  # of a picture that is kept, at most
 NEAR = 16  # words that stay visible beside one that is isolated
 Direction = tuple[str, str]

@@ -43,6 +43,7 @@ def right(space: muse.AlignedSpace, made: Made) -> float:
     return float(np.mean([one == other for one, other in zip(found, gold, strict=True)]))
 
 
+@pytest.mark.slow
 def test_answers_from_pairs(options: dict[str, Any], made: Made) -> None:
     report = run(settings_of("xx", "yy", options))
     fields = json.loads(json.dumps(report.as_json()))["answers"]

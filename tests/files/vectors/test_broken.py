@@ -260,6 +260,7 @@ def test_a_file_without_words_is_named_as_that(tmp_path: Path) -> None:
         read_vectors(tmp_path / "x", language="en")
 
 
+@pytest.mark.slow
 def test_broken_lines_take_little_memory(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"the 1 2\n" * 30 + b"of\xa0 1\n" * 20_000)
     tracemalloc.start()
