@@ -123,10 +123,10 @@ def test_a_word_without_a_vector_has_no_answer() -> None:
     found = translate_words(space, ["fr3", "fr4"], top=1)
     assert found["fr3"] == [] and found["fr4"][0][0] == "en4"
     rows = raw_rows(0, 40)
-    known = rows.copy()
-    known[3] = 0
+    holed = rows.copy()
+    holed[3] = 0
     sides = ([f"{kind}{chr(97 + row // 26)}{chr(97 + row % 26)}" for row in range(40)] for kind in "fe")
-    assert Translator(plain_space(known, rows, *sides)).translate(["fad fae"]) == ["fad eae"]
+    assert Translator(plain_space(holed, rows, *sides)).translate(["fad fae"]) == ["fad eae"]
 
 
 def test_an_own_spelling_without_a_vector_is_no_translation() -> None:
