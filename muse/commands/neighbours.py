@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.options import backend, common_without, open_space
+from muse.commands.outputs import echo
 from muse.commands.sections import RenamedOption, SectionedCommand
 from muse.commands.word_tables import (
     TableCounts,
@@ -136,10 +137,10 @@ def _show(space: AlignedSpace, found: Sequence[NearWords], *, as_json: bool) -> 
     if not known:
         raise BadSetting("; ".join(f"{one.word!r} is {one.reason}" for one in unknown))
     if as_json:
-        click.echo(json.dumps(_fields(space, known, unknown), ensure_ascii=False))
+        echo(json.dumps(_fields(space, known, unknown), ensure_ascii=False))
     for one in known if not as_json else ():
         for language, near in one.near.items():
-            click.echo(_lines(space, one, language, near))
+            echo(_lines(space, one, language, near))
     for one in unknown:
         log.warning("%r is %s", one.word, one.reason)
 

@@ -19,13 +19,13 @@ import numpy as np
 from muse.errors import BadFile, MissingExtra
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
+from muse.normalise import SMALL
 from muse.space import AlignedSpace
 from muse.vectors import Matrix
 from muse.version import __version__
 
 FORMS = (".safetensors", ".onnx")
 OPSET = 17  # of ONNX: operators of 2022, which every runtime in use has
-LEAST = 1e-15  # of a length that is divided by
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ def _as_onnx(found: PortableMap) -> bytes:
         from onnx import TensorProto, helper, numpy_helper
     except ImportError:
         raise _missing("onnx") from None
-    constants = {"least": np.array([LEAST], np.float32), "weight": np.ascontiguousarray(found.weight.T)}
+    constants = {"least": np.array([SMALL], np.float32), "weight": np.ascontiguousarray(found.weight.T)}
     nodes, rows, means = [], "vectors", iter(found.means)
     for place, step in enumerate((*found.steps, "map", "unit")):
         after = f"rows.{place}"

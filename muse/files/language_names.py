@@ -107,14 +107,10 @@ yo yor yoruba
 zh zho chi cmn chinese mandarin 中文 chinois chinesisch
 zu zul zulu
 """
-_CODES = {
-    name: names[0] for names in map(str.split, _NAMES.strip().splitlines()) for name in names
-}  # fmt: skip
+_ROWS = [row.split() for row in _NAMES.strip().splitlines()]
+_CODES = {name: row[0] for row in _ROWS for name in row}
 
-_ENGLISH = {
-    names[0]: next(name for name in names if len(name) > 3).title()
-    for names in map(str.split, _NAMES.strip().splitlines())
-}
+_ENGLISH = {row[0]: next(name for name in row if len(name) > 3).title() for row in _ROWS}
 
 
 def english_name(code: str) -> str:

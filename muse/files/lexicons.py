@@ -49,14 +49,13 @@ from muse.files.plain_text import BOM as UTF8_BOM
 from muse.files.plain_text import blocks_of_lines
 from muse.files.source import Source, open_source
 from muse.files.stardict import base_of_files, can_be_headword, stardict_pairs, stardict_writer
-from muse.files.tables import fits, table_writer
+from muse.files.tables import BOM, fits, table_writer
 from muse.files.writing import check_place, check_text_name, check_unicode, replaced, unwritable
 from muse.lexicon import Entry, Lexicon, Pair, PairLine
 
 log = logging.getLogger(__name__)
 
 WORDS, RATED = "two words", "two words and a rating"
-BOM = "\ufeff"
 _COMMENT = "#"  # begins a comment in other formats; here it may be a word, or the first letter of one
 _LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
 _HEAD, _BLOCK = 4_096, 1 << 16  # bytes that tell what a file is, and bytes read at once

@@ -214,7 +214,7 @@ def test_words_do_not_command_a_terminal(
     piped = muse("translate", "space", hostile, "--src", "fr")
     assert piped.out.count(hostile) == 2  # as asked and as answered, byte for byte
     monkeypatch.setattr(outputs, "is_terminal", lambda: True)
-    for line in ("translate space {}", "translate space {} --json"):
+    for line in ("translate space {}", "translate space {} --json", "neighbours space {}"):
         shown = muse(*(part.format(hostile) for part in line.split()), *SRC)
         assert "\\u001b]0;title\\u0007\\u202e\\u009b8m" in shown.out
         assert all(character.isprintable() or character in "\n\t" for character in shown.out)
