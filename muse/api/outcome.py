@@ -189,20 +189,9 @@ def provenance(
 
 # The recorded settings that tell whether a space was made as it would be now.
 _COMPARED = (
-    *(
-        "init",
-        "recipe",
-        "normalise",
-        "refine",
-        "reweight",
-        "joint",
-        "answers",
-        "encoder",
-        "max_vocab",
-        "lower",
-    ),
-    *("via", "seed"),
-)
+    "init", "recipe", "normalise", "refine", "reweight", "joint", "answers", "encoder", "max_vocab", "lower",
+    "via", "seed",
+)  # fmt: skip
 
 
 def differences(config: AlignConfig, made: SpaceRecord, *, untrained: Collection[str] = ()) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from muse.commands.options import common_without
+from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 SOURCE, TARGET = "fr", "en"
@@ -48,7 +49,7 @@ def demo(out: Path, as_json: bool, quiet: bool) -> int:
     found: dict[str, Any] = {}
     for step in _steps(out):
         if not (as_json or quiet):
-            click.echo(f"\n$ {shlex.join(['muse', *step])}")
+            echo(f"\n$ {shlex.join(['muse', *step])}")
         more = [*(["--json"] if as_json else []), *(["--quiet"] if quiet else [])]
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed) if as_json else contextlib.nullcontext():
@@ -58,7 +59,7 @@ def demo(out: Path, as_json: bool, quiet: bool) -> int:
         if code:  # it was judged failed
             break
     if as_json:
-        click.echo(json.dumps(found, ensure_ascii=False))
+        echo(json.dumps(found, ensure_ascii=False))
     return int(code)
 
 
