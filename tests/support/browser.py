@@ -85,9 +85,10 @@ def opened(
     scheme: str = "light",
     motion: str = "reduce",  # else screenshots would catch the map in flight
     before: Callable[[Any], object] = lambda page: None,
+    ready: bool = True,
     **options: Any,
 ) -> Watched:
-    """A page at the address; `before` gets it before it is loaded."""
+    """A page at the address, which knows its space where `ready`; `before` gets it before it is loaded."""
     context = browser.new_context(
         viewport={"width": width, "height": height},
         color_scheme=scheme,
@@ -107,6 +108,9 @@ def opened(
     watched.page.on("request", requested)
     before(watched.page)
     watched.page.goto(address)
+    if ready and address.startswith("http"):
+        # "Loaded" comes before the page has asked for its space: until then it has no names and no buttons.
+        watched.page.locator("#map-tab[aria-selected]").wait_for(state="attached")
     return watched
 
 

@@ -106,7 +106,7 @@ def test_a_quick_hand_is_answered_once_the_languages_are_known(browser: Any, hom
       return real(...asked);
     };
     """
-    watched = opened(browser, home, before=lambda page: page.add_init_script(slow))
+    watched = opened(browser, home, before=lambda page: page.add_init_script(slow), ready=False)
     look_up(watched.page, "roi")
     best(watched.page, "king")
     clean(watched)

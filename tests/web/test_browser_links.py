@@ -239,7 +239,7 @@ def test_a_server_that_is_gone_from_the_start(browser: Any, home: str) -> None:
         page.route("**/api/**", lambda route: route.abort())
         page.route("**/healthz*", lambda route: route.abort())
 
-    watched = opened(browser, f"{home}#fr/roi", before=gone)
+    watched = opened(browser, f"{home}#fr/roi", before=gone, ready=False)
     page = watched.page
     page.get_by_text("The explorer does not answer").wait_for()
     page.unroute_all()
