@@ -9,7 +9,7 @@ import sys
 import pytest
 import torch
 
-from muse.commands.machine import PURPOSES, extras
+from muse.commands.doctor import PURPOSES, extras
 from muse.installation import DISTRIBUTION, EXTRAS, REQUIRED, install_extra
 from muse.version import __version__
 from tests.conftest import ROOT
