@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.encoders import by_language_with_default, encoder_names, fitted
+from muse.commands.inputs import STDIN, Sampled, lines_on_stdin, warn_if_unknown
 from muse.commands.options import cluster, common_without
 from muse.commands.outputs import check_inputs_spared, echo
 from muse.commands.sections import SectionedCommand
-from muse.commands.standard_input import STDIN, lines_on_stdin
-from muse.commands.unknown_words import Sampled, warn_if_unknown
 
 if TYPE_CHECKING:
     from muse.sentences.encoders.encoder import SentenceEncoder, Write

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from muse.commands.evaluate_tasks import named
+from muse.commands.inputs import warn_if_unknown
 from muse.commands.outputs import check_inputs_spared
-from muse.commands.unknown_words import warn_if_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from muse.commands.inputs import without_dashes
 from muse.commands.outputs import check_inputs_spared, check_outputs
-from muse.commands.standard_input import without_dashes
 from muse.errors import Contradiction
 from muse.progress import message
 from muse.run.memory import fit_threads

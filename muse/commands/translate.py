@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from muse.commands.inputs import warn_if_unknown
 from muse.commands.options import (
     MOST_BEAM,
     Finite,
@@ -28,7 +29,6 @@ from muse.commands.options import (
 from muse.commands.outputs import echo, is_terminal, safe_on_terminal
 from muse.commands.sections import SectionedCommand
 from muse.commands.translate_text import translate_stdin
-from muse.commands.unknown_words import warn_if_unknown
 from muse.commands.word_tables import (
     TableCounts,
     check_one_source,

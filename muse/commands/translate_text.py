@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from muse.commands.inputs import STDIN, Sampled, lines_on_stdin, warn_if_unreadable
 from muse.commands.options import given
 from muse.commands.outputs import echo
-from muse.commands.standard_input import STDIN, lines_on_stdin
-from muse.commands.unknown_words import Sampled, warn_if_unreadable
 
 if TYPE_CHECKING:
     from muse.sentences.systems.line_writer import LineWriter

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from muse.commands.inputs import STDIN, STDIN_PATH, lines_on_stdin
 from muse.commands.outputs import echo
-from muse.commands.standard_input import STDIN, STDIN_PATH, lines_on_stdin
 
 if TYPE_CHECKING:
     from muse.files.tables import Columns, Row, WriteRow

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from muse.commands.unknown_words import SAMPLE, Sampled
+from muse.commands.inputs import SAMPLE, Sampled
 from muse.space import save_space
 from muse.text import segmentation
 from tests.support.command import Command

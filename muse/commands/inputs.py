@@ -1,9 +1,10 @@
-"""Standard input: the lines that arrive there, and a dash for a file that is read from there."""
+"""Inputs: standard input and the dash that stands for it; a warning if much of a text is unknown."""
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,9 +16,12 @@ from muse.errors import Contradiction
 if TYPE_CHECKING:
     from muse.files.plain_text import Stream
 
+log = logging.getLogger(__name__)
+
 STDIN = "standard input"
 STDIN_PATH = Path("/dev/stdin")  # read as any other pipe is: once and from the start, or refused
 DASH = "-"
+SAMPLE = 1_000  # lines that tell whether words stand without spaces
 _FOLDERS = ("SPACE", "FOLDER")
 
 
@@ -87,3 +91,34 @@ def _replaced(value: Any) -> Any:
     if not _is_dash(value):
         return value
     return STDIN_PATH if isinstance(value, Path) else f"{value[: -len(DASH)]}{STDIN_PATH}"
+
+
+class Sampled:
+    """Blocks of lines as they come; the first lines are kept as a `sample`."""
+
+    def __init__(self, blocks: Iterable[list[str]]) -> None:
+        self._blocks = blocks
+        self.sample: list[str] = []
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for block in self._blocks:
+            self.sample += block[: SAMPLE - len(self.sample)]
+            yield block
+
+
+def warn_if_unknown(unknown: int, tokens: int, language: str, sample: Sequence[str]) -> None:
+    """Warns if most tokens of a text have no vector; a sample of its lines tells why."""
+    from muse.text.segmentation import unspaced_advice
+
+    if unknown > tokens / 2:
+        why = unspaced_advice(sample[:SAMPLE], language) or f"is the text in {language}?"
+        log.warning("%d of %d tokens have no vector: %s", unknown, tokens, why)
+
+
+def warn_if_unreadable(unknown: int, pieces: int, language: str) -> None:
+    """Warns if half of a text is of word pieces that the model does not have: it is in another script."""
+    # An alphabet is known to the model whole: of another language in its script nearly no piece is unknown.
+    if unknown and 2 * unknown >= pieces:
+        log.warning(
+            "%d of %d word pieces are unknown to the model: is the text in %s?", unknown, pieces, language
+        )
