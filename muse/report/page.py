@@ -16,8 +16,7 @@ from muse.files.language_names import english_name
 from muse.files.space_manifest import is_figure
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
-from muse.report.charts import drawings
-from muse.report.drawing import Drawing
+from muse.report.charts import Drawing, drawings
 from muse.report.facts import Facts
 from muse.report.view import view
 from muse.report.word_map import require_picture

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from muse.files.space_manifest import SpaceRecord
-from muse.report.charts import panel_drawing, panels
-from muse.report.drawing import Frame, ticks
+from muse.report.charts import Frame, panel_drawing, panels, ticks
 
 
 def trace(stage: str, **figures: list[float | None]) -> dict[str, Any]:
