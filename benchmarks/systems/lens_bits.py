@@ -37,8 +37,7 @@ from muse.evaluation.sentences import different
 from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.sentences.encoders.names import parsed
-from muse.sentences.loading import load_encoder
+from muse.sentences.loading import load_encoder, parsed
 from muse.space import load_space
 from muse.vectors import Matrix
 

@@ -1,10 +1,14 @@
 """Loading: a sentence encoder by its name, unfitted, or by its folder, as it was saved.
 
-Names have options, corrections, and several encoders side by side: see `muse.sentences.encoders.names`.
+A name is a kind with options in brackets, then corrections; several stand side by side:
+
+mean   idf   sif   power-mean[-inf,1,inf,3]   idf+pcr   power-mean+znorm[global]   mean+ngrams
+power-mean&./projection+znorm   ./bgt+language
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -24,17 +28,21 @@ from muse.sentences.encoders.composed import (
 )
 from muse.sentences.encoders.corrections import OPTIONS, Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.sentences.encoders.names import NGRAMS, corrections_of, is_name, language_of, parsed, side_by_side
 from muse.sentences.encoders.pooling import parsed_power
 from muse.sentences.encoders.saving import AGAIN, Saved, check_space, read_encoder
 from muse.sentences.encoders.trained import KIND as TRAINED
 from muse.sentences.encoders.trained import restore_trained
 from muse.sentences.encoders.words import DEFAULT_POWERS, Lookup, PowerMean, WeightedMean
-from muse.sentences.systems.bgt.bgt_system import language_latents
+from muse.sentences.systems.bgt.bgt_system import LANGUAGE, language_latents
 from muse.sentences.systems.network_encoder import KIND as NETWORK
 from muse.sentences.systems.registry import SYSTEMS, restore_system
 from muse.space import AlignedSpace
 
+BESIDE = "&"
+NGRAMS = "ngrams"
+_ONE = re.compile(r"([a-z][a-z-]*)(?:\[([^][]*)\])?")
+_NAME = re.compile(r"(?:\+?[a-z][a-z-]*(?:\[[^][]*\])?)+")
+_CORRECTIONS = re.compile(rf"(?:\+(?:{'|'.join(OPTIONS)})(?:\[[^][]*\])?)+$")
 # From a lookup and the options in brackets; from the saved settings, a space and the restored parts.
 Make = Callable[[Lookup, str], SentenceEncoder]
 Restore = Callable[[Saved, AlignedSpace, Sequence[SentenceEncoder]], SentenceEncoder]
@@ -94,6 +102,52 @@ def _folder_of(name: str) -> tuple[str, bool]:
     """A name without corrections and without +language, and whether that was there."""
     folder, _ = corrections_of(name)
     return (folder, False) if Path(folder).exists() else language_of(folder)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text has the form of one name, whatever the kind."""
+    return bool(_NAME.fullmatch(text))
+
+
+def parsed(name: str) -> list[tuple[str, str]]:
+    """The kind of a name and its corrections, each with its options.
+
+    >>> parsed("power-mean[1,3]+pcr")
+    [('power-mean', '1,3'), ('pcr', '')]
+    """
+    return [(match[1], match[2] or "") for match in _ONE.finditer(name)]
+
+
+def corrections_of(name: str) -> tuple[str, list[tuple[str, str]]]:
+    """A name or a folder without the corrections after it, and these.
+
+    >>> corrections_of("./projection+znorm")
+    ('./projection', [('znorm', '')])
+    """
+    match = _CORRECTIONS.search(name)
+    return (name, []) if match is None else (name[: match.start()], parsed(match[0]))
+
+
+def language_of(name: str) -> tuple[str, bool]:
+    """A folder without the +language after it, and whether there was one: its language latents are meant.
+
+    >>> language_of("./bgt+language")
+    ('./bgt', True)
+    """
+    folder = name.removesuffix(f"+{LANGUAGE}")
+    return folder, folder != name
+
+
+def side_by_side(name: str) -> list[str]:
+    """The names or folders between the &; BadSetting if one of several is empty.
+
+    >>> side_by_side("power-mean & ./projection+znorm")
+    ['power-mean', './projection+znorm']
+    """
+    found = [one.strip() for one in name.split(BESIDE)] if BESIDE in name else [name]
+    if len(found) > 1 and not all(found):
+        raise BadSetting(f"there must be an encoder on both sides of &, got {name!r}")
+    return found
 
 
 def _beside(

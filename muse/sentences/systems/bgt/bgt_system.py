@@ -18,7 +18,6 @@ from muse.errors import BadSetting, Mismatch
 from muse.files.sentence_text import ParallelText, read_pairs
 from muse.run.streams import TrainingStream, generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.sentences.encoders.names import LANGUAGE
 from muse.sentences.encoders.ragged import Ragged, encoding_batches, token_batches
 from muse.sentences.encoders.reading import Reader, blocks
 from muse.sentences.systems.bgt.inputs import (
@@ -40,6 +39,7 @@ from muse.sentences.training.trainer import Learner, TrainerConfig, train
 from muse.sentences.training.two_sides import held_out_hits, held_out_precision
 from muse.space import AlignedSpace
 
+LANGUAGE = "language"  # after a +, the language latents of a model are meant
 # Small is a bag, because the softmax dominates the cost: a bag needs one for each sentence, a Transformer one
 # for each token. The paper found that deep decoders harm, and that a latent serves best at the scores. Pieces
 # instead of words and the rate were chosen by the P@1 of held-out pairs of fr-en.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from muse.errors import BadSetting
-from muse.sentences.encoders.names import corrections_of, is_name, language_of, parsed, side_by_side
+from muse.sentences.loading import corrections_of, is_name, language_of, parsed, side_by_side
 
 
 @pytest.mark.parametrize(
