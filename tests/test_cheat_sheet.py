@@ -76,7 +76,7 @@ def test_every_line_does_what_it_says(folder: Path, monkeypatch: pytest.MonkeyPa
     variables: dict[str, Any] = {}
     exec("import muse; space = muse.load('embeddings/aligned/fr-en')", variables)  # noqa: S102 - our own
     with serving(published) as server:
-        monkeypatch.setattr("muse.fetch.table.HOME", server.url)
+        monkeypatch.setattr("muse.fetch.published.HOME", server.url)
         for _, line in wishes():
             before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
             if line.startswith("muse "):

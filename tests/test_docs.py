@@ -130,7 +130,7 @@ def test_every_block_of_a_page_runs(
         shutil.rmtree(folder / "embeddings" / "aligned")
     do_not_wait(monkeypatch)
     with serving(published) as server:
-        monkeypatch.setattr("muse.fetch.table.HOME", server.url)
+        monkeypatch.setattr("muse.fetch.published.HOME", server.url)
         Reader(folder).follow(page)
 
 

@@ -230,7 +230,7 @@ class _Unaligned:
 
 def _published(source: str, target: str) -> Path | None:
     """Where muse fetch puts the dictionary of these languages for training; None if there is none."""
-    from muse.fetch.table import dictionary, dictionary_pairs
+    from muse.fetch.published import dictionary, dictionary_pairs
 
     pair = f"{source}-{target}"
     if pair not in dictionary_pairs():
@@ -239,7 +239,7 @@ def _published(source: str, target: str) -> Path | None:
 
 
 def _has_vectors(language: str) -> bool:
-    from muse.fetch.table import LANGUAGES
+    from muse.fetch.published import LANGUAGES
 
     return language in LANGUAGES
 

@@ -74,7 +74,7 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
         if kind != other and given(name):
             raise click.UsageError(f"--{name} is for {other}, not for {kind}.")
     from muse.fetch import FetchConfig, check_item, require_fetch
-    from muse.fetch.table import HOME
+    from muse.fetch.published import HOME
 
     config = FetchConfig(
         options["folder"] or FOLDERS[kind], options["mirror"] or HOME, options["accept_non_commercial"]

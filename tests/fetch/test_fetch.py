@@ -18,8 +18,7 @@ import pytest
 from muse.errors import BadFile, BadSetting, MuseError
 from muse.fetch import FetchConfig, Fetched, dictionary, fetch, vectors
 from muse.fetch.download import PartialFile, RetryPolicy
-from muse.fetch.published import SUMS, read_pins
-from muse.fetch.table import LANGUAGES, WITH_ENGLISH
+from muse.fetch.published import LANGUAGES, SUMS, WITH_ENGLISH, read_pins
 from muse.files import read_vectors
 from muse.installation import install_extra
 from muse.progress import Progress

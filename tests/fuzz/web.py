@@ -15,8 +15,7 @@ from unittest import mock
 
 from muse.errors import MuseError
 from muse.fetch.download import RetryPolicy
-from muse.fetch.published import FetchConfig, fetch
-from muse.fetch.table import dictionary, vectors
+from muse.fetch.published import FetchConfig, dictionary, fetch, vectors
 from muse.progress import Progress
 from tests.fuzz.target import Target
 
