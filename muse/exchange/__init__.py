@@ -1,16 +1,108 @@
-"""Exchange: vectors, dictionaries and spaces as objects of other libraries, and back."""
+"""Exchange: vectors, dictionaries and spaces as objects of gensim, pandas and scikit-learn, and back."""
 
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Any
 
-from muse.exchange.objects import dictionary_frame, keyed_vectors, lexicon_of, table_frame, vectors_of
+import numpy as np
+
+from muse.errors import Mismatch, MissingExtra
+from muse.installation import install_extra
+from muse.lexicon import Entry, Lexicon
+from muse.vectors import Vectors
 
 __all__ = ["SpaceTransformer", "dictionary_frame", "keyed_vectors", "lexicon_of", "table_frame", "vectors_of"]
+
+COLUMNS = list(Entry._fields)
+
+
+def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
+    """A pandas.DataFrame with a row for each entry: source, target, score, rank, probability.
+
+    >>> dictionary_frame(Lexicon((("cat", "chat"), ("cat", "matou")))).target.tolist()
+    ['chat', 'matou']
+    """
+    frame = table_frame(_entries(entries) if isinstance(entries, Lexicon) else entries, COLUMNS)
+    # Unknown values are NaN in a column of numbers, not None in one of objects.
+    return frame.astype({"score": "float64", "rank": "int64", "probability": "float64"})
+
+
+def table_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> Any:
+    """A pandas.DataFrame of these rows; MissingExtra, with the command that installs it, without pandas."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra(f"a DataFrame needs pandas; run {install_extra('exchange')}") from None
+    return pd.DataFrame(list(rows), columns=list(columns))
+
+
+def lexicon_of(frame: Any) -> Lexicon:
+    """The Lexicon in a DataFrame with the columns source and target.
+
+    It has the scores and the probabilities of columns of these names in which none is missing.
+    """
+    missing = {"source", "target"} - set(frame.columns)
+    if missing:
+        raise Mismatch(
+            f"a dictionary needs the columns source and target, got {list(frame.columns)}; rename them"
+        )
+    words = [frame[side].tolist() for side in ("source", "target")]
+    for column in words:
+        if not all(isinstance(word, str) and word for word in column):
+            raise Mismatch("a dictionary needs a word in every row, got something else; drop those rows")
+    return Lexicon(tuple(zip(*words, strict=True)), _numbers(frame, "score"), _numbers(frame, "probability"))
+
+
+def _numbers(frame: Any, column: str) -> tuple[float, ...] | None:
+    known = column in frame.columns and len(frame) and frame[column].notna().all()
+    return tuple(float(number) for number in frame[column]) if known else None
+
+
+def _entries(lexicon: Lexicon) -> list[Entry]:
+    ranks: Counter[str] = Counter()
+    nothing = (None,) * len(lexicon)
+    scores, probabilities = lexicon.scores or nothing, lexicon.probabilities or nothing
+    found = []
+    for (source, target), score, probability in zip(lexicon.pairs, scores, probabilities, strict=True):
+        ranks[source] += 1
+        found.append(Entry(source, target, score, ranks[source], probability))
+    return found
+
+
+def keyed_vectors(vectors: Vectors) -> Any:
+    """The words and rows (n, d) as gensim.models.KeyedVectors, in the same order, as a copy.
+
+    >>> found = keyed_vectors(Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32)))
+    >>> found.index_to_key, found["cat"].tolist()
+    (['the', 'cat'], [0.0, 1.0])
+    """
+    try:
+        from gensim.models import KeyedVectors
+    except ImportError:
+        raise MissingExtra(f"KeyedVectors need gensim; run {install_extra('exchange')}") from None
+    found = KeyedVectors(vectors.dimension)
+    found.add_vectors(list(vectors.words), np.array(vectors.matrix))
+    return found
+
+
+def vectors_of(keyed: Any, language: str) -> Vectors:
+    """The Vectors of `language` from gensim's KeyedVectors, in the same order, which should be by frequency.
+
+    >>> words = Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))
+    >>> vectors_of(keyed_vectors(words), "en").words
+    ['the', 'cat']
+    """
+    words, matrix = list(keyed.index_to_key), np.asarray(keyed.vectors, dtype=np.float32)
+    if not all(isinstance(word, str) for word in words):
+        raise Mismatch(f"{language}: the keys of KeyedVectors must be words, got others; rename them")
+    return Vectors(language, words, matrix[: len(words)])
 
 
 def __getattr__(name: str) -> Any:
     # On first use, not on import: its class derives from those of scikit-learn, which is slow to import.
     if name != "SpaceTransformer":
         raise AttributeError(f"module 'muse.exchange' has no attribute {name!r}")
-    from importlib import import_module
-
     return import_module("muse.exchange.space_transformer").SpaceTransformer
