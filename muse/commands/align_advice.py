@@ -13,8 +13,7 @@ import click
 from click.core import ParameterSource
 
 from muse.commands.options import as_typed
-from muse.report import remedies
-from muse.report.remedies import FEW_PAIRS, FEW_WORDS, PAIRS
+from muse.report.next_steps import FEW_PAIRS, FEW_WORDS, PAIRS, RemedyText
 
 if TYPE_CHECKING:
     from muse.api.outcome import Report
@@ -109,7 +108,7 @@ class _Unaligned:
         yield from self._with_pairs()
         yield from self._with_more_words()
         if init == "auto" and options["recipe"] is None and self.learned.supervision is None:
-            yield Remedy(remedies.ADVERSARIAL.terminal, (_again(init="adversarial"),))
+            yield Remedy(RemedyText.ADVERSARIAL.terminal, (_again(init="adversarial"),))
         if not options["via"]:
             yield Remedy(
                 "Go over a third language that resembles both, and has good vectors.", (_again(via=["LANG"]),)
@@ -118,13 +117,13 @@ class _Unaligned:
             f"{', '.join(self.space.vectors(name).words[:SHOWN])} ({name})"
             for name in (self.language, self.report.target)
         )
-        yield Remedy(remedies.CHECK.terminal.format(first=" and ".join(first)), ())
+        yield Remedy(RemedyText.CHECK.terminal.format(first=" and ".join(first)), ())
 
     def _of_rows(self) -> Iterator[Remedy]:
         """Yields what may help unlabelled vectors."""
         if self.learned.supervision is None and len(self.report.learned) == 1:
             yield Remedy(
-                remedies.IDS.terminal.format(
+                RemedyText.IDS.terminal.format(
                     enough=FEW_PAIRS, source=self.language, target=self.report.target, pairs=PAIRS
                 ),
                 (_again(dictionary=PAIRS),),
@@ -143,7 +142,7 @@ class _Unaligned:
         if supervision is not None:
             if supervision.pairs < FEW_PAIRS:
                 yield Remedy(
-                    remedies.MORE_TRANSLATIONS.terminal.format(
+                    RemedyText.MORE_TRANSLATIONS.terminal.format(
                         dictionary=self.options["dictionary"], known=supervision.pairs, enough=FEW_PAIRS
                     ),
                     (),
@@ -152,7 +151,7 @@ class _Unaligned:
         if len(self.report.learned) > 1:  # a dictionary is of one pair of languages
             return
         alike = "" if self.shared_spellings >= FEW_SHARED else "; these languages share few spellings"
-        give = remedies.TRANSLATIONS.terminal.format(alike=alike)
+        give = RemedyText.TRANSLATIONS.terminal.format(alike=alike)
         known = self._dictionaries(for_learning=True)
         if known:
             yield Remedy(f"{give}.", (_again(dictionary=known[0]),))
@@ -176,7 +175,7 @@ class _Unaligned:
         fewest, count = self.fewest
         if count < FEW_WORDS and not self.cut:
             yield Remedy(
-                remedies.MORE_WORDS.terminal.format(count=count, language=fewest),
+                RemedyText.MORE_WORDS.terminal.format(count=count, language=fewest),
                 (f"muse fetch vectors {fewest}",) if _has_vectors(fewest) else (),
             )
 

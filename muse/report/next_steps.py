@@ -1,6 +1,9 @@
 """Next steps: what to do after a run, depending on its verdict, as commands.
 
 Paths are shown relative to the folder the commands are run in: a page never says where on a machine it lies.
+
+What may help a mapping that is not aligned is told in two ways: `muse align` knows the run and is brief, a
+page is read later and by others and explains more. Which remedies apply, and in which order, each decides.
 """
 
 from __future__ import annotations
@@ -8,15 +11,51 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path, PurePath
 
 from muse.answers.translations import TRUSTED
 from muse.files.space_manifest import LanguageRecord
-from muse.report import remedies
-from muse.report.remedies import FEW_WORDS, PAIRS
 
 OF_ONE_RUN = ("--json", "--quiet", "-q", "--resume", "--verbose", "-v")
 ROWS = "more.parquet"  # stands for vectors that the reader has
+FEW_WORDS = 5_000  # with fewer, even a right mapping may be called failed
+FEW_PAIRS = 50  # translations: with fewer, more help
+PAIRS = "pairs.txt"  # stands for a list of translations that there is not yet
+
+
+class RemedyText(Enum):
+    """A remedy as the command line says it, and as a page does; {names} are filled in."""
+
+    TRANSLATIONS = (
+        "Give translations{alike}",
+        "Give translations to learn from. A few dozen often turn a failure into a good alignment.",
+    )
+    MORE_TRANSLATIONS = (
+        "Give more translations: of {dictionary}, {known} could be used; {enough} or more would be good.",
+        "Give more translations to learn from.",
+    )
+    IDS = (
+        "Say which rows belong together: {enough} lines of an id ({source}), a tab and an id ({target}), in "
+        "{pairs}; row numbers, from 0, where a file has no ids.",
+        "Give pairs of ids that belong together, to learn from.",
+    )
+    MORE_WORDS = (
+        "Use vectors of more words: {count:,} are few ({language}).",
+        "Use more words: {count:,} are few.",
+    )
+    ADVERSARIAL = (
+        "Train a mapping against a discriminator: slow, and its result depends on --seed.",
+        "Try the initialisation that auto leaves out because it is slow; its result depends on the seed.",
+    )
+    CHECK = (
+        "Check the vectors, whose first words are {first}.",
+        "Check the files. Are they the languages you meant, the most frequent words first, trained on texts "
+        "of the same kind? The words they begin with are below.",
+    )
+
+    def __init__(self, terminal: str, page: str) -> None:
+        self.terminal, self.page = terminal, page
 
 
 def base_of(space: Path, current: Path) -> Path:
@@ -134,12 +173,12 @@ def _repairs(record: LanguageRecord | None, context: Context) -> list[NextStep]:
     if not context.ranked:
         return found
     found += [
-        NextStep(remedies.CHECK.page),
-        NextStep(remedies.ADVERSARIAL.page, command_line(adversarial, context.base)),
+        NextStep(RemedyText.CHECK.page),
+        NextStep(RemedyText.ADVERSARIAL.page, command_line(adversarial, context.base)),
     ]
     if context.words >= FEW_WORDS:
         return found
-    few = remedies.MORE_WORDS.page.format(count=context.words)
+    few = RemedyText.MORE_WORDS.page.format(count=context.words)
     if "--max-vocab" in again:
         return [NextStep(few, command_line(_without(again, "--max-vocab"), context.base)), *found]
     return [*found, NextStep(few)]
@@ -147,11 +186,11 @@ def _repairs(record: LanguageRecord | None, context: Context) -> list[NextStep]:
 
 def _learning(record: LanguageRecord | None, again: Sequence[str], context: Context) -> NextStep:
     if record is not None and record.supervision is not None:
-        remedy = remedies.MORE_TRANSLATIONS
+        remedy = RemedyText.MORE_TRANSLATIONS
     elif not context.ranked:
-        remedy = remedies.IDS
+        remedy = RemedyText.IDS
     else:
-        remedy = remedies.TRANSLATIONS
+        remedy = RemedyText.TRANSLATIONS
     return NextStep(remedy.page, command_line([*again, "--dictionary", PAIRS], context.base))
 
 

@@ -12,8 +12,7 @@ from muse.evaluation.words import GroupScore
 from muse.files.space_manifest import InputFile, Stage
 from muse.report.facts import Accuracy, Facts, why_chosen
 from muse.report.measured import Measured
-from muse.report.next_steps import command_line
-from muse.report.remedies import PAIRS
+from muse.report.next_steps import PAIRS, command_line
 
 Mark = tuple[float | None, Interval | None, str]  # a figure in percent, its interval, its style
 Groups = Sequence[GroupScore]
