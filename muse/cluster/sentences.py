@@ -19,7 +19,7 @@ from muse.cluster.shards import KeySearch, SentenceBlocks, look_up
 from muse.files.atomic import atomic_path
 from muse.files.parquet import SENTENCE, VECTOR
 from muse.files.parts import PartFolder, open_parts
-from muse.files.text_slices import TextSlice, slices
+from muse.files.sentence_text import TextSlice, slices
 from muse.search.both_ways import BothDirections
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.reading import blocks

@@ -22,7 +22,7 @@ from pyarrow import dataset
 
 from muse.cluster.run import encoder_as_settings
 from muse.files.parts import MANIFEST, WORK
-from muse.files.text_slices import SIZE
+from muse.files.sentence_text import SLICE
 from muse.normalise import Normalisation, normalise
 from muse.sentences.loading import load_encoder
 from muse.space import SideToSave, load_space, save_space
@@ -49,10 +49,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         names = [f"{language}{row}" for row in range(WORDS)]
         sides[language] = SideToSave(Vectors(language, names, noisy), steps)
     save_space(folder / "space", sides, pivot="en", provenance=PROVENANCE)
-    bags = rng.integers(WORDS, size=(int((PIECES - 0.5) * SIZE), 6))
+    bags = rng.integers(WORDS, size=(int((PIECES - 0.5) * SLICE), 6))
     for language in ("en", "fr"):
         lines = [" ".join(f"{language}{word}" for word in bag) for bag in bags]
-        lines[5:9] = ["", lines[0], "unknown", lines[SIZE + 1].replace(" ", "\u00a0 ")]
+        lines[5:9] = ["", lines[0], "unknown", lines[SLICE + 1].replace(" ", "\u00a0 ")]
         (folder / f"text.{language}").write_text("\n".join(lines) + "\n")
     return folder
 

@@ -21,10 +21,10 @@ from muse.files.sentence_text import (
     read_probe_text,
     read_rated_sentences,
     read_sentences,
+    slices,
 )
 from muse.files.stardict import stardict_writer
 from muse.files.tables import table_writer
-from muse.files.text_slices import slices
 from muse.lexicon import Entry
 from muse.text.arpa import read_arpa, write_arpa
 from muse.text.language_model import learn_language_model
