@@ -13,7 +13,7 @@ from muse.run.runtime import Runtime
 from muse.sentences.systems.registry import SAVED, train_system
 from muse.sentences.systems.system import TrainingRequest
 from tests.support.devices import pretended_gpu
-from tests.support.parallel import toy_space, toy_text, write_text
+from tests.support.parallel import part_of, toy_space, toy_text, write_text
 
 pytestmark = pytest.mark.slow
 
@@ -58,8 +58,8 @@ def files(tmp_path: Path) -> Path:
     """Every kind of text of the toy languages."""
     pairs = toy_text(120)
     write_text(tmp_path / "parallel.tsv", pairs)
-    rows = ["premise\thypothesis\tlabel"]
-    rows += [f"{pairs[i][1]}\t{pairs[i - 1][1]}\t{LABELS[i % 3]}" for i in range(120)]
+    rows = ["premise\thypothesis\tlabel\tSemEval_set"]
+    rows += [f"{pairs[i][1]}\t{pairs[i - 1][1]}\t{LABELS[i % 3]}\t{part_of(i)}" for i in range(120)]
     (tmp_path / "nli.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     for number, language in enumerate(("en", "fr")):
         lines = [pair[number] for pair in toy_text(200, seed=number)]

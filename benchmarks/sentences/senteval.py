@@ -11,8 +11,8 @@ draws the pairs that choose a regression's strength, and a perceptron's weights;
 all seeds. The table has means over the seeds, with minimum and maximum.
 
 Relatedness is Pearson's correlation of a regression on |u - v| and u * v (`muse evaluate --task
-relatedness`): of SICK's train part on its test part, and of STS-B's dev part, since its train part is not at
-hand, on its test part, in English and French. The probing tasks are French (probing_text.py), read by a
+relatedness`): of the train part of SICK, in its official parts, on its test part, and of that of STS-B, in
+English and French. The probing tasks are French (probing_text.py), read by a
 multi-layer perceptron, or for the many classes of word content by a logistic regression, as in the thesis;
 the validation part chooses its regularisation (`muse evaluate --task probe`). The encoders' weights, if any,
 are fitted on the training captions. Rows that the file has are not made again.
@@ -32,33 +32,28 @@ from benchmarks.sentences.probing_tasks import TASKS
 from benchmarks.sentences.probing_text import PARAGRAPHS, written
 from benchmarks.support.kept_rows import Row, append, read_rows
 from benchmarks.support.pairs import SHARED
+from benchmarks.support.sick import official, related
 from benchmarks.support.tables import commit, header, muse, numbers, row, today
 
 RELATED = ("sickr", "stsb", "stsb-fr")
 KEY = ("encoder", "task", "seed")
 COLUMNS = (*KEY, "measure", "value", "ci95_low", "ci95_high", "chance", "tested", "commit", "date")
-_SICK = ("sentence_A", "sentence_B", "relatedness_score")
-_DIGITS = {"train": "0123456", "test": "89"}  # last ones of a pair's number, as read_nli splits SICK
 
 
 def rated(task: str, asked: argparse.Namespace) -> tuple[str, Path, Path]:
     """The language of a relatedness task, and its training and test pairs."""
     if task != "sickr":
         language = "fr" if task.endswith("fr") else "en"
-        files = (asked.shared / "data" / "sts" / f"stsb-{language}-{part}.csv" for part in ("dev", "test"))
-        return language, *files
+        folder = asked.shared / "data" / "sts"
+        return language, folder / f"stsb-{language}-train.csv.gz", folder / f"stsb-{language}-test.csv"
     asked.work.mkdir(parents=True, exist_ok=True)
     paths = []
     for part in ("train", "test"):
         paths.append(asked.work / f"sickr.{part}.csv")
-        with (
-            (asked.shared / "data" / "nli" / "SICK.txt").open(encoding="utf-8", newline="") as sick,
-            paths[-1].open("w", encoding="utf-8", newline="") as file,
-        ):
-            rows = csv.DictReader(sick, delimiter="\t", quoting=csv.QUOTE_NONE)
-            csv.writer(file, lineterminator="\n").writerows(
-                [one[name] for name in _SICK] for one in rows if one["pair_ID"][-1] in _DIGITS[part]
-            )
+        with paths[-1].open("w", encoding="utf-8", newline="") as file:
+            pairs = related(official(asked.shared / "data"), part)
+            rows = zip(pairs.first, pairs.second, pairs.ratings, strict=True)
+            csv.writer(file, lineterminator="\n").writerows(rows)
     return "en", paths[0], paths[1]
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from benchmarks.sentences.senteval import fill, options, show
 from benchmarks.support.kept_rows import read_rows
+from benchmarks.support.sick import official
 from benchmarks.support.tables import muse
 
 SEVEN = {
@@ -39,7 +40,7 @@ def trained(name: str, asked: argparse.Namespace, seed: int) -> str:
         folder.parent.mkdir(parents=True, exist_ok=True)
         muse(
             "train", asked.space, "--encoder", "infersent", "--lang", "en",
-            "--nli", asked.shared / "data" / "nli" / "SICK.txt", "--epochs", str(asked.epochs),
+            "--nli", official(asked.shared / "data"), "--epochs", str(asked.epochs),
             *(word for setting in settings for word in ("--set", setting)),
             "--seed", str(seed), "--threads", "1", "--out", folder,
         )  # fmt: skip

@@ -11,7 +11,7 @@ is the number of projections, `skip` reads them at the head too, `projected` tak
 of a sentence. --strategies trains on translations too (S1, S2, S3 of the paper are joint, sequential and
 staged); a stage that is left out is not made up for in steps. `untrained` is the network before it learns.
 
-Measured: Spearman's correlation on STS-B (English, French and across), on a third of SICK by the regression
+Measured: Spearman's correlation on STS-B (English, French and across), on SICK's test part by the regression
 learned of the others, accuracy of argument mining in English and from English into French, probes of English,
 P@1 of French sentences among English ones. Sentence vectors are taken as they are.
 """
@@ -19,7 +19,6 @@ P@1 of French sentences among English ones. Sentence vectors are taken as they a
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -35,6 +34,7 @@ from benchmarks.support.kept_rows import append
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_search import answered
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
+from benchmarks.support.sick import official, related
 from benchmarks.support.tables import header, heading, numbers, row
 from benchmarks.systems.cmlm_bench import NOTHING, Bench, job, part_novels, write_pairs
 from muse.evaluation.classifier import ClassifierConfig, Labelled
@@ -101,17 +101,10 @@ class Data(NamedTuple):
             yield 100 * score.spearman
 
     def _relatedness(self, encoder: SentenceEncoder) -> float:
-        with (self.bench.data / "nli" / "SICK.txt").open(encoding="utf-8", newline="") as file:
-            pairs = [
-                (line["sentence_A"], line["sentence_B"], float(line["relatedness_score"]))
-                for line in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-            ]
-        tested = pairs[2::3]
-        rows = []
-        for part in ([pair for place, pair in enumerate(pairs) if place % 3 != 2], tested):
-            first, second, ratings = zip(*part, strict=True)
-            x, y = (encoder.encode(side, PIVOT).matrix for side in (first, second))
-            rows.append(RatedRows(x, y, np.array(ratings)))
+        path, rows = official(self.bench.data), []
+        for rated in (related(path, part) for part in ("train", "test")):
+            x, y = (encoder.encode(side, PIVOT).matrix for side in (rated.first, rated.second))
+            rows.append(RatedRows(x, y, np.array(rated.ratings)))
         score = evaluate_relatedness(rows[0], rows[1], NOTHING, rng=np.random.default_rng(0))
         return 100 * score.spearman
 

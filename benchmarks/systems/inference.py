@@ -6,7 +6,7 @@
     python -m benchmarks.systems.inference --out FILE.csv --table
 
 The table of Conneau's thesis (2019) for XNLI, on the text of two cores: every system learns from the labels
-of SICK's English train part and chooses its epoch on the dev part; it is tested on 330 pairs of the test part
+of SICK's English train part and chooses its epoch on the dev part; it is tested on 160 pairs of the test part
 in English and in our French and German translations (inference_pairs.py). XLM and X-BiLSTM learn from the
 same captions and sentences (inference_text.py), for all three languages at once, XLM with each objective for
 as many steps; it reads both sentences of a pair together, as in the thesis, and apart, and with --aligned a
@@ -33,6 +33,7 @@ import numpy as np
 
 from benchmarks.support.kept_rows import Row, append, read_rows
 from benchmarks.support.pairs import SHARED
+from benchmarks.support.sick import official
 from benchmarks.support.tables import commit, header, muse, numbers, row, today
 from benchmarks.systems.inference_pairs import LANGUAGES, written
 from benchmarks.systems.inference_text import OTHERS, PIVOT, Text
@@ -63,7 +64,7 @@ class Bench:
 
     def __init__(self, asked: argparse.Namespace, seed: int) -> None:
         self.asked, self.seed = asked, seed
-        self.sick = asked.shared / "data" / "nli" / "SICK.txt"
+        self.sick = official(asked.shared / "data")
         self.text: Text = text_written(asked.shared / "data", asked.work / "text", asked.tatoeba)
         self.tests = written(self.sick, asked.work)
 

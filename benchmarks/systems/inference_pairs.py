@@ -1,4 +1,7 @@
-"""Pairs of SICK's test part in French and German: our translations (benchmarks/sick), SICK's own labels."""
+"""Pairs of SICK's test part in French and German: our translations (benchmarks/sick), SICK's own labels.
+
+Of the 330 pairs translated, those of the official test part are used: 160.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from pathlib import Path
 
 TRANSLATIONS = Path(__file__).parent / "sick"
 LANGUAGES = ("en", "fr", "de")
-_COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "entailment_judgment")
+_COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "entailment_judgment", "SemEval_set")
 
 
 def written(sick: Path, folder: Path) -> dict[str, Path]:
@@ -21,9 +24,9 @@ def written(sick: Path, folder: Path) -> dict[str, Path]:
         lines = ["\t".join(_COLUMNS)]
         for one in translated:
             original = labelled[one["pair_ID"]]
-            said = original if language == "en" else one
-            cells = (one["pair_ID"], said["sentence_A"], said["sentence_B"], original["entailment_judgment"])
-            lines.append("\t".join(cells))
+            if original["SemEval_set"] == "TEST":
+                cells = original if language == "en" else original | one
+                lines.append("\t".join(cells[name] for name in _COLUMNS))
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         found[language] = path
     return found

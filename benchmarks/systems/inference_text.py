@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.support.sick import official
 from muse.files.nli import read_nli
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_parallel
@@ -35,7 +36,7 @@ def written(data: Path, folder: Path, tatoeba: int, seed: int = 0) -> Text:
     parallel = {name: folder / f"parallel.{PIVOT}-{name}.tsv" for name in OTHERS}
     if all(path.exists() for path in (*plain.values(), *parallel.values())):
         return Text(plain, parallel)
-    sick = read_nli(data / "nli" / "SICK.txt")
+    sick = read_nli(official(data))
     known = {_bare(sentence) for sentence in (*sick.premises, *sick.hypotheses)}
     drawn = random.Random(seed)
     sentences: dict[str, set[str]] = {name: set() for name in plain}

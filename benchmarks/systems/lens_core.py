@@ -43,6 +43,7 @@ from benchmarks.support.kept_rows import Row, append, check_columns, interval_co
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_search import answered
 from benchmarks.support.sentence_sets import PIVOT, Aligned, beside_english, training
+from benchmarks.support.sick import official
 from benchmarks.support.tables import commit, header, heading, numbers, row, today
 from benchmarks.systems.lens_figures import FIGURES, NOTHING, SETS, Tests
 from benchmarks.systems.lens_text import fresh_pairs, tested, write_inferences, write_pairs
@@ -254,7 +255,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--space", type=Path)
     parser.add_argument("--out", type=Path, metavar="FILE.csv")
-    parser.add_argument("--nli", type=Path, help="SICK.txt of --shared by default")
+    parser.add_argument("--nli", type=Path, help="SICK in its official parts by default")
     parser.add_argument("--cores", type=named, nargs="*", default=[(WORDS, None)])
     parser.add_argument("--objectives", type=some_of(*OBJECTIVES), default=OBJECTIVES)
     parser.add_argument("--kinds", type=some_of(*KINDS), default=KINDS)
@@ -270,7 +271,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
-    asked.nli = asked.nli or asked.shared / "data" / "nli" / "SICK.txt"
+    asked.nli = asked.nli or official(asked.shared / "data")
     torch.set_num_threads(asked.threads)
     if asked.space is not None:
         if asked.out is None:

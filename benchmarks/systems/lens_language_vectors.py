@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from benchmarks.support.kept_rows import append, read_rows
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import PIVOT
+from benchmarks.support.sick import official
 from benchmarks.support.tables import commit, today
 from benchmarks.systems.lens_core import OBJECTIVES, Lessons, named, some_of, variants
 from benchmarks.systems.lens_text import tested
@@ -98,10 +99,10 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=30_000)
     parser.add_argument("--inferences", type=int, default=10**9, help="of the train part, at most")
     parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--nli", type=Path, help="SICK.txt of --shared by default")
+    parser.add_argument("--nli", type=Path, help="SICK in its official parts by default")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
-    asked.nli = asked.nli or asked.shared / "data" / "nli" / "SICK.txt"
+    asked.nli = asked.nli or official(asked.shared / "data")
     torch.set_num_threads(1)
     space, data = load_space(asked.joint), asked.shared / "data"
     name, folder = asked.core

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from benchmarks.support.sentence_sets import LASER, Aligned, retrieval_sets, training
 from muse.files.nli import LABELS, read_nli
-from muse.files.sentence_text import RatedSentences
 
-_DIGITS = {"train": "0123456", "test": "89"}  # last ones of a pair's number, as read_nli splits SICK
 _COLUMNS = ("sentence_A", "sentence_B", "entailment_judgment", "SemEval_set")
 _NAMES = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}
 
@@ -47,14 +44,3 @@ def write_inferences(source: Path, most: int, path: Path) -> Path:
             if part != "train" or left >= 0:
                 file.write("\t".join((first, second, LABELS[label], _NAMES[part])) + "\n")
     return path
-
-
-def related(path: Path, part: str) -> RatedSentences:
-    """SICK's pairs of a part, train or test, with the ratings of their relatedness, 1 to 5."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [
-            (line["sentence_A"], line["sentence_B"], float(line["relatedness_score"]))
-            for line in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-            if line["pair_ID"][-1] in _DIGITS[part]
-        ]
-    return RatedSentences(*zip(*rows, strict=True))

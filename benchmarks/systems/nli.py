@@ -5,11 +5,10 @@
         [--table sick,detection,transfer] [--seeds 0-2] [--preset small] [--set detection.epochs=3]
         [--pairs N] [--runs 5] [--no-baselines] [--work FOLDER] [--threads N] [--shared ../shared]
 
-SICK-E: 1,982 pairs of the test part. SICK.txt names no split, so that of a pair is by its number: ending in 8
-or 9 it is test, in 7 dev, else train (about 70, 10 and 20 %); a sentence may be in several pairs, as in the
-official split. InferSent learns from the train part alone, the dev part chooses its epoch, and the strength
-of every logistic regression on [u, v, |u - v|, u * v] of frozen rows. X-CBOW leaves English as it is: on SICK
-it is the mean.
+SICK-E: the 4,927 pairs of the official test part. A sentence may be in several pairs, of several parts
+(benchmarks/support/sick.py says how many). InferSent learns from the train part alone, the dev part chooses
+its epoch, and the strength of every logistic regression on [u, v, |u - v|, u * v] of frozen rows. X-CBOW
+leaves English as it is: on SICK it is the mean.
 
 Translation detection: the 2,000 Tatoeba test pairs, as they are and with another sentence of the test as long
 as the translation. The logistic regression on the mean learns from 5,000 such pairs of the training text.
@@ -33,6 +32,7 @@ from numpy.typing import NDArray
 from benchmarks.sentences.sentences import named
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import PIVOT
+from benchmarks.support.sick import official
 from benchmarks.support.tables import header, heading, numbers, row
 from benchmarks.systems.nli_bench import Bench
 from muse.evaluation.classifier import ClassifierConfig, Labelled, Labels, accuracy, fitted
@@ -60,7 +60,7 @@ LEARNED_FROM = 5_000  # pairs that the logistic regression over means learns tra
 def sick(benches: Sequence[Bench]) -> None:
     """Accuracy on SICK-E."""
     bench = benches[0]
-    text = read_nli(bench.data / "nli" / "SICK.txt")
+    text = read_nli(official(bench.data))
     labels = np.array(text.labels)
     train, dev, test = (np.flatnonzero(np.array(text.parts) == part) for part in ("train", "dev", "test"))
     heading(f"SICK-E, accuracy on {len(test)} test pairs [95 %], {len(train)} to learn from")

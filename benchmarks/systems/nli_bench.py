@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.sentences.sentence_training import sample
 from benchmarks.support.sentence_sets import PIVOT, SpaceOf
+from benchmarks.support.sick import official
 from muse.evaluation.score import bootstrap_interval
 from muse.progress import Progress
 from muse.run.runtime import Runtime
@@ -39,7 +40,7 @@ class Bench(SpaceOf):
 
     def infersent(self, seed: int, **more: Any) -> NetworkEncoder:
         """InferSent of SICK's train part; over English words, so that it is one for every language."""
-        return self._trained("infersent", seed, PIVOT, {}, nli=self.data / "nli" / "SICK.txt", **more)
+        return self._trained("infersent", seed, PIVOT, {}, nli=official(self.data), **more)
 
     def detector(self, seed: int, **more: Any) -> NetworkEncoder:
         """InferSent of translation detection."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -10,6 +11,8 @@ from typing import NamedTuple
 
 from muse.errors import BadFile, Mismatch
 from muse.files.plain_text import read_lines
+
+log = logging.getLogger(__name__)
 
 LABELS = ("entailment", "neutral", "contradiction")
 PARTS = {"train": "train", "trial": "dev", "dev": "dev", "test": "test"}
@@ -40,8 +43,8 @@ class Inference:
         chosen = [part == name for part in self.parts]
         if not any(chosen):
             raise Mismatch(
-                f"pairs of the {name} part are needed, found none; name the parts in a column {_PART}, or "
-                "number the pairs: numbers that end in 8 or 9 are test, in 7 dev"
+                f"pairs of the {name} part are needed, found none; name the parts in a column {_PART}, or, "
+                "if no two share a sentence, number the pairs: those that end in 8 or 9 are test, in 7 dev"
             )
         return Inference(
             tuple(compress(self.premises, chosen)), tuple(compress(self.hypotheses, chosen)),
@@ -52,7 +55,7 @@ class Inference:
 class _Row(NamedTuple):
     """A pair as it is on a line of a file; its label is None if the annotators did not agree.
 
-    `name` is its id in the file, "" if that has none.
+    `name` is its id in the file, "" if that has none; `given` says whether the file names its part.
     """
 
     line: int
@@ -61,6 +64,7 @@ class _Row(NamedTuple):
     hypothesis: str
     label: int | None
     part: str
+    given: bool
 
     @property
     def labelled(self) -> str:
@@ -72,9 +76,13 @@ def read_nli(path: Path | str) -> Inference:
     """The pairs of a file of tab-separated columns, SICK's or SNLI's, which its first line names.
 
     The part of a pair is that in the file, if given; otherwise, by number, one in ten is dev and two in ten
-    are test. Raise BadFile, naming the line, for a label that is not in LABELS.
+    are test. Raise BadFile, naming the line, for a label that is not in LABELS, and where parts by number
+    share a sentence: a test with sentences that were learned is too easy. Parts that the file names are its
+    authors' choice: what they share is logged as a warning.
     """
-    return _inference(path, _rows(path))
+    rows = _rows(path)
+    _check_parts(path, rows)
+    return _inference(path, rows)
 
 
 def read_translated_nli(files: Mapping[str, Path]) -> dict[str, Inference]:
@@ -85,6 +93,7 @@ def read_translated_nli(files: Mapping[str, Path]) -> dict[str, Inference]:
     """
     rows = {language: _rows(path) for language, path in files.items()}
     pivot = next(iter(files))
+    _check_parts(files[pivot], rows[pivot])
     found = {pivot: _inference(files[pivot], rows[pivot])}
     for language in [name for name in files if name != pivot]:
         _check_same_rows((files[language], rows[language]), (files[pivot], rows[pivot]))
@@ -92,6 +101,53 @@ def read_translated_nli(files: Mapping[str, Path]) -> dict[str, Inference]:
         own = [row._replace(part=part) for row, part in zip(rows[language], parts, strict=True)]
         found[language] = _inference(files[language], own)
     return found
+
+
+class _Shared(NamedTuple):
+    """Sentences of one part that another has too: how many of how many, and the first with its two lines."""
+
+    part: str
+    other: str
+    shared: int
+    total: int
+    sentence: str
+    lines: tuple[int, int]
+
+    def __str__(self) -> str:
+        """What is shared, for a message."""
+        return (
+            f"{self.shared} of {self.total} sentences of its {self.part} part are in its {self.other} part "
+            f"too ({self.sentence[:60]!r}, lines {self.lines[0]} and {self.lines[1]})"
+        )
+
+
+def _check_parts(path: Path | str, rows: Sequence[_Row]) -> None:
+    """Raise BadFile where parts by number share sentences; warn where parts that the file names do."""
+    found = _shared(rows, "test") or _shared(rows, "dev")
+    if found is None:
+        return
+    if all(row.given for row in rows):
+        log.warning("%s: %s: what is measured on the %s part is too favourable", path, found, found.part)
+        return
+    raise BadFile(
+        f"{path}:{found.lines[0]}: parts must not share sentences, found that, by the last digit of the "
+        f"number, {found}; name the file's own parts in a column {_PART}: TRAIN, TRIAL or TEST"
+    )
+
+
+def _shared(rows: Sequence[_Row], part: str) -> _Shared | None:
+    """What a part shares with the train part, None if nothing; case and spaces make no difference."""
+    found: dict[str, dict[str, tuple[int, str]]] = {part: {}, "train": {}}  # by part and bare sentence
+    for row in rows:
+        if row.label is not None and row.part in found:
+            for sentence in (row.premise, row.hypothesis):
+                found[row.part].setdefault(" ".join(sentence.casefold().split()), (row.line, sentence))
+    own, other = found[part], found["train"]
+    both = [bare for bare in own if bare in other]
+    if not both:
+        return None
+    line, sentence = own[both[0]]
+    return _Shared(part, "train", len(both), len(own), sentence, (line, other[both[0]][0]))
 
 
 def _check_same_rows(translation: tuple[Path, list[_Row]], original: tuple[Path, list[_Row]]) -> None:
@@ -143,13 +199,14 @@ def _rows(path: Path | str) -> list[_Row]:
         named = _named(header, fields), fields[places["premise"]], fields[places["hypothesis"]]
         label = given.lower()
         if label == _NO_CONSENSUS:
-            rows.append(_Row(number, *named, None, ""))
+            rows.append(_Row(number, *named, None, "", _PART in header))
             continue
         if label not in LABELS:
             raise BadFile(
                 f"{where}: a label must be one of {', '.join(LABELS)}; got {given!r}; correct the line"
             )
-        rows.append(_Row(number, *named, LABELS.index(label), _part(header, fields, number - 2, where)))
+        part = _part(header, fields, number - 2, where)
+        rows.append(_Row(number, *named, LABELS.index(label), part, _PART in header))
     return rows
 
 

@@ -28,7 +28,7 @@ def test_sick_with_its_parts(tmp_path: Path) -> None:
 
 def test_parts_by_number_and_pairs_without_consensus(tmp_path: Path) -> None:
     header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
-    rows = "".join(f"{number}\ta{number}\tb\tNEUTRAL\n" for number in range(1, 101))
+    rows = "".join(f"{number}\ta{number}\tb{number}\tNEUTRAL\n" for number in range(1, 101))
     found = read_nli(written(tmp_path, header + rows))
     assert [found.parts.count(part) for part in ("train", "dev", "test")] == [70, 10, 20]
     assert found.parts[:10] == read_nli(written(tmp_path, header + rows[: rows.index("11\t")])).parts
@@ -54,8 +54,43 @@ def test_files_that_cannot_be_right(tmp_path: Path, text: str, message: str) -> 
 
 def test_a_number_of_any_length(tmp_path: Path) -> None:
     header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
-    rows = "".join(f"{'1' * 5_000}{digit}\ta\tb\tNEUTRAL\n" for digit in range(10))
+    rows = "".join(f"{'1' * 5_000}{digit}\ta{digit}\tb{digit}\tNEUTRAL\n" for digit in range(10))
     assert read_nli(written(tmp_path, header + rows)).parts == (*["train"] * 7, "dev", "test", "test")
+
+
+def numbered(shared: str) -> str:
+    """Eleven pairs, of which the one numbered 8 has this premise."""
+    rows = [f"{i}\t{shared if i == 8 else f'a {i}'}\tb {i}\tNEUTRAL\t3" for i in range(11)]
+    parts = ["TRAIN"] * 8 + ["TEST"] + ["TRAIN"] * 2
+    return SICK + "".join(f"{row}\t{part}\n" for row, part in zip(rows, parts, strict=True))
+
+
+def without_parts(text: str) -> str:
+    """The text without its last column."""
+    return "".join(f"{line.rpartition(chr(9))[0]}\n" for line in text.splitlines())
+
+
+@pytest.mark.parametrize("shared", ["a 3", "b 10", " A  3 "])
+def test_parts_by_number_must_not_share_a_sentence(tmp_path: Path, shared: str) -> None:
+    line = {"3": 5, "0": 12}[shared.strip()[-1]]
+    told = rf"nli.txt:10: parts must not share.* 1 of 4 sentences of its test .*lines 10 and {line}\)"
+    with pytest.raises(BadFile, match=told):
+        read_nli(written(tmp_path, without_parts(numbered(shared))))
+    with pytest.raises(BadFile, match=told):
+        read_translated_nli({"en": tmp_path / "nli.txt", "fr": tmp_path / "nli.txt"})
+
+
+def test_what_named_parts_share_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    found = read_nli(written(tmp_path, numbered("a 3")))
+    assert found.part("test").premises == ("a 3",)
+    (told,) = caplog.messages
+    assert "1 of 2 sentences of its test part are in its train part too ('a 3', lines 10 and 5)" in told
+
+
+def test_a_sentence_may_be_twice_in_a_part(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    text = without_parts(numbered("a 8")).replace("\ta 3\t", "\ta 4\t").replace("\tb 9\t", "\ta 8\t")
+    assert read_nli(written(tmp_path, text)).parts.count("test") == 2
+    assert not caplog.messages
 
 
 def translated(folder: Path, translation: str) -> dict[str, Path]:

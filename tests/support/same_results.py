@@ -469,10 +469,12 @@ def _write_text(folder: Path, pairs: list[Pair]) -> None:
 
 
 def _write_inferences(path: Path, sentences: list[str]) -> None:
-    lines = ["pair_ID\tsentence_A\tsentence_B\tentailment_judgment"]
+    lines = ["pair_ID\tsentence_A\tsentence_B\tentailment_judgment\tSemEval_set"]
     for place, one in enumerate(sentences):
         said = [one.rpartition(" ")[0], sentences[place - 1], f"No {one}"][place % 3]
-        lines.append(f"{place}\t{one}\t{said}\t{['ENTAILMENT', 'NEUTRAL', 'CONTRADICTION'][place % 3]}")
+        label = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")[place % 3]
+        part = (*["TRAIN"] * 7, "TRIAL", "TEST", "TEST")[place % 10]
+        lines.append(f"{place}\t{one}\t{said}\t{label}\t{part}")
     _lines(path, lines)
 
 

@@ -26,7 +26,7 @@ from muse.space import SideToSave, load_space, save_space
 from muse.vectors import Vectors
 from tests.support.command import Command, refused
 from tests.support.killed import killed_at
-from tests.support.parallel import WORDS, rows, toy_text, write_text
+from tests.support.parallel import WORDS, part_of, rows, toy_text, write_text
 from tests.support.spaces import PROVENANCE
 
 OTHERS = {"fr": 300, "de": 100}  # the pairs of each language with en
@@ -54,8 +54,8 @@ def files(tmp_path: Path) -> Path:
         (tmp_path / f"{name}.novels").write_text("".join(lines), encoding="utf-8")
     english = [en for en, _ in text["fr"]]
     (tmp_path / "en.txt").write_text("\n".join(english) + "\n", encoding="utf-8")
-    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
-    lines = [f"{place}\t{text}\t{text}\tNEUTRAL\n" for place, text in enumerate(english[:60])]
+    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\tSemEval_set\n"
+    lines = [f"{i}\t{text}\t{text}\tNEUTRAL\t{part_of(i)}\n" for i, text in enumerate(english[:60])]
     (tmp_path / "nli").write_text(header + "".join(lines), encoding="utf-8")
     return tmp_path
 

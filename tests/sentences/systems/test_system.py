@@ -20,7 +20,7 @@ from muse.sentences.systems.system import TEXT_OF_MORE, TrainingRequest
 from muse.sentences.systems.xlm.tuning import TuningConfig
 from muse.sentences.training.trainer import EpochResult, TrainerConfig
 from muse.space import load_space
-from tests.support.parallel import toy_space, toy_text, write_text
+from tests.support.parallel import part_of, toy_space, toy_text, write_text
 
 LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
 BAG = {"bag": "words", "semantic": 4, "language": 4, "vocabulary": 50}
@@ -152,8 +152,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
         documents = (f"{number // 8}\t{line}\n" for number, line in enumerate(lines))
         (folder / f"{name}.tsv").write_text("".join(documents))
-    rows = (f"{i}\t{en}\t{en}\t{LABELS[i % 3]}\n" for i, (en, _) in enumerate(pairs))
-    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
+    rows = (f"{i}\t{en}\t{en}\t{LABELS[i % 3]}\t{part_of(i)}\n" for i, (en, _) in enumerate(pairs))
+    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\tSemEval_set\n"
     (folder / "nli.txt").write_text(header + "".join(rows))
     return folder
 

@@ -34,7 +34,7 @@ from muse.sentences.training.two_sides import PairLearner
 from muse.space import load_space
 from tests.sentences.systems.cmlm.test_cmlm import SMALL, generator, topical
 from tests.support.command import Command, refused, refused_leaving, tree
-from tests.support.parallel import WORDS, toy_space, toy_text, write_text
+from tests.support.parallel import WORDS, part_of, toy_space, toy_text, write_text
 from tests.support.spaces import saved
 
 QUIET = Progress(quiet=True)
@@ -50,11 +50,11 @@ def files(tmp_path: Path) -> Path:
         lines = [f"{document}\t{line}\n" for document, text in topical(name).items() for line in text]
         (tmp_path / f"{name}.tsv").write_text("".join(lines))
     rows = [
-        f"{i}\t{en}\t{' '.join(reversed(en.split()))}\t{LABELS[i % 3]}\n"
+        f"{i}\t{en}\t{' '.join(reversed(en.split()))}\t{LABELS[i % 3]}\t{part_of(i)}\n"
         for i, (en, _) in enumerate(toy_text(40))
     ]
     (tmp_path / "nli.txt").write_text(
-        "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n" + "".join(rows)
+        "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\tSemEval_set\n" + "".join(rows)
     )
     return tmp_path
 

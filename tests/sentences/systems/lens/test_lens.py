@@ -23,7 +23,7 @@ from muse.sentences.training.pairs import make_pairs
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import load_space
 from tests.support.command import Command
-from tests.support.parallel import WORDS, toy_space, toy_text, write_text
+from tests.support.parallel import WORDS, part_of, toy_space, toy_text, write_text
 from tests.support.tiny_bert import SPECIAL, save_tiny_bert
 
 LENGTHS = (5, 1, 3)
@@ -163,13 +163,13 @@ def test_one_step_of_the_paper_preset(tmp_path: Path, kind: str) -> None:
 def write_inferences(path: Path, count: int = 300) -> Path:
     """Pairs of en in SNLI's columns: the same words are entailed, others contradicted, half is neutral."""
     rng = np.random.default_rng(4)
-    lines = ["pairID\tgold_label\tsentence1\tsentence2"]
+    lines = ["pairID\tgold_label\tsentence1\tsentence2\tSemEval_set"]
     for number in range(count):
         label = ("entailment", "neutral", "contradiction")[number % 3]
         words = rng.permutation(WORDS)[:8]
         kept = {"entailment": words[:4], "neutral": words[2:6], "contradiction": words[4:]}[label]
         sides = (" ".join(f"en{i}" for i in side) for side in (words[:4], rng.permutation(kept)))
-        lines.append("\t".join([str(10 * number + number % 8), label, *sides]))
+        lines.append("\t".join([str(number), label, *sides, part_of(number % 8)]))
     path.write_text("\n".join(lines) + "\n")
     return path
 

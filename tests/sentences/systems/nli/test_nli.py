@@ -37,10 +37,10 @@ from muse.sentences.training.trainer import Learner, Shared
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving, tree
-from tests.support.parallel import WORDS, toy_space, toy_text, write_text
+from tests.support.parallel import WORDS, part_of, toy_space, toy_text, write_text
 
 LENGTHS = (4, 1, 3)
-HEADER = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
+HEADER = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\tSemEval_set\n"
 
 
 def seeded(units: int, pooling: str, width: int = 5) -> Recurrent:
@@ -203,7 +203,11 @@ def inferences(path: Path, count: int = 300) -> Path:
         drawn, label = rng.permutation(WORDS)[:6], number // 10 % 3
         hypothesis = (drawn[:2], [drawn[0], drawn[4]], drawn[4:])[label]
         sides = [" ".join(f"en{i}" for i in words) for words in (drawn[:4], hypothesis)]
-        lines.append("\t".join([str(number), *sides, ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")[label]]))
+        lines.append(
+            "\t".join(
+                [str(number), *sides, ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")[label], part_of(number)]
+            )
+        )
     path.write_text(HEADER + "\n".join(lines) + "\n", encoding="utf-8")
     return path
 
@@ -419,7 +423,7 @@ def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:
     refused(muse(*plain), "needs --nli to train on", code=2)
     refused(muse(*plain, *td), "needs --parallel to train on", code=2)
     with (files / "nli.txt").open("a") as stream:
-        stream.write("9\ten1\ten2\tMAYBE\n")
+        stream.write("9\ten1\ten2\tMAYBE\tTRAIN\n")
     refused(muse(*infersent(files)), "nli.txt:302", "'MAYBE'")
 
 

@@ -23,6 +23,7 @@ from muse.space import load_space
 from tests.sentences.systems.xlm.test_xlm import TINY, files, good, made, toy_corpus
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.killed import killed_at
+from tests.support.parallel import part_of
 
 __all__ = ["files"]  # a fixture
 LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
@@ -65,12 +66,12 @@ def test_the_whole_model_is_tuned() -> None:
 def inferences(path: Path, language: str = "en", count: int = 300) -> Path:
     """Pairs whose hypothesis begins with the word of its label."""
     rng = np.random.default_rng(0)
-    lines = ["pair_ID\tsentence_A\tsentence_B\tentailment_judgment"]
+    lines = ["pair_ID\tsentence_A\tsentence_B\tentailment_judgment\tSemEval_set"]
     for number in range(count):
         label, *words = rng.integers((3, *[60] * 5))
         premise, hypothesis = ([f"{language}{word}" for word in part] for part in (words[:3], words[3:]))
         sentence = " ".join([f"{language}{label}", *hypothesis])
-        lines.append(f"{number}\t{' '.join(premise)}\t{sentence}\t{LABELS[label]}")
+        lines.append(f"{number}\t{' '.join(premise)}\t{sentence}\t{LABELS[label]}\t{part_of(number)}")
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
