@@ -47,8 +47,17 @@ def sentences(pair: Pair, shared: Path) -> Iterator[tuple[str, str]]:
         yield from ((source, translated) for source in first[english])
 
 
+def has_sentences(pair: Pair, shared: Path) -> bool:
+    """Whether there are sentences of both languages."""
+    return all(_path(language, shared).exists() for language in {pair.source, pair.target} - {"en"})
+
+
+def _path(language: str, shared: Path) -> Path:
+    return shared / "data" / "parallel" / f"tatoeba.en-{language}.train.tsv.gz"
+
+
 def _tatoeba(language: str, shared: Path) -> Iterator[tuple[str, str]]:
-    path = shared / "data" / "parallel" / f"tatoeba.en-{language}.train.tsv.gz"
+    path = _path(language, shared)
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             english, translated = line.rstrip("\n").split("\t")[:2]

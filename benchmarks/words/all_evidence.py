@@ -1,13 +1,14 @@
 """P@1 by CSLS and by all evidence, without pairs and with some, with paired intervals and calibration.
 
     python -m benchmarks.words.all_evidence --spaces FOLDER --out FILE.csv [--pairs en-fr,en-it]
-        [--help-given none,500,5000] [--draws 0] [--without en-de=FILE.npz] [--list test]
+        [--help-given none,500,5000] [--draws 0] [--without en-de=FILE.npz] [--list test,unseen]
         [--shared ../shared] [--threads 2]
 
 Each space is aligned once and kept in FOLDER, as PAIR.HELP.DRAW; the number of a draw is the seed too, also
 where the same pairs or none are given. `--list development` measures on a part of
-the training list without any pair given, `--list test` on the gold list. `csls_other` and `evidence_other`
-are P@1 of the queries whose gold lacks their own string; `worst_band` the largest difference between mean
+the training list without any pair given, `--list test` on the gold list, `--list unseen` on words of
+Tatoeba's training sentences that are in neither (`benchmarks.align.unseen`). `csls_other` and
+`evidence_other` are P@1 of the queries whose gold lacks their own string; `worst_band` the largest difference between mean
 probability and P@1 of three bands of frequency; `trusted` the share of queries whose answer is shown as
 trusted, and `trusted_right` the share of these that are right; `vectors`, `frequency` and `spelling` the
 percent of words that have another answer without this kind of evidence. The usual trees from elsewhere were
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.align.unseen import has_sentences, unseen_list
 from benchmarks.support.draws import HELP, IDENTICAL, NONE, write_draw
 from benchmarks.support.pairs import SHARED, Pair, find_pair, is_for_test
 from benchmarks.support.tables import append_rows, commit, numbers, today
@@ -138,13 +140,23 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
                         _without_development(given)
                 trees = Path(without[name]) if name in without else None
                 space = made(pair, given, folder, draw, trees)
-                yield {"pair": name, "help": help_, "draw": draw} | _row(asked, pair, space)
+                for path in _lists(asked, pair):
+                    yield {"pair": name, "help": help_, "draw": draw} | _row(asked, pair, space, path)
 
 
-def _row(asked: argparse.Namespace, pair: Pair, space: AlignedSpace) -> dict[str, Any]:
-    path = pair.training_in(asked.spaces) if asked.development else pair.gold_in(asked.spaces)
-    if path is None:
-        raise SystemExit(f"{pair.name} has no such list")
+def _lists(asked: argparse.Namespace, pair: Pair) -> Iterator[Path]:
+    """The lists to measure on that there are for this pair."""
+    if asked.development:
+        if (training := pair.training_in(asked.spaces)) is None:
+            raise SystemExit(f"{pair.name} has no training list")
+        yield training
+    if "test" in asked.list:
+        yield pair.gold_in(asked.spaces)
+    if "unseen" in asked.list and has_sentences(pair, asked.shared):
+        yield unseen_list(pair, asked.shared, asked.spaces)
+
+
+def _row(asked: argparse.Namespace, pair: Pair, space: AlignedSpace, path: Path) -> dict[str, Any]:
     lexicon = read_lexicon(path)
     if asked.development:
         lexicon = Lexicon(tuple(one for one in lexicon.pairs if is_for_development(one[0])))
@@ -177,11 +189,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--help-given", default=",".join(HELP))
     parser.add_argument("--draws", default="0")
     parser.add_argument("--without", action="append", default=[], metavar="PAIR=FILE.npz")
-    parser.add_argument("--list", choices=("development", "test"), default="development")
+    parser.add_argument("--list", default="development", help="development, or test, unseen, or both")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--threads", type=int, default=2)
     asked = parser.parse_args()
-    asked.development = asked.list == "development"
+    asked.list = asked.list.split(",")
+    if not {"development"} >= {*asked.list} and not {"test", "unseen"} >= {*asked.list}:
+        raise SystemExit("--list must be development, or test, unseen, or both")
+    asked.development = asked.list == ["development"]
     asked.spaces.mkdir(parents=True, exist_ok=True)
     return asked
 
