@@ -8,9 +8,9 @@ Each space is aligned once and kept in FOLDER, as PAIR.HELP.DRAW; the number of 
 where the same pairs or none are given. `--list development` measures on a part of
 the training list without any pair given, `--list test` on the gold list, `--list unseen` on words of
 Tatoeba's training sentences that are in neither (`benchmarks.align.unseen`). `csls_other` and
-`evidence_other` are P@1 of the queries whose gold lacks their own string; `worst_band` the largest difference between mean
-probability and P@1 of three bands of frequency; `trusted` the share of queries whose answer is shown as
-trusted, and `trusted_right` the share of these that are right; `vectors`, `frequency` and `spelling` the
+`evidence_other` are P@1 of the queries whose gold lacks their own string; `worst_band` the largest
+difference between mean probability and P@1 of three bands of frequency; `trusted` the share of queries
+whose answer is shown as trusted, and `trusted_right` the share of these that are right; `vectors`, `frequency` and `spelling` the
 percent of words that have another answer without this kind of evidence. The usual trees from elsewhere were
 learned on en-de: for this pair others are given, by --without.
 """
