@@ -10,9 +10,9 @@ the training list without any pair given, `--list test` on the gold list, `--lis
 Tatoeba's training sentences that are in neither (`benchmarks.align.unseen`). `csls_other` and
 `evidence_other` are P@1 of the queries whose gold lacks their own string; `worst_band` the largest
 difference between mean probability and P@1 of three bands of frequency; `trusted` the share of queries
-whose answer is shown as trusted, and `trusted_right` the share of these that are right; `vectors`, `frequency` and `spelling` the
-percent of words that have another answer without this kind of evidence. The usual trees from elsewhere were
-learned on en-de: for this pair others are given, by --without.
+whose answer is shown as trusted, and `trusted_right` the share of these that are right; `vectors`,
+`frequency` and `spelling` the percent of words that have another answer without this kind of evidence. The
+usual trees from elsewhere were learned on en-de: for this pair others are given, by --without.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
-"""BLEU and chrF of word-by-word translation: nearest neighbours, then CSLS, then a language model.
+"""BLEU and chrF of word-by-word translation: nearest neighbours, CSLS, all the evidence; a language model.
 
     python -m benchmarks.words.translation [--space SPACE] [--sets tatoeba,multi30k] [--lm-order 3]
         [--lines FOLDER] [--against FOLDER] [--tune | --things] [--shared ../shared]
 
 The language model is trained by muse train-lm on the target's side of the training text, which is used as
 monolingual text: no source sentence is looked at. Every row is one `muse translate`, with all defaults but
-those it names; `p` is of sacrebleu's paired bootstrap test against the row above; `names` are the capitalised
-words that the reference has unchanged. `--lines` keeps the translations; `--against` adds p against those
-kept before, by another version or space. --tune instead tries weights of the model on 2,000 pairs of the
-Tatoeba training file that its model has not seen; the test sets stay closed. --things instead counts what is
-no word (numbers, quotations, addresses) and comes back unchanged, in all lines of both parts that have such.
+those it names; `p` is of sacrebleu's paired bootstrap test against the row named by `against`; `names` are
+the capitalised words that the reference has unchanged. `--lines` keeps the translations; `--against` adds
+p against those kept before, by another version or space. --tune instead tries weights of the model on
+2,000 pairs of the Tatoeba training file that its model has not seen; the test sets stay closed. --things
+instead counts what is no word (numbers, quotations, addresses) and comes back unchanged, in all lines of
+both parts that have such.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ ORDERS = (3, 4)
 COLUMNS = (
     "set",
     "direction",
-    "dictionary",
+    "answers",
+    "against",
     "BLEU",
     "95 %",
     "p",
@@ -115,14 +117,19 @@ def compare(name: str, text: Text, space: Path, folder: Path, asked: argparse.Na
     order = asked.lm_order
     for source, target in (("fr", "en"), ("en", "fr")):
         model = trained(folder, text.train[target], target, order=order, name=name)
-        systems: dict[str, list[str | Path]] = {
-            "NN": ["--retrieval", "nn"], "CSLS": [], f"CSLS + {order}-gram model": ["--lm", model]
-        }  # fmt: skip
-        before: list[str] | None = None
-        for system, options in systems.items():
+        with_model, csls = f"{order}-gram model", ["--answers", "csls"]
+        systems: dict[str, tuple[list[str | Path], str]] = {
+            "NN": (["--retrieval", "nn"], ""),
+            "CSLS": ([*csls], "NN"),
+            "all evidence": ([], "CSLS"),
+            f"CSLS + {with_model}": ([*csls, "--lm", model], "CSLS"),
+            f"all evidence + {with_model}": (["--lm", model], f"CSLS + {with_model}"),
+        }
+        known: dict[str, list[str]] = {}
+        for system, (options, against) in systems.items():
             direction = ["--src", source, "--tgt", target]
             found, seconds = translated(space, text.test[source], *direction, *options)
-            cells = _scored(found["lines"], before, text.test[target])
+            cells = _scored(found["lines"], known.get(against), text.test[target])
             copied = f"{100 * found['copied'] / found['words']:.1f} %"
             kept, names = kept_names(text.test[source], text.test[target], found["lines"])
             cells.append(f"{kept} of {names}")
@@ -135,8 +142,8 @@ def compare(name: str, text: Text, space: Path, folder: Path, asked: argparse.Na
                 (asked.lines / file).write_text(
                     "".join(f"{line}\n" for line in found["lines"]), encoding="utf-8"
                 )
-            row([name, f"{source}-{target}", system, *cells, copied, seconds])
-            before = found["lines"]
+            row([name, f"{source}-{target}", system, against, *cells, copied, seconds])
+            known[system] = found["lines"]
 
 
 def _scored(lines: list[str], before: list[str] | None, references: list[str]) -> list[str]:
