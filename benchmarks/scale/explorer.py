@@ -1,4 +1,4 @@
-"""The explorer: its first answer and memory on a large space, suggestions as one types, latency under load.
+"""The explorer: first answer, map and memory on a large space, suggestions as one types, latency under load.
 
     python -m benchmarks.scale.explorer --words 200000          # a space of random vectors, made for it
     python -m benchmarks.scale.explorer --space embeddings/aligned/fr-en
@@ -52,15 +52,27 @@ TYPE = """async (prefixes) => {
 
 
 def make_space(folder: Path, words: int, seed: int) -> Path:
-    """A space fr, en of `words` random words each, as `muse align` saves one."""
-    sides = {}
-    for number, language in enumerate(("fr", "en")):
-        rng = np.random.default_rng([seed, number])
-        rows, fitted = normalise(rng.normal(size=(words, DIMENSION)).astype(np.float32))
-        names = [f"{language}{row}" for row in range(words)]
+    """A space fr, en of `words` random words each, in clusters that both share, as `muse align` saves one."""
+    sides, rng = {}, np.random.default_rng(seed)
+    themes = rng.standard_normal((max(1, words // 100), DIMENSION), dtype=np.float32)
+    meanings = themes[rng.integers(len(themes), size=words)]
+    meanings += 0.7 * rng.standard_normal((words, DIMENSION), dtype=np.float32)
+    for language in ("fr", "en"):
+        rows = meanings + 0.5 * rng.standard_normal((words, DIMENSION), dtype=np.float32)
+        rows, fitted = normalise(rows)
+        names = [language + in_letters(row) for row in range(words)]
         sides[language] = SideToSave(Vectors(language, names, rows), fitted)
     save_space(folder, sides, pivot="en", provenance=Provenance("random"))
     return folder
+
+
+def in_letters(row: int) -> str:
+    """A number as four letters or more: what the map may show, which shows no words with digits."""
+    letters = ""
+    while row or len(letters) < 4:
+        row, last = divmod(row, 26)
+        letters = chr(ord("a") + last) + letters
+    return letters
 
 
 def ask(address: str) -> tuple[float, int]:
@@ -97,6 +109,15 @@ def keystrokes(home: str, prefixes: list[str]) -> list[float]:
         page.locator("#examples button").first.wait_for()
         took: list[Any] = page.evaluate(TYPE, prefixes)
         return [float(one) for one in took]
+
+
+def map_drawn(home: str) -> None:
+    """Returns when the map is there."""
+    while True:
+        with urllib.request.urlopen(f"{home}api/picture") as answer:
+            if json.load(answer)["ready"]:
+                return
+        time.sleep(0.05)
 
 
 def spread(milliseconds: list[float]) -> str:
@@ -142,10 +163,13 @@ def measure(space: Path, requests: int, at_once: int) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             home = json.loads(next(iter(server.stdout or ())))["url"]
+            announced, before = time.perf_counter(), cpu_seconds(server.pid)
             listed = [f"{home}api/translate?{urllib.parse.urlencode({'word': word})}" for word in words]
             _, status = ask(listed[0])
             first, first_busy = time.perf_counter() - began, cpu_seconds(server.pid)
             used = memory_mb(server.pid)
+            map_drawn(home)
+            drawn, drawn_busy = time.perf_counter() - announced, cpu_seconds(server.pid) - before
             prefixes = first_letters(words)
             asked = [f"{home}api/suggest?{urllib.parse.urlencode({'prefix': one})}" for one in prefixes]
             suggested = [1_000 * ask(one)[0] for one in asked]
@@ -160,6 +184,7 @@ def measure(space: Path, requests: int, at_once: int) -> None:
     print(f"| {len(loaded.vectors(source)):,} and {len(loaded.vectors(target)):,} words | |")
     print("| --- | --- |")
     print(f"| first answer (status {status}) after start | {first:.2f} s, {first_busy:.2f} s of processor |")
+    print(f"| map after the address was printed | {drawn:.2f} s, {drawn_busy:.2f} s of processor |")
     print("| memory then, MB | " + ", ".join(f"{name} {value:.0f}" for name, value in used.items()) + " |")
     print(f"| {len(suggested)} suggestions, p50, p99 | {spread(suggested)} |")
     if typed:

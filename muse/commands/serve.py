@@ -57,6 +57,7 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
         # Into memory: a file that is cut short under a memory map would end the server.
         explorer = Explorer(load_space(space, device=device, into_memory=True), name, seed)
         explorer.fill_caches()
+        explorer.pictures.begin(explorer.direction(None, None))  # there before a page asks for it
         return explorer
 
     with bind(address) as listening:

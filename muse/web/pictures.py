@@ -29,7 +29,7 @@ from muse.space import AlignedSpace
 log = logging.getLogger(__name__)
 
 NICE = 10  # of threads that take long: a query that is awaited comes first
-PAIRS = 1_000  # drawn within some ten seconds
+PAIRS = 1_000  # drawn within a second
 BYTES = 1 << 20  # of a picture that is kept, at most
 NEAR = 16  # words that stay visible beside one that is isolated
 Direction = tuple[str, str]
@@ -120,12 +120,13 @@ class Pictures:
 
     def get(self, direction: Direction) -> Drawn | None:
         """The picture of two languages; None while it is being drawn, which the first call starts."""
+        drawing = self.begin(direction)
+        return drawing.result() if drawing.done() else None
+
+    def begin(self, direction: Direction) -> Future[Drawn]:
+        """The picture of two languages, drawn in the background from the first call on."""
         pair = self.in_order(direction)
-        drawing = self.background.once(("picture", *pair), lambda: self._draw(pair))
-        if not drawing.done():
-            return None
-        drawn: Drawn = drawing.result()
-        return drawn
+        return self.background.once(("picture", *pair), lambda: self._draw(pair))
 
     def in_order(self, direction: Direction) -> Direction:
         """The two languages in the order of the picture, whichever is translated: the pivot is last."""

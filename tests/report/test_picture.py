@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -106,6 +108,20 @@ def test_nearest_words_are_those_of_highest_cosine(space: AlignedSpace) -> None:
 def test_the_same_seed_gives_the_same_places(space: AlignedSpace) -> None:
     rows = np.asarray(space.vectors("fr").matrix)
     np.testing.assert_array_equal(on_a_plane(rows, 5), on_a_plane(rows, 5))
+
+
+@pytest.mark.slow
+def test_a_thousand_words_are_placed_quickly_and_beside_their_neighbours() -> None:
+    from sklearn.manifold import trustworthiness
+
+    rng = np.random.default_rng(0)
+    rows = np.repeat(rng.normal(size=(50, 100)), 20, axis=0) + rng.normal(0, 0.7, (1_000, 100))
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    on_a_plane(rows[:10], 0)  # what is loaded for the first picture is no part of the drawing
+    began = time.thread_time()
+    places = on_a_plane(rows, 0)
+    assert time.thread_time() - began < 4  # the exact method takes twice that
+    assert trustworthiness(rows, places, n_neighbors=12, metric="cosine") > 0.93
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5])

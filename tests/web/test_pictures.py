@@ -90,6 +90,14 @@ def test_a_picture_is_drawn_once_and_kept(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(drawn_again) == 2
 
 
+def test_a_picture_may_be_begun_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch, drawn: Drawn) -> None:
+    rows = np.eye(4, dtype=np.float32)
+    pictures = Pictures(plain_space(rows, rows, list("abcd"), list("abcd")), 0, Background())
+    monkeypatch.setattr(Pictures, "_draw", lambda self, pair: drawn)
+    assert pictures.begin(("en", "fr")).result(60) is drawn
+    assert pictures.get(("fr", "en")) is drawn
+
+
 def awaited(pictures: Pictures) -> Drawn:
     """The picture of French and English, once it is drawn."""
     while (found := pictures.get(("fr", "en"))) is None:
