@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import astuple
 from pathlib import Path
@@ -30,14 +30,14 @@ from muse.commands.word_tables import read_words, words_option
 
 if TYPE_CHECKING:
     from muse.answers.induction import Limits
-    from muse.files.lexicons import Write
+    from muse.files.dictionary_writer import Write
     from muse.lexicon import Entry
     from muse.search.approximate import Approximation, Recall
     from muse.space import AlignedSpace
 
 log = logging.getLogger(__name__)
 
-# As muse.files.lexicons.FORMS and OTHER_FORMS, which help need not load.
+# As muse.files.dictionary_writer.FORMS and OTHER_FORMS, which help need not load.
 FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "kaikki", "stardict")
 
 
@@ -215,7 +215,7 @@ def _on_cluster(
 
 
 def _form(out: Path, *, on_cluster: bool) -> str:
-    from muse.files.lexicons import form_of_name
+    from muse.files.dictionary_writer import form_of_name
 
     if on_cluster:  # where it is a folder, of Parquet unless its name says else
         suffix = Path(out.name.removesuffix(".gz")).suffix
@@ -238,7 +238,7 @@ def _write(
     approximation: Approximation,
 ) -> list[dict[str, Any]]:
     # What each file has and lacks; the files appear only once all are complete.
-    from muse.files.lexicons import dictionary_writer
+    from muse.files.dictionary_writer import dictionary_writer
     from muse.space.saving import check_not_an_input
 
     # The other direction's file has no option.
@@ -249,24 +249,17 @@ def _write(
             files.enter_context(dictionary_writer(one.out, form=form, languages=way))
             for one, way in zip(wanted, ways, strict=True)
         ]
-        left_out = _left_out(space, wanted[0], form)  # reported before the search, which may take long
-
-        def fits(entry: Entry) -> bool:
-            known = form != "bicleaner" or entry.probability is not None
-            return known and left_out.isdisjoint(entry[:2])
-
+        _warn_of_left_out(space, wanted[0], form)  # before the search, which may take long
         probable = form not in ("muse", "stardict") or options["min_probability"] is not None
         return [
-            _fill(write, one, space, _found(one, space, probable, options, approximation), fits)
+            _fill(write, one, space, form, _found(one, space, probable, options, approximation))
             for write, one in zip(writers, wanted, strict=True)
         ]
 
 
-def _left_out(space: AlignedSpace, wanted: _Wanted, form: str) -> set[str]:
-    # The words that the format cannot hold.
-    from muse.files.lexicons import can_store
+def _warn_of_left_out(space: AlignedSpace, wanted: _Wanted, form: str) -> None:
+    from muse.files.dictionary_writer import can_store
 
-    found: set[str] = set()
     targets = space.vectors(wanted.target).words[: wanted.limits.target_max]
     for language, all_words in ((wanted.source, wanted.words(space)), (wanted.target, targets)):
         words = [word for word in all_words if not can_store(form, word)]
@@ -276,8 +269,6 @@ def _left_out(space: AlignedSpace, wanted: _Wanted, form: str) -> set[str]:
                 "--format jsonl has every word",
                 wanted.out, len(words), language, form, words[0],
             )  # fmt: skip
-        found.update(words)
-    return found
 
 
 def _found(
@@ -303,17 +294,14 @@ def _found(
 
 
 def _fill(
-    write: Write,
-    wanted: _Wanted,
-    space: AlignedSpace,
-    found: Iterable[Entry],
-    fits: Callable[[Entry], bool],
+    write: Write, wanted: _Wanted, space: AlignedSpace, form: str, found: Iterable[Entry]
 ) -> dict[str, Any]:
     # Writes the entries of one direction that fit the format and returns what the file has and lacks.
     from muse.answers.induction import Counts, check_found, summary
+    from muse.files.dictionary_writer import can_store_entry
 
     within, written = Counts(), Counts()
-    for entry in written.counted(filter(fits, within.counted(found))):
+    for entry in written.counted(one for one in within.counted(found) if can_store_entry(form, one)):
         write(entry)
     check_found(written.pairs, f"{wanted.source} to {wanted.target}", wanted.out)
     return summary(len(wanted.words(space)), within, written)

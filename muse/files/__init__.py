@@ -1,6 +1,7 @@
 """File formats: vectors, dictionaries and text, read and written, one format a module."""
 
-from muse.files.lexicons import read_lexicon, write_lexicon
+from muse.files.dictionary_writer import write_lexicon
+from muse.files.lexicons import read_lexicon
 from muse.files.vectors.fasttext import subword_vectors
 from muse.files.vectors.formats import read_vectors
 from muse.files.vectors.npz import write_npz

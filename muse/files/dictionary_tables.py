@@ -303,6 +303,8 @@ def table_layout(sample: Sequence[str], languages: Languages | None) -> ReadRows
     lines = [line for line in sample if line.strip(" \t\r")]
     if not lines:
         return None
+    if lines[0].removesuffix("\r") == ",".join(Entry._fields):  # of muse, whose words may have tabs
+        return _rows_between(",", whole=True)
     if any("\t" in line for line in lines):
         return _tab_rows if _is_tab_table(lines, languages) else None
     found = [sign for sign in ";," if _is_delimited(lines, sign)]
@@ -364,12 +366,15 @@ def _sampled(lines: Sequence[str], delimiter: str) -> Iterator[Cells]:
         return  # the sample may end inside a cell
 
 
-def _rows_between(delimiter: str) -> ReadRows:
-    """What reads rows of cells that may be quoted, with delimiters and ends of lines in them."""
+def _rows_between(delimiter: str, *, whole: bool = False) -> ReadRows:
+    """What reads rows of cells that may be quoted, with delimiters and ends of lines in them.
+
+    Spaces at the beginning of a cell, which quotation marks may follow, are skipped unless it is `whole`.
+    """
 
     def rows(lines: Iterator[str], path: Path) -> Iterator[Row]:
         reader = csv.reader(
-            (f"{line}\n" for line in lines), delimiter=delimiter, skipinitialspace=True, strict=True
+            (f"{line}\n" for line in lines), delimiter=delimiter, skipinitialspace=not whole, strict=True
         )
         while True:
             number = reader.line_num + 1

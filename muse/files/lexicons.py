@@ -1,26 +1,22 @@
-"""Dictionaries: read from text, tables and JSON lines, and written for other programs.
+"""Dictionaries: read from text, tables and JSON lines, and from what other programs have.
 
-As text, a pair a line is separated by a tab or, if no word has a space, by spaces. Tables have a header, and
-JSON lines an object each, with named fields. Written are the MUSE format, tables with ranks (as TSV, or as
-the CSV and Excel sheets of `muse.files.tables`), and JSON lines.
-What communities and other programs have is read by `dictionary_tables`, `dictionary_entries` and `stardict`:
-a format is recognised by its content first, and by its name only then.
+As text, a pair a line is separated by a tab or, if no word has a space, by spaces. The tables and JSON lines
+of muse have named fields. What communities and other programs have is read by `dictionary_tables`,
+`dictionary_entries` and `stardict`: a format is recognised by its content first, and by its name only then.
 """
 
 from __future__ import annotations
 
 import codecs
-import json
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from muse.errors import BadFile, BadSetting, Mismatch
+from muse.errors import BadFile
 from muse.files.dictionary_entries import (
     LONGEST_LINE,
     dict_cc_pairs,
@@ -48,10 +44,9 @@ from muse.files.json_text import parse_json
 from muse.files.plain_text import BOM as UTF8_BOM
 from muse.files.plain_text import blocks_of_lines
 from muse.files.source import Source, open_source
-from muse.files.stardict import base_of_files, can_be_headword, stardict_pairs, stardict_writer
-from muse.files.tables import BOM, fits, table_writer
-from muse.files.writing import check_place, check_text_name, check_unicode, replaced, unwritable
-from muse.lexicon import Entry, Lexicon, Pair, PairLine
+from muse.files.stardict import base_of_files, stardict_pairs
+from muse.files.tables import BOM
+from muse.lexicon import Lexicon, Pair, PairLine
 
 log = logging.getLogger(__name__)
 
@@ -60,14 +55,8 @@ _COMMENT = "#"  # begins a comment in other formats; here it may be a word, or t
 _LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
 _HEAD, _BLOCK = 4_096, 1 << 16  # bytes that tell what a file is, and bytes read at once
 _LEAST_UNMARKED = 16  # bytes from which on UTF-16 without a byte order mark is told
-Write = Callable[[Entry], None]
-Append = Callable[[Entry, int], None]  # the entry and its place from 0
-FormatLine = Callable[[Path, int, Entry], str]  # the file, the entry's place from 0, the entry
-
-
 ReadLine = Callable[[str, str], PairLine]  # from a line and its place, for errors
-
-_BLANK = " \t\r\n"  # other kinds of space may be words
+BLANK = " \t\r\n"  # other kinds of space may be words
 _ADVICE = "write the file again with muse induce"
 
 
@@ -109,7 +98,7 @@ def _read_object(line: str, where: str) -> PairLine:
 
 
 def _pair(source: Any, target: Any, where: str) -> Pair:
-    if not (source.strip(_BLANK) and target.strip(_BLANK)):
+    if not (source.strip(BLANK) and target.strip(BLANK)):
         raise BadFile(f"{where}: expected two words, got {source!r} and {target!r}; drop the line")
     return source, target
 
@@ -358,230 +347,3 @@ def _score(field: str, where: str) -> float | None:
             "line"
         )
     return score
-
-
-def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -> None:
-    r"""Write one pair a line, compressed if the name ends in .gz; `scores` adds a third field.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "en-fr.txt"
-    ...     write_lexicon(path, Lexicon((("cat", "chat"), ("new york", "ny"))))
-    ...     path.read_text()
-    'cat chat\nnew york\tny\n'
-    """
-    path = Path(path)
-    values = lexicon.scores if scores else None
-    if scores and values is None:
-        raise Mismatch(f"{path}: expected a lexicon with scores, got one without; write it with scores=False")
-    if not lexicon.pairs:
-        raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
-    lines = [pair_line(path, place, pair) for place, pair in enumerate(lexicon.pairs)]
-    if values is not None:
-        tabbed = ("\t".join(pair) for pair in lexicon.pairs)
-        lines = [f"{line}\t{value!r}" for line, value in zip(tabbed, values, strict=True)]
-    text = "\n".join([*lines, ""])
-    # Readers strip a byte order mark: a first word that begins with one needs another before it.
-    mark = BOM if text.startswith(BOM) else ""
-    with replaced(path) as stream:
-        stream.write((mark + text).encode())
-
-
-def survives_line_round_trip(word: str) -> bool:
-    """Whether a word comes back unchanged from a line of text; UTF-8 may still lack it (`check_unicode`)."""
-    return bool(word) and word == stripped(word) and survives_field_round_trip(word)
-
-
-def survives_field_round_trip(word: str) -> bool:
-    """Whether a word comes back unchanged from a field of a table with tabs."""
-    return not any(sign in word for sign in "\t\n\r")
-
-
-def pair_line(path: Path, place: int, pair: Pair) -> str:
-    """A pair as one line, separated by a space, or by a tab if a word has one; `place` is for the error."""
-    for word in pair:
-        if not survives_line_round_trip(word):
-            raise unwritable(path, word, place, kind="pair")
-        check_unicode(path, word, place, kind="pair")
-    return ("\t" if any(" " in word for word in pair) else " ").join(pair)
-
-
-@contextmanager
-def dictionary_writer(
-    path: Path | str, *, form: str = "muse", languages: Languages | None = None
-) -> Iterator[Write]:
-    r"""A function that appends an entry to `path`; the file appears once complete, or not at all.
-
-    `form` is one of FORMS; the file is compressed if its name ends in .gz. muse is a pair a line; tsv, csv
-    and xlsx have a header, and the fields of `Entry`; jsonl is an object a line with the same names. Unknown
-    values are empty in tables and null in jsonl. Of OTHER_FORMS, kaikki is an object a word, with the
-    `languages`, of the source and of the target; bicleaner has the translation, the word and the probability;
-    stardict is three files. All entries of a word must follow one another.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "en-fr.tsv"
-    ...     with dictionary_writer(path, form="tsv") as write:
-    ...         write(Entry("cat", "chat", 0.5, 1, 0.875))
-    ...     path.read_text()
-    'source\ttarget\tscore\trank\tprobability\ncat\tchat\t0.5\t1\t0.875\n'
-    """
-    if form not in (*FORMS, *OTHER_FORMS):
-        names = ", ".join((*FORMS, *OTHER_FORMS))
-        raise BadSetting(f"a dictionary format must be one of {names}; got {form!r}")
-    path, count = Path(path), 0
-    check_place(path)
-    with _writer(path, form, languages) as append:
-
-        def write(entry: Entry) -> None:
-            nonlocal count
-            for word in (entry.source, entry.target):
-                check_unicode(path, word, count, kind="pair")
-            append(entry, count)
-            count += 1
-
-        yield write
-        if not count:
-            raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
-
-
-def _writer(path: Path, form: str, languages: Languages | None) -> AbstractContextManager[Append]:
-    if form == "stardict":
-        return _stardict(path, languages)
-    if form == "kaikki":
-        return _kaikki(path, languages)
-    return _table(path, form) if form in TABLES else _lines_of_text(path, form)
-
-
-@contextmanager
-def _stardict(path: Path, languages: Languages | None) -> Iterator[Append]:
-    with stardict_writer(path, " - ".join(languages or ())) as write:
-        yield lambda entry, place: write(entry)
-
-
-@contextmanager
-def _kaikki(path: Path, languages: Languages | None) -> Iterator[Append]:
-    """Appends entries to objects as wiktextract writes them: a word, its language and its translations."""
-    if languages is None:
-        raise BadSetting(
-            f"{path}: the format kaikki names languages: give those of the source and the target"
-        )
-    word, translations = "", list[dict[str, object]]()
-    with replaced(path) as stream:
-
-        def end() -> None:
-            if translations:
-                made = {"word": word, "lang_code": languages[0], "translations": translations}
-                stream.write(f"{json.dumps(made, ensure_ascii=False)}\n".encode())
-
-        def append(entry: Entry, place: int) -> None:
-            nonlocal word, translations
-            if entry.source != word:
-                end()
-                word, translations = entry.source, []
-            made = {"word": entry.target, "lang_code": languages[1], "probability": entry.probability}
-            translations.append({name: value for name, value in made.items() if value is not None})
-
-        yield append
-        end()
-
-
-@contextmanager
-def _table(path: Path, form: str) -> Iterator[Append]:
-    with table_writer(path, _COLUMNS, form) as write:
-        yield lambda entry, place: write(entry)
-
-
-@contextmanager
-def _lines_of_text(path: Path, form: str) -> Iterator[Append]:
-    line = _LINES[form]
-    if form == "bicleaner" and path.suffix != ".gz":
-        raise BadSetting(f"{path}: bicleaner reads compressed dictionaries; choose a name that ends in .gz")
-    with replaced(path) as stream:
-
-        def append(entry: Entry, place: int) -> None:
-            stream.write(f"{line(path, place, entry)}\n".encode())
-
-        if form == "tsv":
-            stream.write(("\t".join(Entry._fields) + "\n").encode())
-        yield append
-
-
-def can_store(form: str, word: str) -> bool:
-    r"""Whether a dictionary of this format can have a word: a tab, for one, only in jsonl.
-
-    >>> can_store("muse", "new york"), can_store("tsv", "a\tb"), can_store("jsonl", "a\tb")
-    (True, False, True)
-    """
-    if form == "bicleaner":
-        return len(word.split()) == 1 and word == word.split()[0]
-    if form == "stardict":
-        return can_be_headword(word)
-    if form in TABLES:
-        return bool(word.strip(_BLANK)) and fits(form, word)
-    return form in ("jsonl", "kaikki") or (
-        survives_field_round_trip(word) if form == "tsv" else survives_line_round_trip(word)
-    )
-
-
-def can_store_entry(form: str, entry: Entry) -> bool:
-    """Whether a dictionary of this format can have a pair: in bicleaner each has a probability."""
-    return (entry.probability is not None or form != "bicleaner") and all(
-        can_store(form, word) for word in entry[:2]
-    )
-
-
-def _muse(path: Path, place: int, entry: Entry) -> str:
-    line = pair_line(path, place, entry[:2])
-    # Readers strip a byte order mark: a first word that begins with one needs another before it.
-    return f"{BOM}{line}" if not place and line.startswith(BOM) else line
-
-
-def _tsv(path: Path, place: int, entry: Entry) -> str:
-    for word in entry[:2]:
-        if not survives_field_round_trip(word):
-            raise unwritable(path, word, place, kind="pair")
-    score, probability = (
-        "" if number is None else f"{number:.6g}" for number in (entry.score, entry.probability)
-    )
-    return f"{entry.source}\t{entry.target}\t{score}\t{entry.rank}\t{probability}"
-
-
-def _jsonl(path: Path, place: int, entry: Entry) -> str:
-    return json.dumps(entry._asdict(), ensure_ascii=False)
-
-
-def _bicleaner(path: Path, place: int, entry: Entry) -> str:
-    for word in entry[:2]:
-        if not can_store("bicleaner", word):
-            raise unwritable(path, word, place, kind="pair")
-    if entry.probability is None:
-        raise Mismatch(
-            f"{path}: bicleaner needs a probability for every pair, got none for {entry.source!r} and "
-            f"{entry.target!r}; leave the pair out"
-        )
-    return f"{entry.target} {entry.source} {entry.probability:.6g}"
-
-
-_LINES: dict[str, FormatLine] = {"muse": _muse, "tsv": _tsv, "jsonl": _jsonl, "bicleaner": _bicleaner}
-_COLUMNS = dict(zip(Entry._fields, (str, str, float, int, float), strict=True))
-TABLES = ("csv", "xlsx")
-FORMS = ("muse", "tsv", "jsonl", *TABLES)
-OTHER_FORMS = ("bicleaner", "kaikki", "stardict")  # of other programs
-# The endings of names that say a format.
-ENDINGS = {**{form: form for form in FORMS[1:]}, "ifo": "stardict"}
-
-
-def form_of_name(path: Path) -> str:
-    """The format that a name says: pairs of words as text, unless it ends in the name of another one.
-
-    Raise BadSetting for the ending of a format that is not written.
-
-    >>> form_of_name(Path("fr-en.CSV")), form_of_name(Path("fr-en.tsv.gz")), form_of_name(Path("fr-en.txt"))
-    ('csv', 'tsv', 'muse')
-    """
-    ending = Path(path.name.removesuffix(".gz")).suffix[1:].lower()
-    if ending in ENDINGS and (ending != "xlsx" or path.suffix != ".gz"):
-        return ENDINGS[ending]
-    check_text_name(path, "pairs", ".txt, .tsv, .csv, .xlsx or .jsonl")
-    return "muse"

@@ -13,8 +13,8 @@ import pytest
 from muse.answers.induction import Limits, entries
 from muse.commands.induce import FORMS as SHOWN
 from muse.files import read_lexicon
-from muse.files.lexicons import FORMS as OWN
-from muse.files.lexicons import OTHER_FORMS, dictionary_writer
+from muse.files.dictionary_writer import FORMS as OWN
+from muse.files.dictionary_writer import OTHER_FORMS, dictionary_writer
 from muse.files.plain_text import read_lines
 from muse.lexicon import Entry
 from muse.search import approximate
@@ -24,6 +24,7 @@ from tests.support.spaces import saved
 
 # The odd words of the toy space cannot all stand in a line; these options keep to what can.
 FORMS = ("tsv", "jsonl", "muse")
+LACKING = {" ", "", "\r", "\t"}  # words of a space that only jsonl can represent
 
 
 @pytest.fixture
@@ -182,7 +183,7 @@ LIMITED: dict[str, tuple[list[object], Limits]] = {
 def test_the_words_left_out_are_counted(muse: Command, tmp_path: Path, form: str, limited: str) -> None:
     saved(tmp_path / "space")  # with words that not every format can represent
     space, (more, limits) = load_space(tmp_path / "space"), LIMITED[limited]
-    lacking = {"muse": {" ", "", "\r", "\t"}, "tsv": {"\r", "\t"}, "jsonl": set[str]()}[form]
+    lacking = set() if form == "jsonl" else LACKING
     command = ["induce", tmp_path / "space", "--top", 2, "--both", "--out", tmp_path / "d", "--format", form]
     fields = muse(*command, *more, "--json").json
     for found, direction, most in (
@@ -270,7 +271,7 @@ def test_words_that_a_format_lacks_are_left_out_before_the_search(
     saved(tmp_path / "space")  # with a tab, a space, nothing and a carriage return among its words
     space, out = load_space(tmp_path / "space"), tmp_path / "d"
     ended = muse("induce", tmp_path / "space", "--out", out, "--format", form, "--top", 9, "--both")
-    lacking = {"muse": {" ", "", "\r", "\t"}, "tsv": {"\r", "\t"}, "jsonl": set()}[form]
+    lacking = set() if form == "jsonl" else LACKING
     for direction, path in ((("fr", "en"), out), (("en", "fr"), tmp_path / "d.reverse")):
         pairs = [one[:2] for one in entries(space, *direction, limits=Limits(top=9))]
         expected = [pair for pair in pairs if lacking.isdisjoint(pair)]

@@ -13,7 +13,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_lexicon
-from muse.files.lexicons import FORMS, OTHER_FORMS, can_store_entry, dictionary_writer, form_of_name
+from muse.files.dictionary_writer import FORMS, OTHER_FORMS, can_store_entry, dictionary_writer, form_of_name
 from muse.lexicon import Entry, Lexicon
 from tests.conftest import ROOT
 
@@ -79,6 +79,20 @@ def test_what_is_written_reads_back(tmp_path: Path, form: str, scores: tuple[flo
         assert lexicon.scores is None
     else:
         assert lexicon.scores == pytest.approx(scores, rel=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("word", ["", " ", "a\tb", "a\nb", "a\rb", " a", "a", "\ufeff", "=1", "new york"])
+def test_a_format_has_the_words_that_read_back(tmp_path: Path, form: str, word: str) -> None:
+    path, entry = tmp_path / f"d.{form}", Entry("x", word, 0.5, 1, 0.5)
+    if not can_store_entry(form, entry):
+        with pytest.raises(Mismatch, match="rename or drop it"):
+            write_entries(path, form, (entry,))
+        return
+    write_entries(path, form, (Entry("y", "z", 0.5, 1, 0.5), entry))
+    if form == "jsonl" and not word.strip():  # which has every word, and these are no pair
+        return
+    assert read_lexicon(path).pairs == (("y", "z"), ("x", word))
 
 
 def test_words_that_only_json_holds_read_back(tmp_path: Path) -> None:

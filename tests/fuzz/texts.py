@@ -11,7 +11,7 @@ from typing import Any
 from muse.export.torch_file import read_vocabulary
 from muse.fetch.published import SUMS, read_pins
 from muse.files import read_lexicon
-from muse.files.lexicons import FORMS, dictionary_writer
+from muse.files.dictionary_writer import FORMS, dictionary_writer
 from muse.files.nli import read_nli
 from muse.files.parquet import parquet_writer, read_column
 from muse.files.plain_text import read_lines
