@@ -17,9 +17,9 @@ from typing import Any
 from xml.parsers import expat
 
 from muse.errors import BadFile
-from muse.files.dictionary_tables import LONGEST_PHRASE, Languages, split_translations, stripped
+from muse.files.dictionary_tables import LONGEST_PHRASE, split_translations, stripped
 from muse.files.json_text import parse_json
-from muse.files.language_names import language_code
+from muse.files.language_names import Languages, language_code, languages_of_file
 from muse.files.source import Readable
 from muse.lexicon import PairLine
 
@@ -167,12 +167,11 @@ def is_dict_cc(sample: Sequence[str]) -> bool:
 
 def dict_cc_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
     """The pairs of a download from dict.cc, without its annotations, and without its sentences."""
-    swapped, of = False, ("", "")
+    found, of = _LanguageFilter(path, languages), ("", "")
     for number, line in enumerate(lines, 1):
         if line.startswith("#"):
             if named := re.match(r"#\s*([A-Za-z]{2})-([A-Za-z]{2})\b", line):
                 of = named[1].lower(), named[2].lower()
-                swapped = languages is not None and language_code(languages[0]) == of[1]
             continue
         cells = line.removesuffix("\r").split("\t")
         if not line.strip():
@@ -186,12 +185,12 @@ def dict_cc_pairs(lines: Iterable[str], path: Path, languages: Languages | None)
         one, two = (
             _plain_dict_cc(cell, verb and language == "en") for cell, language in zip(cells, of, strict=False)
         )
-        if one and two and max(len(one.split()), len(two.split())) <= LONGEST_PHRASE:
-            yield PairLine((two, one) if swapped else (one, two))
+        yield from found.pair(one, two, of)
+    found.check("a download from dict.cc")
 
 
 def _plain_dict_cc(cell: str, infinitive: bool) -> str:
-    text = stripped(re.sub(r"\s+", " ", _ANNOTATION.sub(" ", html.unescape(cell)))).strip()
+    text = " ".join(_ANNOTATION.sub(" ", html.unescape(cell)).split())
     return text.removeprefix("to ") if infinitive else text
 
 
@@ -240,12 +239,6 @@ class _Reader:
         )
 
 
-def _languages_of_name(path: Path) -> tuple[str, str]:
-    """The languages that the name of a dictionary has, such as eng-fra.tei; "" for each that it has not."""
-    found = re.match(r"([a-z]{2,3})-([a-z]{2,3})(?![a-z])", path.name)
-    return (found[1], found[2]) if found else ("", "")
-
-
 class _Tei(_Reader):
     what = "the TEI of FreeDict"
     kept = frozenset({"orth", "quote", "tr", "def", "hi", "seg"})
@@ -254,7 +247,7 @@ class _Tei(_Reader):
         super().__init__(found)
         self.words: list[tuple[str, str]] = []
         self.translations: list[tuple[str, str]] = []
-        self.named = _languages_of_name(found.path)
+        self.named = languages_of_file(found.path.name)
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         super().begin(name, attributes)

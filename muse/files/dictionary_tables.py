@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from muse.errors import BadFile, MissingExtra, MuseError
 from muse.files.json_text import parse_json
-from muse.files.language_names import is_name, language_code, named_language
+from muse.files.language_names import Languages, is_name, language_code, named_language, target_comes_first
 from muse.files.source import DAMAGED, check_archive, first_bytes
 from muse.files.tables import plain_cell
 from muse.installation import install_extra
@@ -29,7 +29,6 @@ from muse.lexicon import Entry, PairLine
 
 log = logging.getLogger(__name__)
 
-Languages = tuple[str, str]  # of the source and of the target
 Cells = list[str]
 Row = tuple[int, Cells]  # the number of the line, from 1
 SAMPLE = 1_000  # lines that tell how a file is laid out
@@ -537,25 +536,3 @@ def probable_pairs(lines: Iterable[str], path: Path, languages: Languages | None
         one, two = stripped(found[1]), stripped(found[2])
         if _NOTHING not in (one, two):
             yield PairLine((two, one) if swapped else (one, two), None, probability)
-
-
-def target_comes_first(name: str, languages: Languages | None) -> bool:
-    """Whether a name is that of a list whose first column is the target.
-
-    Moses writes the translation first, then the word: lex.f2e goes from f, its source, to e. So does
-    bicleaner, whose dict-en.gz is of English words.
-
-    >>> target_comes_first("lex.f2e", None), target_comes_first("lex.e2f.gz", None)
-    (True, False)
-    >>> [target_comes_first("dict-fr.gz", languages) for languages in (("fr", "en"), ("en", "fr"))]
-    [True, False]
-    """
-    wanted = None if languages is None else tuple(map(language_code, languages))
-    if found := re.search(r"(?:^|[._-])([a-z]{1,3})2([a-z]{1,3})(?:[._-]|$)", name.casefold()):
-        one, two = (language_code(found[side]) for side in (1, 2))
-        if wanted is not None and {one, two} & set(wanted):
-            return one == wanted[0] or two == wanted[1]
-        return (found[1], found[2]) != ("e", "f")
-    if found := re.match(r"dict[._-]([a-z]{2,3})(?:\.|$)", name.casefold()):
-        return wanted is None or language_code(found[1]) != wanted[1]
-    return False

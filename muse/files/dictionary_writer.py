@@ -12,7 +12,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from muse.errors import BadSetting, Mismatch
-from muse.files.dictionary_tables import Languages, stripped
+from muse.files.dictionary_tables import stripped
+from muse.files.language_names import Languages
 from muse.files.lexicons import BLANK
 from muse.files.stardict import can_be_headword, stardict_writer
 from muse.files.tables import BOM, fits, table_writer

@@ -1,6 +1,6 @@
 """Language names: the code of a language that the files of others name in a word, or in a longer code.
 
-Headers of tables have French, fr, FRA or fr-FR, and XML has xml:lang.
+Headers of tables have French, fr, FRA or fr-FR, XML has xml:lang, and names of files have eng-fra or f2e.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+Languages = tuple[str, str]  # of the source and of the target
 # The two-letter code, longer codes, the name in English, the language's own names, and those that large
 # neighbours give it.
 _NAMES = """
@@ -150,3 +151,35 @@ def named_language(name: str) -> str | None:
 def is_name(word: str) -> bool:
     """Whether a word is the name of a language, not only a code, which in another language may be a word."""
     return word.casefold() in _CODES and not (word.isascii() and len(word) <= 3)
+
+
+def languages_of_file(name: str) -> Languages:
+    """The languages that the name of a dictionary begins with; "" for each that it has not.
+
+    >>> languages_of_file("eng-fra.tei"), languages_of_file("words.tei")
+    (('eng', 'fra'), ('', ''))
+    """
+    found = re.match(r"([a-z]{2,3})-([a-z]{2,3})(?![a-z])", name)
+    return (found[1], found[2]) if found else ("", "")
+
+
+def target_comes_first(name: str, languages: Languages | None) -> bool:
+    """Whether a name is that of a list whose first column is the target.
+
+    Moses writes the translation first, then the word: lex.f2e goes from f, its source, to e. So does
+    bicleaner, whose dict-en.gz is of English words.
+
+    >>> target_comes_first("lex.f2e", None), target_comes_first("lex.e2f.gz", None)
+    (True, False)
+    >>> [target_comes_first("dict-fr.gz", languages) for languages in (("fr", "en"), ("en", "fr"))]
+    [True, False]
+    """
+    wanted = None if languages is None else tuple(map(language_code, languages))
+    if found := re.search(r"(?:^|[._-])([a-z]{1,3})2([a-z]{1,3})(?:[._-]|$)", name.casefold()):
+        one, two = (language_code(found[side]) for side in (1, 2))
+        if wanted is not None and {one, two} & set(wanted):
+            return one == wanted[0] or two == wanted[1]
+        return (found[1], found[2]) != ("e", "f")
+    if found := re.match(r"dict[._-]([a-z]{2,3})(?:\.|$)", name.casefold()):
+        return wanted is None or language_code(found[1]) != wanted[1]
+    return False

@@ -28,7 +28,6 @@ from muse.files.dictionary_entries import (
 )
 from muse.files.dictionary_tables import (
     SAMPLE,
-    Languages,
     check_kind,
     columns_of_header,
     has_probabilities,
@@ -41,6 +40,7 @@ from muse.files.dictionary_tables import (
     workbook_rows,
 )
 from muse.files.json_text import parse_json
+from muse.files.language_names import Languages
 from muse.files.plain_text import BOM as UTF8_BOM
 from muse.files.plain_text import blocks_of_lines
 from muse.files.source import Source, open_source

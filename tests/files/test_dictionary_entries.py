@@ -191,5 +191,7 @@ def test_dict_cc(tmp_path: Path) -> None:
     pairs = (("K\u00f6nig", "king"), ("gehen", "go"), ("sich \u00c4rger einhandeln", "get into trouble"))
     assert read(tmp_path, DICT_CC, languages=("de", "en")).pairs == pairs
     assert read(tmp_path, DICT_CC, languages=("en", "de")) == Lexicon(pairs).reversed()
+    with pytest.raises(BadFile, match="of fr and en in a download from dict.cc, got pairs of de-en"):
+        read(tmp_path, DICT_CC, languages=("fr", "en"))
     with pytest.raises(BadFile, match="d.xml:2: expected words with a tab between, as dict.cc has"):
         read(tmp_path, "# compiled by dict.cc\nroi king\n")
