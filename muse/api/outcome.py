@@ -11,7 +11,8 @@ from typing import Any
 from muse.api.answers import AnswersReport
 from muse.api.settings import files_of, via_files
 from muse.evaluation.score import Signature
-from muse.files.space_manifest import InputFile, SpaceRecord, input_file, plain, read_manifest
+from muse.files.space_manifest import input_file, plain, read_manifest
+from muse.files.space_record import InputFile, SpaceRecord
 from muse.learn.joint import Joint
 from muse.learn.pair import Learned
 from muse.learn.settings import AlignConfig, RefinementConfig

@@ -44,7 +44,8 @@ from muse.files.plain_text import read_lines
 from muse.files.row_texts import with_texts
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
-from muse.files.space_manifest import SpaceRecord, is_space, read_manifest
+from muse.files.space_manifest import is_space, read_manifest
+from muse.files.space_record import SpaceRecord
 from muse.files.vectors.table import ReadOptions, gather, no_ngrams_error
 from muse.learn.many import Intermediate, LearnedMany, Others, learn_many
 from muse.learn.pair import PARTS, check_pair, normalise_in_place

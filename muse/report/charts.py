@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from muse.files.space_manifest import Curve, LanguageRecord, StageCurves
+from muse.files.space_record import Curve, LanguageRecord, StageCurves
 from muse.report.facts import Facts
 from muse.report.measured import Reliability
 from muse.report.word_map import Picture

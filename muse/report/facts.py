@@ -19,7 +19,8 @@ from muse.answers.induction import best_entries
 from muse.answers.translations import TRUSTED
 from muse.evaluation.score import Signature, look_up_signature
 from muse.evaluation.words import Hubness, hubness
-from muse.files.space_manifest import UNKNOWN, LanguageRecord, Reason, SpaceRecord, presentable
+from muse.files.space_manifest import presentable
+from muse.files.space_record import UNKNOWN, LanguageRecord, Reason, SpaceRecord
 from muse.lexicon import Entry
 from muse.progress import Progress
 from muse.report.measured import (

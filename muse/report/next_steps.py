@@ -15,7 +15,7 @@ from enum import Enum
 from pathlib import Path, PurePath
 
 from muse.answers.translations import TRUSTED
-from muse.files.space_manifest import LanguageRecord
+from muse.files.space_record import LanguageRecord
 
 OF_ONE_RUN = ("--json", "--quiet", "-q", "--resume", "--verbose", "-v")
 ROWS = "more.parquet"  # stands for vectors that the reader has

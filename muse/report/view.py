@@ -9,7 +9,7 @@ from typing import Any
 
 from muse.evaluation.score import Interval
 from muse.evaluation.words import GroupScore
-from muse.files.space_manifest import InputFile, Stage
+from muse.files.space_record import InputFile, Stage
 from muse.report.facts import Accuracy, Facts, why_chosen
 from muse.report.measured import Measured
 from muse.report.next_steps import PAIRS, command_line

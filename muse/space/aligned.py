@@ -43,16 +43,8 @@ from muse.files.space_folder import (
     read_content,
     read_words,
 )
-from muse.files.space_manifest import (
-    Mark,
-    Marks,
-    SpaceRecord,
-    is_overwritten,
-    mark_of,
-    marks_of,
-    read_manifest,
-    verify,
-)
+from muse.files.space_manifest import Mark, Marks, is_overwritten, mark_of, marks_of, read_manifest, verify
+from muse.files.space_record import SpaceRecord
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.approximate import Approximation, Recall

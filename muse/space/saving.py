@@ -34,7 +34,6 @@ from muse.files.space_folder import (
     write_words,
 )
 from muse.files.space_manifest import (
-    SpaceRecord,
     input_file,
     is_figure,
     is_space,
@@ -43,6 +42,7 @@ from muse.files.space_manifest import (
     verify,
     write_manifest,
 )
+from muse.files.space_record import SpaceRecord
 from muse.normalise import Normalisation, normalise
 from muse.vectors import Matrix, Vectors
 

@@ -16,7 +16,8 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from muse.answers.translations import Answer
 from muse.evaluation.score import look_up_signature
-from muse.files.space_manifest import InputFile, SpaceRecord, presentable
+from muse.files.space_manifest import presentable
+from muse.files.space_record import InputFile, SpaceRecord
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.translate.text import Choice

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muse.files.space_manifest import SpaceRecord
+from muse.files.space_record import SpaceRecord
 from muse.report.charts import Frame, panel_drawing, panels, ticks
 
 

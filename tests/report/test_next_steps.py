@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from muse.cli import main
-from muse.files.space_manifest import SpaceRecord
+from muse.files.space_record import SpaceRecord
 from muse.report.next_steps import Context, base_of, command_line, next_steps, shown
 
 HERE = Context(Path("/work/fr-en"), Path("/work"), "fr", "en", "en", only=True, measured=True, words=14_000)

@@ -14,7 +14,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from muse.files.space_manifest import Reason, SpaceRecord, is_space
+from muse.files.space_manifest import is_space
+from muse.files.space_record import Reason, SpaceRecord
 from muse.installation import install_extra, install_packages
 from muse.normalise import normalise
 from muse.report.facts import REASONS, supervision_json, why_chosen

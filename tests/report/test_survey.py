@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from muse.answers.induction import Limits, entries
-from muse.files.space_manifest import SpaceRecord
+from muse.files.space_record import SpaceRecord
 from muse.report.facts import SHOWN, survey
 from muse.report.view import as_text, settings
 from tests.report.test_measured import WORDS, space
