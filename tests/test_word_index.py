@@ -16,7 +16,7 @@ import pytest
 from muse import vectors as vectors_module
 from muse.answers.lookup import neighbours
 from muse.answers.translations import answer_words, own_spelling
-from muse.evaluation.similarity import evaluate_similarity
+from muse.evaluation.ratings import evaluate_similarity
 from muse.evaluation.words import by_part, compare_words, evaluate_words, warn_of_dictionary
 from muse.files import write_vectors_text
 from muse.learn import pair

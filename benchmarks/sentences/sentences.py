@@ -25,8 +25,8 @@ from benchmarks.support.sentence_sets import PIVOT, Aligned, SpaceOf, retrieval_
 from benchmarks.support.tables import header, heading, row
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import ONE_LANGUAGE, Probe, evaluate_probe, language_probe
+from muse.evaluation.ratings import evaluate_sts
 from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval
-from muse.evaluation.sentence_ratings import evaluate_sts
 from muse.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_rated_sentences

@@ -30,7 +30,7 @@ from benchmarks.support.kept_rows import append, interval_columns, read_rows, wi
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import PIVOT, beside_english, training
 from benchmarks.support.tables import commit, today
-from muse.evaluation.sentence_ratings import evaluate_sts
+from muse.evaluation.ratings import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
 from muse.sentences.loading import load_encoder
 from muse.space import load_space

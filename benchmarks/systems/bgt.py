@@ -39,7 +39,7 @@ from benchmarks.systems.bgt_probes import PAPER, Task, tasks
 from benchmarks.systems.bgt_rows import ROWS, Bench, Row, rows
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import evaluate_probe
-from muse.evaluation.sentence_ratings import evaluate_sts
+from muse.evaluation.ratings import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
 from muse.run.runtime import Runtime
 from muse.run.streams import generator_for

@@ -35,8 +35,8 @@ from benchmarks.support.sentence_search import answered
 from benchmarks.support.sentence_sets import PIVOT, Aligned, retrieval_sets, training
 from benchmarks.support.tables import header, heading, row
 from benchmarks.systems.bgt_settings import effective
+from muse.evaluation.ratings import evaluate_sts
 from muse.evaluation.score import Signature
-from muse.evaluation.sentence_ratings import evaluate_sts
 from muse.evaluation.translation import quality
 from muse.files.sentence_text import read_rated_sentences
 from muse.progress import Progress

@@ -39,7 +39,7 @@ from benchmarks.support.tables import header, heading, numbers, row
 from benchmarks.systems.cmlm_bench import NOTHING, Bench, job, part_novels, write_pairs
 from muse.evaluation.classifier import ClassifierConfig, Labelled
 from muse.evaluation.probing import ONE_LANGUAGE, evaluate_probe
-from muse.evaluation.sentence_ratings import RatedRows, evaluate_relatedness, evaluate_sts
+from muse.evaluation.ratings import RatedRows, evaluate_relatedness, evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from benchmarks.support.kept_rows import Row, append, read_rows
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, header, row, today
-from muse.evaluation.similarity import SAMPLES, correlation_interval, pearson
+from muse.evaluation.ratings import SAMPLES, correlation_interval, pearson
 from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
 from muse.sentences.systems.xlm.tuning import open_xlm

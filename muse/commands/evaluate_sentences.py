@@ -159,8 +159,8 @@ def sts(space: Path, options: dict[str, Any]) -> Report:
     require(options, "--pairs FILE", "--src LANG")
     import numpy as np
 
+    from muse.evaluation.ratings import evaluate_sts
     from muse.evaluation.score import gold_name, space_signature
-    from muse.evaluation.sentence_ratings import evaluate_sts
     from muse.files.sentence_text import read_rated_sentences
 
     across = options["target_pairs"] is not None
@@ -213,8 +213,8 @@ def relatedness(space: Path, options: dict[str, Any]) -> Report:
     import numpy as np
 
     from muse.evaluation.classifier import require_sklearn
+    from muse.evaluation.ratings import RatedRows, evaluate_relatedness
     from muse.evaluation.score import gold_name, space_signature
-    from muse.evaluation.sentence_ratings import RatedRows, evaluate_relatedness
     from muse.files.sentence_text import read_rated_sentences
 
     require_sklearn()

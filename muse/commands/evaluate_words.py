@@ -183,8 +183,8 @@ def similarity(space: Path, options: dict[str, Any]) -> Report:
     require(options, "--pairs FILE")
     import numpy as np
 
+    from muse.evaluation.ratings import evaluate_similarity
     from muse.evaluation.score import gold_name
-    from muse.evaluation.similarity import evaluate_similarity
     from muse.files import read_lexicon
     from muse.files.lexicons import RATED
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.evaluation import similarity
-from muse.evaluation.similarity import SimilarityScore, correlation_interval, evaluate_similarity
+from muse.evaluation import ratings as module
+from muse.evaluation.ratings import SimilarityScore, correlation_interval, evaluate_similarity
 from muse.lexicon import Lexicon
 from tests.evaluation.test_words import noisy_space
 
@@ -52,7 +52,7 @@ def test_samples_may_be_taken_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch, 
     y = x + rng.normal(size=50)
     whole = correlation_interval(x, y, drawn, ranks=ranks)
     for at_once in (1, 999, 3_000):
-        monkeypatch.setattr(similarity, "AT_ONCE", at_once)
+        monkeypatch.setattr(module, "AT_ONCE", at_once)
         assert correlation_interval(x, y, drawn, ranks=ranks) == pytest.approx(whole, rel=1e-12)
 
 

@@ -7,9 +7,8 @@ import pytest
 import scipy.stats
 
 from muse.errors import Mismatch
+from muse.evaluation.ratings import correlation_interval, cosines, evaluate_sts
 from muse.evaluation.score import Signature
-from muse.evaluation.sentence_ratings import cosines, evaluate_sts
-from muse.evaluation.similarity import correlation_interval
 
 SIGNATURE = Signature("cosine", "fr-fr")
 
