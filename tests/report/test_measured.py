@@ -12,7 +12,7 @@ from muse.lexicon import Lexicon
 from muse.normalise import Normalisation, normalise
 from muse.report.facts import Accuracy
 from muse.report.measured import Gold, gold_answers, measure, reliability_of
-from muse.report.view import accuracy_table
+from muse.report.page import accuracy_table
 from muse.space import AlignedSpace, Side
 from muse.vectors import Vectors
 from tests.support.spaces import rotation

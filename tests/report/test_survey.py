@@ -8,7 +8,7 @@ import pytest
 from muse.answers.induction import Limits, entries
 from muse.files.space_record import SpaceRecord
 from muse.report.facts import SHOWN, survey
-from muse.report.view import as_text, settings
+from muse.report.page import as_text, settings
 from tests.report.test_measured import WORDS, space
 
 
