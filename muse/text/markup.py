@@ -9,7 +9,7 @@ is markup if HTML has an element of that name and nothing else makes it doubtful
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 _UNCLOSED = frozenset(
     "area audio base br button col details dialog embed fieldset form hr iframe img input link meta ol "
@@ -59,17 +59,12 @@ _KINDS = (
 _MARKUP = re.compile("|".join(_KINDS))
 _SIGNS = re.compile(r"[/\\%{$<_=]")  # all markup has one of these
 _ADDRESS = re.compile(r"://|@|www\.")
-_OPENING = re.compile(rf"(<({_NAME})(?:[ \ufdd0][^<>]*)?(?<!/)>) ")
-_PLAIN_CLOSING = re.compile(rf"</({_NAME})>")
-_CLOSING = re.compile(r" (</[A-Za-z][^<>]*>)")
 # Tags, whose attributes may have no value, or one without quotation marks; and comments.
 _VALUE = r"""\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+)"""
 _TAG = re.compile(rf"<!--(?:(?!<!--|-->).)*-->|</{_NAME}\s*>|<({_NAME})(?:\s+[\w:@.-]+(?:{_VALUE})?)*\s*/?>")
 _ATTRIBUTE = re.compile(rf"\s([\w:@.-]+)({_VALUE})?")
 _CLOSED = re.compile(rf"</({_NAME})\s*>")
 _QUOTED = re.compile(r"""=\s*["']""")
-_HELD = "\ufdd0"  # no character of text: it stands for all that a tag has after its name
-_SHORTENED = re.compile(rf"(?:</?{_NAME})?{_HELD}(?:/?>)?")
 
 
 def need_not_close(name: str) -> bool:
@@ -125,7 +120,7 @@ def split_at_tags(line: str) -> list[tuple[str, str]]:
     [('See ', '<a href="x" title="a b">'), ('this</a>. ', '<br />'), ('', '')]
     """
     found, end = list[tuple[str, str]](), 0
-    closed = _last_closing(_CLOSED, line) if "</" in line else {}
+    closed = _last_closing(line) if "</" in line else {}
     for match in _TAG.finditer(line) if "<" in line else ():
         if _is_whole(match, closed):
             found.append((line[end : match.start()], match[0]))
@@ -133,9 +128,9 @@ def split_at_tags(line: str) -> list[tuple[str, str]]:
     return [*found, (line[end:], "")]
 
 
-def _last_closing(pattern: re.Pattern[str], text: str) -> dict[str, int]:
+def _last_closing(text: str) -> dict[str, int]:
     """The place of the last closing tag of each name."""
-    return {match[1]: match.start() for match in pattern.finditer(text)}
+    return {match[1]: match.start() for match in _CLOSED.finditer(text)}
 
 
 def _is_whole(match: re.Match[str], closed: Mapping[str, int]) -> bool:
@@ -152,41 +147,3 @@ def _is_unclosed_html(name: str, tag: str) -> bool:
     if not need_not_close(name):
         return False
     return has_attributes(name, [attribute for attribute, value in _ATTRIBUTE.findall(tag) if not value])
-
-
-def tags_shortened(tokens: Sequence[str]) -> list[str]:
-    """The tokens, in which tags are without their attributes and comments without their text."""
-    return [_shortened(token) if _is_long_tag(token) else token.replace(_HELD, "") for token in tokens]
-
-
-def tags_restored(text: str, tokens: Sequence[str]) -> str:
-    """The text of such tokens with what they were without.
-
-    >>> tokens = ['<a title="x , y">', 'chat', '</a>']
-    >>> tags_restored(" ".join(tags_shortened(tokens)), tokens)
-    '<a title="x , y"> chat </a>'
-    """
-    tags = iter([token for token in tokens if _is_long_tag(token)])
-    return _SHORTENED.sub(lambda match: next(tags, match[0]), text) if _HELD in text else text
-
-
-def _is_long_tag(token: str) -> bool:
-    return token.startswith("<") and _TAG.fullmatch(token) is not None and not _MARKUP.fullmatch(token)
-
-
-def _shortened(tag: str) -> str:
-    name = re.match(f"</?{_NAME}", tag)
-    return f"{name[0]}{_HELD}{'/>' if tag.endswith('/>') else '>'}" if name else _HELD
-
-
-def tags_closed_up(text: str) -> str:
-    """The text without the spaces that detokenising left inside tags: <b> chat </b> is <b>chat</b>."""
-    if "</" not in text:
-        return text
-    closed = _last_closing(_PLAIN_CLOSING, text)
-
-    def closed_up(match: re.Match[str]) -> str:
-        # <name> that nothing closes is a placeholder, which stands apart.
-        return match[1] if closed.get(match[2], -1) >= match.end() else match[0]
-
-    return _CLOSING.sub(r"\1", _OPENING.sub(closed_up, text))

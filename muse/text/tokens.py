@@ -15,7 +15,7 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from muse.text.characters import composed
-from muse.text.markup import split_at_markup, split_at_tags, tags_closed_up, tags_restored, tags_shortened
+from muse.text.markup import split_at_markup, split_at_tags
 from muse.text.segmentation import Segmenter, unspaced_language
 from muse.text.surface import iso_code
 
@@ -36,16 +36,17 @@ def closed_up(text: str, language: str) -> str:
     """The text with no space after an opening mark and before the one that closes it.
 
     A mark without a counterpart, as of a sentence whose quotation continues in the next, stays as it is; so
-    does an apostrophe.
+    does an apostrophe, and so do marks in a tag.
 
     >>> closed_up("Er sagte: „ Ja “, sie: » ‚ Nein ‘ «.", "de")
     'Er sagte: „Ja“, sie: »‚Nein‘«.'
     """
-    parts = _MARK.split(text)  # text and marks in turn
+    # Text in turn with marks and tags.
+    parts = [part for between, tag in split_at_tags(text) for part in (*_MARK.split(between), tag)]
     opened: dict[str, list[int]] = {mark: [] for mark in _CLOSES}  # the places of each, the last one last
     for place in range(1, len(parts), 2):
         mark = parts[place]
-        if mark in _SPACED.get(language, ""):
+        if mark not in _OPENS or mark in _SPACED.get(language, ""):
             continue
         begin = max((opened[one][-1] for one in _OPENS[mark] if opened[one]), default=None)
         if begin is not None:
@@ -161,17 +162,6 @@ class Tokeniser:
             found += self.part_tokens(part, next_part_kind(part, following))
         return found
 
-    def tokens_and_tags(self, line: str) -> list[str]:
-        """The tokens of a line in which a tag with spaces in it is one token, and so is a comment.
-
-        >>> Tokeniser("en").tokens_and_tags('a <b title="x, y">cat</b>')
-        ['a', '<b title="x, y">', 'cat', '</b>']
-        """
-        found: list[str] = []
-        for text, tag in split_at_tags(line):
-            found += [*self.tokens(text, tag), *([tag] if tag else [])]
-        return found
-
     def part_tokens(self, part: str, follows: str = "") -> list[str]:
         """The tokens of a part of a line between spaces; `follows` comes from `next_part_kind`."""
         if self._segmenter is not None and len(part) > _SENTENCE:
@@ -217,9 +207,8 @@ class Tokeniser:
 
     def text(self, tokens: Sequence[str]) -> str:
         """The line of these tokens, with spaces around punctuation as usual in the language."""
-        shortened = tags_shortened(tokens)  # or else a comma in an attribute would lose the space before it
-        text = _CLOSING.sub("", str(self._joiner.detokenize(shortened, unescape=False)))
-        return tags_restored(closed_up(tags_closed_up(text), self.language), tokens)
+        text = str(self._joiner.detokenize(list(tokens), unescape=False))
+        return closed_up(_CLOSING.sub("", text), self.language)
 
     def _moses(self, text: str) -> list[str]:
         if plain := _PLAIN.fullmatch(text):

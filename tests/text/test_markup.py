@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import time
 
 import numpy as np
 import pytest
 
-from muse.text.markup import is_markup, split_at_markup, split_at_tags, tags_closed_up
+from muse.text.markup import is_markup, split_at_markup, split_at_tags
 from muse.text.tokens import Tokeniser
+from muse.text.written import TranslatedToken, joined_line, written_tokens
 from muse.translate.text import TextReader, Translator
 from muse.vectors import Vectors
 from tests.support.spaces import plain_space
@@ -42,6 +42,18 @@ def test_ordinary_text_has_none(part: str) -> None:
     assert split_at_markup(part) == [(part, False)]
 
 
+def tokens_of(language: str, line: str) -> list[str]:
+    """The tokens of a line, of which whole tags are one each."""
+    return [token.text for token in written_tokens(Tokeniser(language), line)]
+
+
+def unchanged(language: str, line: str) -> str:
+    """The line of the tokens of a line, all of them copied."""
+    tokeniser = Tokeniser(language)
+    copied = [TranslatedToken(one.written, one, True) for one in written_tokens(tokeniser, line)]
+    return joined_line(copied, tokeniser)
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -53,8 +65,7 @@ def test_ordinary_text_has_none(part: str) -> None:
 )
 def test_a_line_with_markup_comes_back(line: str) -> None:
     for language in ("en", "xx"):
-        tokeniser = Tokeniser(language)
-        assert tokeniser.text(tokeniser.tokens(line)) == line
+        assert unchanged(language, line) == line
     assert "/a/mots-les/x" in Tokeniser("fr").tokens("viens /a/mots-les/x")
 
 
@@ -70,23 +81,20 @@ TAGS = [
 @pytest.mark.parametrize("language", ["en", "fr", "xx"])
 @pytest.mark.parametrize("tag", TAGS)
 def test_a_whole_tag_is_one_token_and_comes_back_as_it_was(language: str, tag: str) -> None:
-    tokeniser = Tokeniser(language)
     assert is_markup(tag)
     for line in (f"cat {tag} dog", f"cat{tag}dog", f"{tag}, ({tag})."):
-        tokens = tokeniser.tokens_and_tags(line)
+        tokens = tokens_of(language, line)
         assert tokens.count(tag) == line.count(tag)
-        assert [token for token in tokens if token != tag] == tokeniser.tokens(line.replace(tag, " "))
-    line = f"cat{tag} dog" if tag.startswith("</") else f"cat {tag} dog"
-    assert tokeniser.text(tokeniser.tokens_and_tags(line)) == line
+        assert [token for token in tokens if token != tag] == tokens_of(language, line.replace(tag, " "))
+        assert unchanged(language, line) == line
 
 
 def test_tags_without_quoted_values_are_tags_if_they_are_closed() -> None:
-    tokeniser = Tokeniser("en")
     line = "<option selected>black <b x=y>cat</b></option> <hr noshade/> <b y> <b x=z>"
-    tokens = tokeniser.tokens_and_tags(line)
+    tokens = tokens_of("en", line)
     assert tokens[:4] == ["<option selected>", "black", "<b x=y>", "cat"]
-    assert tokens[6:] == ["<hr noshade/>", *tokeniser.tokens("<b y> <b x=z>")]
-    assert tokeniser.text(tokens[:7]) == "<option selected>black <b x=y>cat</b></option> <hr noshade/>"
+    assert tokens[6:] == ["<hr noshade/>", *Tokeniser("en").tokens("<b y> <b x=z>")]
+    assert unchanged("en", line) == line
 
 
 @pytest.mark.parametrize(
@@ -111,8 +119,7 @@ def test_tags_without_quoted_values_are_tags_if_they_are_closed() -> None:
     ],
 )
 def test_what_is_no_tag_is_translated(line: str) -> None:
-    tokeniser = Tokeniser("en")
-    assert tokeniser.tokens_and_tags(line) == tokeniser.tokens(line)
+    assert split_at_tags(line) == [(line, "")]
 
 
 @pytest.mark.parametrize("damaged", ["<!-- ", '<a b="', "<a b='\"", "<a ", '<a b="c" ', "</a ", "<a b> "])
@@ -146,35 +153,9 @@ def test_a_long_tag_takes_linear_time() -> None:
     assert time.process_time() - began < 1.0
 
 
-def test_tags_are_closed_up_as_by_their_definition() -> None:
-    parts = ["<a>", "</a>", "<ab>", "</ab>", "<a x>", "</a >", "<a/>", "x", "<", ">", "a"]
-    # An opening tag whose name is closed later loses the space after it, a closing tag the one before it.
-    opening = re.compile(r"(<(\w+)(?:[ \ufdd0][^<>]*)?(?<!/)>) (?=.*</\2>)")
-    rng, changed = np.random.default_rng(0), 0
-    for _ in range(2_000):
-        text = " ".join(rng.choice(parts, 7))
-        expected = re.sub(r" (</\w[^<>]*>)", r"\1", opening.sub(r"\1", text))
-        assert tags_closed_up(text) == expected
-        changed += expected.count(" ") < 6
-    assert 500 < changed < 1_900
-
-
-@pytest.mark.parametrize("part", ["<b> ", "<b> </c> ", "</c> "])
-def test_many_tags_are_closed_up_in_linear_time(part: str) -> None:
-    text = part * 50_000
-    began = time.process_time()
-    assert tags_closed_up(text) == re.sub(" (?=</)", "", text)
-    assert time.process_time() - began < 1.0
-
-
 def test_a_longer_name_closes_no_tag() -> None:
     assert split_at_tags("a <b and c> d </blink>") == [("a <b and c> d </blink>", "")]
     assert split_at_tags("a <b and c> d </b >") == [("a ", "<b and c>"), (" d ", "</b >"), ("", "")]
-
-
-def test_the_sign_that_stands_for_attributes_is_no_character_of_text() -> None:
-    tokeniser, line = Tokeniser("en"), '<a title="x y"> z'
-    assert tokeniser.text(tokeniser.tokens_and_tags(f"text\ufdd0 {line}")) == f"text {line}"
 
 
 def test_a_full_stop_after_markup_is_as_before() -> None:
