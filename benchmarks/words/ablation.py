@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import commit, today
 from muse.answers.candidates import Candidates, NeighbourLists
-from muse.answers.choice import KnownPairs, evidence_of_all, known_spellings
+from muse.answers.choice import KnownPairs, SpellingHalves, evidence_of_all, known_spellings
 from muse.answers.evidence import KINDS, NAMES, Views, places_of
 from muse.answers.model import AnswerModel, read_elsewhere
 from muse.answers.spelling import Spellings
@@ -70,7 +70,7 @@ def main() -> None:
             lists, given = NeighbourLists.of(*rows), KnownPairs.none()
             known = known_spellings(lists, given)
             views = Views(*rows, lists, written, *written.correspondences(*known)).with_spelled()
-            candidates, evidence = evidence_of_all(views, given)
+            candidates, evidence = evidence_of_all(views, SpellingHalves.of(views, given))
             trees = read_elsewhere(Path(others[name])) if name in others else read_elsewhere()
             model = AnswerModel.of_elsewhere(trees)
             pairs = read_lexicon(pair.gold_in(asked.spaces)).indices(source.index, target.index)

@@ -36,7 +36,7 @@ from muse.answers.model import (
     mutual_share,
 )
 from muse.answers.outside import OutsideScores, measured_odds
-from muse.answers.spelling import Spellings
+from muse.answers.spelling import Correspondences, Spellings
 from muse.answers.trees import Trees, TreesConfig, fit_trees
 from muse.answers.unseen import UnseenAnswers
 from muse.space.answer_table import AnswerTable
@@ -156,12 +156,13 @@ def learn_answers(
     views = Views(
         *rows, lists, written, *written.correspondences(*known), outside=given.outside
     ).with_spelled()
+    halves = SpellingHalves.of(views, given)
     held_out = [_held_out_views(one, views) for one in given.held_out]
-    sides = [(views, given, _labelled(views, held_out, given, rng))]
+    sides = [(views, halves, _labelled(views, held_out, given, rng))]
     if both:
         back, exchanged = views.reversed(), given.reversed()
         views_back = [one.reversed() for one in held_out]
-        sides.append((back, exchanged, _labelled(back, views_back, exchanged, rng)))
+        sides.append((back, halves.reversed(), _labelled(back, views_back, exchanged, rng)))
     # Each direction draws for itself, so that both can be learned at once.
     growers = [_Grower(own, config or TreesConfig()) for own in rng.spawn(len(sides))]
     with ThreadPoolExecutor(min(len(sides), torch.get_num_threads())) as pool:
@@ -192,23 +193,23 @@ def _more_mutual(
 
 
 def known_spellings(
-    lists: NeighbourLists,
-    given: KnownPairs,
-    without: NDArray[np.bool_] | None = None,
-    apart: Numbers | None = None,
+    lists: NeighbourLists, given: KnownPairs, without: NDArray[np.bool_] | None = None
 ) -> tuple[Numbers, Floats]:
-    """The pairs (p, 2) to learn correspondences from, and their weights: those given, and mutual neighbours.
+    """The pairs (p, 2) to learn correspondences from, and their weights: mutual neighbours, and those given.
 
-    Mutual neighbours of words with a pair are left out, and so are the pairs in `without` (g,) and the
-    mutual neighbours of the source words `apart` (a,).
+    Mutual neighbours of words with a pair are left out, and so are the pairs in `without` (g,).
     """
-    mutual = lists.mutual() if given.outside is None else _surer(lists, given.outside)
-    barred = np.isin(mutual[:, 0], given.pairs[:, 0]) | np.isin(mutual[:, 1], given.pairs[:, 1])
-    if apart is not None:
-        barred |= np.isin(mutual[:, 0], apart)
+    mutual = _believed(lists, given)
     kept = np.ones(len(given.pairs), bool) if without is None else ~without
-    pairs = np.concatenate([mutual[~barred], given.pairs[kept]])
-    return pairs, np.concatenate([np.ones(len(pairs) - int(kept.sum())), given.weights[kept]])
+    pairs = np.concatenate([mutual, given.pairs[kept]])
+    return pairs, np.concatenate([np.ones(len(mutual)), given.weights[kept]])
+
+
+def _believed(lists: NeighbourLists, given: KnownPairs) -> Numbers:
+    """The mutual neighbours (p, 2) without those of words with a pair; a word is in one at most."""
+    mutual = lists.mutual() if given.outside is None else _surer(lists, given.outside)
+    known = np.isin(mutual[:, 0], given.pairs[:, 0]) | np.isin(mutual[:, 1], given.pairs[:, 1])
+    return mutual[~known]
 
 
 def _surer(lists: NeighbourLists, outside: OutsideScores) -> Numbers:
@@ -228,19 +229,45 @@ def _surer(lists: NeighbourLists, outside: OutsideScores) -> Numbers:
     return both
 
 
-def evidence_of_all(views: Views, given: KnownPairs) -> tuple[Candidates, NDArray[np.float32]]:
-    """The candidates of all source words and their evidence (c, f).
+@dataclass(frozen=True, eq=False)
+class SpellingHalves:
+    """Correspondences that judge no pair they were learned from, which, right or wrong, would seem alike.
 
-    The correspondences of each half of the words are learned without its own mutual neighbours, which, right
-    or wrong, would seem to be spelled alike.
+    The words fall into two halves, `source` (n,) and `target` (m,) of 0 and 1, mutual neighbours into the
+    same. The `correspondences` of each half, of words and of endings, are learned without its own neighbours.
     """
+
+    correspondences: tuple[tuple[Correspondences, Correspondences], ...]
+    source: Numbers
+    target: Numbers
+
+    @classmethod
+    def of(cls, views: Views, given: KnownPairs) -> SpellingHalves:
+        """The halves by the row numbers of the sources."""
+        mutual = _believed(views.lists, given)
+        source, target = (np.arange(len(side)) % 2 for side in (views.source, views.target))
+        target[mutual[:, 1]] = source[mutual[:, 0]]
+        learned = []
+        for half in (0, 1):
+            others = mutual[source[mutual[:, 0]] != half]
+            weights = np.concatenate([np.ones(len(others)), given.weights])
+            pairs = np.concatenate([others, given.pairs])
+            learned.append(views.written.correspondences(pairs, weights))
+        return cls(tuple(learned), source, target)
+
+    def reversed(self) -> SpellingHalves:
+        """The halves from target to source."""
+        learned = tuple((whole.reversed(), ends.reversed()) for whole, ends in self.correspondences)
+        return SpellingHalves(learned, self.target, self.source)
+
+
+def evidence_of_all(views: Views, halves: SpellingHalves) -> tuple[Candidates, NDArray[np.float32]]:
+    """The candidates of all source words and their evidence (c, f)."""
     every = candidates_of(views, np.arange(len(views.source)))
     width = len(NAMES) + (0 if views.outside is None else len(OUTSIDE_COLUMNS))
     evidence = np.empty((len(every.columns), width), np.float32)
-    for half in (0, 1):
-        words = np.arange(half, len(views.source), 2)
-        whole, ends = views.written.correspondences(*known_spellings(views.lists, given, apart=words))
-        candidates, of_half = every.only(every.words % 2 == half)
+    for half, (whole, ends) in enumerate(halves.correspondences):
+        candidates, of_half = every.only(halves.source == half)
         evidence[of_half] = gather(replace(views, whole=whole, ends=ends), candidates)
     return every, evidence
 
@@ -309,10 +336,14 @@ def _held_out_views(view: HeldOutRows, views: Views) -> Views:
 
 
 def _learn(
-    views: Views, given: KnownPairs, labelled: _Labelled | None, elsewhere: Trees | None, grow: _Grower
+    views: Views,
+    halves: SpellingHalves,
+    labelled: _Labelled | None,
+    elsewhere: Trees | None,
+    grow: _Grower,
 ) -> ChosenAnswers:
     """The answers of one direction."""
-    every, evidence = evidence_of_all(views, given)
+    every, evidence = evidence_of_all(views, halves)
     if views.outside is not None:
         odds = _outside_odds(views.outside, every, evidence, elsewhere)
         for table in (evidence, *([] if labelled is None else [labelled.evidence])):
@@ -388,22 +419,23 @@ def _gain(labelled: _Labelled, values: Floats) -> float:
 def spelling_informs(views: Views, candidates: Candidates, evidence: NDArray[np.float32]) -> bool:
     """Whether mutual neighbours are spelled more alike than other candidates of the same words.
 
-    Half of them are tested with correspondences learned from the other half. Otherwise spelling says nothing
-    about translations: the words are ids, or no letters correspond.
+    Otherwise spelling says nothing about translations: the words are ids, or no letters correspond. The
+    correspondences of the evidence (c, f) were learned without the pair that they judge (`SpellingHalves`).
     """
     mutual = views.lists.mutual()
     if len(mutual) < 2 * LEAST:
         return False
-    learned, tested = mutual[::2], mutual[1::2]
-    whole, _ = views.written.correspondences(learned)
-    chosen = candidates.are(tested, len(views.target))
-    similar = whole.similarity(candidates.rows, candidates.columns)
-    ranks = []
-    for values in (similar, evidence[:, NAMES.index("edit")]):
-        mean = np.bincount(candidates.places, values, len(candidates.words)) / np.maximum(
-            np.bincount(candidates.places, minlength=len(candidates.words)), 1
-        )
-        ahead = values[chosen] - mean[candidates.places[chosen]]
-        error = float(ahead.std()) / np.sqrt(max(1, len(ahead)))
-        ranks.append(len(ahead) > 1 and float(ahead.mean()) > SURE * error > 0)
-    return any(ranks)
+    chosen = candidates.are(mutual, len(views.target))
+    counts = np.maximum(np.bincount(candidates.places, minlength=len(candidates.words)), 1)
+    ahead = []
+    for name in ("correspondence", "edit"):
+        values = evidence[:, NAMES.index(name)].astype(np.float64)
+        mean = np.bincount(candidates.places, values, len(candidates.words)) / counts
+        ahead.append(_above_zero(values[chosen] - mean[candidates.places[chosen]]))
+    return any(ahead)
+
+
+def _above_zero(values: Floats) -> bool:
+    """Whether the mean of the values (n,) is above 0 by more than SURE standard errors."""
+    error = float(values.std()) / np.sqrt(max(1, len(values)))
+    return len(values) > 1 and float(values.mean()) > SURE * error > 0

@@ -16,6 +16,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,6 +28,7 @@ from muse.vectors import Matrix
 COMPONENTS = 200  # of the n-grams' weights
 CANONICAL = 100  # coordinates that are compared
 OVERSAMPLED, POWERS = 20, 3  # of the randomised singular value decomposition
+DEPENDENT = 1e-6  # of the largest squared singular value: a smaller one is rounding
 REGULARISED = 1e-2  # of the mean variance of a component
 RARE = 3  # an n-gram of fewer words corresponds to nothing that could be learned
 LONGEST = 4
@@ -135,10 +137,13 @@ def _components(table: csr_matrix, count: int, rng: np.random.Generator) -> tupl
 
 
 def _orthonormal(rows: Matrix) -> Matrix:
-    """An orthonormal basis (n, b) of the columns; of those that depend on others, zeros."""
-    values, vectors = np.linalg.eigh(rows.T.astype(np.float64) @ rows)
-    scale = np.where(values > 1e-9 * values[-1], 1 / np.sqrt(np.maximum(values, 1e-30)), 0)
-    return np.asarray(rows @ (vectors * scale), np.float32)
+    """An orthonormal basis (n, b) of the columns; of those that depend on others, zeros.
+
+    Single precision is enough: it is a step of an iteration, whose last step is exact.
+    """
+    values, vectors = np.linalg.eigh((rows.T @ rows).astype(np.float64))
+    scale = np.where(values > DEPENDENT * values[-1], 1 / np.sqrt(np.maximum(values, 1e-30)), 0)
+    return rows @ (vectors * scale).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,10 +186,9 @@ class Correspondences:
         count = min(CANONICAL, len(correlations))
         correlations = correlations[:count]
         maps = whiten_x @ left[:, :count] * correlations, whiten_y @ right[:count].T * correlations
-        found = (
-            unit((side - mean) @ map_) for side, mean, map_ in zip((source, target), means, maps, strict=True)
+        of_source, of_target = (
+            _coordinates(*side) for side in zip((source, target), means, maps, strict=True)
         )
-        of_source, of_target = found
         return cls(of_source, of_target, correlations, maps, (means[0], means[1]))
 
     def reversed(self) -> Correspondences:
@@ -197,13 +201,19 @@ class Correspondences:
         return dots(self.source, self.target, rows, columns)
 
 
+def _coordinates(rows: Matrix, mean: NDArray[np.float64], map_: NDArray[np.float64]) -> Matrix:
+    """The canonical coordinates (n, k) of components (n, c), of unit length."""
+    narrow = map_.astype(np.float32)  # the pairs need double precision; all words would take twice as long
+    return unit(rows @ narrow - (mean @ map_).astype(np.float32))
+
+
 def _whitening(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
     values, vectors = np.linalg.eigh(covariance)
     floor = REGULARISED * max(float(values.mean()), 1e-12)
     return np.asarray(vectors / np.sqrt(np.maximum(values, 0) + floor) @ vectors.T)
 
 
-def unit(rows: NDArray[np.float64]) -> Matrix:
+def unit(rows: NDArray[np.floating[Any]]) -> Matrix:
     """The rows (n, k) scaled to unit length; those of zeros stay."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-9), np.float32)
