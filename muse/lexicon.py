@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from muse.errors import Mismatch
 from muse.progress import printable
-from muse.vectors import SEVERAL, WordIndex
+from muse.vectors import SEVERAL, WordIndex, rows_of_repeated
 
 Pair = tuple[str, str]
 
@@ -33,6 +33,14 @@ class PairLine(NamedTuple):
     pair: Pair
     score: float | None = None
     probability: float | None = None
+
+
+class RowPairs(NamedTuple):
+    """Pairs of rows; how many pairs they replace whose ids several rows have, and how many were left out."""
+
+    lexicon: Lexicon
+    replaced: int = 0
+    left_out: int = 0
 
 
 SHOWN = 3  # pairs of a long dictionary
@@ -111,6 +119,38 @@ class Lexicon:
             and (column := target_index.locate(target)) is not None
         ]
         return np.array(covered, np.int64).reshape(-1, 2)
+
+    def of_rows(self, source_index: WordIndex, target_index: WordIndex) -> RowPairs:
+        """The pairs of rows where several rows have an id, such as the chunks of a document.
+
+        If both ids of a pair have as many rows, the first belongs to the first, the second to the second, and
+        so on; if not, nobody knows which rows belong together, and the pair is left out.
+
+        >>> chunks = WordIndex(["a", "a #2", "b", "b #2"]), WordIndex(["A", "A #2", "B"])
+        >>> Lexicon((("a", "A"), ("b", "B"))).of_rows(*chunks)
+        RowPairs(lexicon=Lexicon(2 pairs: a A, a #2 A #2), replaced=1, left_out=1)
+        """
+        of_source, of_target = rows_of_repeated(source_index), rows_of_repeated(target_index)
+        if not (of_source or of_target):
+            return RowPairs(self)
+        found, places, replaced, left_out = list[Pair](), list[int](), 0, 0
+        for place, (source, target) in enumerate(self.pairs):
+            own, other = of_source.get(source), of_target.get(target)
+            if source not in source_index or target not in target_index or (own is None and other is None):
+                pairs = [(source, target)]
+            elif own is None or other is None or len(own) != len(other):
+                pairs, left_out = [], left_out + 1
+            else:
+                rows = zip(own, other, strict=True)
+                pairs = [(source_index.words[row], target_index.words[column]) for row, column in rows]
+                replaced += 1
+            found += pairs
+            places += [place] * len(pairs)
+        scores, probabilities = (
+            None if numbers is None else tuple(numbers[place] for place in places)
+            for numbers in (self.scores, self.probabilities)
+        )
+        return RowPairs(Lexicon(tuple(found), scores, probabilities), replaced, left_out)
 
     def respelled(self, source_index: WordIndex, target_index: WordIndex) -> Counter[str]:
         """How many pairs are known only in another spelling, by what differs (`muse.vectors.SPELLINGS`).

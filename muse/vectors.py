@@ -311,6 +311,32 @@ class WordIndex(dict[str, int]):
         return found
 
 
+_REPEATED = re.compile(r"(.*) #([2-9]|[1-9][0-9]+)", re.DOTALL)
+
+
+def name_of_repeated(one: str, number: int) -> str:
+    """What the second and later rows of an id are called, so that each row has a name of its own.
+
+    >>> name_of_repeated("report.pdf", 2)
+    'report.pdf #2'
+    """
+    return f"{one} #{number}"
+
+
+def rows_of_repeated(index: WordIndex) -> dict[str, list[int]]:
+    """The rows of each id that several rows have, by `name_of_repeated`, in the order of their numbers.
+
+    >>> rows_of_repeated(WordIndex(["a", "b", "a #2", "c #2"]))
+    {'a': [0, 2]}
+    """
+    numbered: dict[str, list[tuple[int, int]]] = {}
+    for row, word in enumerate(index.words):
+        found = _REPEATED.fullmatch(word) if " #" in word else None
+        if found and found[1] in index:
+            numbered.setdefault(found[1], [(1, index[found[1]])]).append((int(found[2]), row))
+    return {one: [row for _, row in sorted(rows)] for one, rows in numbered.items()}
+
+
 if TYPE_CHECKING:
     import torch
 
@@ -320,7 +346,8 @@ class Vectors:
     """The words of one language and their vectors, most frequent first.
 
     `matrix` is (n, d) float32, row i belongs to `words[i]`; no word occurs twice.
-    `repeated` counts the lines dropped on reading because their word was a duplicate.
+    `repeated` counts the lines dropped on reading because their word was a duplicate; rows with one id are
+    all kept, with names of their own (`name_of_repeated`).
     `lengths` (n,) are the lengths of the rows before normalisation. Rows are compared at unit length; where
     the normalisation leaves them another one, `scales` (n,) are those lengths, for the mapping to be fitted
     to (`fitted`), and None where it does not. Rows that are not of words, such as the

@@ -191,7 +191,7 @@ def provenance(
 # The recorded settings that tell whether a space was made as it would be now.
 _COMPARED = (
     "init", "recipe", "normalise", "refine", "reweight", "joint", "answers", "encoder", "max_vocab", "lower",
-    "via", "seed",
+    "via", "src_column", "tgt_column", "seed",
 )  # fmt: skip
 
 

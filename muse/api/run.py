@@ -27,6 +27,7 @@ from muse.api.settings import (
     check,
     check_files,
     check_yes_or_no,
+    column,
     given_texts,
     pivot_file,
     settings_of,
@@ -36,7 +37,7 @@ from muse.api.settings import (
     word_list,
 )
 from muse.api.space import Space, common_words
-from muse.errors import BadSetting, MuseError
+from muse.errors import BadSetting, Mismatch, MuseError
 from muse.evaluation.score import Signature
 from muse.files import read_lexicon, read_vectors
 from muse.files.atomic import only_writer
@@ -46,7 +47,7 @@ from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import is_space, read_manifest
 from muse.files.space_record import SpaceRecord
-from muse.files.vectors.table import ReadOptions, gather, no_ngrams_error
+from muse.files.vectors.table import ReadOptions, gather, no_columns_error, no_ngrams_error
 from muse.learn.many import Intermediate, LearnedMany, Others, learn_many
 from muse.learn.pair import PARTS, check_pair, normalise_in_place
 from muse.learn.settings import AlignConfig, Given, RowArray
@@ -89,11 +90,12 @@ def align(
     `options` are the options of the command `muse align` by their names, with underscores, each with the same
     default: `init`, `seed`, `answers`, `dictionary`, `max_vocab`, `lower`, `no_identical`, `recipe`,
     `normalise`, `backend`, `refine`, `reweight`, `joint`, `out`, `resume`, `force`, `src_emb`, `tgt_emb`,
-    `via`, `via_emb`, `into`, `src_words`, `tgt_words`, `src_captions`, `tgt_captions`, `encoder`,
-    `encoder_template`, `encoder_emb`, `evidence`. `config` has settings as one value, `muse.AlignConfig`, and
-    options that are given beside it replace its own. What the command prints is shown on stderr, with the
-    progress, unless `quiet`; `verbose` shows more. `src_text` and `tgt_text` are texts to train vectors on
-    first, `threads` is the number of CPU threads. Raise BadSetting for an unknown name or a wrong value.
+    `via`, `via_emb`, `into`, `src_words`, `tgt_words`, `src_captions`, `tgt_captions`,
+    `src_column`, `tgt_column`, `encoder`, `encoder_template`, `encoder_emb`, `evidence`. `config` has
+    settings as one value, `muse.AlignConfig`, and options that are given beside it replace its own. What the
+    command prints is shown on stderr, with the progress, unless `quiet`; `verbose` shows more. `src_text` and
+    `tgt_text` are texts to train vectors on first, `threads` is the number of CPU threads. Raise BadSetting
+    for an unknown name or a wrong value.
 
     In place of a file of vectors an array (n, d) will do: rows in no order, such as the vectors that a model
     gives to texts. It is copied, not changed, and the id of row i is str(i). Raise BadSetting for an array of
@@ -175,7 +177,7 @@ def _run(
             began += time.perf_counter() - checked  # the report has the seconds of the alignment alone
         parts = 3 + PARTS * len(config.src)  # reading, saving, answers, and those of each language
         inputs = _load(config, progress.part(1, parts))
-        config = _of_rows(config, inputs)
+        config = _of_repeated(_of_rows(config, inputs), inputs)
         outside = _outside(config, inputs, device, progress)
         if outside is not None and config.lexicon is None:
             sides = *(side.vectors for side in inputs.sources.values()), inputs.target.vectors
@@ -355,6 +357,8 @@ def read_side(config: AlignConfig, language: str, given: Given, progress: Progre
     """
     listed, texts = word_list(config, language), captions(config, language)
     if isinstance(given, RowArray):
+        if (name := column(config, language)) is not None:
+            raise no_columns_error(Path(language), name)
         if listed is not None:
             raise no_ngrams_error(Path(language))
         table = with_texts(given.table(language), texts)
@@ -365,7 +369,7 @@ def read_side(config: AlignConfig, language: str, given: Given, progress: Progre
     vectors = read_vectors(
         given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
         words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
-        progress=progress,
+        column=column(config, language), progress=progress,
     )  # fmt: skip
     check_language(language, vectors.words)
     if vectors.repeated:
@@ -395,6 +399,31 @@ def _of_rows(config: AlignConfig, inputs: _Inputs) -> AlignConfig:
     if config.reweights:
         log.info("no re-weighting: unlabelled vectors have few pairs to weight directions by")
     return config.for_unranked_rows()
+
+
+def _of_repeated(config: AlignConfig, inputs: _Inputs) -> AlignConfig:
+    """The config with pairs of rows in place of pairs of ids that several rows have."""
+    if config.lexicon is None or inputs.target.vectors.ranked or len(inputs.sources) > 1:
+        return config
+    (source,) = inputs.sources.values()
+    found = config.lexicon.of_rows(source.vectors.index, inputs.target.vectors.index)
+    if found.replaced:
+        log.info(
+            "%s: %d pairs have ids of several rows, as many on both sides, which are paired in their order",
+            config.dictionary, found.replaced,
+        )  # fmt: skip
+    if found.left_out:
+        log.warning(
+            "%s: left out %d of %d pairs, whose ids have several rows, and not as many on both sides; give "
+            "each row an id of its own",
+            config.dictionary, found.left_out, len(config.lexicon),
+        )  # fmt: skip
+    if not found.lexicon.pairs:
+        raise Mismatch(
+            f"{config.dictionary}: at least one pair must tell which rows belong together, got none: all ids "
+            "have several rows, and not as many on both sides; give each row an id of its own"
+        )
+    return replace(config, lexicon=found.lexicon)
 
 
 def _others(config: AlignConfig, inputs: _Inputs) -> Others:

@@ -113,7 +113,9 @@ def _checked(name: str, present: str, value: Any) -> Any:
         raise _expected(name, "a muse.AlignConfig", value)
     if present == "encoder_emb":
         return _paths(name, value)
-    if present in ("encoder_template", "recipe", "backend") and not isinstance(value, str):
+    if present in ("encoder_template", "recipe", "backend", "src_column", "tgt_column") and not isinstance(
+        value, str
+    ):
         raise _expected(name, "a string", value)
     if present == "refine" and isinstance(value, str):
         return _refinement(name, value)
@@ -276,6 +278,7 @@ def _check_several(config: AlignConfig) -> None:
             ("--tgt-emb", config.tgt_emb),
             ("--tgt-words", config.tgt_words),
             ("--tgt-captions", config.tgt_captions),
+            ("--tgt-column", config.tgt_column),
         ):
             if given is not None:
                 raise Contradiction(f"--into uses the target's vectors in the space; omit {option}")
@@ -291,6 +294,7 @@ def _check_several(config: AlignConfig) -> None:
         ("--evidence", config.evidence),
         ("--src-words", config.src_words),
         ("--src-captions", config.src_captions),
+        ("--src-column", config.src_column),
     )
     for option, value in of_one_source:
         if value is not None and len(sources) > 1:
@@ -316,6 +320,13 @@ def captions(config: AlignConfig, language: str) -> Path | None:
     if language == config.tgt:
         return config.tgt_captions
     return config.src_captions if language in config.src else None
+
+
+def column(config: AlignConfig, language: str) -> str | None:
+    """The column of the vectors of a language, if one was given."""
+    if language == config.tgt:
+        return config.tgt_column
+    return config.src_column if language in config.src else None
 
 
 def source_files(config: AlignConfig) -> tuple[Given, ...]:

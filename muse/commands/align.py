@@ -58,6 +58,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "Advanced": (
             *("--recipe", "--normalise", "--refine", "--no-refine", "--reweight", "--answers", "--backend"),
             *("--src-words", "--tgt-words", "--src-captions", "--tgt-captions"),
+            *("--src-column", "--tgt-column"),
         ),
     },
     examples=(
@@ -121,6 +122,11 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--tgt-captions", "--tgt-texts", "tgt_captions", cls=RenamedOption, type=Path, metavar="FILE",
     help="Texts to show beside the ids of --tgt.",
 )  # fmt: skip
+@click.option(
+    "--src-column", metavar="NAME",
+    help="The column, or the named vector, of --src to read, where several have vectors.",
+)  # fmt: skip
+@click.option("--tgt-column", metavar="NAME", help="The column, or the named vector, of --tgt to read.")
 @text_options
 @click.option(
     "--init", default="auto", show_default=True, type=click.Choice(INITIALISATIONS),

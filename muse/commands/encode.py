@@ -124,7 +124,7 @@ def _on_cluster(
 
 
 def _check_places(out: Path | None, save: Path | None) -> None:
-    from muse.files.rows import check_row_file
+    from muse.files.row_writers import check_row_file
     from muse.sentences.encoders.saving import check_out
 
     if out is not None:
@@ -177,7 +177,7 @@ def _fit_text(fit: str, lang: str) -> list[str]:
 @contextmanager
 def _writer(out: Path | None, dimension: int, kept: list[list[float]] | None) -> Iterator[Write]:
     # Writes rows to a file, into `kept`, or as text to stdout.
-    from muse.files.rows import row_writer
+    from muse.files.row_writers import row_writer
 
     if out is not None:
         with row_writer(out, dimension) as write:

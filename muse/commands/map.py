@@ -17,13 +17,14 @@ from muse.commands.sections import SectionedCommand
     "map",
     cls=SectionedCommand,
     sections={
-        "Input": ("--lang", "--vectors", "--words"),
+        "Input": ("--lang", "--vectors", "--words", "--column"),
         "What it does": ("--fit",),
-        "Output": ("--out",),
+        "Output": ("--out", "--float16"),
     },
     examples=(
         "muse map embeddings/aligned/fr-en --lang fr --vectors new.vec --out new-mapped.vec",
         "muse map SPACE --lang fr --vectors wiki.fr.bin --words new.txt",
+        "muse map SPACE --lang old --vectors points.jsonl --out mapped.jsonl",
     ),
 )
 @click.argument("space", type=Path, required=False)
@@ -41,38 +42,41 @@ from muse.commands.sections import SectionedCommand
     metavar="FILE",
     help="Map only these words, one on each line.  [default: all new words]",
 )
+@click.option(
+    "--column", metavar="NAME",
+    help="Of unlabelled vectors: the column or the named vector to read, where several have vectors.",
+)  # fmt: skip
 @click.option("--fit", is_flag=True, help="The vectors come from another model: fit them to the space first.")
 @click.option(
     "--out", type=Path, metavar="FILE",
-    help="A .vec, .vec.gz or .npz file of new words; or a .npy or .parquet file of all rows, which are "
-    "mapped block by block.  [default: text on stdout]",
+    help="A .vec, .vec.gz or .npz file of new words; or a .npy, .parquet, .jsonl, .csv or .faiss file of all "
+    "rows, which are mapped block by block.  [default: text on stdout]",
 )  # fmt: skip
+@click.option("--float16", "half", is_flag=True, help="Write all rows in half precision.")
 @common_without("seed", "device")
 def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     """Map words that were not in training into a SPACE.
 
     With a fastText .bin or a spaCy pipeline in mode floret, --words may list any strings, whose vectors are
-    composed of n-grams. Unlabelled vectors go to a .npy or .parquet file, however many there are.
+    composed of n-grams. Unlabelled vectors go to a .npy, .parquet, .jsonl, .csv or .faiss file, however many
+    there are, with the ids that they had.
     """
-    from muse.errors import BadSetting, Contradiction
+    from muse.errors import Contradiction
     from muse.files import write_npz, write_vectors_text
     from muse.files.plain_text import read_lines
-    from muse.files.rows import is_rows
+    from muse.files.row_writers import is_store_file
     from muse.files.writing import check_place, check_text_name, vectors_text
     from muse.space.new_words import load_new_words, map_new_words
 
     if as_json and out is None:
         raise Contradiction("--json needs --out FILE for the vectors, got none; add it or leave --json out")
-    if out is not None and out.suffix in (".npy", ".parquet"):
+    if out is not None and is_store_file(out):
         _stream(space, lang, vectors, out, as_json=as_json, **options)
         return
-    if is_rows(vectors):
-        raise BadSetting(
-            f"{vectors}: unlabelled vectors are mapped to a .npy or .parquet file; give it as --out"
-        )
+    _check_words(vectors, options)
     if out is not None:
         if out.suffix != ".npz":
-            check_text_name(out, "vectors", ".vec, .vec.gz, .npz, .npy or .parquet")
+            check_text_name(out, "vectors", ".vec, .vec.gz, .npz, .npy, .parquet, .jsonl, .csv or .faiss")
         check_place(out)
     asked = None if options["words"] is None else list(read_lines(options["words"]))
     loaded = open_space(space, "cpu", options["quiet"])
@@ -91,17 +95,35 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
         echo(f"{len(mapped)} words in {out}")
 
 
+def _check_words(vectors: Path, options: dict[str, Any]) -> None:
+    """Raise BadSetting for unlabelled vectors, and Contradiction for options that are for these alone."""
+    from muse.errors import BadSetting, Contradiction
+    from muse.files.row_writers import STORE_ENDINGS
+    from muse.files.rows import is_rows
+    from muse.files.store_text import is_store_text_file
+
+    endings = f"{', '.join(STORE_ENDINGS[:-1])} or {STORE_ENDINGS[-1]}"
+    if is_rows(vectors) or is_store_text_file(vectors):
+        raise BadSetting(f"{vectors}: unlabelled vectors are mapped to a {endings} file; give it as --out")
+    if options["column"] is not None or options["half"]:
+        raise Contradiction(
+            f"--column and --float16 are for unlabelled vectors, which are mapped to a {endings} file; leave "
+            "them out"
+        )
+
+
 def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, **options: Any) -> None:
     from muse.errors import Contradiction
-    from muse.files.rows import check_row_file
+    from muse.files.row_writers import check_store_file
     from muse.progress import Progress
-    from muse.space.new_words import map_rows
+    from muse.space.new_words import StoreFiles, map_rows
 
     if options["fit"] or options["words"] is not None:
         raise Contradiction(
             "--fit and --words are for new words, written to a .vec or .npz file; leave them out"
         )
-    check_row_file(out)
+    files = StoreFiles(vectors, out, options["column"], options["half"])
+    check_store_file(out, half=files.half)
     loaded = open_space(space, "cpu", options["quiet"])
-    count = map_rows(loaded, lang, vectors, out, progress=Progress(quiet=options["quiet"]))
+    count = map_rows(loaded, lang, files, progress=Progress(quiet=options["quiet"]))
     echo(json.dumps({"rows": count, "out": str(out)}) if as_json else f"{count} rows in {out}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.files.source import DAMAGED, first_bytes, refuse_stream
@@ -95,21 +97,34 @@ def _column(path: Path, schema: Any, column: str | None) -> str:
 
 @contextmanager
 def parquet_writer(
-    path: Path, dimension: int, text: str = SENTENCE
-) -> Iterator[Callable[[Sequence[str], Matrix], None]]:
-    """A function that appends texts and rows (b, d) to the columns `text` and vector of a Parquet file."""
+    path: Path, dimension: int, text: str = SENTENCE, *, half: bool = False
+) -> Iterator[Callable[[Sequence[str] | Sequence[int], Matrix], None]]:
+    """A function that appends texts and rows (b, d) to the columns `text` and vector of a Parquet file.
+
+    In place of texts it takes integers, from the first on. The numbers of vectors are float32, or float16 if
+    `half`.
+    """
     require_pyarrow(path)
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
-    schema = pa.schema([(text, pa.string()), (VECTOR, pa.list_(pa.float32(), dimension))])
+    table: Any = None
 
-    def write(texts: Sequence[str], rows: Matrix) -> None:
+    def write(labels: Sequence[str] | Sequence[int], rows: Matrix) -> None:
+        nonlocal table
+        if table is None:
+            kind = pa.int64() if labels and isinstance(labels[0], int) else pa.string()
+            number = pa.float16() if half else pa.float32()
+            schema = pa.schema([(text, kind), (VECTOR, pa.list_(number, dimension))])
+            table = opened.enter_context(ParquetWriter(stream, schema))
         vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), dimension)
-        table.write_batch(pa.record_batch([pa.array(list(texts), pa.string()), vectors], schema=schema))
+        columns = [pa.array(list(labels), table.schema.field(text).type), vectors]
+        table.write_batch(pa.record_batch(columns, schema=table.schema))
 
-    with replaced(path) as stream, ParquetWriter(stream, schema) as table:
+    with replaced(path) as stream, ExitStack() as opened:
         yield write
+        if table is None:
+            write([], np.empty((0, dimension), np.float16 if half else np.float32))
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def with_texts(table: Table, path: Path | None) -> Table:
     if table.ranked:
         raise BadSetting(f"{path}: texts are for unlabelled vectors, got words in {table.path}; leave it out")
     texts = [one_line(line) for line in read_lines(path)]
-    if len(texts) != table.max_rows:  # of rows, which is exact
+    if table.counted and len(texts) != table.max_rows:  # else `gather` checks it
         raise Mismatch(
             f"{path}: expected a line for each of {table.max_rows} rows of {table.path}, got "
             f"{len(texts)}; give one text a line, in the order of the rows"

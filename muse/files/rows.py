@@ -4,15 +4,15 @@
 .npz            the arrays `ids` and `vectors`, or one array alone
 Parquet         a column of vectors, and perhaps one of ids (vectors/parquet.py)
 .safetensors    one tensor
-faiss           a flat index (IndexFlatIP, IndexFlatL2)
+faiss           a flat index (IndexFlatIP, IndexFlatL2), alone or in an IDMap or IDMap2, which has ids
 
-.npy and Parquet files of rows are also written, block by block, without knowing the number of rows.
+JSON lines and CSV are read by muse.files.store_text, and rows are written by muse.files.row_writers.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,69 +21,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.errors import BadFile, MissingExtra
 from muse.files.archive import open_archive, strictly
-from muse.files.parquet import SENTENCE, parquet_writer, require_pyarrow
 from muse.files.source import DAMAGED, first_bytes
 from muse.files.vectors.npz import text_of, unreadable
-from muse.files.vectors.table import Block, Table, finite
-from muse.files.writing import check_place, replaced
+from muse.files.vectors.table import Block, IntegerId, Table, finite, row_numbers
 from muse.installation import install_extra
-from muse.vectors import Matrix
 
-Write = Callable[[Sequence[str], Matrix], None]
-_SUFFIXES = (".npy", ".parquet")
 NPY = b"\x93NUMPY"
 FLAT = (b"IxFI", b"IxF2", b"IxFl")  # how faiss marks flat indices: inner product, L2, older files
+WITH_IDS = (b"IxMp", b"IxM2")  # IDMap and IDMap2: another index, then the ids of its rows
 _HEAD = 8  # bytes that say whether a file holds rows
-_FLAT_HEADER = struct.Struct("<4sIqqq?I")  # mark, d, n, twice a constant, whether trained, metric
+INDEX_HEADER = struct.Struct("<4sIqqq?I")  # mark, d, n, twice a constant, whether trained, metric
 _BLOCK = 8_192  # rows converted at once
 _VECTORS = ("vectors", "matrix", "embeddings", "rows")
-
-
-def check_row_file(path: Path) -> None:
-    """Raise what `row_writer` would raise, before any work is done."""
-    if path.suffix not in _SUFFIXES:
-        raise BadSetting(
-            f"{path}: vectors are written to a .npy or .parquet file, got {path.name!r}; choose such a name"
-        )
-    check_place(path)
-    if path.suffix == ".parquet":
-        require_pyarrow(path)
-
-
-@contextmanager
-def row_writer(path: Path, dimension: int, text: str = SENTENCE) -> Iterator[Write]:
-    """A function that appends sentences and their rows (b, d) to a file, which is written atomically.
-
-    A .npy file has the rows (s, d) alone, float32; a .parquet file has the columns `text` and `vector`.
-    """
-    check_row_file(path)
-    parquet = path.suffix == ".parquet"
-    with parquet_writer(path, dimension, text) if parquet else npy_writer(path, dimension) as write:
-        yield write
-
-
-@contextmanager
-def npy_writer(path: Path, dimension: int) -> Iterator[Write]:
-    """A function that appends rows (b, d) to a .npy file of float32."""
-    count = 0
-
-    def header() -> None:
-        # numpy pads the header for more digits, so the final one is as long as the first.
-        shape = {"descr": "<f4", "fortran_order": False, "shape": (count, dimension)}
-        np.lib.format.write_array_header_1_0(stream, shape)
-
-    def write(_: Sequence[str], rows: Matrix) -> None:
-        nonlocal count
-        count += len(rows)
-        stream.write(np.ascontiguousarray(rows, "<f4").data)
-
-    with replaced(path) as stream:
-        header()
-        yield write
-        stream.seek(0)
-        header()
 
 
 def is_rows(path: Path) -> bool:
@@ -103,8 +54,14 @@ def rows_table(path: Path) -> Table:
     """The table of such a file, whose words are row numbers; BadFile if it is broken or of another shape."""
     if path.suffix == ".safetensors":
         return table_of_rows(path, _tensor(path))
-    found = _flat_index(path) if _is_index(first_bytes(path, _HEAD)) else _npy(path)
-    return _table(path, found.shape, found.dtype, found.blocks())
+    if not _is_index(first_bytes(path, _HEAD)):
+        return _table(path, found := _npy(path), found.blocks())
+    found, ids = _index(path)
+    return _table(path, found, found.blocks(), None if ids is None else map(_as_ids, ids.blocks()))
+
+
+def _as_ids(integers: NDArray[Any]) -> list[str]:
+    return [IntegerId(one) for one in integers.ravel().tolist()]
 
 
 @dataclass(frozen=True)
@@ -141,44 +98,46 @@ def npz_rows_table(path: Path) -> Table | None:
     return table_of_rows(path, rows, None if ids is None else _ids(path, ids, rows))
 
 
-def _ids(path: Path, ids: NDArray[Any], rows: NDArray[Any]) -> list[str]:
+def _ids(path: Path, ids: NDArray[Any], rows: NDArray[Any]) -> Sequence[str]:
     """The ids (n,) as text; BadFile unless there is one for each of the rows (n, d)."""
     if ids.ndim != 1 or ids.dtype.kind not in "USiu" or ids.shape != rows.shape[:1]:
         raise BadFile(
             f"{path}: expected `ids` to be one text or integer for each row of an array of shape "
             f"{rows.shape}, got {ids.dtype} of shape {ids.shape}; save the arrays again"
         )
-    return list(map(str, ids.tolist())) if ids.dtype.kind in "iu" else text_of(path, ids)
+    return _as_ids(ids) if ids.dtype.kind in "iu" else text_of(path, ids)
 
 
 def table_of_rows(path: Path, rows: NDArray[Any], ids: Sequence[str] | None = None) -> Table:
     """The table of an array (n, d), with the ids of its rows; without, their numbers from 0."""
-    n = len(rows) if rows.ndim else 0
-    blocks = (rows[begin : begin + _BLOCK] for begin in range(0, n, _BLOCK))
-    return _table(path, rows.shape, rows.dtype, blocks, ids)
+    begins = range(0, len(rows) if rows.ndim else 0, _BLOCK)
+    named = None if ids is None else (list(ids[begin : begin + _BLOCK]) for begin in begins)
+    return _table(path, rows, (rows[begin : begin + _BLOCK] for begin in begins), named)
 
 
 def _table(
     path: Path,
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
+    array: NDArray[Any] | _OnDisk,
     blocks: Iterator[NDArray[Any]],
-    ids: Sequence[str] | None = None,
+    ids: Iterator[list[str]] | None = None,
 ) -> Table:
+    shape, dtype = array.shape, array.dtype
     if len(shape) != 2 or dtype.kind not in "fiu" or not all(shape):
         raise BadFile(
             f"{path}: expected n rows of d real numbers, got {dtype} of shape {shape}; save a "
             "two-dimensional array"
         )
-    return Table(path, shape[1], shape[0], _named(path, blocks, ids), ranked=False)
+    return Table(
+        path, shape[1], shape[0], _named(path, blocks, ids), ranked=False, numbered=ids is None
+    )  # fmt: skip
 
 
-def _named(path: Path, blocks: Iterator[NDArray[Any]], ids: Sequence[str] | None) -> Iterator[Block]:
+def _named(path: Path, blocks: Iterator[NDArray[Any]], ids: Iterator[list[str]] | None) -> Iterator[Block]:
     begin = 0
     for rows in blocks:
         block = finite(path, rows, begin)
         end = begin + len(block)
-        yield (list(map(str, range(begin, end))) if ids is None else list(ids[begin:end])), block
+        yield (row_numbers(begin, end) if ids is None else next(ids)), block
         begin = end
 
 
@@ -238,26 +197,55 @@ def _opened_tensors(path: Path, framework: str) -> Iterator[Any]:
         raise BadFile(f"{path}: expected a valid safetensors file, got {error}; save it again") from error
 
 
-def _flat_index(path: Path) -> _OnDisk:
-    """The rows (n, d) of a flat index, whose header is checked against the size of the file."""
+def _index(path: Path) -> tuple[_OnDisk, _OnDisk | None]:
+    """The rows (n, d) of a flat index and, in an IDMap, their ids (n, 1), checked against the file's size."""
     size = path.stat().st_size
     with path.open("rb") as file:
-        head = file.read(_FLAT_HEADER.size + 12)
-    if head[:4] not in FLAT:
-        raise BadFile(
-            f"{path}: expected a flat faiss index (IndexFlatIP, IndexFlatL2), got one of the kind "
-            f"{head[:4].decode()}; save its vectors with np.save(path, index.reconstruct_n(0, index.ntotal))"
-        )
+        head = file.read(3 * INDEX_HEADER.size)
+    mapped = head[:4] in WITH_IDS
     try:
-        _, d, n, _, _, _, metric = _FLAT_HEADER.unpack_from(head)
-        start = _FLAT_HEADER.size + (4 if metric > 1 else 0)  # other metrics have an argument
+        start = _after_header(head, 0) if mapped else 0
+        if head[start : start + 4] not in FLAT:
+            raise _not_flat(path, head[start : start + 4], mapped=mapped)
+        _, d, n, *_ = INDEX_HEADER.unpack_from(head, start)
+        start = _after_header(head, start)
         (count,) = struct.unpack_from("<Q", head, start)
     except struct.error as error:
         raise BadFile(f"{path}: expected a complete faiss index, got {size} bytes; write it again") from error
     start += 8
-    if not (0 < n < 1 << 40 and 0 < d < 1 << 20 and count == n * d and size == start + 4 * n * d):
+    end = start + 4 * n * d
+    whole = 0 < n < 1 << 40 and 0 < d < 1 << 20 and count == n * d and size == end + mapped * 8 * (n + 1)
+    if not whole or (mapped and _integer_at(path, end) != n):
         raise BadFile(
             f"{path}: expected a flat faiss index, got {size} bytes that do not hold {n} rows of {d} "
             "numbers; write it again with faiss.write_index"
         )
-    return _OnDisk(path, np.dtype("<f4"), (n, d), start)
+    ids = _OnDisk(path, np.dtype("<i8"), (n, 1), end + 8) if mapped else None
+    return _OnDisk(path, np.dtype("<f4"), (n, d), start), ids
+
+
+def _after_header(head: bytes, start: int) -> int:
+    """Where the header of an index ends that begins at `start`."""
+    metric = INDEX_HEADER.unpack_from(head, start)[-1]
+    return start + INDEX_HEADER.size + (4 if metric > 1 else 0)  # other metrics have an argument
+
+
+def _integer_at(path: Path, place: int) -> int:
+    with path.open("rb") as file:
+        file.seek(place)
+        return int.from_bytes(file.read(8), "little")
+
+
+def _not_flat(path: Path, mark: bytes, *, mapped: bool) -> BadFile:
+    # In an IDMap, reconstruct_n takes row numbers for ids, and ends the process where there is none.
+    vectors = "vectors=faiss.downcast_index(index.index).reconstruct_n(0, index.ntotal)"
+    advice = (
+        f"np.savez(path, ids=faiss.vector_to_array(index.id_map), {vectors})"
+        if mapped
+        else "np.save(path, index.reconstruct_n(0, index.ntotal))"
+    )
+    kind = f"{'an IDMap of ' * mapped}one of the kind {mark.decode(errors='replace')}"
+    return BadFile(
+        f"{path}: expected a flat faiss index (IndexFlatIP, IndexFlatL2), got {kind}; save its vectors with "
+        f"{advice}"
+    )

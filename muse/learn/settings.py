@@ -89,6 +89,10 @@ class AlignConfig:
     is the column `text` or `sentence` of Parquet."""
     tgt_captions: Path | None = None
     """What the rows of `tgt` stand for: `--tgt-captions`."""
+    src_column: str | None = None
+    """The column, or named vector, of a single `src` to read, where several have vectors: `--src-column`."""
+    tgt_column: str | None = None
+    """The column, or named vector, of `tgt` to read: `--tgt-column`."""
     dictionary: Path | None = None
     """Translations to learn from, for a single `src`: `--dictionary`. None learns without."""
     encoder: Path | None = None
@@ -221,6 +225,8 @@ class AlignConfig:
             "max_vocab": self.max_vocab,
             "lower": self.lower,
             "via": self.via,
+            "src_column": self.src_column,
+            "tgt_column": self.tgt_column,
         }
 
     def of_learning(self) -> AlignConfig:

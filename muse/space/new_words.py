@@ -17,14 +17,16 @@ from unicodedata import is_normalized, normalize
 
 import numpy as np
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
-from muse.files.rows import check_row_file, is_rows, row_writer
+from muse.files.row_writers import RowFormat, check_store_file, store_writer
+from muse.files.rows import is_rows
 from muse.files.vectors.fasttext import is_fasttext_file, load_fasttext
 from muse.files.vectors.formats import open_table
 from muse.files.vectors.npz import is_npz
 from muse.files.vectors.programs import is_static, is_torch
 from muse.files.vectors.spacy import find_vectors, is_pipeline, load_spacy
+from muse.files.vectors.table import Table
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space.aligned import AlignedSpace
@@ -43,7 +45,6 @@ FITTED = 50_000  # the most frequent common words, to which the map of another m
 _ADVICE = "use vectors of the model that the space was learned from, or map another model's with --fit"
 RIDGE = 0.01  # times the mean square of a dimension: keeps directions of low variance from being amplified
 _Form = Literal["NFC", "NFD"]
-ID = "id"  # the column of a Parquet file
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -239,22 +240,36 @@ def _rows(space: AlignedSpace, language: str, words: Sequence[str]) -> Matrix:
     return vectors.matrix[[vectors.index[word] for word in words]]
 
 
-def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progress: Progress) -> int:
-    """The number of rows of `path` that were mapped into the shared space and written to `out`.
+@dataclass(frozen=True)
+class StoreFiles:
+    """A store and the file that its mapped rows are written to, as float16 if `half`.
 
-    `out` is .npy or .parquet, with the columns `id` and `vector`, and appears once it is complete. Only one
-    block of rows is in memory at a time. Raise Mismatch if the rows have another dimension than those the
-    space was learned from, or words of the space other rows, BadSetting if `out` is no such file.
+    `column` is the one that has the vectors where several do.
     """
-    check_row_file(out)
+
+    path: Path
+    out: Path
+    column: str | None = None
+    half: bool = False
+
+
+def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress: Progress) -> int:
+    """The number of rows of a file that were mapped into the shared space and written to another.
+
+    The written one is .npy, .parquet, .jsonl, .csv or .faiss, and appears once it is complete. Only one block
+    of rows is in memory at a time. Raise Mismatch if the rows have another dimension than those the space was
+    learned from, or words of the space other rows, BadSetting if the name has another ending.
+    """
+    path, out = files.path, files.out
+    check_store_file(out, half=files.half)
     k = space.side(language).mapping.shape[0]
-    with open_table(path) as table:
+    with open_table(path, files.column) as table:
         space.check_raw(language, table.dimension, str(path))
         blocks = progress.through(
             f"mapping {language}", table.blocks, table.max_rows, lambda block: len(block[0]), "rows"
         )
         count, beyond_ascii = 0, 0
-        with row_writer(out, k, ID) as write:
+        with store_writer(out, k, RowFormat(files.half, table.numbered)) as write:
             for ids, rows in blocks:
                 table.dropped.check_hope()
                 if not ids:  # a block of blank lines, whose rows have no width
@@ -265,12 +280,25 @@ def map_rows(space: AlignedSpace, language: str, path: Path, out: Path, *, progr
                     _check_words(space, language, path, ids, mapped)
                 write(ids, mapped)
                 count += len(rows)
-            if table.dropped.first and out.suffix == ".npy":
-                raise table.dropped.first[0]  # a row left out would move those after it
+            _check_places(table, out)
             table.dropped.settle(path, beyond_ascii=beyond_ascii)
             if not count:  # in the block, so that nothing is written
                 raise BadSetting(f"{path}: expected at least one row to map, got none")
+        table.vectorless.warn(path, count)
     return count
+
+
+def _check_places(table: Table, out: Path) -> None:
+    """Raise BadFile if rows were left out of a file in which rows are told by their places alone."""
+    if out.suffix != ".npy" and not (out.suffix == ".faiss" and table.numbered):
+        return
+    if table.dropped.first:
+        raise table.dropped.first[0]
+    if table.vectorless:
+        raise BadFile(
+            f"{table.path}: every row needs a vector where rows are told by their places, got none in "
+            f"{table.vectorless.first}; write a .parquet or .jsonl file, which has ids"
+        )
 
 
 def _check_words(space: AlignedSpace, language: str, path: Path, ids: Sequence[str], mapped: Matrix) -> None:

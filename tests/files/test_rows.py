@@ -136,10 +136,12 @@ def test_many_rows_are_numbered_through_all_blocks(tmp_path: Path) -> None:
         assert (len(read), read.words[0], read.words[-1]) == (20_001, "0", "20000")
 
 
-def test_of_repeated_ids_the_first_is_kept(tmp_path: Path) -> None:
-    table = table_of_rows(tmp_path, ROWS[:3], ["a", "b", "a"])
-    read = gather(table, ReadOptions("x"))
-    assert (read.words, read.repeated) == (("a", "b"), 1)
+def test_rows_with_one_id_are_all_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    table = table_of_rows(tmp_path, ROWS[:6], ["a", "b", "a", "a #2", "a", "c"])
+    read = gather(table, ReadOptions("x", max_vocab=5))
+    assert (read.words, read.repeated) == (("a", "b", "a #2", "a #2 #2", "a #3"), 0)
+    assert np.array_equal(read.matrix, ROWS[:5])
+    assert "ids repeat (2 of them, such as 'a' on 3 rows): all 5 rows are read" in caplog.text
 
 
 def test_what_is_for_words_is_refused(tmp_path: Path) -> None:
@@ -188,21 +190,23 @@ BAD: dict[str, tuple[Write, str]] = {
         "expected a flat faiss index (IndexFlatIP, IndexFlatL2), got one of the kind IHNf; save its vectors",
     ),
     "map.faiss": (
-        lambda path: faiss.write_index(faiss.IndexIDMap(faiss.IndexFlatIP(3)), str(path)), "the kind IxMp",
+        lambda path: faiss.write_index(faiss.IndexIDMap(faiss.IndexFlatIP(3)), str(path)),
+        "do not hold 0 rows of 3 numbers",
+    ),
+    "graph.faiss": (
+        lambda path: faiss.write_index(faiss.IndexIDMap(faiss.IndexHNSWFlat(3, 4)), str(path)),
+        "got an IDMap of one of the kind IHNf; save its vectors with np.savez(path, ids=faiss.vector_to",
     ),
     "none.faiss": (_index(faiss.IndexFlatIP, ROWS[:0]), "do not hold 0 rows of 4 numbers"),
     "nan.faiss": (_index(faiss.IndexFlatIP, NAN.astype(np.float32)), "in row 17"),
     "texts.parquet": (_parquet(text=list(IDS)), "expected Parquet with a column of vectors"),
-    "both.parquet": (_parquet(a=_column(ROWS), b=_column(ROWS)), "columns a, b, of which 2 hold lists"),
     "none.parquet": (_parquet(a=_column([])), "expected Parquet with a column of vectors"),
     "unlike.parquet": (
         _parquet(a=_column([[1, 2], [3], [4, 5, 6]])),
         "expected a row and 2 finite numbers in every row, got a vector of length 1 in row 1; correct or "
         "remove that row",
     ),
-    "first.parquet": (_parquet(a=_column([None, [1, 2]])), "got no vector in row 0"),
-    "null.parquet": (_parquet(a=_column([[1, 2], [3, 4], None])), "got no vector in row 2"),
-    "fixed.parquet": (_parquet(a=_column([*ROWS[:9].tolist(), None], FIXED)), "got no vector in row 9"),
+    "null.parquet": (_parquet(a=_column([None, [1, 2], [3, None]])), "got a vector with a null in row 2"),
     "hole.parquet": (_parquet(a=_column([[1, 2], [None, 3]])), "got a vector with a null in row 1"),
     "nan.parquet": (
         _parquet(a=_column(NAN)),

@@ -12,13 +12,13 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors, write_vectors_text
-from muse.files.rows import row_writer
+from muse.files.row_writers import RowFormat, store_writer
 from muse.files.vectors.formats import open_table
 from muse.files.vectors.parquet import write_parquet
 from muse.files.vectors.table import Block, Table
 from muse.progress import Progress
 from muse.space import AlignedSpace
-from muse.space.new_words import map_rows
+from muse.space.new_words import StoreFiles, map_rows
 from muse.vectors import Matrix
 from tests.support.command import Command, refused
 from tests.support.parallel import toy_space
@@ -41,7 +41,7 @@ def _rows(space: AlignedSpace, count: int) -> np.ndarray[tuple[int, ...], np.dty
 def test_more_rows_than_a_block(space: AlignedSpace, tmp_path: Path) -> None:
     rows = _rows(space, 20_000)
     np.save(tmp_path / "a.npy", rows)
-    assert map_rows(space, "fr", tmp_path / "a.npy", tmp_path / "b.npy", progress=QUIET) == 20_000
+    assert map_rows(space, "fr", StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy"), progress=QUIET) == 20_000
     np.testing.assert_allclose(np.load(tmp_path / "b.npy"), space.map_words("fr", rows), atol=1e-6)
 
 
@@ -60,7 +60,7 @@ def test_rows_are_centred_and_rotated_as_the_words_were(tmp_path: Path, suffix: 
     else:
         pytest.importorskip("pyarrow")
         write_parquet(path, [f"r{row}" for row in range(len(raw))], raw)
-    assert map_rows(space, "fr", path, out, progress=QUIET) == len(raw)
+    assert map_rows(space, "fr", StoreFiles(path, out), progress=QUIET) == len(raw)
     np.testing.assert_allclose(read_vectors(out, language="fr").matrix, in_space(raw), atol=1e-5)
 
 
@@ -75,13 +75,15 @@ def test_each_block_is_written_before_the_next_is_read(
             yield block
 
     @contextmanager
-    def opened(path: Path) -> Iterator[Table]:
-        with open_table(path) as table:
+    def opened(path: Path, column: str | None) -> Iterator[Table]:
+        with open_table(path, column) as table:
             yield replace(table, blocks=noted(table.blocks))
 
     @contextmanager
-    def written(path: Path, dimension: int, text: str) -> Iterator[Callable[[Sequence[str], Matrix], None]]:
-        with row_writer(path, dimension, text) as write:
+    def written(
+        path: Path, dimension: int, form: RowFormat
+    ) -> Iterator[Callable[[Sequence[str], Matrix], None]]:
+        with store_writer(path, dimension, form) as write:
 
             def told(ids: Sequence[str], rows: Matrix) -> None:
                 events.append(f"write {len(rows)}")
@@ -90,9 +92,9 @@ def test_each_block_is_written_before_the_next_is_read(
             yield told
 
     monkeypatch.setattr("muse.space.new_words.open_table", opened)
-    monkeypatch.setattr("muse.space.new_words.row_writer", written)
+    monkeypatch.setattr("muse.space.new_words.store_writer", written)
     np.save(tmp_path / "a.npy", raw_rows(5, 20_000))
-    map_rows(space, "fr", tmp_path / "a.npy", tmp_path / "b.npy", progress=QUIET)
+    map_rows(space, "fr", StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy"), progress=QUIET)
     sizes = (8_192, 8_192, 3_616)
     assert events == [f"{what} {size}" for size in sizes for what in ("read", "write")]
 
@@ -101,7 +103,7 @@ def test_ids_are_kept_in_parquet(space: AlignedSpace, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     rows = _rows(space, 30)
     np.savez(tmp_path / "a.npz", ids=np.array([f"doc-{row}" for row in range(30)]), vectors=rows)
-    map_rows(space, "fr", tmp_path / "a.npz", tmp_path / "b.parquet", progress=QUIET)
+    map_rows(space, "fr", StoreFiles(tmp_path / "a.npz", tmp_path / "b.parquet"), progress=QUIET)
     found = read_vectors(tmp_path / "b.parquet", language="fr")
     assert found.words == tuple(f"doc-{row}" for row in range(30))
     assert not found.ranked
@@ -112,7 +114,7 @@ def test_blank_lines_are_no_rows(space: AlignedSpace, tmp_path: Path) -> None:
     rows = _rows(space, 30)
     text = "".join(f"r{row} {' '.join(map(str, one))}\n" for row, one in enumerate(rows))
     (tmp_path / "a.vec").write_text(text + "\n" * 400_000)  # more than is read at once
-    assert map_rows(space, "fr", tmp_path / "a.vec", tmp_path / "b.npy", progress=QUIET) == 30
+    assert map_rows(space, "fr", StoreFiles(tmp_path / "a.vec", tmp_path / "b.npy"), progress=QUIET) == 30
     np.testing.assert_allclose(np.load(tmp_path / "b.npy"), space.map_words("fr", rows), atol=1e-6)
 
 
@@ -122,11 +124,11 @@ def test_what_does_not_fit_writes_nothing(space: AlignedSpace, tmp_path: Path) -
     rows[17, 0] = np.nan
     np.save(tmp_path / "nan.npy", rows)
     with pytest.raises(Mismatch, match="need .* numbers each, got"):
-        map_rows(space, "fr", tmp_path / "wide.npy", tmp_path / "b.npy", progress=QUIET)
+        map_rows(space, "fr", StoreFiles(tmp_path / "wide.npy", tmp_path / "b.npy"), progress=QUIET)
     with pytest.raises(BadFile, match="nan or inf in row 17"):
-        map_rows(space, "fr", tmp_path / "nan.npy", tmp_path / "b.npy", progress=QUIET)
-    with pytest.raises(BadSetting, match=r"\.npy or \.parquet"):
-        map_rows(space, "fr", tmp_path / "nan.npy", tmp_path / "b.txt", progress=QUIET)
+        map_rows(space, "fr", StoreFiles(tmp_path / "nan.npy", tmp_path / "b.npy"), progress=QUIET)
+    with pytest.raises(BadSetting, match=r"ends in \.npy, \.parquet"):
+        map_rows(space, "fr", StoreFiles(tmp_path / "nan.npy", tmp_path / "b.txt"), progress=QUIET)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("b.")]
 
 
@@ -136,7 +138,7 @@ def test_a_word_that_was_cut_writes_nothing(space: AlignedSpace, tmp_path: Path)
     path.write_bytes(path.read_bytes().replace(b"cut", "語".encode()[:2]))
     assert len(read_vectors(path, language="fr")) == 1
     with pytest.raises(BadFile, match=r"a.vec:3: expected UTF-8"):  # rows stay in their places
-        map_rows(space, "fr", path, tmp_path / "b.npy", progress=QUIET)
+        map_rows(space, "fr", StoreFiles(path, tmp_path / "b.npy"), progress=QUIET)
     assert not (tmp_path / "b.npy").exists()
 
 
@@ -146,12 +148,12 @@ def test_a_file_with_ids_may_lack_a_broken_word(
     path, words = tmp_path / "a.vec", ["é", "a", "broken", "b"]
     write_vectors_text(path, words, _rows(space, 4))
     path.write_bytes(path.read_bytes().replace(b"broken", b"br\xffken"))
-    assert map_rows(space, "fr", path, tmp_path / "b.parquet", progress=QUIET) == 3
+    assert map_rows(space, "fr", StoreFiles(path, tmp_path / "b.parquet"), progress=QUIET) == 3
     assert list(read_vectors(tmp_path / "b.parquet", language="fr").words) == ["é", "a", "b"]
     assert "a.vec: dropped 1 word that is not UTF-8, br\\xffken (line 4)" in caplog.text
     path.write_bytes(path.read_bytes().replace(b"a ", b"\xff "))
     with pytest.raises(BadFile, match=r"a.vec:3: expected UTF-8"):
-        map_rows(space, "fr", path, tmp_path / "c.parquet", progress=QUIET)
+        map_rows(space, "fr", StoreFiles(path, tmp_path / "c.parquet"), progress=QUIET)
     assert not (tmp_path / "c.parquet").exists()
 
 
@@ -160,9 +162,9 @@ def test_words_of_another_model_write_nothing(tmp_path: Path) -> None:
     words, rows = of.vectors("fr").words, raw_rows(1, 39)
     for name, matrix in (("own.vec", rows), ("other.vec", raw_rows(5, 39))):
         write_vectors_text(tmp_path / name, words, matrix)
-    assert map_rows(of, "fr", tmp_path / "own.vec", tmp_path / "a.npy", progress=QUIET) == 39
+    assert map_rows(of, "fr", StoreFiles(tmp_path / "own.vec", tmp_path / "a.npy"), progress=QUIET) == 39
     with pytest.raises(Mismatch, match="need vectors of the model that the space was learned"):
-        map_rows(of, "fr", tmp_path / "other.vec", tmp_path / "b.npy", progress=QUIET)
+        map_rows(of, "fr", StoreFiles(tmp_path / "other.vec", tmp_path / "b.npy"), progress=QUIET)
     assert not (tmp_path / "b.npy").exists()
 
 
@@ -170,7 +172,7 @@ def test_numbers_of_rows_are_no_words(tmp_path: Path) -> None:
     numbers = [str(number) for number in range(40)]  # words of the space, as 1 and 2005 are
     of = plain_space(raw_rows(0, 40), raw_rows(1, 40), numbers, [f"en{i}" for i in range(40)])
     np.save(tmp_path / "a.npy", raw_rows(5, 30))
-    assert map_rows(of, "fr", tmp_path / "a.npy", tmp_path / "b.npy", progress=QUIET) == 30
+    assert map_rows(of, "fr", StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy"), progress=QUIET) == 30
 
 
 def test_on_the_command_line(muse: Command, space: AlignedSpace, tmp_path: Path) -> None:

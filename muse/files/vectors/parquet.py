@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import numpy as np
 
@@ -18,12 +19,14 @@ from muse.files.parquet import SENTENCE, parquet_writer, read_column, require_py
 from muse.files.row_texts import one_line
 from muse.files.source import DAMAGED, refuse_stream
 from muse.files.vectors.broken import Dropped, keep_whole
-from muse.files.vectors.table import Block, Table
+from muse.files.vectors.table import Block, IntegerId, Table, Vectorless, chosen_column
 from muse.files.writing import check_writable
 from muse.vectors import Matrix
 
 TEXTS = ("text", SENTENCE)  # the columns that hold what the rows stand for
 ROWS = 10_000  # of a row group: 12 MB at d = 300
+MOST_NUMBERS = 1 << 22  # of unlabelled vectors read at once
+_NUMBERS = ("float", "double", "halffloat", "int", "uint")  # how their types begin
 
 log = logging.getLogger(__name__)
 
@@ -37,18 +40,19 @@ def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> Non
             write(words[begin : begin + ROWS], np.ascontiguousarray(matrix[begin : begin + ROWS]))
 
 
-def parquet_table(path: Path) -> Table:
+def parquet_table(path: Path, column: str | None = None) -> Table:
     """The table of a Parquet file with a column of vectors and one of words or ids; BadFile without vectors.
 
-    The vectors are in the column `vector`, or else in the only one of lists; words are in `word`, ids in
-    `id`, and without either they are row numbers. The texts of unlabelled vectors are in `text` or
-    `sentence`. If other columns are ignored, the log says which.
+    The vectors are in the `column` asked for, else in `vector`, or else in the only one of lists of numbers;
+    words are in `word`, ids in `id`, and without either they are row numbers. The texts of unlabelled vectors
+    are in `text` or `sentence`. If other columns are ignored, the log says which. Unlabelled rows whose
+    vector is null are left out. Raise BadSetting if it is not clear which column is meant.
     """
     arrow, parquet = _pyarrow(path)
     refuse_stream(path, "since Parquet is not read from its start")
     try:
         file = parquet.ParquetFile(path)
-        columns = _columns(file.schema_arrow)
+        columns = _columns(path, file.schema_arrow, column)
         dimension = _dimension(file, columns.vector)
     except (*DAMAGED, arrow.ArrowException) as error:
         raise BadFile(
@@ -56,9 +60,15 @@ def parquet_table(path: Path) -> Table:
         ) from error
     columns.report(path, file.schema_arrow.names)
     texts = None if columns.text is None else _texts(path, columns.text)
-    ranked, dropped = columns.label == "word", Dropped()
-    blocks = _blocks(path, file, columns, dimension, dropped)
-    return Table(path, dimension, file.metadata.num_rows, blocks, ranked=ranked, texts=texts, dropped=dropped)
+    dropped, vectorless = Dropped(), Vectorless()
+    if columns.label == "word":
+        blocks = _word_blocks(path, file, columns, dimension, dropped)
+    else:
+        blocks = _row_blocks(path, file, columns, dimension, vectorless)
+    return Table(
+        path, dimension, file.metadata.num_rows, _checked(path, blocks), ranked=columns.label == "word",
+        texts=texts, dropped=dropped, vectorless=vectorless, numbered=columns.label is None,
+    )  # fmt: skip
 
 
 class _Columns(NamedTuple):
@@ -82,22 +92,26 @@ class _Columns(NamedTuple):
         return {"word": "a word", "id": "an id", None: "a row"}[self.label]
 
 
-def _columns(schema: Any) -> _Columns:
-    """The columns to read; LookupError if it is not clear which one has the vectors."""
+def _columns(path: Path, schema: Any, column: str | None) -> _Columns:
+    """The columns to read; LookupError if none has vectors, BadSetting if it is not clear which one."""
     label = next((name for name in ("word", "id") if name in schema.names), None)
     texts = [] if label == "word" else text_columns(schema)
     text = next((name for name in TEXTS if texts.count(name) == 1), None)
-    return _Columns(_vectors(schema), label, text)
+    lists = [field.name for field in schema if _holds_numbers(field.type)]
+    structs = {
+        field.name: ", ".join(part.name for part in field.type)
+        for field in schema
+        if str(field.type).startswith("struct<") and any(_holds_numbers(part.type) for part in field.type)
+    }
+    try:
+        return _Columns(chosen_column(path, lists, column, structs), label, text)
+    except LookupError as error:
+        raise LookupError(f"columns {', '.join(schema.names)}; {error}") from None
 
 
-def _vectors(schema: Any) -> str:
-    """The name of the column of vectors; LookupError if it is not clear."""
-    lists = [field.name for field in schema if "list" in str(field.type)]
-    if "vector" in lists:
-        return "vector"
-    if len(lists) == 1:
-        return str(lists[0])
-    raise LookupError(f"columns {', '.join(schema.names)}, of which {len(lists)} hold lists")
+def _holds_numbers(kind: Any) -> bool:
+    """Whether a column of this type has lists of numbers."""
+    return "list" in str(kind).partition("<")[0] and str(kind.value_type).startswith(_NUMBERS)
 
 
 def _dimension(file: Any, column: str) -> int:
@@ -114,32 +128,50 @@ def _texts(path: Path, column: str) -> Iterator[str]:
     return (one_line(text) for block in read_column(path, column) for text in block)
 
 
-def _blocks(path: Path, file: Any, columns: _Columns, dimension: int, dropped: Dropped) -> Iterator[Block]:
+def _checked(path: Path, blocks: Iterator[Block]) -> Iterator[Block]:
+    """The blocks, with BadFile for what is broken in the file."""
     arrow, _ = _pyarrow(path)
-    vector, label, _ = columns
-    begin = 0
     try:
-        for batch in file.iter_batches(ROWS, columns=[name for name in (label, vector) if name]):
-            rows = _rows(batch.column(vector), dimension)  # (b, d), or None
-            numbers = range(begin, begin + len(batch))
-            words = _labels(batch.column(label)) if label else list(map(str, numbers))
-            if label == "word":
-                if rows is None:
-                    rows = _separate_rows(batch.column(vector), dimension)
-                yield keep_whole(path, words, rows, dropped)
-                continue
-            if rows is None or not np.isfinite(rows).all() or not all(words):
-                row, found = _fault(batch, columns, dimension)
-                raise BadFile(
-                    f"{path}: expected {columns.wanted} and {dimension} finite numbers in every row, got "
-                    f"{found} in row {begin + row}; correct or remove that row"
-                )
-            begin += len(rows)
-            yield [str(word) for word in words], rows
+        yield from blocks
     except (*DAMAGED, arrow.ArrowException) as error:
         raise BadFile(
             f"{path}: expected a valid Parquet file, got a broken one ({error}); export it again"
         ) from error
+
+
+def _word_blocks(
+    path: Path, file: Any, columns: _Columns, dimension: int, dropped: Dropped
+) -> Iterator[Block]:
+    for batch in file.iter_batches(ROWS, columns=[columns.label, columns.vector]):
+        rows = _rows(batch.column(columns.vector), dimension)  # (b, d), or None
+        if rows is None:
+            rows = _separate_rows(batch.column(columns.vector), dimension)
+        yield keep_whole(path, _labels(batch.column(columns.label)), rows, dropped)
+
+
+def _row_blocks(
+    path: Path, file: Any, columns: _Columns, dimension: int, vectorless: Vectorless
+) -> Iterator[Block]:
+    arrow, _ = _pyarrow(path)
+    begin = 0
+    size = max(1, min(ROWS, MOST_NUMBERS // dimension))
+    for batch in file.iter_batches(size, columns=[name for name in (columns.label, columns.vector) if name]):
+        places = np.arange(begin, begin + len(batch))  # (b,)
+        begin += len(batch)
+        if batch.column(columns.vector).null_count:
+            known = batch.column(columns.vector).is_valid().to_numpy(zero_copy_only=False)  # (b,)
+            for place in places[~known].tolist():
+                vectorless.add(place, f"row {place}")
+            batch, places = batch.filter(arrow.array(known)), places[known]
+        rows = _rows(batch.column(columns.vector), dimension)  # (b, d), or None
+        ids = _labels(batch.column(columns.label)) if columns.label else list(map(IntegerId, places))
+        if rows is None or not np.isfinite(rows).all() or not all(ids):
+            row, found = _fault(batch, columns, dimension)
+            raise BadFile(
+                f"{path}: expected {columns.wanted} and {dimension} finite numbers in every row, got "
+                f"{found} in row {places[row]}; correct or remove that row"
+            )
+        yield [one if isinstance(one, str) else str(one) for one in ids], rows
 
 
 def _labels(column: Any) -> list[str | bytes]:
@@ -180,7 +212,9 @@ def _float32(numbers: Any) -> Matrix:
 
 
 def _label(one: object) -> str:
-    return str(one) if isinstance(one, str | int) else ""
+    if isinstance(one, int) and not isinstance(one, bool):
+        return IntegerId(one)
+    return str(one) if isinstance(one, str | UUID) else ""
 
 
 def _fault(batch: Any, columns: _Columns, dimension: int) -> tuple[int, str]:

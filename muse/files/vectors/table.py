@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.vectors.broken import Dropped, as_text, keep_whole
-from muse.vectors import Matrix, Vectors, lowercase
+from muse.vectors import Matrix, Vectors, lowercase, name_of_repeated
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +32,50 @@ _FEW_DUPLICATES = 10
 _KEY = re.compile(r"(/c/[^/\s]+/|[a-z]{2,3}:(?=\S))")
 
 
+class IntegerId(str):
+    """An id that is an integer where it was read: text to whoever compares or shows it, a number if written.
+
+    >>> IntegerId("7") == "7", IntegerId(7).number
+    (True, 7)
+    """
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> int:
+        """The integer."""
+        return int(self)
+
+
+def row_numbers(begin: int, end: int) -> list[str]:
+    """The numbers of rows as their ids, for rows that have none."""
+    return [IntegerId(row) for row in range(begin, end)]
+
+
+class Vectorless:
+    """The rows of a file that have no vector, which the blocks have left out so far, by their places."""
+
+    def __init__(self) -> None:
+        self.places = array("q")  # rising, counted from 0
+        self.first = ""  # where the first one is, such as "row 7" or "line 8"
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def add(self, place: int, where: str) -> None:
+        """Count one more."""
+        self.first = self.first or where
+        self.places.append(place)
+
+    def warn(self, path: Path, read: int) -> None:
+        """Warn if there are any, beside `read` rows with vectors."""
+        if self.places:
+            log.warning(
+                "%s: left out %d of %d rows, which have no vector; the first is %s",
+                path, len(self), len(self) + read, self.first,
+            )  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Table:
     """A file being read: its dimension, an estimate of its rows, and its blocks, read lazily.
@@ -37,7 +83,9 @@ class Table:
     `max_rows` is an estimate of the number of rows that is bounded even if the header of the file is wrong;
     an error in a block is raised when that block is requested, so errors after `max_vocab` are ignored.
     `ranked` is whether it holds words, most frequent first, or rows in no order, which may have `texts`; of
-    these, `max_rows` is exact. `dropped` counts the broken words that the blocks have left out so far.
+    these, `max_rows` is exact if `counted`, and ids are those of the file, or the numbers of the rows if they
+    are `numbered`. `dropped` counts the broken words that the blocks have left out so far, `vectorless` the
+    rows without a vector, which are among the `max_rows` and have texts.
     """
 
     path: Path
@@ -47,6 +95,9 @@ class Table:
     ranked: bool = True
     texts: Iterable[str] | None = None
     dropped: Dropped = field(default_factory=Dropped)
+    vectorless: Vectorless = field(default_factory=Vectorless)
+    numbered: bool = False
+    counted: bool = True
 
 
 @dataclass(frozen=True)
@@ -87,11 +138,49 @@ def no_ngrams_error(path: Path) -> BadSetting:
     )
 
 
+def chosen_column(path: Path, vectors: Sequence[str], column: str | None, structs: Mapping[str, str]) -> str:
+    """The column to read of those that hold `vectors`: the one asked for, the only one, or one called vector.
+
+    Raise BadSetting, with their names, if it is not clear which, and for one of the `structs`, which are
+    columns or fields with parts of the given names; LookupError if no column holds vectors.
+    """
+    if column is not None and column in structs:
+        raise BadSetting(_struct(path, column, structs[column]))
+    if column in vectors or (column is None and len(vectors) == 1):
+        return column or vectors[0]
+    if column is None and "vector" in vectors:
+        return "vector"
+    if column is None and not vectors:
+        for name, parts in structs.items():
+            raise BadSetting(_struct(path, name, parts))
+        raise LookupError("no column of them holds lists of numbers")
+    found = "none" if column is None else repr(column)
+    raise BadSetting(
+        f"{path}: --column (of muse align --src-column, --tgt-column) must be one of its columns of vectors "
+        f"({', '.join(vectors) or 'it has none'}), got {found}"
+    )
+
+
+def _struct(path: Path, name: str, parts: str) -> str:
+    return (
+        f"{path}: vectors must be lists of numbers, got {name!r}, a struct ({parts}); save its numbers as a "
+        "column of their own"
+    )
+
+
+def no_columns_error(path: Path, column: str) -> BadSetting:
+    """The error to raise where a column is wanted from a file that has no columns."""
+    return BadSetting(
+        f"{path}: a column is chosen of Parquet, JSON lines and CSV, got {column!r} for another format; "
+        "leave it out"
+    )
+
+
 def gather(table: Table, wanted: ReadOptions) -> Vectors:
     """The wanted words with their rows in one matrix, allocated once if the table's estimate is right."""
     if wanted.lowercase and not table.ranked:
         raise BadSetting(f"{table.path}: --lower is for words, got unlabelled vectors; leave it out")
-    chosen = _Chosen(wanted, by_key=table.ranked)
+    chosen = _Chosen(wanted, ranked=table.ranked)
     matrix = np.empty((0, table.dimension), np.float32)
     rows_read, beyond_ascii, any_value = 0, 0, False
     for words, rows in table.blocks:
@@ -112,19 +201,23 @@ def gather(table: Table, wanted: ReadOptions) -> Vectors:
     matrix.resize((rows_read, table.dimension), refcheck=False)
     if table.ranked:
         _warn_of_shared(table.path, list(chosen.words), matrix)
+    else:
+        table.vectorless.warn(table.path, rows_read)
+        chosen.warn_of_repeated(table.path)
     return Vectors(
         wanted.language, tuple(chosen.words), matrix, repeated=len(chosen.repeated), ranked=table.ranked,
-        texts=None if table.texts is None else chosen.of(table.texts),
+        texts=chosen.texts_of(table),
     )  # fmt: skip
 
 
 class _Chosen:
     """The words kept so far: each once, in order, up to the number wanted.
 
-    With `by_key`, words that are keys of several languages are those of the wanted one, without their prefix.
+    Words that are keys of several languages are those of the wanted one, without their prefix. Rows that are
+    not `ranked` are all kept: where an id is repeated, each has a name of its own.
     """
 
-    def __init__(self, wanted: ReadOptions, *, by_key: bool) -> None:
+    def __init__(self, wanted: ReadOptions, *, ranked: bool) -> None:
         # A dict keeps order: it is both the list of words and the set of those seen.
         self.words: dict[str, None] = {}
         self.repeated = set[int]()  # the places in the file of those that are repeated
@@ -132,7 +225,8 @@ class _Chosen:
         self._wanted = wanted
         self._read = 0  # before the block being read
         self._prefixes = set[str]()  # of the languages whose keys were read
-        self._may_be_keys, self._by_key = by_key, False
+        self._ranked, self._by_key = ranked, False
+        self._rows_of: Counter[str] = Counter()  # ids that are repeated, and how many rows they have
 
     @property
     def enough(self) -> bool:
@@ -142,9 +236,11 @@ class _Chosen:
         return guess if self._wanted.max_vocab is None else min(guess, self._wanted.max_vocab)
 
     def keep(self, words: list[str]) -> list[int]:
+        if not self._ranked:
+            return self._keep_rows(words)
         kept = []
         if not self._read:
-            self._by_key = self._may_be_keys and are_keys(words)
+            self._by_key = are_keys(words)
         for place, word in enumerate(self._of_language(words) if self._by_key else words):
             if self.enough:
                 break
@@ -158,6 +254,33 @@ class _Chosen:
             self.end = self._read + kept[-1] + 1
         self._read += len(words)
         return kept
+
+    def _keep_rows(self, ids: list[str]) -> list[int]:
+        most = self._wanted.max_vocab
+        wanted = ids if most is None else ids[: most - len(self.words)]
+        for one in wanted:
+            self.words[self._own_name(one) if one in self.words else str(one)] = None
+        self.end += len(wanted)
+        self._read += len(ids)
+        return list(range(len(wanted)))
+
+    def _own_name(self, repeated: str) -> str:
+        rows = max(self._rows_of[repeated], 1)
+        while (name := name_of_repeated(repeated, rows := rows + 1)) in self.words:
+            pass  # an id of the file is called so
+        self._rows_of[str(repeated)] = rows
+        return name
+
+    def warn_of_repeated(self, path: Path) -> None:
+        """Warn if ids are repeated, with how their rows are called."""
+        if not self._rows_of:
+            return
+        one, rows = self._rows_of.most_common(1)[0]
+        log.warning(
+            "%s: ids repeat (%d of them, such as %r on %d rows): all %d rows are read, the second one of an "
+            "id as %r",
+            path, len(self._rows_of), one, rows, len(self.words), name_of_repeated(one, 2),
+        )  # fmt: skip
 
     def _of_language(self, words: list[str]) -> list[str]:
         """The words without their prefixes; in place of those of other languages, the empty string."""
@@ -191,9 +314,19 @@ class _Chosen:
             ", in alphabetical order; the most frequent first is better" if in_order else "",
         )  # fmt: skip
 
-    def of(self, texts: Iterable[str]) -> list[str]:
-        """The texts of the rows kept, from those of the whole file."""
-        kept = (text for place, text in enumerate(texts) if place not in self.repeated)
+    def texts_of(self, table: Table) -> list[str] | None:
+        """The texts of the rows kept, from those of the whole file; Mismatch if there are not as many."""
+        texts = table.texts
+        if texts is None:
+            return None
+        rows = self._read + len(table.vectorless)
+        if isinstance(texts, Sized) and not table.counted and not self.enough and len(texts) != rows:
+            raise Mismatch(
+                f"{table.path}: expected a text for each of {rows} rows, got {len(texts)}; give one text a "
+                "line, in the order of the rows"
+            )
+        without = {*self.repeated, *table.vectorless.places}
+        kept = (text for place, text in enumerate(texts) if place not in without)
         return list(islice(kept, len(self.words)))
 
 
@@ -219,7 +352,7 @@ def _with_room(matrix: Matrix, needed: int, guess: int) -> Matrix:
 
 def _check(path: Path, rows_read: int, any_value: bool) -> None:
     if not rows_read:
-        raise BadFile(f"{path}: expected at least one word, got none; download it again")
+        raise BadFile(f"{path}: expected at least one word or row with a vector, got none; check the file")
     if not any_value:
         raise BadFile(f"{path}: expected vectors, got only zeros; check the program that wrote the file")
 

@@ -169,6 +169,10 @@ def _flat(path: Path) -> None:
     faiss.write_index(index, str(path))
 
 
+def _list(row: Any) -> bytes:
+    return json.dumps(row.tolist()).encode()
+
+
 def _bytes(content: bytes) -> Callable[[Path], object]:
     return lambda path: path.write_bytes(content)
 
@@ -253,9 +257,10 @@ CASES = [
         WORDS,
     ),
     Case(
-        "unlabelled vectors: `.npy`, `.npz`, `.pt`, Parquet, safetensors, flat faiss indices",
+        "unlabelled vectors: `.npy`, `.npz`, `.pt`, Parquet, safetensors, flat faiss indices, JSON lines, CSV with "
+        "lists",
         "vector stores",
-        "read: see [vector stores](vector-store.md)",
+        "read: see [vector stores](vector-store.md#formats)",
         {
             "x.npy": lambda path: np.save(path, ROWS),
             "x.npz": lambda path: np.savez(path, ROWS),
@@ -263,6 +268,8 @@ CASES = [
             "x.parquet": _rows_parquet,
             "x.safetensors": _safetensors,
             "x.faiss": _flat,
+            "x.jsonl": _bytes(b"".join(b'{"vector": %b}\n' % _list(row) for row in ROWS)),
+            "x.csv": _bytes(b"embedding\n" + b"".join(b'"%b"\n' % _list(row) for row in ROWS)),
         },
         ROW_NUMBERS,
     ),
@@ -300,7 +307,7 @@ CASES = [
         way_out='np.savez("vectors.npz", words=..., matrix=...)',
     ),
     Case(
-        "HDF5 (`.h5`), SQLite (`.magnitude`), JSON",
+        "HDF5 (`.h5`), SQLite (`.magnitude`), other JSON",
         "pandas, PyTorch-BigGraph, Magnitude, scripts",
         SAVEZ,
         {

@@ -10,7 +10,7 @@ import pytest
 from muse.errors import BadFile, BadSetting
 from muse.files import parquet
 from muse.files.parquet import is_parquet, read_column
-from muse.files.rows import row_writer
+from muse.files.row_writers import row_writer
 
 ROWS = np.random.default_rng(0).normal(size=(1234, 6)).astype(np.float32)
 SENTENCES = [f"sentence {i} \u2028 été" for i in range(len(ROWS))]

@@ -1,0 +1,250 @@
+"""Row writers: unlabelled vectors written block by block to files that appear once they are complete.
+
+.npy             the rows alone
+.parquet         the columns `id`, or a text, and `vector`
+.jsonl, .csv     an id and a vector a line: objects as Qdrant's points, and pgvector's text with a header
+.faiss           a flat index of inner products, in an IDMap where the rows have ids
+
+The number of rows need not be known. Ids that are integers where they were read are written as integers.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+
+from muse.errors import BadSetting, Mismatch
+from muse.files.parquet import SENTENCE, VECTOR, parquet_writer, require_pyarrow
+from muse.files.rows import INDEX_HEADER
+from muse.files.vectors.table import IntegerId
+from muse.files.writing import check_place, replaced
+from muse.vectors import Matrix
+
+Write = Callable[[Sequence[str], Matrix], None]
+ID = "id"  # the name of what tells a row
+ENDINGS = (".npy", ".parquet")
+STORE_ENDINGS = (*ENDINGS, ".jsonl", ".csv", ".faiss")
+_TEXT = (".jsonl", ".csv")  # which may end in .gz too
+_INNER_PRODUCT, _CONSTANT = 0, 1 << 20  # of faiss: the metric, and what stands twice in each header
+_LARGEST = 1 << 63  # integers of 64 bits are smaller
+
+
+@dataclass(frozen=True)
+class RowFormat:
+    """How rows are written: as float16 in place of float32 if `half`; `numbered` if their ids are places."""
+
+    half: bool = False
+    numbered: bool = False
+
+    @property
+    def dtype(self) -> str:
+        """The type of the numbers, as numpy names it."""
+        return "<f2" if self.half else "<f4"
+
+
+def check_row_file(path: Path) -> None:
+    """Raise what `row_writer` would raise, before any work is done."""
+    if path.suffix not in ENDINGS:
+        raise BadSetting(
+            f"{path}: vectors are written to a .npy or .parquet file, got {path.name!r}; choose such a name"
+        )
+    _check_file(path)
+
+
+def check_store_file(path: Path, *, half: bool = False) -> None:
+    """Raise what `store_writer` would raise, before any work is done."""
+    if not is_store_file(path):
+        raise BadSetting(
+            f"{path}: rows are written to a file that ends in {', '.join(STORE_ENDINGS)}, got {path.name!r}; "
+            "choose such a name"
+        )
+    if half and path.suffix == ".faiss":
+        raise BadSetting(f"{path}: a flat faiss index has numbers of 32 bits; leave --float16 out")
+    _check_file(path)
+
+
+def is_store_file(path: Path) -> bool:
+    """Whether the name of a file is one of those that `store_writer` writes.
+
+    >>> [is_store_file(Path(name)) for name in ("a.npy", "a.jsonl.gz", "a.npy.gz", "a.vec")]
+    [True, True, False, False]
+    """
+    return _ending(path) in STORE_ENDINGS
+
+
+def _ending(path: Path) -> str:
+    inner = Path(path.stem).suffix
+    return inner if path.suffix == ".gz" and inner in _TEXT else path.suffix
+
+
+def _check_file(path: Path) -> None:
+    check_place(path)
+    if path.suffix == ".parquet":
+        require_pyarrow(path)
+
+
+@contextmanager
+def row_writer(path: Path, dimension: int, text: str = SENTENCE) -> Iterator[Write]:
+    """A function that appends sentences and their rows (b, d) to a file, which is written atomically.
+
+    A .npy file has the rows (s, d) alone, float32; a .parquet file has the columns `text` and `vector`.
+    """
+    check_row_file(path)
+    parquet = path.suffix == ".parquet"
+    with parquet_writer(path, dimension, text) if parquet else npy_writer(path, dimension) as write:
+        yield write
+
+
+@contextmanager
+def store_writer(path: Path, dimension: int, form: RowFormat = RowFormat()) -> Iterator[Write]:
+    """A function that appends ids and their rows (b, d) to a file, in the format that its name ends in.
+
+    Raise Mismatch where the format cannot have an id.
+    """
+    check_store_file(path, half=form.half)
+    make = {".npy": npy_writer, ".parquet": _parquet, ".faiss": _faiss}.get(_ending(path), _text)
+    with make(path, dimension, form) as write:
+        yield write
+
+
+@contextmanager
+def npy_writer(path: Path, dimension: int, form: RowFormat = RowFormat()) -> Iterator[Write]:
+    """A function that appends rows (b, d) to a .npy file of float32, or float16."""
+    count = 0
+
+    def header() -> None:
+        # numpy pads the header for more digits, so the final one is as long as the first.
+        shape = {"descr": form.dtype, "fortran_order": False, "shape": (count, dimension)}
+        np.lib.format.write_array_header_1_0(stream, shape)
+
+    def write(_: Sequence[str], rows: Matrix) -> None:
+        nonlocal count
+        count += len(rows)
+        stream.write(np.ascontiguousarray(rows, form.dtype).data)
+
+    with replaced(path) as stream:
+        header()
+        yield write
+        stream.seek(0)
+        header()
+
+
+@contextmanager
+def _parquet(path: Path, dimension: int, form: RowFormat) -> Iterator[Write]:
+    # The ids of the first rows say what the column has: it is of one type.
+    integers: bool | None = None
+
+    def write(ids: Sequence[str], rows: Matrix) -> None:
+        nonlocal integers
+        if integers is None:
+            integers = all(isinstance(one, IntegerId) for one in ids)
+        own = _integers(path, ids) if integers else _texts(path, ids)
+        append(own, np.ascontiguousarray(rows, form.dtype))
+
+    with parquet_writer(path, dimension, ID, half=form.half) as append:
+        yield write
+
+
+def _texts(path: Path, ids: Sequence[str]) -> Sequence[str]:
+    if odd := next((one for one in ids if isinstance(one, IntegerId)), None):
+        raise _mixed(path, odd)
+    return ids
+
+
+def _integers(path: Path, ids: Sequence[str]) -> list[int]:
+    found = []
+    for one in ids:
+        if not isinstance(one, IntegerId):
+            raise _mixed(path, one)
+        if not -_LARGEST <= one.number < _LARGEST:
+            raise Mismatch(
+                f"{path}: integers as ids must fit in 64 bits with a sign, got {one}; write a .jsonl file, "
+                "which has any"
+            )
+        found.append(one.number)
+    return found
+
+
+def _mixed(path: Path, one: str) -> Mismatch:
+    other = "an integer" if isinstance(one, IntegerId) else "text"
+    if path.suffix == ".faiss":
+        return Mismatch(
+            f"{path}: ids of a faiss index must be integers, got {one!r}; write a .jsonl or .parquet file"
+        )
+    return Mismatch(
+        f"{path}: ids of a column must be all integers or all text, got {one!r}, which is {other}, among "
+        "others; write a .jsonl file, which keeps both"
+    )
+
+
+@contextmanager
+def _text(path: Path, dimension: int, form: RowFormat) -> Iterator[Write]:
+    # So many digits give back the same number of 32 or 16 bits.
+    numbers = "[" + ",".join(["%.5g" if form.half else "%.9g"] * dimension) + "]"
+    line = _csv_line() if _ending(path) == ".csv" else _json_line
+
+    def write(ids: Sequence[str], rows: Matrix) -> None:
+        values = np.asarray(rows, form.dtype).tolist()
+        stream.write(
+            "".join(line(one, numbers % tuple(row)) for one, row in zip(ids, values, strict=True)).encode()
+        )
+
+    with replaced(path) as stream:
+        if _ending(path) == ".csv":
+            stream.write(f"{ID},{VECTOR}\n".encode())
+        yield write
+
+
+def _json_line(one: str, vector: str) -> str:
+    shown = str(one) if isinstance(one, IntegerId) else json.dumps(one, ensure_ascii=False)
+    return f'{{"{ID}": {shown}, "{VECTOR}": {vector}}}\n'
+
+
+def _csv_line() -> Callable[[str, str], str]:
+    buffer = StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+
+    def line(one: str, vector: str) -> str:
+        buffer.seek(0)
+        buffer.truncate()
+        writer.writerow([one, vector])
+        return buffer.getvalue()
+
+    return line
+
+
+@contextmanager
+def _faiss(path: Path, dimension: int, form: RowFormat) -> Iterator[Write]:
+    """A flat index: its header and the number of its numbers, the rows, and in an IDMap their ids."""
+    ids = array("q")
+    count = 0
+
+    def headers() -> None:
+        index = dimension, count, _CONSTANT, _CONSTANT, True, _INNER_PRODUCT
+        if not form.numbered:
+            stream.write(INDEX_HEADER.pack(b"IxMp", *index))
+        stream.write(INDEX_HEADER.pack(b"IxFI", *index))
+        stream.write((count * dimension).to_bytes(8, "little"))
+
+    def write(named: Sequence[str], rows: Matrix) -> None:
+        nonlocal count
+        if not form.numbered:
+            ids.extend(_integers(path, named))
+        stream.write(np.ascontiguousarray(rows, "<f4").data)
+        count += len(rows)
+
+    with replaced(path) as stream:
+        headers()
+        yield write
+        if not form.numbered:
+            stream.write(count.to_bytes(8, "little") + np.array(ids, "<i8").tobytes())
+        stream.seek(0)
+        headers()

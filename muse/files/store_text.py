@@ -1,0 +1,472 @@
+"""Stores as text: unlabelled vectors in JSON lines and in CSV, as vector stores and services write them.
+
+An object a line:
+  Qdrant    {"id": 7, "vector": [0.1, 0.2], "payload": {...}}, or named vectors, {"vector": {"title": [...]}};
+            or what scroll answers, {"result": {"points": [...]}}
+  OpenAI    {"custom_id": "a", "response": {"body": {"data": [{"embedding": [...]}]}}}
+  Chroma    {"ids": [...], "embeddings": [...], "documents": [...]}, what collection.get returns
+  others    {"id": "a", "embedding": [...]}
+CSV, with commas, semicolons or tabs, with a header or without:
+  pgvector  a column of [0.1,0.2]
+
+Rows are read as they come: what is in memory is a block of them, and the longest line.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from io import StringIO
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from muse.errors import BadFile
+from muse.files.plain_text import BOM, blocks_of_lines
+from muse.files.row_texts import one_line
+from muse.files.source import Source, is_stream, open_source
+from muse.files.vectors.table import Block, IntegerId, Table, Vectorless, chosen_column
+from muse.vectors import Matrix
+
+_MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
+_SAMPLE = 100  # rows by which the columns are found
+_HEAD, _LONG_HEAD = 1 << 16, 1 << 20  # bytes that tell JSON lines, and a CSV with the columns of its rows
+_LARGEST = 1 << 63  # integers of 64 bits are smaller
+_AGAIN = "export it again"
+
+_Get = Callable[[int], bytes]
+
+
+class _Row(NamedTuple):
+    """A row of a store: its id and its text, None without, its vectors by their names, and its line."""
+
+    id: Any
+    vectors: Mapping[str, Any]
+    text: Any
+    line: int
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Which column has the vectors, how many numbers d they have, and whether the rows have ids and texts."""
+
+    column: str
+    dimension: int
+    has_ids: bool
+    has_texts: bool
+
+
+def is_store_text(source: Source) -> bool:
+    """Whether a text begins as the JSON lines or the CSV of a store."""
+    head = source.peek(_HEAD)
+    return _is_json(head) or (
+        _MAY_BE_CSV.search(head) is not None and _csv_form(source.peek(_LONG_HEAD)) is not None
+    )
+
+
+def is_store_text_file(path: Path) -> bool:
+    """Whether a file, which may be compressed, begins as the JSON lines or the CSV of a store."""
+    if is_stream(path) or not path.is_file():
+        return False
+    with open_source(path) as source:
+        return is_store_text(source)
+
+
+def store_table(source: Source, column: str | None = None) -> Table:
+    """The table of JSON lines or CSV, whose vectors are in the column, or have the name, that is asked for.
+
+    Rows without a vector are left out. Raise BadSetting if it is not clear which vectors are meant.
+    """
+    form = None if _is_json(source.peek(_HEAD)) else _csv_form(source.peek(_LONG_HEAD))
+    if form is None:
+        return _table(source, _json_rows, column)
+    count, integers = _counted(source.path, form)
+    return _table(source, partial(_csv_rows, form=form, integers=integers), column, count)
+
+
+# The same for both
+
+
+def _table(
+    source: Source,
+    read: Callable[[Path, _Get], Iterator[_Row]],
+    column: str | None,
+    count: int | None = None,
+) -> Table:
+    path = source.path
+    rows = read(path, source.read)
+    sample = list(islice(rows, _SAMPLE))
+    read_so_far = source.taken
+    layout = _layout(path, sample, column)
+    vectorless = Vectorless()
+    blocks = _blocks(path, chain(sample, rows), layout, vectorless)
+    guess = max(len(sample), len(sample) * source.size // max(1, read_so_far))
+    return Table(
+        path, layout.dimension, guess if count is None else count, blocks, ranked=False,
+        texts=_Texts(path, read) if layout.has_texts and not is_stream(path) else None,
+        vectorless=vectorless, numbered=not layout.has_ids, counted=count is not None,
+    )  # fmt: skip
+
+
+def _layout(path: Path, sample: Sequence[_Row], column: str | None) -> _Layout:
+    lists = dict[str, int]()  # the length of the first vector of each name
+    structs = dict[str, str]()
+    for row in sample:
+        for name, value in row.vectors.items():
+            if _is_vector(value):
+                lists.setdefault(name, len(value))
+            elif isinstance(value, dict):
+                structs.setdefault(name, ", ".join(value)[:60])
+    try:
+        chosen = chosen_column(path, list(lists), column, structs)
+    except LookupError:
+        where = f"{path}:{sample[0].line}" if sample else str(path)
+        raise BadFile(
+            f"{where}: expected a vector in one of the first {_SAMPLE} rows, got {_shown(sample)}; {_AGAIN}"
+        ) from None
+    has_ids = bool(sample) and sample[0].id is not None
+    return _Layout(chosen, lists[chosen], has_ids, any(row.text is not None for row in sample))
+
+
+def _is_vector(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], int | float)
+
+
+def _shown(sample: Sequence[_Row]) -> str:
+    names = dict.fromkeys(name for row in sample for name in row.vectors)
+    return f"none in {', '.join(names)}"[:80] if names else "no column of vectors"
+
+
+def _blocks(path: Path, rows: Iterable[_Row], layout: _Layout, vectorless: Vectorless) -> Iterator[Block]:
+    size = max(1, min(_MOST_ROWS, _MOST_NUMBERS // layout.dimension))
+    begin, waiting = 0, iter(rows)
+    while block := list(islice(waiting, size)):
+        full = []
+        for place, row in enumerate(block, begin):
+            if row.vectors.get(layout.column) is None:
+                vectorless.add(place, f"row {place} ({path.name}:{row.line})")
+            else:
+                full.append((place, row))
+        begin += len(block)
+        if full:
+            yield [_id(path, row, place, layout) for place, row in full], _matrix(path, full, layout)
+
+
+def _id(path: Path, row: _Row, place: int, layout: _Layout) -> str:
+    if not layout.has_ids:
+        return IntegerId(place)
+    found = row.id
+    if isinstance(found, str) and found:
+        try:
+            found.encode()
+        except UnicodeEncodeError:
+            pass
+        else:
+            return found
+    elif isinstance(found, int) and not isinstance(found, bool):
+        return IntegerId(found)
+    raise BadFile(
+        f"{path}:{row.line}: expected an id that is text or an integer, as the first row has one, got "
+        f"{found!r:.60}; {_AGAIN}"
+    )
+
+
+def _matrix(path: Path, rows: Sequence[tuple[int, _Row]], layout: _Layout) -> Matrix:
+    """The vectors (b, d) of rows; BadFile for the first that is not d finite numbers."""
+    try:
+        found = np.array([row.vectors[layout.column] for _, row in rows])
+    except (ValueError, OverflowError):  # of several lengths
+        raise _fault(path, rows, layout) from None
+    if found.dtype.kind not in "fiu" or found.shape != (len(rows), layout.dimension):
+        raise _fault(path, rows, layout)
+    with np.errstate(over="ignore"):  # what is not finite then is reported
+        matrix = found.astype(np.float32)
+    if not np.isfinite(matrix).all():
+        raise _fault(path, rows, layout)
+    return matrix
+
+
+def _fault(path: Path, rows: Sequence[tuple[int, _Row]], layout: _Layout) -> BadFile:
+    for _, row in rows:
+        value = row.vectors[layout.column]
+        if not isinstance(value, list):
+            found = f"{value!r:.60}"
+        elif len(value) != layout.dimension:
+            found = f"{len(value)}"
+        elif odd := [one for one in value if isinstance(one, bool) or not isinstance(one, int | float)]:
+            found = f"{odd[0]!r:.60} among them"
+        elif not np.isfinite(np.array(value, float).astype(np.float32)).all():
+            found = "nan, inf or a number too large among them"
+        else:
+            continue
+        return BadFile(
+            f"{path}:{row.line}: expected {layout.dimension} finite numbers in {layout.column!r}, got "
+            f"{found}; correct or remove that row"
+        )
+    return BadFile(f"{path}: expected rows of {layout.dimension} numbers, got others; {_AGAIN}")
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The texts of all rows, those without a vector too, read from the file a second time."""
+
+    path: Path
+    read: Callable[[Path, _Get], Iterator[_Row]]
+
+    def __iter__(self) -> Iterator[str]:
+        with open_source(self.path) as source:
+            for row in self.read(self.path, source.read):
+                yield one_line(row.text) if isinstance(row.text, str) else ""
+
+
+def _lines(path: Path, read: _Get) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers from 1."""
+    number = 0
+    for lines in blocks_of_lines(read, path):
+        for line in lines:
+            number += 1
+            yield number, line.removeprefix(BOM) if number == 1 else line
+
+
+# JSON lines
+
+_KEYS = re.compile(rb'"(?:id|ids|custom_id|points|vector|embedding|embeddings)"\s*:')
+_WORD = re.compile(rb'"word"\s*:')  # these would be words, which have no such format
+_OF_ROW = ("vector", "vectors", "embedding")  # what has a vector, or several by their names
+_TEXTS = ("text", "document", "page_content", "sentence")  # what a row stands for
+_SPARSE = {"indices", "values"}
+
+
+def _is_json(head: bytes) -> bool:
+    start = head.removeprefix(BOM).lstrip()
+    before, _, _ = start.partition(b"[")  # a vector
+    return start.startswith(b"{") and _KEYS.search(start) is not None and _WORD.search(before) is None
+
+
+def _json_rows(path: Path, read: _Get) -> Iterator[_Row]:
+    for number, line in _lines(path, read):
+        if line.strip():
+            yield from _rows_of(path, _object(path, number, line), number)
+
+
+def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadFile(
+            f"{path}:{number}: expected a whole JSON object on each line, got {line[:40]!r} ({error}); write "
+            "the rows one on each line, as jq -c does"
+        ) from None
+    if not isinstance(found, dict):
+        raise BadFile(f"{path}:{number}: expected a JSON object on each line, got {line[:40]!r}; {_AGAIN}")
+    return found
+
+
+def _rows_of(path: Path, found: dict[str, Any], number: int) -> Iterator[_Row]:
+    """The rows of a line: one, or those of a page."""
+    if "custom_id" in found and "response" in found:
+        yield from _of_openai(path, found, number)
+    elif isinstance(found.get("ids"), list):
+        yield from _of_chroma(path, found, number)
+    else:
+        page = found.get("result") if isinstance(found.get("result"), dict) else found
+        points = page.get("points") if isinstance(page, dict) else None
+        for point in points if isinstance(points, list) else [found]:
+            if not isinstance(point, dict):
+                raise BadFile(
+                    f"{path}:{number}: expected points that are objects, got {point!r:.60}; {_AGAIN}"
+                )
+            yield _Row(point.get("id"), _vectors_of(point), _text_of(point), number)
+
+
+def _vectors_of(point: dict[str, Any]) -> dict[str, Any]:
+    found = dict[str, Any]()
+    for name, value in point.items():
+        if name in _OF_ROW and isinstance(value, dict) and value.keys() != _SPARSE:
+            found |= value  # named vectors
+        elif isinstance(value, list) or name in _OF_ROW:
+            found[name] = value
+    return found
+
+
+def _text_of(point: dict[str, Any]) -> Any:
+    payload = point.get("payload")
+    for holder in (point, payload if isinstance(payload, dict) else {}):
+        for name in _TEXTS:
+            if isinstance(holder.get(name), str):
+                return holder[name]
+    return None
+
+
+def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Row]:
+    ids = page["ids"]
+    columns = [page.get(name) or [None] * len(ids) for name in ("embeddings", "documents")]
+    if not all(isinstance(column, list) and len(column) == len(ids) for column in columns):
+        raise BadFile(
+            f"{path}:{number}: expected one of `embeddings` and of `documents` for each of {len(ids)} `ids`, "
+            f"got others; {_AGAIN}"
+        )
+    for one, vector, text in zip(ids, *columns, strict=True):
+        yield _Row(one, {"embeddings": vector}, text, number)
+
+
+def _of_openai(path: Path, answer: dict[str, Any], number: int) -> Iterator[_Row]:
+    # A request that failed has no data; one of several texts has as many, which share its id.
+    body = answer["response"].get("body") if isinstance(answer["response"], dict) else None
+    data = body.get("data") if isinstance(body, dict) else None
+    for one in data if isinstance(data, list) and data else [{}]:
+        vector = one.get("embedding") if isinstance(one, dict) else None
+        if isinstance(vector, str):
+            vector = _unpacked(path, vector, number)
+        yield _Row(answer["custom_id"], {"embedding": vector}, None, number)
+
+
+def _unpacked(path: Path, packed: str, number: int) -> list[float]:
+    """The numbers of a vector in base64, which OpenAI writes if asked to."""
+    try:
+        return list(map(float, np.frombuffer(base64.b64decode(packed, validate=True), "<f4")))
+    except ValueError as error:
+        raise BadFile(f"{path}:{number}: expected float32 in base64, got {error}; {_AGAIN}") from None
+
+
+# CSV
+
+_MAY_BE_CSV = re.compile(rb"(?:^|[\",;\t\n])[\[{] *[-+]?[0-9.]")
+_CELL = re.compile(r"\s*\[\s*[-+0-9.][-+0-9.eE,\s]*\]\s*")
+_SPARSE_CELL = re.compile(r"\{[0-9]+:[^{}]*\}/[0-9]+")
+_INTEGER = re.compile(r"-?[1-9][0-9]{0,18}|0")
+_NULLS = ("", "\\N", "NULL")
+_LONGEST_CELL = 1 << 17  # what Python's csv takes
+
+
+@dataclass(frozen=True)
+class _Csv:
+    """What separates the columns, their names, which of them have vectors, and whether line 1 is a header."""
+
+    delimiter: str
+    names: tuple[str, ...]
+    vectors: tuple[str, ...]
+    header: bool
+
+    def place(self, *names: str) -> int | None:
+        """The place of the first of these columns that is there."""
+        return next((self.names.index(name) for name in names if name in self.names), None)
+
+    @property
+    def id_place(self) -> int | None:
+        """Where ids are: in the column `id`, or in the first one where columns have no names."""
+        return self.place("id") if self.header else 0
+
+
+def _csv_form(head: bytes) -> _Csv | None:
+    """How a CSV with vectors is laid out; None if it is none."""
+    text = head.removeprefix(BOM).decode(errors="replace")
+    forms = (_form(text, delimiter, whole=len(head) < _LONG_HEAD) for delimiter in ",;\t")
+    return next((form for form in forms if form is not None), None)
+
+
+def _form(text: str, delimiter: str, *, whole: bool) -> _Csv | None:
+    try:
+        records = [one for one in islice(csv.reader(StringIO(text), delimiter=delimiter), _SAMPLE) if one]
+    except csv.Error:
+        return None
+    if len(records) < _SAMPLE and not whole:
+        records.pop()  # cut off
+    if not records or len({len(one) for one in records}) > 1:
+        return None
+    first = records[0]
+    header = len(set(first)) == len(first) and not any(map(_is_value, first))
+    names = tuple(first) if header else tuple(map(str, range(1, len(first) + 1)))
+    columns = zip(names, zip(*records[header:], strict=True), strict=False)
+    found = tuple(name for name, cells in columns if _are_vectors(cells))
+    return _Csv(delimiter, names, found, header) if found else None
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell is no name of a column."""
+    return cell in _NULLS or _is_vector_text(cell) or _INTEGER.fullmatch(cell) is not None
+
+
+def _is_vector_text(cell: str) -> bool:
+    return ("," in cell and _CELL.fullmatch(cell) is not None) or _SPARSE_CELL.fullmatch(cell) is not None
+
+
+def _are_vectors(cells: Sequence[str]) -> bool:
+    known = [cell for cell in cells if cell not in _NULLS]
+    return bool(known) and all(map(_is_vector_text, known))
+
+
+def _records(path: Path, read: _Get, form: _Csv) -> Iterator[tuple[int, list[str]]]:
+    """The rows below the header, with the lines on which they end; BadFile for one of another length."""
+    text = (_decoded(path, number, line) + "\n" for number, line in _lines(path, read))
+    reader = csv.reader(text, delimiter=form.delimiter)
+    try:
+        for place, record in enumerate(reader):
+            if not record or (form.header and place == 0):
+                continue
+            if len(record) != len(form.names):
+                raise BadFile(
+                    f"{path}:{reader.line_num}: expected {len(form.names)} columns, as in line 1, got "
+                    f"{len(record)}; {_AGAIN}"
+                )
+            yield reader.line_num, record
+    except csv.Error as error:
+        raise BadFile(
+            f"{path}:{reader.line_num + 1}: expected cells of at most {_LONGEST_CELL} characters, got "
+            f"another ({error}); {_AGAIN}"
+        ) from None
+
+
+def _decoded(path: Path, number: int, line: bytes) -> str:
+    try:
+        return line.removesuffix(b"\r").decode()
+    except UnicodeDecodeError as error:
+        raise BadFile(
+            f"{path}:{number}: expected UTF-8, got the byte 0x{line[error.start]:02x}; convert the text to "
+            "UTF-8"
+        ) from None
+
+
+def _counted(path: Path, form: _Csv) -> tuple[int | None, bool]:
+    """The number of rows, None of a pipe, and whether all of their ids are integers: the type of a column."""
+    if is_stream(path):
+        return None, False
+    place, count, integers = form.id_place, 0, form.id_place is not None
+    with open_source(path) as source:
+        for _, record in _records(path, source.read, form):
+            count += 1
+            integers = integers and place is not None and _is_integer(record[place])
+    return count, integers
+
+
+def _is_integer(cell: str) -> bool:
+    return _INTEGER.fullmatch(cell) is not None and -_LARGEST <= int(cell) < _LARGEST
+
+
+def _csv_rows(path: Path, read: _Get, *, form: _Csv, integers: bool) -> Iterator[_Row]:
+    own, text = form.id_place, form.place(*_TEXTS)
+    places = [(name, form.names.index(name)) for name in form.vectors]
+    for line, record in _records(path, read, form):
+        vectors = {name: _numbers(path, record[place], line) for name, place in places}
+        one: str | int | None = None if own is None else int(record[own]) if integers else record[own]
+        yield _Row(one, vectors, None if text is None else record[text], line)
+
+
+def _numbers(path: Path, cell: str, line: int) -> object:
+    if cell in _NULLS:
+        return None
+    if _SPARSE_CELL.fullmatch(cell):
+        return {"indices": None, "values": None}
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        raise BadFile(
+            f"{path}:{line}: expected a vector such as [0.1,0.2], got {cell[:40]!r}; {_AGAIN}"
+        ) from None
