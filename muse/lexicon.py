@@ -120,14 +120,14 @@ class Lexicon:
         ]
         return np.array(covered, np.int64).reshape(-1, 2)
 
-    def of_rows(self, source_index: WordIndex, target_index: WordIndex) -> RowPairs:
+    def pairs_of_rows(self, source_index: WordIndex, target_index: WordIndex) -> RowPairs:
         """The pairs of rows where several rows have an id, such as the chunks of a document.
 
         If both ids of a pair have as many rows, the first belongs to the first, the second to the second, and
         so on; if not, nobody knows which rows belong together, and the pair is left out.
 
         >>> chunks = WordIndex(["a", "a #2", "b", "b #2"]), WordIndex(["A", "A #2", "B"])
-        >>> Lexicon((("a", "A"), ("b", "B"))).of_rows(*chunks)
+        >>> Lexicon((("a", "A"), ("b", "B"))).pairs_of_rows(*chunks)
         RowPairs(lexicon=Lexicon(2 pairs: a A, a #2 A #2), replaced=1, left_out=1)
         """
         of_source, of_target = rows_of_repeated(source_index), rows_of_repeated(target_index)

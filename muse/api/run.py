@@ -406,7 +406,7 @@ def _of_repeated(config: AlignConfig, inputs: _Inputs) -> AlignConfig:
     if config.lexicon is None or inputs.target.vectors.ranked or len(inputs.sources) > 1:
         return config
     (source,) = inputs.sources.values()
-    found = config.lexicon.of_rows(source.vectors.index, inputs.target.vectors.index)
+    found = config.lexicon.pairs_of_rows(source.vectors.index, inputs.target.vectors.index)
     if found.replaced:
         log.info(
             "%s: %d pairs have ids of several rows, as many on both sides, which are paired in their order",

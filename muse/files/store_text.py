@@ -44,7 +44,7 @@ _AGAIN = "export it again"
 _Get = Callable[[int], bytes]
 
 
-class _Row(NamedTuple):
+class _Record(NamedTuple):
     """A row of a store: its id and its text, None without, its vectors by their names, and its line."""
 
     id: Any
@@ -96,7 +96,7 @@ def store_table(source: Source, column: str | None = None) -> Table:
 
 def _table(
     source: Source,
-    read: Callable[[Path, _Get], Iterator[_Row]],
+    read: Callable[[Path, _Get], Iterator[_Record]],
     column: str | None,
     count: int | None = None,
 ) -> Table:
@@ -115,7 +115,7 @@ def _table(
     )  # fmt: skip
 
 
-def _layout(path: Path, sample: Sequence[_Row], column: str | None) -> _Layout:
+def _layout(path: Path, sample: Sequence[_Record], column: str | None) -> _Layout:
     lists = dict[str, int]()  # the length of the first vector of each name
     structs = dict[str, str]()
     for row in sample:
@@ -139,12 +139,12 @@ def _is_vector(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], int | float)
 
 
-def _shown(sample: Sequence[_Row]) -> str:
+def _shown(sample: Sequence[_Record]) -> str:
     names = dict.fromkeys(name for row in sample for name in row.vectors)
     return f"none in {', '.join(names)}"[:80] if names else "no column of vectors"
 
 
-def _blocks(path: Path, rows: Iterable[_Row], layout: _Layout, vectorless: Vectorless) -> Iterator[Block]:
+def _blocks(path: Path, rows: Iterable[_Record], layout: _Layout, vectorless: Vectorless) -> Iterator[Block]:
     size = max(1, min(_MOST_ROWS, _MOST_NUMBERS // layout.dimension))
     begin, waiting = 0, iter(rows)
     while block := list(islice(waiting, size)):
@@ -159,7 +159,7 @@ def _blocks(path: Path, rows: Iterable[_Row], layout: _Layout, vectorless: Vecto
             yield [_id(path, row, place, layout) for place, row in full], _matrix(path, full, layout)
 
 
-def _id(path: Path, row: _Row, place: int, layout: _Layout) -> str:
+def _id(path: Path, row: _Record, place: int, layout: _Layout) -> str:
     if not layout.has_ids:
         return IntegerId(place)
     found = row.id
@@ -178,7 +178,7 @@ def _id(path: Path, row: _Row, place: int, layout: _Layout) -> str:
     )
 
 
-def _matrix(path: Path, rows: Sequence[tuple[int, _Row]], layout: _Layout) -> Matrix:
+def _matrix(path: Path, rows: Sequence[tuple[int, _Record]], layout: _Layout) -> Matrix:
     """The vectors (b, d) of rows; BadFile for the first that is not d finite numbers."""
     try:
         found = np.array([row.vectors[layout.column] for _, row in rows])
@@ -193,7 +193,7 @@ def _matrix(path: Path, rows: Sequence[tuple[int, _Row]], layout: _Layout) -> Ma
     return matrix
 
 
-def _fault(path: Path, rows: Sequence[tuple[int, _Row]], layout: _Layout) -> BadFile:
+def _fault(path: Path, rows: Sequence[tuple[int, _Record]], layout: _Layout) -> BadFile:
     for _, row in rows:
         value = row.vectors[layout.column]
         if not isinstance(value, list):
@@ -218,7 +218,7 @@ class _Texts:
     """The texts of all rows, those without a vector too, read from the file a second time."""
 
     path: Path
-    read: Callable[[Path, _Get], Iterator[_Row]]
+    read: Callable[[Path, _Get], Iterator[_Record]]
 
     def __iter__(self) -> Iterator[str]:
         with open_source(self.path) as source:
@@ -250,7 +250,7 @@ def _is_json(head: bytes) -> bool:
     return start.startswith(b"{") and _KEYS.search(start) is not None and _WORD.search(before) is None
 
 
-def _json_rows(path: Path, read: _Get) -> Iterator[_Row]:
+def _json_rows(path: Path, read: _Get) -> Iterator[_Record]:
     for number, line in _lines(path, read):
         if line.strip():
             yield from _rows_of(path, _object(path, number, line), number)
@@ -269,7 +269,7 @@ def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
     return found
 
 
-def _rows_of(path: Path, found: dict[str, Any], number: int) -> Iterator[_Row]:
+def _rows_of(path: Path, found: dict[str, Any], number: int) -> Iterator[_Record]:
     """The rows of a line: one, or those of a page."""
     if "custom_id" in found and "response" in found:
         yield from _of_openai(path, found, number)
@@ -283,7 +283,7 @@ def _rows_of(path: Path, found: dict[str, Any], number: int) -> Iterator[_Row]:
                 raise BadFile(
                     f"{path}:{number}: expected points that are objects, got {point!r:.60}; {_AGAIN}"
                 )
-            yield _Row(point.get("id"), _vectors_of(point), _text_of(point), number)
+            yield _Record(point.get("id"), _vectors_of(point), _text_of(point), number)
 
 
 def _vectors_of(point: dict[str, Any]) -> dict[str, Any]:
@@ -305,7 +305,7 @@ def _text_of(point: dict[str, Any]) -> Any:
     return None
 
 
-def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Row]:
+def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Record]:
     ids = page["ids"]
     columns = [page.get(name) or [None] * len(ids) for name in ("embeddings", "documents")]
     if not all(isinstance(column, list) and len(column) == len(ids) for column in columns):
@@ -314,10 +314,10 @@ def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Row]:
             f"got others; {_AGAIN}"
         )
     for one, vector, text in zip(ids, *columns, strict=True):
-        yield _Row(one, {"embeddings": vector}, text, number)
+        yield _Record(one, {"embeddings": vector}, text, number)
 
 
-def _of_openai(path: Path, answer: dict[str, Any], number: int) -> Iterator[_Row]:
+def _of_openai(path: Path, answer: dict[str, Any], number: int) -> Iterator[_Record]:
     # A request that failed has no data; one of several texts has as many, which share its id.
     body = answer["response"].get("body") if isinstance(answer["response"], dict) else None
     data = body.get("data") if isinstance(body, dict) else None
@@ -325,7 +325,7 @@ def _of_openai(path: Path, answer: dict[str, Any], number: int) -> Iterator[_Row
         vector = one.get("embedding") if isinstance(one, dict) else None
         if isinstance(vector, str):
             vector = _unpacked(path, vector, number)
-        yield _Row(answer["custom_id"], {"embedding": vector}, None, number)
+        yield _Record(answer["custom_id"], {"embedding": vector}, None, number)
 
 
 def _unpacked(path: Path, packed: str, number: int) -> list[float]:
@@ -450,13 +450,13 @@ def _is_integer(cell: str) -> bool:
     return _INTEGER.fullmatch(cell) is not None and -_LARGEST <= int(cell) < _LARGEST
 
 
-def _csv_rows(path: Path, read: _Get, *, form: _Csv, integers: bool) -> Iterator[_Row]:
+def _csv_rows(path: Path, read: _Get, *, form: _Csv, integers: bool) -> Iterator[_Record]:
     own, text = form.id_place, form.place(*_TEXTS)
     places = [(name, form.names.index(name)) for name in form.vectors]
     for line, record in _records(path, read, form):
         vectors = {name: _numbers(path, record[place], line) for name, place in places}
         one: str | int | None = None if own is None else int(record[own]) if integers else record[own]
-        yield _Row(one, vectors, None if text is None else record[text], line)
+        yield _Record(one, vectors, None if text is None else record[text], line)
 
 
 def _numbers(path: Path, cell: str, line: int) -> object:

@@ -289,14 +289,14 @@ def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress:
 
 
 def _check_places(table: Table, out: Path) -> None:
-    """Raise BadFile if rows were left out of a file in which rows are told by their places alone."""
+    """Raise BadFile if rows were left out of a file in which rows are known by their places alone."""
     if out.suffix != ".npy" and not (out.suffix == ".faiss" and table.numbered):
         return
     if table.dropped.first:
         raise table.dropped.first[0]
     if table.vectorless:
         raise BadFile(
-            f"{table.path}: every row needs a vector where rows are told by their places, got none in "
+            f"{table.path}: every row needs a vector where rows are known by their places, got none in "
             f"{table.vectorless.first}; write a .parquet or .jsonl file, which has ids"
         )
 

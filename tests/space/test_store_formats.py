@@ -239,7 +239,7 @@ def written(path: Path) -> tuple[list[Id], np.ndarray[Any, Any]]:
     if path.suffix == ".npy":
         return [*PLACES], np.load(path)
     if path.suffix == ".faiss":
-        found = faiss.read_index(str(path))
+        found: Any = faiss.read_index(str(path))
         mapped = isinstance(found, faiss.IndexIDMap)
         flat = faiss.downcast_index(found.index) if mapped else found
         ids = faiss.vector_to_array(found.id_map).tolist() if mapped else [*PLACES]
@@ -324,7 +324,7 @@ def test_rows_without_a_vector_are_left_out_and_counted(
         "a.jsonl: left out 2 of 6 rows, which have no vector; the first is row 1 (a.jsonl:2)" in caplog.text
     )
     assert written(files.out)[0] == [7, 1 << 40, 0, 5]
-    with pytest.raises(BadFile, match=r"told by their places, got none in row 1 \(a\.jsonl:2\); write a"):
+    with pytest.raises(BadFile, match=r"known by their places, got none in row 1 \(a\.jsonl:2\); write a"):
         map_rows(space, "fr", StoreFiles(tmp_path / "a.jsonl", tmp_path / "b.npy"), progress=QUIET)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "b.faiss"]
 

@@ -257,8 +257,8 @@ CASES = [
         WORDS,
     ),
     Case(
-        "unlabelled vectors: `.npy`, `.npz`, `.pt`, Parquet, safetensors, flat faiss indices, JSON lines, CSV with "
-        "lists",
+        "unlabelled vectors: `.npy`, `.npz`, `.pt`, Parquet, safetensors, flat faiss indices, JSON lines, "
+        "CSV with lists",
         "vector stores",
         "read: see [vector stores](vector-store.md#formats)",
         {
