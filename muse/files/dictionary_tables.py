@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from muse.errors import BadFile, MissingExtra, MuseError
 from muse.files.json_text import parse_json
-from muse.files.language_names import Languages, is_name, language_code, named_language, target_comes_first
+from muse.files.language_names import Languages, is_name, language_code, named_language
 from muse.files.source import DAMAGED, check_archive, first_bytes
 from muse.files.tables import plain_cell
 from muse.installation import install_extra
@@ -420,46 +420,7 @@ def object_rows(lines: Iterable[str], names: Sequence[str], path: Path) -> Itera
         )
 
 
-# Spreadsheets, and what is not read
-
-
-_OPEN_DOCUMENT = b"application/vnd.oasis.opendocument"
-# By their first bytes, and by their names: what they are, and what to do.
-_KINDS = {
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ("an old Excel workbook", "save it as .xlsx or as CSV UTF-8"),
-    b"%PDF": ("a PDF", "copy its words into a table"),
-    b"SQLite format 3": ("a database", "export its table as CSV"),
-}
-_BY_NAME = {
-    ".bgl": "Babylon", ".mdx": "MDict", ".dsl": "ABBYY Lingvo", ".slob": "Aard 2", ".index": "dictd",
-}  # fmt: skip
-
-
-def check_kind(path: Path) -> None:
-    """Raise BadFile for a dictionary in a format that is known and not read, with how to convert it."""
-    head = first_bytes(path, 120)
-    for magic, (kind, advice) in _KINDS.items():
-        if head.startswith(magic):
-            raise BadFile(f"{path}: expected a dictionary as text or a table, got {kind}; {advice}")
-    if head.startswith(b"PK") and _OPEN_DOCUMENT in head:
-        raise BadFile(
-            f"{path}: expected a dictionary as text or a table, got OpenDocument, as LibreOffice writes; "
-            f"save it as CSV or .xlsx, or run soffice --headless --convert-to csv {path.name}"
-        )
-    name = path.name.removesuffix(".dz")
-    program = _BY_NAME.get(Path(name).suffix.lower())
-    ours = not path.with_suffix(".dict.dz").exists() if program == "dictd" else _is_plain_text(head)
-    if program is None or ours:
-        return
-    raise BadFile(
-        f"{path}: expected a dictionary as text or a table, got the format of {program}; convert it into "
-        f"lines with tabs: pyglossary {path.name} {Path(name).stem}.txt"
-    )
-
-
-def _is_plain_text(head: bytes) -> bool:
-    # The first bytes may end inside a character; Lingvo's text begins with the names of its languages.
-    return b"\0" not in head and "\ufffd" not in head.decode(errors="replace")[:-4] and b"#NAME" not in head
+# Spreadsheets
 
 
 def is_workbook(path: Path) -> bool:
@@ -505,34 +466,3 @@ def _shown(value: object) -> str:
     if value is None:
         return ""
     return f"{value:.15g}" if isinstance(value, float) else str(value)
-
-
-# Three fields with spaces
-
-
-_SPACED = re.compile(r" *([^ \t]+) +([^ \t]+) +([01]?\.\d+(?:[eE]-?\d+)?|[01]|\d(?:\.\d+)?[eE]-\d+) *\r?")
-_NOTHING = "NULL"  # what Moses aligns with no word
-
-
-def has_probabilities(sample: Sequence[str]) -> bool:
-    """Whether all lines are two words and a probability with spaces between, as in bicleaner and Moses."""
-    lines = [line for line in sample if line.strip(" \t\r")]
-    return bool(lines) and all(map(_SPACED.fullmatch, lines))
-
-
-def probable_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
-    """The pairs of such lines; the name of the file may say that the target comes first."""
-    swapped = target_comes_first(path.name, languages)
-    for number, line in enumerate(lines, 1):
-        if not line.strip(" \t\r"):
-            continue
-        found = _SPACED.fullmatch(line)
-        probability = 2.0 if found is None else float(found[3])
-        if found is None or probability > 1:
-            raise BadFile(
-                f"{path}:{number}: expected two words and a probability from 0 to 1 as in line 1, got "
-                f"{line.strip()[:60]!r}; correct the line"
-            )
-        one, two = stripped(found[1]), stripped(found[2])
-        if _NOTHING not in (one, two):
-            yield PairLine((two, one) if swapped else (one, two), None, probability)

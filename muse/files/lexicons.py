@@ -10,7 +10,8 @@ from __future__ import annotations
 import codecs
 import logging
 import math
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -28,22 +29,19 @@ from muse.files.dictionary_entries import (
 )
 from muse.files.dictionary_tables import (
     SAMPLE,
-    check_kind,
     columns_of_header,
-    has_probabilities,
     is_workbook,
     object_rows,
     pairs_of_rows,
-    probable_pairs,
     stripped,
     table_layout,
     workbook_rows,
 )
 from muse.files.json_text import parse_json
-from muse.files.language_names import Languages
+from muse.files.language_names import Languages, target_comes_first
 from muse.files.plain_text import BOM as UTF8_BOM
 from muse.files.plain_text import blocks_of_lines
-from muse.files.source import Source, open_source
+from muse.files.source import Source, first_bytes, open_source
 from muse.files.stardict import base_of_files, stardict_pairs
 from muse.files.tables import BOM
 from muse.lexicon import Lexicon, Pair, PairLine
@@ -56,6 +54,18 @@ _LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
 _HEAD, _BLOCK = 4_096, 1 << 16  # bytes that tell what a file is, and bytes read at once
 _LEAST_UNMARKED = 16  # bytes from which on UTF-16 without a byte order mark is told
 ReadLine = Callable[[str, str], PairLine]  # from a line and its place, for errors
+_OPEN_DOCUMENT = b"application/vnd.oasis.opendocument"
+# What is known and not read, by first bytes and by names: what it is, and what to do.
+_KINDS = {
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": ("an old Excel workbook", "save it as .xlsx or as CSV UTF-8"),
+    b"%PDF": ("a PDF", "copy its words into a table"),
+    b"SQLite format 3": ("a database", "export its table as CSV"),
+}
+_BY_NAME = {
+    ".bgl": "Babylon", ".mdx": "MDict", ".dsl": "ABBYY Lingvo", ".slob": "Aard 2", ".index": "dictd",
+}  # fmt: skip
+_SPACED = re.compile(r" *([^ \t]+) +([^ \t]+) +([01]?\.\d+(?:[eE]-?\d+)?|[01]|\d(?:\.\d+)?[eE]-\d+) *\r?")
+_NOTHING = "NULL"  # what Moses aligns with no word
 BLANK = " \t\r\n"  # other kinds of space may be words
 _ADVICE = "write the file again with muse induce"
 
@@ -181,7 +191,7 @@ def _entries(path: Path, wanted: str, languages: Languages | None) -> Iterator[P
         with open_source(path) as source:
             yield from _plain_pairs(path, _lines(path, source), wanted)
         return
-    check_kind(path)
+    _check_kind(path)
     if is_workbook(path):
         yield from pairs_of_rows(workbook_rows(path), path, languages, sheet=True)
     elif (base := base_of_files(path)) is not None:
@@ -219,10 +229,37 @@ def _text_pairs(path: Path, lines: Iterator[str], languages: Languages | None) -
         yield from _plain_pairs(path, lines, WORDS)
     elif (rows := table_layout(sample, languages)) is not None:
         yield from pairs_of_rows(rows(lines, path), path, languages)
-    elif has_probabilities(sample):
-        yield from probable_pairs(lines, path, languages)
+    elif _has_probabilities(sample):
+        yield from _probable_pairs(lines, path, languages)
     else:
         yield from _plain_pairs(path, lines, WORDS)
+
+
+def _check_kind(path: Path) -> None:
+    """Raise BadFile for a dictionary in a format that is known and not read, with how to convert it."""
+    head = first_bytes(path, 120)
+    for magic, (kind, advice) in _KINDS.items():
+        if head.startswith(magic):
+            raise BadFile(f"{path}: expected a dictionary as text or a table, got {kind}; {advice}")
+    if head.startswith(b"PK") and _OPEN_DOCUMENT in head:
+        raise BadFile(
+            f"{path}: expected a dictionary as text or a table, got OpenDocument, as LibreOffice writes; "
+            f"save it as CSV or .xlsx, or run soffice --headless --convert-to csv {path.name}"
+        )
+    name = path.name.removesuffix(".dz")
+    program = _BY_NAME.get(Path(name).suffix.lower())
+    ours = not path.with_suffix(".dict.dz").exists() if program == "dictd" else _is_plain_text(head)
+    if program is None or ours:
+        return
+    raise BadFile(
+        f"{path}: expected a dictionary as text or a table, got the format of {program}; convert it into "
+        f"lines with tabs: pyglossary {path.name} {Path(name).stem}.txt"
+    )
+
+
+def _is_plain_text(head: bytes) -> bool:
+    # The first bytes may end inside a character; Lingvo's text begins with the names of its languages.
+    return b"\0" not in head and "\ufffd" not in head.decode(errors="replace")[:-4] and b"#NAME" not in head
 
 
 def _is_of_muse(first: str) -> bool:
@@ -347,3 +384,27 @@ def _score(field: str, where: str) -> float | None:
             "line"
         )
     return score
+
+
+def _has_probabilities(sample: Sequence[str]) -> bool:
+    """Whether all lines are two words and a probability with spaces between, as in bicleaner and Moses."""
+    lines = [line for line in sample if line.strip(" \t\r")]
+    return bool(lines) and all(map(_SPACED.fullmatch, lines))
+
+
+def _probable_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
+    """The pairs of such lines; the name of the file may say that the target comes first."""
+    swapped = target_comes_first(path.name, languages)
+    for number, line in enumerate(lines, 1):
+        if not line.strip(" \t\r"):
+            continue
+        found = _SPACED.fullmatch(line)
+        probability = 2.0 if found is None else float(found[3])
+        if found is None or probability > 1:
+            raise BadFile(
+                f"{path}:{number}: expected two words and a probability from 0 to 1 as in line 1, got "
+                f"{line.strip()[:60]!r}; correct the line"
+            )
+        one, two = stripped(found[1]), stripped(found[2])
+        if _NOTHING not in (one, two):
+            yield PairLine((two, one) if swapped else (one, two), None, probability)
