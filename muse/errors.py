@@ -9,15 +9,23 @@
   x NotConverged   training diverged (not a number) or collapsed
   x MissingExtra   an optional package is needed and not installed
 
-A message says what must hold, what was found, where, and what to do.
+A message says what must hold, what was found, where, and what to do. It names a setting as its option,
+--max-vocab; what is called in Python names it as Python does, max_vocab (`named_as_in_python`).
 The command line catches `MuseError` once, prints one line and exits with 1; a `Contradiction` is wrong usage
 and exits with 2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)( (?=[A-Z]{2}))?")  # a value in capitals may follow
+_COMMAND = re.compile(r"\bmuse [a-z]")
+# Options that are called otherwise in Python.
+_OTHERWISE = {"no-refine": "refine=False", "no-reweight": "reweight=False"}
 
 
 class MuseError(Exception):
@@ -73,3 +81,30 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
 
 def _plain(name: str) -> str:
     return name.lower().replace("_", "-")
+
+
+@contextmanager
+def named_as_in_python() -> Iterator[None]:
+    """A block, or a function it decorates, whose errors name settings as Python does."""
+    try:
+        yield
+    except MuseError as error:
+        error.args = (in_python(str(error)), *error.args[1:])
+        raise
+
+
+def in_python(message: str) -> str:
+    """The message with the names of settings in Python for options, but for those of a command it gives.
+
+    >>> in_python("--max-vocab must be at least 2; give --dictionary FILE, or run muse fetch --list")
+    'max_vocab must be at least 2; give dictionary=FILE, or run muse fetch --list'
+    """
+    clauses = re.split(r"(?<=[;,]) ", message)
+    return " ".join(clause if _COMMAND.search(clause) else _renamed(clause) for clause in clauses)
+
+
+def _renamed(clause: str) -> str:
+    def name(found: re.Match[str]) -> str:
+        return _OTHERWISE.get(found[1], found[1].replace("-", "_")) + ("=" if found[2] else "")
+
+    return _OPTION.sub(name, clause)

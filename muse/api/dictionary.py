@@ -15,7 +15,7 @@ from typing import Any
 
 from muse.answers.induction import entries
 from muse.api.space import FORMER_NAMES, as_retrieval, direction_of, language_names, limits_of, load, seeded
-from muse.errors import BadSetting
+from muse.errors import BadSetting, named_as_in_python
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
 from muse.exchange import lexicon_of
@@ -30,6 +30,7 @@ from muse.space.saving import check_not_an_input
 log = logging.getLogger(__name__)
 
 
+@named_as_in_python()
 def induce(
     space: AlignedSpace | Path | str,
     *,
@@ -87,6 +88,7 @@ def _lexicon(made: list[Entry]) -> Lexicon:
     )
 
 
+@named_as_in_python()
 def evaluate(
     space: AlignedSpace | Path | str,
     dictionary: Any,

@@ -37,7 +37,7 @@ from muse.api.settings import (
     word_list,
 )
 from muse.api.space import Space, common_words
-from muse.errors import BadSetting, Mismatch, MuseError
+from muse.errors import BadSetting, Mismatch, MuseError, named_as_in_python
 from muse.evaluation.score import Signature
 from muse.files import read_lexicon, read_vectors
 from muse.files.atomic import only_writer
@@ -74,6 +74,7 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 
+@named_as_in_python()
 def align(
     src: str | Sequence[str] | None = None,
     tgt: str | None = None,

@@ -32,7 +32,7 @@ from muse.api.found import (
     TranslationTable,
     html_card,
 )
-from muse.errors import BadSetting, UnknownWord, did_you_mean
+from muse.errors import BadSetting, UnknownWord, did_you_mean, named_as_in_python
 from muse.exchange import dictionary_frame
 from muse.files.space_manifest import ALIGNED, aligned_spaces
 from muse.progress import Progress
@@ -163,6 +163,7 @@ class Space(AlignedSpace):
         self, word: Iterable[str], *, top: int = 5, lang: str | None = None, tgt: str | None = None,
         retrieval: Retrieval | str | None = None, **names: str | None,
     ) -> TranslationTable: ...  # fmt: skip
+    @named_as_in_python()
     def translate(
         self, word: str | Iterable[str], *, top: int = 5, lang: str | None = None, tgt: str | None = None,
         retrieval: Retrieval | str | None = None, **names: str | None,
@@ -207,6 +208,7 @@ class Space(AlignedSpace):
             lang = others[0] if tgt is not None and len(others) == 1 else language_of(self, words, but=tgt)
         return direction_of(self, lang, tgt)
 
+    @named_as_in_python()
     def neighbours(self, word: str, *, top: int = 5, lang: str | None = None, **names: str | None) -> Nearest:
         """The `top` words of its own language that are nearest to a word, with their cosines.
 
@@ -225,6 +227,7 @@ class Space(AlignedSpace):
             check_word(key[1] if isinstance(key, tuple) and len(key) == 2 else key)
         return float(self._rows_at(one, "pair") @ self._rows_at(other, "pair"))
 
+    @named_as_in_python()
     def dictionary(
         self, *, lang: str | None = None, tgt: str | None = None, retrieval: Retrieval | str | None = None,
         seed: int = 0, **limits: Any,
@@ -244,6 +247,7 @@ class Space(AlignedSpace):
         )  # fmt: skip
         return dictionary_frame(found)
 
+    @named_as_in_python()
     def save(self, folder: Path | str) -> Path:
         """The folder that the space was copied to, with the answers kept beside it.
 
@@ -275,6 +279,7 @@ class Space(AlignedSpace):
         return self.translate(words, lang=self.direction()[0], top=1) if words else TranslationTable()
 
 
+@named_as_in_python()
 def load(
     folder: Path | str | None = None,
     *,

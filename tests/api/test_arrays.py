@@ -92,7 +92,7 @@ def test_fewer_rows_are_read_where_fewer_are_wanted(tmp_path: Path) -> None:
         (torch.ones(600, 20, requires_grad=True), "got Tensor .*requires grad"),
         (FRENCH.matrix.tolist(), "got list; give the rows as a two-dimensional numpy array"),
         (3, "got int"),
-        ([FRENCH.matrix, ENGLISH.matrix], "--src-emb must be given once for each --src"),
+        ([FRENCH.matrix, ENGLISH.matrix], "src_emb must be given once for each src"),
     ],
 )
 def test_what_is_no_array_of_rows_is_refused(tmp_path: Path, given: object, message: str) -> None:
@@ -111,7 +111,7 @@ def test_rows_that_cannot_be_aligned_are_told(tmp_path: Path) -> None:
             "minilm", "use", source_file=FRENCH.matrix[:400], target_file=ENGLISH.matrix,
             out=tmp_path / "space",
         )  # fmt: skip
-    with pytest.raises(BadSetting, match="use: --lower is for words, got unlabelled vectors"):
+    with pytest.raises(BadSetting, match="use: lower is for words, got unlabelled vectors"):
         aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, lowercase=True)
     (tmp_path / "words.txt").write_text("le\n")
     with pytest.raises(BadSetting, match="minilm: a list of words is for vectors composed of n-grams"):
@@ -128,13 +128,13 @@ def test_a_run_resumes_with_the_same_arrays_alone(tmp_path: Path, monkeypatch: p
         patch.setattr(run, "learn_many", interrupted)
         with pytest.raises(KeyboardInterrupt, match="--resume"):
             aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix)
-    with pytest.raises(BadSetting, match="--resume needs the inputs and settings of the killed run"):
+    with pytest.raises(BadSetting, match="resume needs the inputs and settings of the killed run"):
         aligned(tmp_path, FRENCH.matrix[::-1], ENGLISH.matrix, resume=True)
-    with pytest.raises(BadSetting, match="--resume needs the inputs and settings of the killed run"):
+    with pytest.raises(BadSetting, match="resume needs the inputs and settings of the killed run"):
         aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix + 1, resume=True)
     others = tmp_path / "others.tsv"  # all pairs but the last are the same
     others.write_text((tmp_path / "ids.tsv").read_text().removesuffix("597\n") + "598\n")
-    with pytest.raises(BadSetting, match="--resume needs the inputs and settings of the killed run"):
+    with pytest.raises(BadSetting, match="resume needs the inputs and settings of the killed run"):
         aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, dictionary=others, resume=True)
     assert aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, resume=True).languages == ("minilm", "use")
 

@@ -70,10 +70,10 @@ def test_pairs_that_a_format_cannot_hold_are_left_out_of_the_file_and_named(
     ("options", "message"),
     [
         ({"topp": 1}, "topp is no option of muse.induce; did you mean top"),
-        ({"top": 2.5}, "--top must be a whole number"),
+        ({"top": 2.5}, "top must be a whole number"),
         ({"lang": "xx"}, "the languages of this space are fr, en; got 'xx'"),
         ({"out": "x.tsv", "format": "doc"}, "a dictionary format must be one of"),
-        ({"min_probability": 2}, "--min-probability must be from 0 to 1"),
+        ({"min_probability": 2}, "min_probability must be from 0 to 1"),
         ({"mutual": "yes"}, "mutual must be True or False, got 'yes'"),
         ({"out": 3}, "out must be the name of a file, got 3"),
         ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),

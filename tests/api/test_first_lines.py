@@ -71,7 +71,7 @@ chateau (fr-en): 'chateau' is not among the 5000 words of fr; did you mean chât
 >>> space.translate(None)
 a word must be str, got None
 >>> space.translate("roi", top=2.5)
---top must be a whole number of at least 1, got 2.5
+top must be a whole number of at least 1, got 2.5
 >>> space.translate("roi", language="fr")
 language is no option of space.translate; did you mean lang?
 >>> space.neighbours("roi", top=3)

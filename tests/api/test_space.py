@@ -137,8 +137,8 @@ def test_a_list_is_answered_word_by_word(space: Space) -> None:
     ("options", "message"),
     [
         ({"word": None}, "a word must be str, got None"),
-        ({"word": "roi", "top": 2.5}, "--top must be a whole number of at least 1, got 2.5"),
-        ({"word": "roi", "top": 0}, "--top must be at least 1"),
+        ({"word": "roi", "top": 2.5}, "top must be a whole number of at least 1, got 2.5"),
+        ({"word": "roi", "top": 0}, "top must be at least 1"),
         ({"word": "roi", "lang": "xx"}, "the languages of this space are fr, en; got 'xx'"),
         ({"word": "roi", "language": "fr"}, "language is no option of space.translate; did you mean lang"),
         ({"word": "roi", "lang": "fr", "src": "fr"}, "lang and src are one option, got both"),
@@ -321,5 +321,5 @@ def test_what_is_no_word_is_refused_by_name(space: Space) -> None:
         with pytest.raises(BadSetting, match="a word must be str"):
             space.similarity(key, "king")  # type: ignore[arg-type]
     assert ([], "roi") not in space
-    with pytest.raises(BadSetting, match="--min-probability must be from 0 to 1, got 'a'"):
+    with pytest.raises(BadSetting, match="min_probability must be from 0 to 1, got 'a'"):
         space.dictionary(min_probability="a")
