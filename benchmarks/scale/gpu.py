@@ -1,7 +1,7 @@
 """Whether muse runs on a GPU (CUDA) and finds there what it finds on the CPU: all checks, in one command.
 
-    python -m benchmarks.scale.gpu [--size 20000] [--dimension 300] [--k 10] [--repeat 3] [--steps 300]
-        [--words 200000]
+    python -m benchmarks.scale.gpu [--kept gpu-checks.json] [--minutes 8] [--parts tests,neighbours,...]
+        [--size 20000] [--dimension 300] [--k 10] [--repeat 3] [--steps 300] [--words 200000]
 
 * the tests that need a GPU (`pytest -m gpu`);
 * k nearest neighbours and mutual CSLS neighbours of random clusters, and their seconds beside those of one
@@ -9,22 +9,28 @@
 * `muse align --src fr --tgt en` with the repository's sample vectors on both devices: verdict, P@1, seconds
   and the peak of the GPU's memory;
 * on the GPU alone: an epoch of the paper's adversarial training (31,250 steps, from the seconds of --steps),
-  the same neighbours by faiss if it was built for GPUs, and the alignment of --words random words a language.
+  the same neighbours by faiss if it was built for GPUs, the alignment of --words random words a language, and
+  a few steps of each sentence system at its paper preset (gpu_networks.py).
 
-Exit code 1 if a check fails, 2 without a GPU.
+It needs the repository alone. What was checked is kept in a file: run again with the same sizes, the command
+goes on where it stopped. It begins nothing new after --minutes.
+
+Exit code 1 if a check fails, 2 without a GPU, 3 if the minutes did not suffice.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from textwrap import shorten
 from typing import NamedTuple
 
 import numpy as np
@@ -32,9 +38,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from benchmarks.scale.gpu_networks import SYSTEMS, paper_steps
 from benchmarks.scale.neighbours import clustered, same
 from benchmarks.support.tables import ROOT, header, heading, muse, row
 from muse.api.run import run
+from muse.errors import MuseError
 from muse.learn.initialise.adversarial import PAPER, adversarial
 from muse.learn.pair import learn
 from muse.learn.settings import AlignConfig
@@ -46,7 +54,8 @@ from muse.vectors import Vectors
 LEAST_SAME = 0.999  # of neighbours or pairs: the last digits of two devices differ, and with them near ties
 SAMPLE = ROOT / "embeddings" / "sample"
 DICTIONARY = ROOT / "dictionaries" / "fr-en.sample.txt"
-FAILED, NO_GPU = 1, 2
+FAILED, NO_GPU, UNFINISHED = 1, 2, 3
+PARTS = ("tests", "neighbours", "sample", "adversarial", "faiss", "large", *SYSTEMS)
 
 
 class Check(NamedTuple):
@@ -211,14 +220,82 @@ def _vectors(language: str, rows: Tensor) -> Vectors:
     return Vectors(language, [f"{language}{row}" for row in range(len(rows))], rows.cpu().numpy())
 
 
+def network(name: str, folder: Path) -> Check:
+    """A few steps of a sentence system at its paper preset; a failure is told, and the others go on."""
+    try:
+        found, kept = str(paper_steps(name, folder, device="cuda")), True
+    except (MuseError, RuntimeError, AssertionError) as error:  # torch's lack of memory is a RuntimeError
+        found, kept = shorten(str(error), 200), False
+    return Check(f"{name}, paper preset", "", found, "a finite loss", kept)
+
+
 def show(checks: Sequence[Check]) -> None:
     """Prints the rows of these checks."""
     for check in checks:
         row([*check[:-1], "yes" if check.kept else "NO"])
 
 
-def main() -> None:
-    """Runs and prints all checks."""
+@dataclass(frozen=True)
+class Run:
+    """What was asked for, a folder for what is made on the way, and the two random matrices."""
+
+    asked: argparse.Namespace
+    folder: Path
+
+    def rows(self, device: str) -> tuple[Tensor, Tensor]:
+        """Sources and targets (n, d) on a device."""
+        x, y = (clustered(self.asked.size, self.asked.dimension, seed) for seed in (1, 0))
+        return x.to(device), y.to(device)
+
+    def key(self, part: str) -> str:
+        """The part with the sizes that it depends on: what is kept of others is not its own."""
+        a = self.asked
+        sizes = {
+            "neighbours": (a.size, a.dimension, a.k, a.repeat), "adversarial": (a.size, a.dimension, a.steps),
+            "faiss": (a.size, a.dimension, a.k, a.repeat), "large": (a.words, a.dimension),
+        }.get(part, ())  # fmt: skip
+        return " ".join(map(str, (part, *sizes)))
+
+    def checked(self, part: str) -> list[Check]:
+        """The checks of a part."""
+        a = self.asked
+        if part == "tests":
+            return [gpu_tests()]
+        if part == "neighbours":
+            found = (searched(*self.rows(device), k=a.k, repeat=a.repeat) for device in ("cpu", "cuda"))
+            return compared(*found)
+        if part == "sample":
+            return agreeing(*(aligned(device, self.folder) for device in ("cpu", "cuda")))
+        if part == "adversarial":
+            return [adversarial_epoch(*self.rows("cpu"), a.steps)]
+        if part == "faiss":
+            return [by_faiss(*self.rows("cuda"), a.k, a.repeat)]
+        return [large(a.words, a.dimension) if part == "large" else network(part, self.folder)]
+
+
+def kept_checks(path: Path) -> dict[str, list[Check]]:
+    """The checks of each part that a file has; none if there is no file."""
+    if not path.exists():
+        return {}
+    return {key: [Check(*one) for one in found] for key, found in json.loads(path.read_text("utf-8")).items()}
+
+
+def checked(run_: Run, ends: float) -> Iterator[list[Check]]:
+    """Yields the checks of each part, kept or made; no part is begun after the time `ends`."""
+    kept = kept_checks(run_.asked.kept)
+    for part in run_.asked.parts.split(","):
+        key = run_.key(part)
+        if key in kept:
+            yield kept[key]
+        elif time.monotonic() < ends:
+            yield (found := run_.checked(part))
+            if all(check.kept for check in found):  # a failure is tried again
+                kept[key] = found
+                run_.asked.kept.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+
+
+def arguments() -> argparse.Namespace:
+    """What was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--size", type=int, default=20_000, help="sources, and as many targets")
     parser.add_argument("--dimension", type=int, default=300)
@@ -226,27 +303,37 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--steps", type=int, default=300, help="of adversarial training that are timed")
     parser.add_argument("--words", type=int, default=200_000, help="of each language of the large alignment")
+    parser.add_argument("--parts", default=",".join(PARTS), help="what is checked, in this order")
+    parser.add_argument("--kept", type=Path, default=Path("gpu-checks.json"), help="file of what was checked")
+    parser.add_argument("--minutes", type=float, default=8, help="after which nothing new is begun")
     asked = parser.parse_args()
+    if unknown := [part for part in asked.parts.split(",") if part not in PARTS]:
+        parser.error(f"--parts must be of {', '.join(PARTS)}; got {unknown[0]}")
+    return asked
+
+
+def main() -> None:
+    """Runs and prints all checks."""
+    asked, ends = arguments(), time.monotonic()
+    ends += 60 * asked.minutes
     if not torch.cuda.is_available():
         print("no GPU: torch finds no CUDA device")
         sys.exit(NO_GPU)
     heading("Checks on a GPU")
     print(f"GPU: {torch.cuda.get_device_name()}, CUDA {torch.version.cuda}\n")
     header(["check", "CPU", "GPU", "limit", "kept"])
-    checks = [gpu_tests()]
-    show(checks)
-    x, y = (clustered(asked.size, asked.dimension, seed) for seed in (1, 0))
-    found = [searched(x.to(one), y.to(one), k=asked.k, repeat=asked.repeat) for one in ("cpu", "cuda")]
-    checks += compared(*found)
-    show(checks[1:])
+    parts, checks = 0, list[Check]()
     with tempfile.TemporaryDirectory() as folder:
-        last = agreeing(*(aligned(device, Path(folder)) for device in ("cpu", "cuda")))
-    show(last)
-    there = x.to("cuda"), y.to("cuda")
-    show([adversarial_epoch(x, y, asked.steps)])
-    show([by_faiss(*there, asked.k, asked.repeat)])
-    show([large(asked.words, asked.dimension)])
-    sys.exit(0 if all(check.kept for check in (*checks, *last)) else FAILED)
+        for found in checked(Run(asked, Path(folder)), ends):
+            show(found)
+            checks += found
+            parts += 1
+    if not all(check.kept for check in checks):
+        sys.exit(FAILED)
+    left = len(asked.parts.split(",")) - parts
+    if left:
+        print(f"\n{left} parts were not begun: run the same command again")
+    sys.exit(UNFINISHED if left else 0)
 
 
 if __name__ == "__main__":

@@ -12,18 +12,20 @@ from typing import Any
 import pytest
 import torch
 
+from muse.sentences.systems.registry import SAVED
 from tests.support.devices import pretended_gpu
 
 pytestmark = pytest.mark.slow
 
 SMALL = ["gpu.py", *"--size 300 --dimension 16 --repeat 1 --steps 1 --words 600".split()]
+PARTS = "tests,neighbours,sample,adversarial,faiss,large"
 CHECKS = 10
 
 
 @pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch) -> Any:
+def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """The module, called for a small size."""
-    monkeypatch.setattr(sys, "argv", SMALL)
+    monkeypatch.setattr(sys, "argv", [*SMALL, "--kept", str(tmp_path / "kept.json"), "--parts", PARTS])
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "pretended")
     return importlib.import_module("benchmarks.scale.gpu")
 
@@ -91,3 +93,47 @@ def test_the_sample_pair_is_aligned_and_evaluated(
     assert (found.verdict, found.megabytes) == ("aligned", 0)
     assert found.p_at_1 > 95
     assert found.ci95[0] <= found.p_at_1 <= found.ci95[1]
+
+
+def test_what_was_checked_is_kept_and_a_failure_is_tried_again(
+    gpu: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [*sys.argv[:-1], "sp,lens,xlm"])
+    made: list[str] = []
+
+    def steps(name: str, *_: Any, **__: Any) -> str:
+        made.append(name)
+        if name == "lens" and made.count(name) == 1:
+            raise RuntimeError("CUDA out of memory")
+        return "0.1 s"
+
+    monkeypatch.setattr(gpu, "paper_steps", steps)
+    with pretended_gpu(monkeypatch):
+        assert [ended(gpu) for _ in range(3)] == [1, 0, 0]
+    assert made == ["sp", "lens", "xlm", "lens"]
+    assert "CUDA out of memory" in capsys.readouterr().out
+
+
+def test_nothing_is_begun_after_the_minutes(
+    gpu: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--minutes", "0"])
+    with pretended_gpu(monkeypatch):
+        assert ended(gpu) == 3
+    assert "6 parts were not begun" in capsys.readouterr().out
+
+
+def test_every_network_takes_its_steps_on_the_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tokenizers")
+    networks = importlib.import_module("benchmarks.scale.gpu_networks")
+    for name, value in (("WORDS", 300), ("DIMENSION", 16), ("SENTENCES", 200), ("STEPS", 2)):
+        monkeypatch.setattr(networks, name, value)
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda: None)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda: 10**6)
+    for name in ("sp", "infersent"):
+        with pretended_gpu(monkeypatch) as there:
+            found = networks.paper_steps(name, tmp_path, device="cuda", preset="small", batch=16)
+            assert there.arrivals
+        assert found.loss > 0
+        assert found.megabytes == 1
+    assert set(networks.SYSTEMS) == set(SAVED) - {"x-bilstm", "xlm --nli", "x-cbow", "projection", "cvm-add"}
