@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 
-_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)( (?=[A-Z]{2}))?")  # a value in capitals may follow
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)( (?=[A-Z]{2}))?")  # a value in capitals may follow
 _COMMAND = re.compile(r"\bmuse [a-z]")
 # Options that are called otherwise in Python.
 _OTHERWISE = {"no-refine": "refine=False", "no-reweight": "reweight=False"}

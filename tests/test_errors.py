@@ -32,7 +32,7 @@ def test_nothing_is_known() -> None:
     assert did_you_mean("fr", []) == ""
 
 
-OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 # Named in messages below the commands, and those of other programs.
 OTHERS = {"--help", "--headless", "--convert-to", "--surface", "--tune", "--inplace"}
 
