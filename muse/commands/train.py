@@ -1,15 +1,17 @@
 """muse train: train a sentence encoder, save it, and report its held-out score.
 
-`muse train-translator` reports its score in the same way (`report`).
+`muse train-translator` has the same options of a training (`trainer_options`) and reports in the same way
+(`report`).
 """
 
 from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -28,11 +30,42 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+F = TypeVar("F", bound=Callable[..., Any])
 WORD_ENCODERS = ("x-cbow", "projection", "cvm-add")
 SYSTEMS = ("sp", "lens", "infersent", "x-bilstm", "cmlm", "bgt", "xlm")
 PRESETS = ("small", "paper")
 LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FILE"
+
+
+def trainer_options(own: str, least: click.IntRange, examples: str) -> Callable[[F], F]:
+    """Adds the options of a training, whose default is its `own`, with `least` `examples` in a batch."""
+    default = f"[default: {own}]"
+
+    def add(command: F) -> F:
+        for option in (
+            click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings."),
+            click.option(
+                "--preset", default="small", show_default=True, type=click.Choice(PRESETS),
+                help="Size of the network: small, or as published.",
+            ),
+            click.option(
+                "--patience", type=click.IntRange(1), metavar="N",
+                help=f"Stop after N epochs without a better held-out score.  {default}",
+            ),
+            click.option("--rate", type=Finite(), metavar="X", help=f"Learning rate.  {default}"),
+            click.option(
+                "--batch", type=least, metavar="N", help=f"Number of {examples} in a batch.  {default}"
+            ),
+            click.option(
+                "--epochs", type=click.IntRange(0), metavar="N",
+                help=f"Maximum number of epochs.  {default}",
+            ),
+        ):  # fmt: skip
+            command = option(command)
+        return command
+
+    return add
 
 
 @click.command(
@@ -95,23 +128,7 @@ _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FIL
     metavar="X",
     help="softmax: factor of the cosines.  [default: 20]",
 )
-@click.option(
-    "--epochs", type=click.IntRange(0), metavar="N",
-    help="Maximum number of epochs.  [default: the encoder's own]",
-)  # fmt: skip
-@click.option(
-    "--batch", type=click.IntRange(2), metavar="N",
-    help="Number of examples in a batch.  [default: the encoder's own]",
-)  # fmt: skip
-@click.option("--rate", type=Finite(), metavar="X", help="Learning rate.  [default: the encoder's own]")
-@click.option(
-    "--patience", type=click.IntRange(1), metavar="N",
-    help="Stop after N epochs without a better held-out score.  [default: the encoder's own]",
-)  # fmt: skip
-@click.option(
-    "--preset", default="small", show_default=True, type=click.Choice(PRESETS),
-    help="Size of the network: small, or as published.",
-)  # fmt: skip
+@trainer_options("the encoder's own", click.IntRange(2), "examples")
 @click.option(
     "--core", type=Path, metavar="FOLDER",
     help="lens, infersent: read words with this encoder instead of the space: a Hugging Face folder, or an "
@@ -139,7 +156,6 @@ _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FIL
     "--dropout", type=Finite(0, 1, max_open=True), metavar="X",
     help="projection: share of the dimensions left out in a step.  [default: 0]",
 )  # fmt: skip
-@click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
 @common
 def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     """Train a sentence encoder on a SPACE.

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.encoders import by_language
-from muse.commands.options import Finite, common, common_without
+from muse.commands.options import common, common_without
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
-from muse.commands.train import PRESETS, changed_settings, report
+from muse.commands.train import changed_settings, report, trainer_options
 
 if TYPE_CHECKING:
     from muse.sentences.systems.system import TrainingRequest
@@ -106,27 +106,11 @@ def train_lm(texts: tuple[Path, ...], lang: str, out: Path, order: int, quiet: b
     "--decoder", default="space", show_default=True, metavar="random|space|FOLDER",
     help="Initial decoder: random, the vectors of the space, or a saved xlm.",
 )  # fmt: skip
-@click.option(
-    "--epochs", type=click.IntRange(0), metavar="N", help="Maximum number of epochs.  [default: the preset's]"
-)
-@click.option(
-    "--batch", type=click.IntRange(1), metavar="N",
-    help="Number of sentences of each language in a batch.  [default: the preset's]",
-)  # fmt: skip
-@click.option("--rate", type=Finite(), metavar="X", help="Learning rate.  [default: the preset's]")
-@click.option(
-    "--patience", type=click.IntRange(1), metavar="N",
-    help="Stop after N epochs without a better held-out score.  [default: the preset's]",
-)  # fmt: skip
-@click.option(
-    "--preset", default="small", show_default=True, type=click.Choice(PRESETS),
-    help="Size of the model: small, or as published.",
-)  # fmt: skip
+@trainer_options("the preset's", click.IntRange(1), "sentences of each language")
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE",
     help="A setting; may be repeated. A wrong KEY lists all.",
 )  # fmt: skip
-@click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings.")
 @common
 def train_translator(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     """Train a translation model without parallel text.
