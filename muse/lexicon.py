@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from muse.progress import printable
 from muse.vectors import SEVERAL, WordIndex, rows_of_repeated
 
 Pair = tuple[str, str]
+Find = Callable[[str], int | None]  # the row of a word, None without one
 
 
 class Entry(NamedTuple):
@@ -98,13 +99,7 @@ class Lexicon:
 
     def indices(self, source_index: Mapping[str, int], target_index: Mapping[str, int]) -> NDArray[np.int64]:
         """The rows (p, 2) of the pairs that both indices cover, in order; `located` finds other spellings."""
-        covered = [
-            (row, column)
-            for source, target in self.pairs
-            if (row := source_index.get(source)) is not None
-            and (column := target_index.get(target)) is not None
-        ]
-        return np.array(covered, np.int64).reshape(-1, 2)
+        return self._rows(source_index.get, target_index.get)
 
     def located(self, source_index: WordIndex, target_index: WordIndex) -> NDArray[np.int64]:
         """The rows (p, 2) of the pairs that both indices have as they are, or spelled otherwise, in order.
@@ -112,11 +107,13 @@ class Lexicon:
         >>> Lexicon((("l'ami", "friend"),)).located(WordIndex(["l\u2019ami"]), WordIndex(["friend"]))
         array([[0, 0]])
         """
+        return self._rows(source_index.locate, target_index.locate)
+
+    def _rows(self, source: Find, target: Find) -> NDArray[np.int64]:
         covered = [
             (row, column)
-            for source, target in self.pairs
-            if (row := source_index.locate(source)) is not None
-            and (column := target_index.locate(target)) is not None
+            for one, other in self.pairs
+            if (row := source(one)) is not None and (column := target(other)) is not None
         ]
         return np.array(covered, np.int64).reshape(-1, 2)
 
