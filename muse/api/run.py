@@ -185,16 +185,7 @@ def _run(
             config = replace(config, hints=hints(outside, *sides))
         loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
         checkpoint = _checkpoint(config, inputs)
-        try:
-            learned = learn_many(
-                [side.vectors for side in inputs.sources.values()], inputs.target.vectors, config=config,
-                runtime=Runtime(device, progress.part(2, parts), checkpoint), others=_others(config, inputs),
-            )  # fmt: skip
-        except MuseError:
-            checkpoint.abandon()
-            raise
-        except KeyboardInterrupt as error:
-            raise KeyboardInterrupt(checkpoint.interrupted()) from error
+        learned = _learned(config, inputs, Runtime(device, progress.part(2, parts), checkpoint))
         saving = time.perf_counter()
         before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
         signatures = _signatures(config, learned, inputs.words())
@@ -211,6 +202,20 @@ def _run(
         aligned, config, learned.languages, seconds | {"total": end - began}, inputs.words(), signatures,
         learned.joint, answers,
     )  # fmt: skip
+
+
+def _learned(config: AlignConfig, inputs: _Inputs, runtime: Runtime) -> LearnedMany:
+    """What is learned; if it cannot be, nothing is kept to resume, and an interrupted run says how to."""
+    try:
+        return learn_many(
+            [side.vectors for side in inputs.sources.values()], inputs.target.vectors,
+            config=config, runtime=runtime, others=_others(config, inputs),
+        )  # fmt: skip
+    except MuseError:
+        runtime.checkpoint.abandon()
+        raise
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(runtime.checkpoint.interrupted()) from error
 
 
 def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:

@@ -62,10 +62,7 @@ def write_corpus(
     with shown as tick, out.open("w", encoding="utf-8") as file:
         for line in chain(first, read):
             letters += len(line) + 1
-            tokens_of_line = [token for token in tokeniser.tokens(line) if token != RESERVED]
-            # As one token an expression has a vector of its own: hui, which follows aujourd' alone, has none.
-            found = [joined(group, "_") for group in grouped(tokens_of_line, language)]
-            if not found:
+            if not (found := _words(line, tokeniser, language)):
                 continue
             sample.add(line, lines)
             lines, tokens = lines + 1, tokens + len(found)
@@ -83,6 +80,12 @@ def write_corpus(
         raise BadFile(f"{named}: expected text, got {lines} lines with a word; check the name")
     _check_letters(sample.lines, texts)
     return Corpus(out, lines, tokens, tuple(sample.lines))
+
+
+def _words(line: str, tokeniser: Tokeniser, language: str) -> list[str]:
+    tokens = [token for token in tokeniser.tokens(line) if token != RESERVED]
+    # As one token an expression has a vector of its own: hui, which follows aujourd' alone, has none.
+    return [joined(group, "_") for group in grouped(tokens, language)]
 
 
 def check_text(text: Path) -> None:

@@ -31,7 +31,7 @@ SHOWN = {
     ("refine", "objective"): ("Refinement", "mean cosine of the pairs found, per word", "round"),
 }
 WIDTH = 360.0  # as wide as a phone shows without shrinking it
-LINE = 16.0  # height of a line of text below a chart
+LINE, BELOW = 16.0, 258.0  # the height of a line of text below a chart, and where the first one stands
 STYLES = 6  # of curves that were not chosen
 BADGE = 7.5
 SIZE = 11.0  # of a label, in pixels
@@ -304,7 +304,7 @@ def falls(curve: Curve, reasons: dict[float, str]) -> list[Note]:
 
 def panel_drawing(panel: Panel) -> Drawing:
     """The curves of a panel, numbered notes where the chosen one falls, and what all of it is called."""
-    rows = len(panel.series) * (len(panel.series) > 1) + len(panel.notes)
+    named = len(panel.series) * (len(panel.series) > 1)  # a lone curve needs no name
     points = [point for series in panel.series for point in series.points]
     steps, values = zip(*points, strict=True)
     frame = Frame(52, 44, WIDTH - 12, 204, (min(steps), max(steps)), _padded(min(values), max(values)))
@@ -317,25 +317,24 @@ def panel_drawing(panel: Panel) -> Drawing:
         Caption((WIDTH - 12, 236), panel.unit, "tick", "end"),
     ]
     dots: list[Dot] = []
-    line = 258.0
     for place, (series, style) in enumerate(_styled(panel.series)):
         strokes.append(frame.stroke(series.points, f"curve {style}"))
         if series.chosen or len(series.points) == 1:
             dots += [Dot(frame.at(*point), 2.5, style) for point in series.points]
-        if len(panel.series) > 1:
-            y = line + place * LINE
+        if named:
+            y = BELOW + place * LINE
             strokes.append(Stroke(((0, y - 4), (26, y - 4)), f"curve {style}"))
             captions.append(Caption((34, y), series.name + ", chosen" * series.chosen, "name"))
-    line += LINE * len(panel.series) * (len(panel.series) > 1)
     for number, note in enumerate(panel.notes, start=1):
-        y = line + (number - 1) * LINE
+        y = BELOW + (named + number - 1) * LINE
         x = frame.at(note.step, 0)[0]
         strokes.append(Stroke(((x, frame.top + BADGE), (x, frame.bottom)), "because"))
-        for place_x, place_y in ((x, frame.top), (BADGE, y - 4)):
-            dots.append(Dot((place_x, place_y), BADGE, "badge"))
-            captions.append(Caption((place_x, place_y + 4), str(number), "number", "middle"))
+        for at in ((x, frame.top), (BADGE, y - 4)):
+            dots.append(Dot(at, BADGE, "badge"))
+            captions.append(Caption((at[0], at[1] + 4), str(number), "number", "middle"))
         captions.append(Caption((2 * BADGE + 6, y), note.text, "name"))
-    return Drawing(WIDTH, 250 + rows * LINE, _panel_alt(panel), tuple(strokes), tuple(dots), tuple(captions))
+    height = BELOW - 8 + (named + len(panel.notes)) * LINE
+    return Drawing(WIDTH, height, _panel_alt(panel), tuple(strokes), tuple(dots), tuple(captions))
 
 
 def _padded(low: float, high: float) -> tuple[float, float]:

@@ -177,6 +177,11 @@ def _manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = "an aligned space" if is_space(folder) else f"another {MANIFEST}"
         raise BadFile(f"{folder}: expected a saved encoder, found {found}; name another folder")
+    _check_manifest(path, manifest)
+    return manifest
+
+
+def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
     version = manifest.get("format_version")
     if version != FORMAT_VERSION:
         raise BadFile(
@@ -193,7 +198,6 @@ def _manifest(folder: Path) -> dict[str, Any]:
     languages = manifest["settings"].get("languages", [])
     if not isinstance(languages, list) or not all(isinstance(language, str) for language in languages):
         raise BadFile(f"{path}: expected a list of languages by name, got {languages!r}; {AGAIN}")
-    return manifest
 
 
 def _found(folder: Path, error: OSError) -> str:

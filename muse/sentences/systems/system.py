@@ -127,6 +127,14 @@ class TrainingRequest:
                 f"{system.name} uses parallel text of --lang alone; leave out --parallel "
                 f"{next(iter(self.further))}=FILE"
             )
+        self._check_languages(system)
+        check_out(self.out)
+        preset = _changed(system.presets[self.preset], self.settings, {**self.trainer}, {**self.config})
+        self._check_effects(system, preset)
+        return preset
+
+    def _check_languages(self, system: System) -> None:
+        """Raise BadSetting for a language that the space lacks, or that cannot be trained with this text."""
         for language in (self.language, *self.texts, *self.further, *self.translated_nli):
             self.space.side(language)
         self._check_translated_nli(system)
@@ -143,10 +151,6 @@ class TrainingRequest:
                 f"{option} must have a language other than the pivot, got {self.space.pivot}; this space has "
                 f"{', '.join(self.space.languages)}"
             )
-        check_out(self.out)
-        preset = _changed(system.presets[self.preset], self.settings, {**self.trainer}, {**self.config})
-        self._check_effects(system, preset)
-        return preset
 
     def _check_effects(self, system: System, preset: Preset) -> None:
         """Raise BadSetting for the first of `settings` that has no effect, unless it switches a thing off."""
