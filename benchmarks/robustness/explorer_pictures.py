@@ -1,7 +1,7 @@
-"""Pictures of the explorer for the documentation: light, dark, on a phone, and in ten situations.
+"""Pictures of the explorer for the documentation: light, dark, on a phone, and in a dozen situations.
 
     python -m benchmarks.robustness.explorer_pictures --space embeddings/aligned/fr-en
-        --out docs/pages/pictures
+        --out docs/pages/pictures [--only NAME]...
 
 It needs the extras `dev` and `web`, and Debian's chromium. Words for each situation are chosen by asking the
 space, so that a new sample needs no other words here.
@@ -21,6 +21,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,20 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 SHARPNESS = 1.5  # pixels of a picture for one of the page
+LARGEST = 150_000  # bytes of a picture
 COLOURS = 256  # of a picture: differences that nobody sees, and a third of the bytes
 PATIENCE = 300  # seconds until map and probabilities are there
 WIDE, PHONE = (1280, 800), (390, 800)
+MARGIN = 12  # pixels of the page around a part of it
+SMALL = 520  # pixels of the width of a picture in a row of them
 SURE = ("maison", "eau", "roi", "femme", "chat", "soleil")
 WEAK = ("fromage", "lundi", "bonjour", "bleu", "chaussure", "cuillère", "janvier")
 ISOLATED = ("roi", "mer", "rouge", "frère")
-SENTENCE = "Le roi habite une belle maison à Paris."
+MOMENTS = (0.0, 0.55, 1.0)  # of the languages' coming together, from apart to united
+# The time of the page stands still, at a moment of the 1.9 s in which the languages move, after 1.1 s.
+STILL = """performance.now = () => 0;
+requestAnimationFrame = (step) => setTimeout(() => step(1100 + MOMENT * 1900), 50);"""
+SENTENCE = "Le roi et la reine habitent un grand château à Paris."
 # The system's font differs from machine to machine; this one, of Debian, looks like what most have.
 FONT = '"Liberation Sans"'
 
@@ -50,6 +58,8 @@ class Shot:
     scheme: str = "light"
     act: Callable[[Page], object] = lambda page: None
     part: tuple[str, ...] = ()
+    moment: float | None = None  # of the languages' coming together, which is left out without one
+    sharpness: float = SHARPNESS
 
 
 def shots(home: str) -> Iterator[Shot]:
@@ -58,6 +68,9 @@ def shots(home: str) -> Iterator[Shot]:
     answer = ("#ask", "#answer-panel")
     sentence = f"#fr/{urllib.parse.quote(SENTENCE)}"
     isolated = f"#fr/{chosen(home, ISOLATED, None)}"
+    yield Shot("explorer-first", sharpness=1)
+    yield Shot("explorer-first-dark", scheme="dark", sharpness=1)
+    yield Shot("explorer-first-phone", screen=PHONE)
     yield Shot("explorer", sure)
     yield Shot("explorer-dark", isolated, scheme="dark")
     yield Shot("explorer-phone", sure, PHONE)
@@ -70,8 +83,8 @@ def shots(home: str) -> Iterator[Shot]:
     yield Shot("explorer-sentence", sentence, part=answer)
     yield Shot("explorer-alternatives", sentence, act=open_alternatives, part=(*answer, "#alternatives"))
     yield Shot("explorer-isolated", isolated, part=("#map",))
-    yield Shot("explorer-density", part=("#map",))
-    yield Shot("explorer-how", sure, (1280, 1120), act=lambda page: page.click("#how"), part=("#evidence",))
+    yield Shot("explorer-density", part=("#map",), sharpness=1.2)
+    yield Shot("explorer-how", sure, (1280, 1240), act=lambda page: page.click("#how"), part=("#evidence",))
     yield Shot("explorer-offline", act=cut_off, part=answer)
 
 
@@ -109,6 +122,12 @@ def with_font(route: Route) -> None:
     """Answers with the style sheet, its font replaced."""
     answer = route.fetch()
     route.fulfill(response=answer, body=answer.text().replace("system-ui", FONT))
+
+
+def at_home(route: Route) -> None:
+    """Answers with the space, its folder as seen from here."""
+    answer = route.fetch()
+    route.fulfill(response=answer, body=answer.text().replace(f"{Path.cwd()}/", ""))
 
 
 def asked(home: str, path: str, **parameters: object) -> dict[str, Any]:
@@ -158,43 +177,79 @@ def _is_ready(home: str) -> bool:
 
 def take(browser: Browser, home: str, shot: Shot) -> bytes:
     """The picture as a PNG with few colours."""
+    picture, boxes = photographed(browser, home, shot)
+    return smaller(around(picture, boxes, MARGIN, shot.sharpness))
+
+
+def clouds(browser: Browser, home: str) -> bytes:
+    """The map at some MOMENTS of the languages' coming together, beside one another."""
+    taken = [photographed(browser, home, Shot("", part=("#picture",), moment=moment)) for moment in MOMENTS]
+    parts = [around(picture, boxes, 0, SHARPNESS) for picture, boxes in taken]
+    size = (SMALL, round(SMALL * parts[0].height / parts[0].width))
+    row = Image.new("RGB", (len(parts) * (SMALL + MARGIN) - MARGIN, size[1]), "white")
+    for number, part in enumerate(parts):
+        row.paste(part.resize(size), (number * (SMALL + MARGIN), 0))
+    return smaller(row)
+
+
+def photographed(browser: Browser, home: str, shot: Shot) -> tuple[Image.Image, list[Any]]:
+    """The screen, and the boxes of the parts that are to be shown."""
     width, height = shot.screen
     context = browser.new_context(
-        device_scale_factor=SHARPNESS,
+        device_scale_factor=shot.sharpness,
         viewport={"width": width, "height": height},
         color_scheme="dark" if shot.scheme == "dark" else "light",
         has_touch=shot.screen == PHONE,
-        reduced_motion="reduce",
+        reduced_motion="reduce" if shot.moment is None else "no-preference",
     )
     page = context.new_page()
+    if shot.moment is not None:
+        page.add_init_script(STILL.replace("MOMENT", str(shot.moment)))
     page.route("**/layout.css", with_font)
+    page.route("**/api/spaces", at_home)
     page.goto(home + shot.question)
     if shot.question:
         page.locator("#own li, .trouble, #glosses").first.wait_for()
-    if shot.screen != PHONE:
+    if shot.moment is not None:
+        page.locator("#find:not([hidden])").wait_for()
+    elif shot.screen != PHONE:
         page.locator("#picture[data-labels]:not([data-labels='0'])").wait_for()
     shot.act(page)
     page.wait_for_timeout(1_500)
     boxes = [page.locator(part).bounding_box() for part in shot.part]
     shown = page.screenshot(full_page=shot.part != ("#evidence",) and bool(shot.part), caret="initial")
     context.close()
-    return smaller(Image.open(BytesIO(shown)).convert("RGB"), [box for box in boxes if box])
+    return Image.open(BytesIO(shown)).convert("RGB"), [box for box in boxes if box]
 
 
-def smaller(picture: Image.Image, boxes: list[Any]) -> bytes:
-    """The part of a picture around these boxes, or all of it, with COLOURS colours."""
-    if boxes:
-        margin = 12
-        left, top = (min(box[side] for box in boxes) - margin for side in ("x", "y"))
-        right = max(box["x"] + box["width"] for box in boxes) + margin
-        bottom = max(box["y"] + box["height"] for box in boxes) + margin
-        whole = (max(0, left), max(0, top), right, bottom)
-        left, top, right, bottom = (round(SHARPNESS * side) for side in whole)
-        picture = picture.crop((left, top, min(right, picture.width), min(bottom, picture.height)))
-    out = BytesIO()
-    few = picture.quantize(COLOURS, kmeans=2, dither=Image.Dither.NONE)
-    few.save(out, "PNG", optimize=True)
-    return out.getvalue()
+def smaller(picture: Image.Image) -> bytes:
+    """A picture as a PNG with as many colours as LARGEST allows, up to COLOURS."""
+    content, colours = b"", COLOURS
+    while not content or (len(content) > LARGEST and colours > 32):
+        out = BytesIO()
+        few = picture.quantize(colours, kmeans=2, dither=Image.Dither.NONE)
+        few.save(out, "PNG", optimize=True)
+        content, colours = out.getvalue(), colours // 2
+    return content
+
+
+def around(picture: Image.Image, boxes: list[Any], margin: int, sharpness: float) -> Image.Image:
+    """The part of a picture around these boxes, or all of it without any."""
+    if not boxes:
+        return picture
+    left, top = (min(box[side] for box in boxes) - margin for side in ("x", "y"))
+    right = max(box["x"] + box["width"] for box in boxes) + margin
+    bottom = max(box["y"] + box["height"] for box in boxes) + margin
+    whole = (max(0, left), max(0, top), right, bottom)
+    left, top, right, bottom = (round(sharpness * side) for side in whole)
+    return picture.crop((left, top, min(right, picture.width), min(bottom, picture.height)))
+
+
+def pictures(browser: Browser, home: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """The names of all pictures, with what takes each."""
+    for shot in shots(home):
+        yield shot.name, partial(take, browser, home, shot)
+    yield "explorer-clouds", partial(clouds, browser, home)
 
 
 def main() -> None:
@@ -202,16 +257,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--space", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--only", action="append", help="a picture to take; all without this")
     options = parser.parse_args()
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     total = 0
     with serving(options.space) as home, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for shot in shots(home):
-            content = take(browser, home, shot)
-            (options.out / f"{shot.name}.png").write_bytes(content)
+        for name, taken in pictures(browser, home):
+            if options.only and name not in options.only:
+                continue
+            content = taken()
+            (options.out / f"{name}.png").write_bytes(content)
             total += len(content)
-            print(f"{shot.name}.png {len(content) / 1e3:.0f} kB")
+            print(f"{name}.png {len(content) / 1e3:.0f} kB", flush=True)
         browser.close()
     print(f"together {total / 1e6:.2f} MB")
 

@@ -55,7 +55,7 @@ def take(browser: Browser, report: Path, shot: Shot) -> bytes:
         page.wait_for_timeout(200)
     shown = page.screenshot()
     context.close()
-    return smaller(Image.open(BytesIO(shown)).convert("RGB"), [])
+    return smaller(Image.open(BytesIO(shown)).convert("RGB"))
 
 
 def main() -> None:
