@@ -6,6 +6,7 @@ import errno
 import io
 import re
 import sys
+from importlib.resources import files
 
 import click
 
@@ -21,6 +22,7 @@ from muse.commands.induce import induce
 from muse.commands.map import map_words
 from muse.commands.mine import mine
 from muse.commands.neighbours import neighbours
+from muse.commands.outputs import echo
 from muse.commands.report import report
 from muse.commands.sections import SectionedGroup
 from muse.commands.serve import serve
@@ -108,11 +110,23 @@ SECTIONS = {
 }
 
 
+def _show_glossary(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    """Print the page that explains the words of the field, without its links; an installation has it too."""
+    if wanted and not context.resilient_parsing:
+        page = files("muse").joinpath("glossary.md").read_text(encoding="utf-8")
+        echo(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", page), end="")
+        context.exit()
+
+
 @click.group(cls=SectionedGroup, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="muse")
+@click.option(
+    "--glossary", is_flag=True, is_eager=True, expose_value=False, callback=_show_glossary,
+    help="Explain words such as pivot, CSLS and Procrustes.",
+)  # fmt: skip
 def commands() -> None:
     """Align word vectors of two or more languages without parallel data, and use the result.
 
     The usual order: align, report, translate. Each command explains itself: muse align --help. Words such as
-    pivot or CSLS are explained in docs/pages/glossary.md.
+    pivot or CSLS are explained by muse --glossary.
     """

@@ -470,6 +470,14 @@ def test_a_table_in_help_keeps_its_lines(muse: Command, command: str, line: str)
     assert "\b" not in shown
 
 
+def test_the_glossary_is_part_of_the_package(muse: Command) -> None:
+    ended = muse("--glossary")
+    assert ended.code == 0
+    assert "### CSLS" in ended.out
+    assert "](" not in ended.out  # links that lead nowhere in a terminal
+    assert all("muse --glossary" in " ".join(muse(*one, "--help").out.split()) for one in ((), ("align",)))
+
+
 def test_version(muse: Command) -> None:
     assert muse("--version").out.startswith("muse, version ")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from muse.search.retrieval import Retrieval, check_count
 from muse.space import AlignedSpace
 from muse.space.answer_table import AnswerTable
 from muse.space.direction import Direction, MakeSearch, Search, search_with
+from muse.vectors import Vectors
 
 BATCH = 2_048  # source words at once
 
@@ -139,35 +140,46 @@ def entries(
         if table is not None:
             answers = _Filled(_ByEvidence(table, None, direction, limits), searched)
     back = Backward.of(answers.back(), count) if limits.mutual else None
-    with space.progress.stage(f"dictionary {source}-{target}", count, "words") as tick:
-        words = space.vectors(source).words
-        for begin in range(0, count, BATCH):
-            end = min(begin + BATCH, count)
-            if limits.only is None or not limits.only.isdisjoint(words[begin:end]):
-                found, shares = answers.best(slice(begin, end))
-                made = entries_of(direction, found, begin, limits=limits, probable=shares, back=back)
-                yield from (entry for entry in made if limits.only is None or entry.source in limits.only)
-            tick(end)
+    wanted, done = _looked_up(space.vectors(source), count, limits.only), 0
+    with space.progress.stage(f"dictionary {source}-{target}", len(wanted), "words") as tick:
+        for rows in _batches(wanted):
+            found, shares = answers.best(rows)
+            yield from entries_of(direction, found, rows, limits=limits, probable=shares, back=back)
+            done += len(rows)
+            tick(done)
+
+
+def _looked_up(source: Vectors, count: int, only: frozenset[str] | None) -> list[int]:
+    """The rows, among the first `count`, of the words that a list names: of all words without one."""
+    if only is None:
+        return list(range(count))
+    return sorted(row for word in only if (row := source.index[word]) < count)
+
+
+def _batches(rows: Sequence[int]) -> Iterator[Tensor]:
+    """Yields these rows, BATCH at once."""
+    for begin in range(0, len(rows), BATCH):
+        yield torch.tensor(rows[begin : begin + BATCH])
 
 
 def entries_of(
     direction: Direction,
     found: Neighbours,
-    begin: int,
+    rows: Tensor,
     *,
     limits: Limits,
     probable: Tensor | None,
     back: Backward | None = None,
 ) -> Iterator[Entry]:
-    """The entries of a batch of sources, from row `begin` on, whose best targets (b, k) are `found`.
+    """The entries of the sources at these rows (b,), whose best targets (b, k) are `found`.
 
     `probable` (b, k) are their probabilities, nan where not known. With `limits.mutual`, `back` are the best
     sources of every target. Sources of zeros have no entry, and a score of -inf is none.
     """
-    zeros = zero_places(direction.rows[0][begin : begin + len(found.scores)])
+    zeros = zero_places(direction.rows[0][rows])
     found = Neighbours(found.scores.index_fill(0, zeros, -torch.inf), found.indices)
     source, target = (direction.space.vectors(language).words for language in direction.languages)
-    for row, column, score, rank, probability in _batch(found, begin, limits, probable, back):
+    for row, column, score, rank, probability in _batch(found, rows, limits, probable, back):
         yield Entry(source[row], target[column], score, rank, probability)
 
 
@@ -183,9 +195,9 @@ def best_entries(space: AlignedSpace, source: str, target: str, *, most: int) ->
     else:
         search = search_with(Approximation())(direction, Retrieval(), CANDIDATES)
         answers = _BySearch(search, limits, CANDIDATES, find_calibration(space, source, target))
-    for begin in range(0, len(direction.rows[0]), BATCH):
-        found, probable = answers.best(slice(begin, min(begin + BATCH, len(direction.rows[0]))))
-        yield from entries_of(direction, found, begin, limits=limits, probable=probable)
+    for rows in _batches(range(len(direction.rows[0]))):
+        found, probable = answers.best(rows)
+        yield from entries_of(direction, found, rows, limits=limits, probable=probable)
 
 
 @dataclass
@@ -224,11 +236,11 @@ def check_found(count: int, wanted: str, out: Path) -> None:
 
 
 def _batch(
-    found: Neighbours, begin: int, limits: Limits, probable: Tensor | None, back: Backward | None
+    found: Neighbours, rows: Tensor, limits: Limits, probable: Tensor | None, back: Backward | None
 ) -> Iterator[tuple[int, int, float, int, float | None]]:
     # Row, column, score, rank and probability of the pairs of a batch that are within the limits.
     scores, columns = found.scores[:, : limits.top], found.indices[:, : limits.top]  # (b, k)
-    rows = torch.arange(begin, begin + len(columns), device=columns.device)[:, None].expand_as(columns)
+    rows = rows.to(columns.device)[:, None].expand_as(columns)
     kept = scores > -torch.inf
     if back is not None:
         kept &= back.finds(columns, rows)
@@ -246,8 +258,8 @@ def _batch(
 class _Ranking(Protocol):
     """The answers of one direction, batch by batch."""
 
-    def best(self, rows: slice) -> tuple[Neighbours, Tensor | None]:
-        """The best targets of a batch of sources, `limits.top` or more (b, k), and their probabilities."""
+    def best(self, rows: Tensor) -> tuple[Neighbours, Tensor | None]:
+        """The best targets, `limits.top` or more (b, k), of sources at rows (b,), and their probabilities."""
 
     def back(self) -> Tensor:
         """The best `limits.top` sources (m, k) of every target; -1 is none."""
@@ -262,7 +274,7 @@ class _BySearch:
     looked_up: int
     calibration: Calibration | None
 
-    def best(self, rows: slice) -> tuple[Neighbours, Tensor | None]:
+    def best(self, rows: Tensor) -> tuple[Neighbours, Tensor | None]:
         found = self.search.best(rows, self.looked_up)
         return found, None if self.calibration is None else self.calibration.probabilities(found.scores)
 
@@ -279,9 +291,9 @@ class _ByEvidence:
     direction: Direction
     limits: Limits
 
-    def best(self, rows: slice) -> tuple[Neighbours, Tensor | None]:
+    def best(self, rows: Tensor) -> tuple[Neighbours, Tensor | None]:
         x, y = self.direction.rows
-        columns, csls, probability = self.table.within(np.arange(len(x))[rows], len(y))
+        columns, csls, probability = self.table.within(rows.numpy(), len(y))
         found = Neighbours(torch.from_numpy(csls).to(x), torch.from_numpy(columns.clip(min=0)).to(x.device))
         return found, torch.from_numpy(probability).to(x.device)
 
@@ -302,7 +314,7 @@ class _Filled:
     chosen: _ByEvidence
     searched: _BySearch
 
-    def best(self, rows: slice) -> tuple[Neighbours, Tensor | None]:
+    def best(self, rows: Tensor) -> tuple[Neighbours, Tensor | None]:
         first, probable = self.chosen.best(rows)
         more, _ = self.searched.best(rows)
         same = more.indices[:, :, None] == first.indices[:, None]  # (b, c, k)

@@ -97,8 +97,8 @@ class _Exact:
         """The `most` best targets (n, k) of all sources."""
         return self.spread.nearest("targets", SOURCE, self.most, self.biases.of_target)
 
-    def best(self, rows: slice, top: int) -> Neighbours:
-        """The `top` best targets (b, k), with scores, of a batch of sources."""
+    def best(self, rows: Tensor, top: int) -> Neighbours:
+        """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
         found = self.targets.of(rows)
         return self.biases.scored(Neighbours(found.scores[:, :top], found.indices[:, :top]), rows)
 

@@ -211,7 +211,7 @@ def align(**options: Any) -> int:
     """Align word vectors of two or more languages in one space.
 
     No parallel data is needed. Each alignment gets a verdict, which needs no dictionary either; if one is
-    "failed", the exit code is 3. Words such as pivot, gromov or isf are explained in docs/pages/glossary.md.
+    "failed", the exit code is 3. Words such as pivot, gromov or isf are explained by muse --glossary.
     """
     if unexpected := click.get_current_context().args:
         raise click.UsageError(

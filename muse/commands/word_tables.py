@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -57,7 +57,7 @@ def words_option(command: F) -> F:
     """The option that names a list of words."""
     return click.option(
         "--words", "listed", type=Path, metavar="FILE",
-        help="A list of words, one on each line; - is stdin.",
+        help="A list of words, one on each line, or the first column of an .xlsx; - is stdin.",
     )(command)  # fmt: skip
 
 
@@ -113,15 +113,23 @@ def check_one_source(words: Sequence[str], options: dict[str, Any]) -> None:
 def read_words(path: Path, form: str | None = None) -> list[str]:
     """The words of a list, one on each line, without blank lines; an expression may have several words.
 
+    Those of an Excel workbook are the first column of its first sheet.
     Raise BadFile if there is none, or one that is no word or has no place in a table of this format.
     """
     from muse.errors import BadFile
+    from muse.files.dictionary_tables import is_workbook, workbook_rows
     from muse.files.plain_text import read_lines
     from muse.files.tables import fits
 
     piped = path == STDIN_PATH
     name = STDIN if piped else str(path)
-    lines = (line for block in lines_on_stdin() for line in block) if piped else read_lines(path)
+    lines: Iterable[str]
+    if piped:
+        lines = (line for block in lines_on_stdin() for line in block)
+    elif path.suffix.lower() == ".xlsx" or is_workbook(path):
+        lines = (row[0] if row else "" for _, row in workbook_rows(path))
+    else:
+        lines = read_lines(path)
     found = []
     for number, line in enumerate(lines, 1):
         word = line.strip()

@@ -75,7 +75,7 @@ class Neighbours(NamedTuple):
         """The neighbours of the queries of all parts, one part after the other."""
         return cls(torch.cat([one.scores for one in parts]), torch.cat([one.indices for one in parts]))
 
-    def of(self, queries: slice) -> Neighbours:
+    def of(self, queries: slice | Tensor) -> Neighbours:
         """The neighbours of some queries."""
         return Neighbours(self.scores[queries], self.indices[queries])
 

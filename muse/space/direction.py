@@ -21,8 +21,8 @@ HUBS = 10_000  # of very many words, the most frequent ones
 class Search(Protocol):
     """A search of one direction, whose sources are looked up in batches."""
 
-    def best(self, rows: slice, top: int) -> Neighbours:
-        """The `top` best targets (b, k), with scores, of a batch of sources."""
+    def best(self, rows: Tensor, top: int) -> Neighbours:
+        """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
 
     def back(self, top: int) -> Tensor:
         """The `top` best sources (m, k) of every target."""
@@ -40,8 +40,8 @@ class Biases:
     of_target: Tensor | None
     method: str
 
-    def scored(self, found: Neighbours, rows: slice) -> Neighbours:
-        """The neighbours of these source rows, scored; `found` has cosines minus the bias of the targets."""
+    def scored(self, found: Neighbours, rows: Tensor) -> Neighbours:
+        """The neighbours of sources at rows (b,), scored; `found` has cosines minus the targets' bias."""
         if self.method != "csls" or self.of_source is None:
             return found
         # CSLS is 2 cos - r(x) - r(y), and a bias is r / 2.
@@ -57,8 +57,8 @@ class Exact:
     biases: Biases
     backend: str
 
-    def best(self, rows: slice, top: int) -> Neighbours:
-        """The `top` best targets (b, k), with scores, of a batch of sources."""
+    def best(self, rows: Tensor, top: int) -> Neighbours:
+        """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
         return self.biases.scored(self._targets.nearest(self.x[rows], top), rows)
 
     def back(self, top: int) -> Tensor:
@@ -78,8 +78,8 @@ class Approximate:
     of_target: Neighbours
     biases: Biases
 
-    def best(self, rows: slice, top: int) -> Neighbours:
-        """The `top` best targets (b, k), with scores, of a batch of sources."""
+    def best(self, rows: Tensor, top: int) -> Neighbours:
+        """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
         return self.biases.scored(self.of_source.of(rows).minus_bias(self.biases.of_target, top), rows)
 
     def back(self, top: int) -> Tensor:

@@ -36,6 +36,7 @@ AT_ONCE = 4  # requests that are worked on: threads are left for the page, and /
 OTHER_SITES = ("cross-site", "same-site")  # another port of this machine is of the same site
 Lang = Annotated[str | None, Query(max_length=100, description="A language of the space.")]
 Word = Annotated[str, Query(min_length=1, max_length=WORD)]
+Known = Annotated[str | None, Query(max_length=WORD, description="Its best translation, if that is known.")]
 Text = Annotated[str, Query(min_length=1, max_length=TEXT)]
 Top = Annotated[int, Query(ge=1, le=TOP)]
 Prefix = Annotated[str, Query(max_length=WORD, description="The first letters of a word.")]
@@ -210,7 +211,9 @@ def _about_the_picture(router: APIRouter, explored: Explored) -> None:
         return _picture(explorer, explorer.direction(src, tgt))
 
     @router.get("/api/place")
-    def place(word: Word, src: Lang = None, tgt: Lang = None) -> responses.PlaceAnswer | None:
+    def place(
+        word: Word, src: Lang = None, tgt: Lang = None, answer: Known = None
+    ) -> responses.PlaceAnswer | None:
         """The place of a source word in the picture; null while that is being drawn, and if it is empty."""
         explorer = explored.now()
         direction = explorer.direction(src, tgt)
@@ -220,16 +223,20 @@ def _about_the_picture(router: APIRouter, explored: Explored) -> None:
         x, y = map(_rounded, found.place)
         return responses.PlaceAnswer(
             word=word, form=found.form, language=direction[0], x=x, y=y, exact=found.exact, near=found.near,
-            answer=_landmark(explorer, direction, found.form),
+            answer=_landmark(explorer, direction, answer or _best(explorer, direction, found.form)),
         )  # fmt: skip
 
 
-def _landmark(explorer: Explorer, direction: Direction, form: str) -> responses.Landmark | None:
-    """The best translation of a word, where the picture has it."""
+def _best(explorer: Explorer, direction: Direction, form: str) -> str | None:
+    """The best translation of a word."""
     _, found = explorer.translations(direction, form, 1)
-    if not found.answers:
+    return found.answers[0].target if found.answers else None
+
+
+def _landmark(explorer: Explorer, direction: Direction, best: str | None) -> responses.Landmark | None:
+    """The best translation of a word, where the picture has it."""
+    if best is None:
         return None
-    best = found.answers[0].target
     placed = explorer.place(direction[::-1], best)
     if placed is None:
         return None

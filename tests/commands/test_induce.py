@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from torch import Tensor
 
 from muse.answers.induction import Limits, entries
 from muse.commands.induce import FORMS as SHOWN
@@ -18,7 +19,9 @@ from muse.files.dictionary_writer import OTHER_FORMS, dictionary_writer
 from muse.files.plain_text import read_lines
 from muse.lexicon import Entry
 from muse.search import approximate
+from muse.search.exact import Neighbours
 from muse.space import load_space
+from muse.space.direction import Exact
 from tests.support.command import Command, refused_leaving, tree
 from tests.support.spaces import saved
 
@@ -107,6 +110,44 @@ def test_a_list_has_the_entries_of_its_words(muse: Command, space: Path, more: l
     words = len({row["source"] for row in expected})
     assert (ended.json["words"], ended.json["left_out"]) == (3, {"without_pair": 3 - words, "format": 0})
     assert "left out 1 of 4 words, which are unknown: 'nosuch' is not among the 39 words of fr" in ended.err
+
+
+def test_a_list_may_be_the_first_column_of_a_workbook(muse: Command, space: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["fr7", "a note"], [None, "another"], ["fr12"]):
+        book.active.append(row)
+    book.save(space.parent / "list.xlsx")
+    (space.parent / "list.txt").write_text("fr7\nfr12\n", encoding="utf-8")
+    for name in ("list.xlsx", "list.txt"):
+        muse("induce", space, "--out", space.parent / f"{name}.tsv", "--words", space.parent / name)
+    assert rows(space.parent / "list.xlsx.tsv") == rows(space.parent / "list.txt.tsv") != []
+    (space.parent / "list.xlsx").write_bytes((space.parent / "list.xlsx").read_bytes()[:-30])
+    asked: list[object] = [
+        "induce",
+        space,
+        "--words",
+        space.parent / "list.xlsx",
+        "--out",
+        space.parent / "d",
+    ]
+    refused_leaving(space.parent, muse, asked, "expected a complete Excel workbook", code=1)
+
+
+def test_no_more_words_are_looked_up_than_a_list_has(
+    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[int] = []
+    search = Exact.best
+
+    def counted(self: Exact, rows: Tensor, top: int) -> Neighbours:
+        looked_up.append(len(rows))
+        return search(self, rows, top)
+
+    monkeypatch.setattr(Exact, "best", counted)
+    (space.parent / "list.txt").write_text("fr7\nfr12\n", encoding="utf-8")
+    muse("induce", space, "--out", space.parent / "d.tsv", "--words", space.parent / "list.txt")
+    assert looked_up == [2]
 
 
 @pytest.mark.parametrize(

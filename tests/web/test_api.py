@@ -188,6 +188,13 @@ def test_the_picture_is_drawn_and_finds_words(client: Client) -> None:
     assert asked(client, "/api/place", word="Roi")["form"] == "roi"
 
 
+def test_a_known_answer_is_not_looked_up_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture(client)
+    place = asked(client, "/api/place", word="roi")
+    monkeypatch.setattr(Explorer, "translations", None)
+    assert asked(client, "/api/place", word="roi", answer=place["answer"]["word"]) == place
+
+
 def test_a_picture_without_words_is_empty_and_no_word_has_a_place_in_it() -> None:
     rows = np.eye(8, dtype=np.float32)
     short = plain_space(rows, rows, list("abcdefgh"), list("ABCDEFGH"))  # too short for a picture

@@ -56,7 +56,8 @@ export class Atlas {
     if (!this.ready || !this.word) return;
     const { word } = this;
     try {
-      const place = await ask("/api/place", { src: word.source, tgt: word.target, word: word.form });
+      const [best] = word.translations;
+      const place = await ask("/api/place", { src: word.source, tgt: word.target, word: word.form, answer: best?.word ?? "" });
       if (place && word === this.word && this.ready) this.map.isolate(place);
     } catch { /* the map is of use without this word */ }
   }

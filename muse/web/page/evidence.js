@@ -135,7 +135,7 @@ function aboutSpace(space) {
       ...(space.muse_version ? row("made by", `muse ${space.muse_version}`) : []),
     ),
     make("p", { class: "hint" }, "A page with every figure, and the accuracy on a dictionary: ",
-      make("code", {}, `muse report ${pathOf(space)}`), ". Words such as CSLS and pivot are explained in ",
-      make("code", {}, "docs/pages/glossary.md"), "."),
+      make("code", {}, `muse report ${pathOf(space)}`), ". Words such as CSLS and pivot are explained by ",
+      make("code", {}, "muse --glossary"), "."),
   ];
 }
