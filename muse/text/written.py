@@ -181,8 +181,9 @@ def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser) -> str:
             found += [_run(run, tokeniser), space]
             run = []
         run.append(word.text)
-    line = "".join([*found, _run(run, tokeniser)])
-    return without_spaces(closed_up(line, tokeniser.language), tokeniser.language)
+    line = closed_up("".join([*found, _run(run, tokeniser)]), tokeniser.language)
+    parts = split_at_tags(line)  # the spaces in a tag are its own
+    return "".join(without_spaces(between, tokeniser.language) + tag for between, tag in parts)
 
 
 def _run(words: Sequence[str], tokeniser: Tokeniser) -> str:

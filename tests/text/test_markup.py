@@ -89,6 +89,12 @@ def test_a_whole_tag_is_one_token_and_comes_back_as_it_was(language: str, tag: s
         assert unchanged(language, line) == line
 
 
+def test_a_tag_keeps_the_spaces_that_text_of_its_language_has_not() -> None:
+    line = '猫 狗 <a title="猫 狗"> 猫'
+    copied = [TranslatedToken(one.written, one, True) for one in written_tokens(Tokeniser("en"), line)]
+    assert joined_line(copied, Tokeniser("zh")) == '猫狗 <a title="猫 狗"> 猫'
+
+
 def test_tags_without_quoted_values_are_tags_if_they_are_closed() -> None:
     line = "<option selected>black <b x=y>cat</b></option> <hr noshade/> <b y> <b x=z>"
     tokens = tokens_of("en", line)
