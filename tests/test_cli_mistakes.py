@@ -96,7 +96,7 @@ MISTAKES = [
     wrong("induce space --out d.parquet", "pairs are written to a .txt, .tsv, .csv, .xlsx or .jsonl file"),
     wrong("mine space --src-lang fr --tgt-lang en --source text --target text --out pairs.xlsx",
           "pairs.xlsx: pairs are written to a .tsv or .tsv.gz file, got .xlsx"),
-    wrong("map space --lang fr --vectors fr.vec --out new.json", "a .vec, .vec.gz, .npz, .npy or .parquet"),
+    wrong("map space --lang fr --vectors fr.vec --out new.json", "a .vec, .vec.gz, .npz, .npy, .parquet"),
     wrong("train-lm text --lang en --out en.bin", "en.bin: n-grams are written to a .arpa or .arpa.gz file"),
     wrong("embed text --lang en --out en.bin", "en.bin: vectors are written to a .vec or .vec.gz file"),
     wrong("embed fr.vec --lang fr --out x.vec", "expected text, got mostly numbers", "muse align"),
