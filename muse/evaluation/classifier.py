@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -48,13 +48,7 @@ def parts(labels: Labels, rng: np.random.Generator) -> Parts:
     Raise Mismatch if a class is too small for one sentence in each part.
     """
     drawn: list[list[Labels]] = [[], [], []]
-    for name in np.unique(labels):
-        places = rng.permutation(np.flatnonzero(labels == name))
-        if len(places) < FEWEST:
-            raise Mismatch(
-                f"a classifier needs at least {FEWEST} sentences of each class, got {len(places)} of one; "
-                "merge or remove rare classes"
-            )
+    for places in _by_class(labels, FEWEST, "a classifier needs", rng):
         ends = np.array([-2, -1]) * (len(places) // 5) + len(places)
         for part, chosen in zip(drawn, np.split(places, ends), strict=True):
             part.append(chosen)
@@ -67,15 +61,21 @@ def folds(labels: Labels, count: int, rng: np.random.Generator) -> Labels:
     Raise Mismatch if a class has fewer sentences than there are folds.
     """
     fold = np.empty(len(labels), np.int64)  # (n,)
-    for name in np.unique(labels):
-        places = rng.permutation(np.flatnonzero(labels == name))
-        if len(places) < count:
-            raise Mismatch(
-                f"{count} folds need at least {count} sentences of each class, got {len(places)} of one; "
-                "merge or remove rare classes"
-            )
+    for places in _by_class(labels, count, f"{count} folds need", rng):
         fold[places] = (np.arange(len(places)) + rng.integers(count)) % count
     return fold
+
+
+def _by_class(labels: Labels, least: int, needed: str, rng: np.random.Generator) -> Iterator[Labels]:
+    """The places of each class, in random order; Mismatch, which begins with `needed`, for too few."""
+    for name in np.unique(labels):
+        places = rng.permutation(np.flatnonzero(labels == name))
+        if len(places) < least:
+            raise Mismatch(
+                f"{needed} at least {least} sentences of each class, got {len(places)} of one; merge or "
+                "remove rare classes"
+            )
+        yield places
 
 
 @dataclass(frozen=True)
