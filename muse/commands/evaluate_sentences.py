@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder, pair_scores
+from muse.commands.evaluate_suite import OPTIONS, check_suite_options, suite_report
 from muse.commands.evaluate_tasks import FILE, METHODS, Report, prints_scores, require, single, this_task
 from muse.commands.options import (
     backend,
@@ -47,11 +48,13 @@ class _Task(NamedTuple):
         "Input": ("--source", "--target", "--parallel", "--src", "--tgt"),
         "Encoder": ENCODER,
         "What it measures": ("--retrieval", "--both-ways"),
+        "Tasks of one language": OPTIONS,
         "Advanced": ("--neighbours", "--backend"),
     },
     examples=(
         "muse evaluate sentences embeddings/aligned/fr-en --source test.fr --target test.en",
         "muse evaluate sentences SPACE --parallel test.tsv --encoder idf --retrieval margin",
+        "muse evaluate sentences SPACE --suite data --encoder sif --fit en=text.en --picture suite.svg",
     ),
 )
 @click.argument("space", type=Path, required=False)
@@ -71,18 +74,32 @@ class _Task(NamedTuple):
     "--neighbours", type=click.IntRange(1), metavar="K",
     help="Size of the neighbourhood.  [default: 10 for csls, 4 for margin]",
 )  # fmt: skip
+@click.option(
+    "--suite", type=Path, metavar="FOLDER",
+    help="Instead of retrieval: the test sets of SentEval, SICK and STS in a folder, in --src (en).",
+)  # fmt: skip
+@click.option("--tasks", metavar="NAME,NAME", help="Tasks of --suite, such as MR,TREC,STS-B.  [default: all]")
+@click.option(
+    "--folds", default=10, show_default=True, type=click.IntRange(3, 100), metavar="N",
+    help="Folds of the cross-validation of --suite.",
+)  # fmt: skip
+@click.option("--picture", "out", type=Path, metavar="FILE.svg", help="Also draw the scores of --suite.")
 @languages
 @encoder_options("mean")  # the baseline of every table
 @backend
 @common
 @prints_scores
 def sentences(space: Path, options: dict[str, Any]) -> Report:
-    """P@1, P@5 and P@10 of sentence retrieval.
+    """P@1, P@5 and P@10 of sentence retrieval, or the tasks of a suite.
 
-    For each sentence of one language, the translation is looked up among those of the other.
+    For each sentence of one language, the translation is looked up among those of the other. With --suite,
+    classifiers and correlations measure the vectors of one language, as SentEval does.
     """
     from muse.errors import BadSetting
 
+    check_suite_options(options)
+    if options["suite"] is not None:
+        return suite_report(space, options)
     if given("neighbours") and not {"csls", "margin"} & set(options["methods"]):
         methods = " and ".join(options["methods"])
         raise click.UsageError(f"--neighbours is for --retrieval csls or margin, not for {methods}.")

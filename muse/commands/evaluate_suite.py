@@ -1,0 +1,131 @@
+"""`muse evaluate sentences --suite`: the tasks of SentEval, SICK and STS for an encoder, with a picture."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from muse.commands.encoders import encoded, made_by, open_encoder
+from muse.commands.evaluate_tasks import Report
+from muse.commands.options import given, open_space
+from muse.progress import printable
+
+if TYPE_CHECKING:
+    from muse.evaluation.suite import TaskScore
+
+OPTIONS = ("--suite", "--tasks", "--folds", "--picture")
+ALONE = ("source_file", "target_file", "parallel", "methods", "both_ways", "neighbours", "target", "backend")
+_LEFT, _WIDE, _LINE, _TOP = 84, 420, 26, 54  # of the picture: pixels
+
+
+def check_suite_options(options: dict[str, Any]) -> None:
+    """Raise UsageError for options of retrieval beside --suite, and for those of the suite without it."""
+    if options["suite"] is None:
+        if idle := given("tasks", "folds", "out"):
+            raise click.UsageError(f"{idle[0]} needs --suite FOLDER.")
+    elif idle := given(*ALONE):
+        raise click.UsageError(f"{idle[0]} is for retrieval; leave it out, or leave out --suite.")
+
+
+def suite_report(space: Path, options: dict[str, Any]) -> Report:
+    """The figures of every task of the folder, and the lines to print; writes the picture."""
+    from muse.evaluation.classifier import require_sklearn
+    from muse.evaluation.score import gold_name, space_signature
+    from muse.evaluation.suite import SuiteConfig, evaluate_suite, means
+    from muse.files.space_folder import with_checksum
+    from muse.files.suite_folder import ENGLISH, TASKS, read_suite
+    from muse.files.writing import check_place, replaced
+
+    require_sklearn()
+    if options["out"] is not None:
+        check_place(options["out"])
+    names, language = _names(options["tasks"], TASKS), options["source"] or ENGLISH
+    tasks = read_suite(options["suite"], language, names)
+    loaded = open_space(space, "cpu", options["quiet"])
+    loaded.side(language)
+    encoder = open_encoder(loaded, options)
+    gold = "+".join(gold_name(path) for task in tasks for path in task.files)
+    signature = space_signature(
+        loaded, language, language, retrieval="suite",
+        gold=with_checksum(options["suite"].resolve().name, hashlib.sha256(gold.encode()).hexdigest()),
+        more=(*made_by(encoder, options), f"folds:{options['folds']}", f"drawn:{options['seed']}"),
+    )  # fmt: skip
+    scores = evaluate_suite(
+        tasks, lambda sentences: encoded(encoder, sentences, language, loaded.progress),
+        SuiteConfig(folds=options["folds"], seed=options["seed"]), loaded.progress,
+    )  # fmt: skip
+    if options["out"] is not None:
+        with replaced(options["out"]) as stream:
+            stream.write(drawn(scores, str(signature)).encode("utf-8", "replace"))
+    found = means(scores)
+    missing = [name for name in names if name not in {task.name for task in tasks}]
+    fields = {
+        "tasks": {score.name: score.as_json() for score in scores}, "means": found, "missing": missing,
+        "language": language, "folds": options["folds"], "signature": str(signature),
+    }  # fmt: skip
+    lines = [str(score) for score in scores]
+    lines += [f"mean {measure} = {value:.1f}" for measure, value in found.items()]
+    lines += [f"not in the folder: {', '.join(missing)}"] if missing else []
+    return fields, [*lines, str(signature)]
+
+
+def _names(text: str | None, known: Sequence[str]) -> list[str]:
+    """The tasks of a list with commas, in the order of all; a UsageError for another name."""
+    if text is None:
+        return list(known)
+    asked = {name.strip().casefold() for name in text.split(",")}
+    if unknown := asked - {name.casefold() for name in known}:
+        raise click.UsageError(
+            f"--tasks must be some of {', '.join(known)}; got {', '.join(sorted(unknown))}."
+        )
+    return [name for name in known if name.casefold() in asked]
+
+
+def drawn(scores: Sequence[TaskScore], title: str) -> str:
+    """A picture in SVG: a bar a task from 0 to 100, with its interval and its figure."""
+    height = _TOP + _LINE * len(scores) + 30
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 {height}" font-family="sans-serif" '
+        'font-size="13" role="img">',
+        f"<title>{_plain(', '.join(f'{one.name} {one.value:.1f}' for one in scores))}</title>",
+        f'<rect width="640" height="{height}" fill="#fff"/>',
+        '<text x="12" y="22" font-size="10" textLength="616" lengthAdjust="spacingAndGlyphs">'
+        f"{_plain(title)}</text>",
+        '<text x="12" y="42" fill="#555">accuracy (blue) and Pearson’s correlation (green), × 100, with 95 % '
+        "intervals</text>",
+    ]
+    for place, score in enumerate(scores):
+        parts += _bar(score, _TOP + _LINE * place)
+    base = _TOP + _LINE * len(scores)
+    for tick in range(0, 101, 25):
+        parts.append(
+            f'<text x="{_x(tick):.1f}" y="{base + 18}" fill="#555" text-anchor="middle">{tick}</text>'
+            f'<line x1="{_x(tick):.1f}" x2="{_x(tick):.1f}" y1="{_TOP}" y2="{base}" stroke="#0002"/>'
+        )
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _bar(score: TaskScore, top: int) -> list[str]:
+    middle, (low, high) = top + _LINE / 2, score.ci95
+    colour = "#2b6cb0" if score.measure == "accuracy" else "#2f855a"
+    return [
+        f'<text x="{_LEFT - 8}" y="{middle + 4:.1f}" text-anchor="end">{_plain(score.name)}</text>',
+        f'<rect x="{_LEFT}" y="{top + 4}" width="{_x(score.value) - _LEFT:.1f}" height="{_LINE - 8}" '
+        f'fill="{colour}" fill-opacity=".75"/>',
+        f'<line x1="{_x(low):.1f}" x2="{_x(high):.1f}" y1="{middle:.1f}" y2="{middle:.1f}" stroke="#111" '
+        'stroke-width="2"/>',
+        f'<text x="{_x(100) + 12:.1f}" y="{middle + 4:.1f}">{score.value:.1f} [{low:.1f}, {high:.1f}]</text>',
+    ]
+
+
+def _x(value: float) -> float:
+    return _LEFT + _WIDE * min(max(value, 0.0), 100.0) / 100
+
+
+def _plain(text: str) -> str:
+    return escape(printable(text))
