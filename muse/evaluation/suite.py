@@ -100,7 +100,7 @@ def evaluate_suite(
     with progress.stage("suite", len(tasks), "tasks") as tick:
         for done, task in enumerate(tasks, 1):
             rng = np.random.default_rng([config.seed, *task.name.encode()])
-            found.append(_SCORED.get(task.scored, _given)(task, _Rows(task, encode), config, rng))
+            found.append(_SCORED.get(task.scored, _given)(task, _Encoded(task, encode), config, rng))
             tick(done)
     return found
 
@@ -116,7 +116,7 @@ def means(scores: Sequence[TaskScore]) -> dict[str, float]:
     return {name: float(np.mean(values)) for name, values in by.items() if values}
 
 
-class _Rows:
+class _Encoded:
     """The rows of a task's parts; equal sentences are encoded once."""
 
     def __init__(self, task: SuiteTask, encode: Encode) -> None:
@@ -143,7 +143,7 @@ class _Rows:
         return empty_pairs(sides[0], sides[-1])
 
 
-def _by_folds(task: SuiteTask, rows: _Rows, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
+def _by_folds(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
     part = task.parts["all"]
     (truth,) = _coded(task, ["all"])
     fold = folds(truth, config.folds, rng)
@@ -152,7 +152,7 @@ def _by_folds(task: SuiteTask, rows: _Rows, config: SuiteConfig, rng: np.random.
     return _accuracy(task, (truth, found), (trained, rows.empty(part)), rng)
 
 
-def _given(task: SuiteTask, rows: _Rows, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
+def _given(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
     names = [name for name in ("train", "dev", "test") if name in task.parts]
     coded = dict(zip(names, _coded(task, names), strict=True))
     parts = {name: Labelled(rows.features(task.parts[name]), coded[name]) for name in names}
@@ -187,7 +187,7 @@ def _accuracy(
     )
 
 
-def _regression(task: SuiteTask, rows: _Rows, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
+def _regression(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
     train, test = (_rated(task.parts[name], rows) for name in ("train", "test"))
     score = evaluate_relatedness(train, test, NOTHING, rng=rng)
     plain = evaluate_sts(*test, NOTHING, rng=rng)
@@ -202,12 +202,12 @@ def _regression(task: SuiteTask, rows: _Rows, config: SuiteConfig, rng: np.rando
     )  # fmt: skip
 
 
-def _rated(part: SuitePart, rows: _Rows) -> RatedRows:
+def _rated(part: SuitePart, rows: _Encoded) -> RatedRows:
     first, second = rows.sides(part)
     return RatedRows(first, second, np.array(part.ratings))
 
 
-def _cosine(task: SuiteTask, rows: _Rows, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
+def _cosine(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
     sets = {name: _rated(part, rows) for name, part in task.parts.items()}
     scores = {name: evaluate_sts(*rated, NOTHING, rng=rng) for name, rated in sets.items()}
     pearsons = np.array([one.pearson for one in scores.values()])
