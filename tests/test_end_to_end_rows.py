@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from muse.learn.initialise.clusters import ClustersConfig, Round, clusters
 from muse.learn.transport import TransportConfig
 from muse.run.runtime import Runtime
 from muse.space import load_space
-from muse.vectors import Vectors
+from muse.vectors import Matrix, Vectors
 from tests.support.asgi import Client
 from tests.support.command import Command, Ended, inside, refused, refused_leaving, tree
 from tests.support.toys import raw_mixture, write_vec
@@ -276,3 +277,43 @@ def test_unrelated_rows_are_not_called_aligned(made: Path, fast: Command, tmp_pa
     assert "may succeed with another --seed" in ended.err
     assert "--seed 1" in ended.err
     assert "try more than --init" not in ended.err
+
+
+def _chunks(rows: Matrix, names: Sequence[str]) -> bytes:
+    lines = zip(names, rows.tolist(), strict=True)
+    return b"".join(json.dumps({"id": name, "vector": row}).encode() + b"\n" for name, row in lines)
+
+
+@pytest.mark.slow
+def test_the_chunks_of_documents_are_learned_from_and_paired_in_their_order(
+    muse: Command, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(240, 8)).astype(np.float32)
+    turn = np.linalg.qr(rng.normal(size=(8, 8)))[0].astype(np.float32)
+    names = [f"doc {row % 60}" for row in range(240)]  # four chunks each, the first ones first
+    (tmp_path / "a.jsonl").write_bytes(_chunks(rows, names))
+    order = rng.permutation(60)  # of documents
+    kept = (np.arange(240).reshape(4, 60)[:, order]).ravel()[:-1]  # the last document lacks its last chunk
+    (tmp_path / "b.jsonl").write_bytes(_chunks(rows[kept] @ turn, [names[row] for row in kept]))
+    (tmp_path / "ids.tsv").write_text("".join(f"doc {doc}\tdoc {doc}\n" for doc in range(60)))
+    files = (
+        "--src-emb",
+        tmp_path / "a.jsonl",
+        "--tgt-emb",
+        tmp_path / "b.jsonl",
+        "--dictionary",
+        tmp_path / "ids.tsv",
+    )
+    ended = muse(
+        "align", "--src", "a", "--tgt", "b", *files, "--init", "dictionary", "--out", tmp_path / "space"
+    )
+    assert ended.code == 0
+    assert "ids repeat (60 of them, such as" in ended.err
+    assert "59 pairs have ids of several rows, as many on both sides" in ended.err
+    assert "left out 1 of 60 pairs, whose ids have several rows" in ended.err
+    space = load_space(tmp_path / "space")
+    assert (len(space.vectors("a")), len(space.vectors("b"))) == (240, 239)
+    mapped = space.map_words("a", rows[kept])
+    cosines = (mapped * space.map_words("b", rows[kept] @ turn)).sum(axis=1)
+    assert cosines.min() > 0.97  # of the true pairs: the first chunk with the first

@@ -84,3 +84,16 @@ def test_pairs_of_other_languages(lexicon: Lexicon, identical: int, known: int) 
 def test_pairs_of_these_languages(lexicon: Lexicon) -> None:
     numbers = list(map(str, range(50)))
     assert lexicon.doubt(WordIndex(FRENCH + numbers), WordIndex(ENGLISH + numbers)) == ""
+
+
+def test_pairs_of_rows_where_ids_are_repeated() -> None:
+    source = WordIndex(["a", "b", "a #2", "c", "a #10", "d", "e #2"])
+    target = WordIndex(["B", "A #10", "B #2", "A", "A #2", "C", "D", "D #2", "E"])
+    pairs = (("a", "A"), ("b", "B"), ("c", "C"), ("d", "D"), ("e #2", "E"), ("x", "B"), ("a #2", "A"))
+    found = Lexicon(pairs, tuple(np.arange(7) / 10)).pairs_of_rows(source, target)
+    # In the order of their numbers; b and d have one row on one side, two on the other.
+    expected = [("a", "A"), ("a #2", "A #2"), ("a #10", "A #10"), ("c", "C"), ("e #2", "E"), ("x", "B")]
+    assert list(found.lexicon.pairs) == expected
+    assert found.lexicon.scores == (0.0, 0.0, 0.0, 0.2, 0.4, 0.5)
+    assert (found.replaced, found.left_out) == (1, 3)
+    assert LEXICON.pairs_of_rows(WordIndex(["cat"]), WordIndex(["chat"])) == (LEXICON, 0, 0)

@@ -39,6 +39,7 @@ _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
 _HEAD, _LONG_HEAD = 1 << 16, 1 << 20  # bytes that tell JSON lines, and a CSV with the columns of its rows
 _LARGEST = 1 << 63  # integers of 64 bits are smaller
+_LARGEST_NUMBER = float(np.finfo(np.float32).max)
 _AGAIN = "export it again"
 
 _Get = Callable[[int], bytes]
@@ -202,7 +203,7 @@ def _fault(path: Path, rows: Sequence[tuple[int, _Record]], layout: _Layout) -> 
             found = f"{len(value)}"
         elif odd := [one for one in value if isinstance(one, bool) or not isinstance(one, int | float)]:
             found = f"{odd[0]!r:.60} among them"
-        elif not np.isfinite(np.array(value, float).astype(np.float32)).all():
+        elif not _fits(value):
             found = "nan, inf or a number too large among them"
         else:
             continue
@@ -211,6 +212,14 @@ def _fault(path: Path, rows: Sequence[tuple[int, _Record]], layout: _Layout) -> 
             f"{found}; correct or remove that row"
         )
     return BadFile(f"{path}: expected rows of {layout.dimension} numbers, got others; {_AGAIN}")
+
+
+def _fits(numbers: Sequence[float]) -> bool:
+    """Whether all numbers are finite as float32."""
+    try:
+        return all(abs(float(one)) <= _LARGEST_NUMBER for one in numbers)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
 
 
 @dataclass(frozen=True)
