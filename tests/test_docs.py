@@ -41,6 +41,7 @@ NEEDS = {  # the packages of extras that the blocks of a page need
     "many-machines.md": ("pyarrow", "ray"),
     "look.md": ("fastapi", "jinja2", "sklearn", "uvicorn"),
     "measure-sentences.md": ("sklearn",),
+    "query-wrappers.md": ("sentence_transformers", "tokenizers", "safetensors"),
     "sentence-systems.md": ("tokenizers",),
     "use-encoder.md": ("sentence_transformers", "tokenizers", "safetensors"),
     "vector-store.md": ("pyarrow", "safetensors", "sklearn"),
