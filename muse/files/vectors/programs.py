@@ -55,7 +55,7 @@ _OTHERS: dict[bytes, tuple[str, str]] = {
     b"ARROW1": ("Arrow (Feather)", 'convert it: pandas.read_feather(...).to_parquet("vectors.parquet")'),
 }
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\{\s*\"|\[\s*[\[{\"])")
-_STATIC, _TOKENIZER, _TENSORS = "0_StaticEmbedding", "tokenizer.json", "model.safetensors"
+_TOKENIZER, _TENSORS = "tokenizer.json", "model.safetensors"
 _TABLES = ("embedding.weight", "embeddings")  # the names of sentence-transformers and of model2vec
 _SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]|</?(?:s|pad|unk|mask)>")  # marked so or not
 # What stands for a space in GPT-2's alphabet of bytes, whose first characters are printable, and elsewhere.
