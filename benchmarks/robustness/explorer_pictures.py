@@ -38,6 +38,7 @@ MARGIN = 12  # pixels of the page around a part of it
 SMALL = 520  # pixels of the width of a picture in a row of them
 SURE = ("maison", "eau", "roi", "femme", "chat", "soleil")
 WEAK = ("fromage", "lundi", "bonjour", "bleu", "chaussure", "cuillère", "janvier")
+ENGLISH = ("king", "queen", "house", "green", "white", "night", "book", "water")
 ISOLATED = ("roi", "mer", "rouge", "frère")
 MOMENTS = (0.0, 0.55, 1.0)  # of the languages' coming together, from apart to united
 # The time of the page stands still, at a moment of the 1.9 s in which the languages move, after 1.1 s.
@@ -79,7 +80,7 @@ def shots(home: str) -> Iterator[Shot]:
     yield Shot("explorer-sure", sure, part=answer)
     yield Shot("explorer-weak", f"#fr/{chosen(home, WEAK, 'weak')}", part=answer)
     yield Shot("explorer-unknown", "#fr/maisno", part=answer)
-    yield Shot("explorer-other-language", "#fr/king", part=answer)
+    yield Shot("explorer-other-language", f"#fr/{chosen(home, ENGLISH, 'weak')}", part=answer)
     yield Shot("explorer-sentence", sentence, part=answer)
     yield Shot("explorer-alternatives", sentence, act=open_alternatives, part=(*answer, "#alternatives"))
     yield Shot("explorer-isolated", isolated, part=("#map",))
