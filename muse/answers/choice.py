@@ -34,6 +34,8 @@ from muse.answers.model import (
     decisive,
     elsewhere_odds,
     mutual_share,
+    mutual_shift,
+    shifted,
 )
 from muse.answers.outside import OutsideScores, measured_odds
 from muse.answers.spelling import Correspondences, Spellings
@@ -179,17 +181,30 @@ def _more_mutual(
     """The directions, or those by CSLS if far fewer words than by it are each other's answer.
 
     It replaces a test where there are no pairs and no outside scores: each direction is chosen without the
-    other.
+    other. How many are mutual also tells there how probable the answers are.
     """
     there, back = (one.answers.first() for one in found)
     mutual, by_csls = mutual_share(there, back), mutual_share(lists.columns[:, 0], lists.rows[:, 0])
     shown = [replace(one.report, mutual=mutual, mutual_csls=by_csls) for one in found]
     tested = outside or any(report.labelled for report in shown)
-    lost = mutual < MUTUAL_LEFT * by_csls and not tested
+    if tested:
+        return tuple(replace(one, report=report) for one, report in zip(found, shown, strict=True))
+    if mutual < MUTUAL_LEFT * by_csls:
+        sides = zip(shown, (lists, lists.reversed()), strict=True)
+        return tuple(ChosenAnswers(csls_answers(of), replace(report, by="csls")) for report, of in sides)
+    by = mutual_shift(there, back)
     return tuple(
-        ChosenAnswers(csls_answers(of), replace(report, by="csls")) if lost else replace(one, report=report)
-        for one, report, of in zip(found, shown, (lists, lists.reversed()), strict=True)
+        _calibrated(replace(one, report=report), by) for one, report in zip(found, shown, strict=True)
     )
+
+
+def _calibrated(found: ChosenAnswers, by: float) -> ChosenAnswers:
+    """The answers with so much added to the log odds of their probabilities, and of those of unseen words."""
+    answers = replace(found.answers, probability=shifted(found.answers.probability, by))
+    if found.unseen is None:
+        return replace(found, answers=answers)
+    model = replace(found.unseen.model, curve=found.unseen.model.curve.shifted(by))
+    return replace(found, answers=answers, unseen=replace(found.unseen, model=model))
 
 
 def known_spellings(

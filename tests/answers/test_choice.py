@@ -18,6 +18,7 @@ from muse.answers.model import (
     ProbabilityCurve,
     csls_answers,
     mutual_share,
+    mutual_shift,
     read_elsewhere,
     write_elsewhere,
 )
@@ -196,6 +197,21 @@ def test_calibration_recovers_shares() -> None:
     calibrated = ProbabilityCurve.fitted(odds, rng.random(len(odds)) < truth)
     assert abs(calibrated(odds) - truth).mean() < 0.02
     assert (np.diff(calibrated(np.sort(odds))) >= 0).all()
+
+
+def test_more_mutual_answers_are_more_probable() -> None:
+    mine = np.arange(1_000)
+    shifts = [mutual_shift(np.where(mine < count, mine, -1), mine) for count in (100, 400, 450, 1_000)]
+    assert shifts == sorted(shifts)
+    assert shifts[1] == pytest.approx(0.4 + 1.3 * np.log(401 / 601))
+    assert shifts[0] == -0.5
+    # Of the smaller vocabulary: sources without an equivalent among few targets say nothing.
+    assert mutual_shift(np.where(mine < 400, mine, -1), mine[:500]) == 0.25
+
+
+def test_a_shifted_curve_has_the_odds_multiplied() -> None:
+    curve, knots = ProbabilityCurve.identity(), np.linspace(-8, 8, 33)
+    np.testing.assert_allclose(curve.shifted(0.5)(knots), 1 / (1 + np.exp(-knots - 0.5)), rtol=1e-5)
 
 
 def test_mixed_log_odds() -> None:
