@@ -1,10 +1,12 @@
 """What SICK's shared sentences are worth: SICK-E by parts of the number, and by its official parts.
 
-    python -m benchmarks.sentences.leak --space SPACE --out FILE.csv [--encoder NAME=ENCODER ...] [--shared ../shared]
+    python -m benchmarks.sentences.leak --space SPACE --out FILE.csv
+        [--encoder NAME=ENCODER ...] [--shared ../shared]
 
 A logistic regression on [u, v, |u - v|, u * v] of frozen vectors learns from a train part, and its dev part
-chooses the strength. By the last digit of the number (7: dev, 8 and 9: test) both sentences of most test pairs
-are learned; the official test part is shown as a whole, and by how many sentences of a pair were learned.
+chooses the strength. By the last digit of the number (7: dev, 8 and 9: test) both sentences of most test
+pairs are learned; the official test part is shown as a whole, and by how many sentences of a pair were
+learned.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def splits(path: Path, text: Inference) -> Iterator[tuple[str, NDArray[np.str_]]
 
 
 def tested(text: Inference, parts: NDArray[np.str_]) -> Iterator[tuple[str, Places]]:
-    """The places of the test pairs: all, and those of which no, one or both sentences are in the train part."""
+    """The places of the test pairs: all, and by how many of their sentences are in the train part."""
     sides = np.array([text.premises, text.hypotheses])  # (2, p)
     learned = np.isin(sides, sides[:, parts == "train"]).sum(axis=0)
     yield "all", np.flatnonzero(parts == "test")
