@@ -31,7 +31,8 @@ class RowsScore:
     """P@1, P@5 and P@10 in percent, mean rank and mean cosine of the counterparts, with 95 % intervals.
 
     `queries` rows were looked up among `targets`; of several counterparts of a row the nearest counts.
-    `missing` pairs named a row that is not there. Ties with the counterpart count as ahead of it.
+    `missing` pairs named a row that is not there, or an id of several rows that has not as many on the other
+    side. Ties with the counterpart count as ahead of it.
     """
 
     p_at_1: float
@@ -103,14 +104,15 @@ def _places(sides: tuple[Vectors, Vectors], pairs: Lexicon | None) -> tuple[Rank
     if pairs is None:
         _check_numbered(own, other)
         return np.repeat(np.arange(len(own))[:, None], 2, axis=1), 0
-    known = pairs.indices(own.index, other.index)  # (p, 2)
+    of_rows = pairs.pairs_of_rows(own.index, other.index)
+    known = of_rows.lexicon.indices(own.index, other.index)  # (p, 2)
     if not len(known):
         such = "".join(f" (such as {left!r}, {right!r})" for left, right in pairs.pairs[:1])
         raise Mismatch(
             f"at least one pair must name a row of both sides, got none of {len(pairs)}{such}; ids of "
             f"{own.language} are like {own.words[0]!r}, of {other.language} like {other.words[0]!r}"
         )
-    return known, len(pairs) - len(known)
+    return known, len(of_rows.lexicon) - len(known) + of_rows.left_out
 
 
 def _check_numbered(own: Vectors, other: Vectors) -> None:

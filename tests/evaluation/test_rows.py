@@ -151,3 +151,12 @@ def test_what_cannot_be_paired_is_refused() -> None:
             space, (own, replace(other, repeated=2)), None, retrieval=Retrieval(),
             rng=np.random.default_rng(0),
         )  # fmt: skip
+
+
+def test_rows_with_one_id_belong_together_in_their_order() -> None:
+    rows = np.eye(5, dtype=np.float32)
+    source, target = ["a", "a #2", "b", "b #2", "c"], ["A", "B", "A #2", "C", "D"]
+    space = plain_space(rows, rows[[0, 2, 1, 4, 3]], source, target)
+    found = _evaluate(space, Lexicon((("a", "A"), ("b", "B"), ("c", "C"))))
+    # Of b there are two rows and of B one: nobody knows which of them is meant.
+    assert (found.queries, found.missing, found.p_at_1) == (3, 1, 100.0)

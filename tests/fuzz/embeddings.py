@@ -77,6 +77,14 @@ def _flat(kind: str) -> Write:
     return write
 
 
+def _mapped(path: Path) -> None:
+    import faiss
+
+    index = faiss.IndexIDMap2(faiss.IndexFlatIP(ROWS.shape[1]))
+    index.add_with_ids(ROWS, np.arange(len(ROWS)) * 3)
+    faiss.write_index(index, str(path))
+
+
 def _tensor(path: Path) -> None:
     from safetensors.numpy import save_file
 
@@ -224,6 +232,16 @@ def _folder(folder: Path) -> Iterator[Any]:
     yield read_vectors(folder / "x", language="en").matrix
 
 
+_PAGE = '{"result": {"points": [{"id": 1, "vector": {"a": [1, 2]}}, {"id": 1, "vector": {"a": [3, 4]}}]}}'
+_BATCH = '{"custom_id": "a", "response": {"body": {"data": [{"embedding": "AACAPwAAAEA="}]}}}'
+_STORES = {
+    "qdrant.jsonl": '{"id": 7, "vector": [1, 2.5], "payload": {"text": "a"}}\n{"id": "b", "vector": null}\n',
+    "scroll.jsonl": _PAGE,
+    "openai.jsonl": _BATCH,
+    "chroma.jsonl": '{"ids": ["a", "b"], "embeddings": [[1, 2], [3, 4]], "documents": ["x", null]}\n',
+    "x.csv": 'id,text,v\n7,"a\n""b""","[1,2.5]"\n8,,\\N\n9,c,"[-3e-1,4]"\n',
+    "y.csv": "a\t[1,2.5]\nb\t[3,4]\n",
+}
 _GLOVE = "the 0.1 0.2 0.3\nnew york 1 0 0\ncat -1e-3 2 .5\n"
 
 TARGETS = (
@@ -281,11 +299,13 @@ TARGETS = (
                 "x.safetensors": _tensor,
                 "x.faiss": _flat("IndexFlatIP"),
                 "y.faiss": _flat("IndexFlatL2"),
+                "z.faiss": _mapped,
                 "x.parquet": _columns,
             }
         ),
         _rows,
     ),
+    Target("stores", files(_STORES), _rows),
     Target("fasttext", _inputs({"x.bin": _fasttext(), "y.bin": _fasttext(maxn=0)}), _model, FASTTEXT),
     Target("spacy", _pipelines, _pipeline),
     Target("spacy.archive", _archives, _vectors),
