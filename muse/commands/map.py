@@ -24,7 +24,6 @@ from muse.commands.sections import SectionedCommand
     examples=(
         "muse map embeddings/aligned/fr-en --lang fr --vectors new.vec --out new-mapped.vec",
         "muse map SPACE --lang fr --vectors wiki.fr.bin --words new.txt",
-        "muse map SPACE --lang old --vectors points.jsonl --out mapped.jsonl",
     ),
 )
 @click.argument("space", type=Path, required=False)
