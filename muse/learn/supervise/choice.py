@@ -1,4 +1,7 @@
-"""Choice: the method that translates held-out pairs best, or of equals the simplest."""
+"""Choice: the method that translates held-out pairs best, or of equals the simplest.
+
+For rows in no order, it is the one that keeps most neighbours of held-out rows (`neighbours`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -24,11 +28,16 @@ from muse.learn.supervise.cross_validation import (
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.linear import CanonicalConfig
 from muse.learn.supervise.methods import (
+    CORRECTIONS,
     PENALTIES,
+    RANKED_PENALTY,
+    RANKS,
     SETTINGS,
     Method,
     canonical_method,
     contrastive_method,
+    corrected_method,
+    fitted_once,
     procrustes_method,
     refined_method,
     relaxed_method,
@@ -39,12 +48,14 @@ from muse.learn.supervise.methods import (
     unfitted,
     whitened_method,
 )
+from muse.learn.supervise.neighbours import kept_neighbours
 from muse.progress import Tick
 from muse.run.runtime import Runtime
 
 log = logging.getLogger(__name__)
 
 TESTED = 500  # words on which the slow methods are tested
+TESTED_ROWS = 1_000  # on which all methods of rows are
 METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
 TRANSPORTS = 2  # with self-learning and without
 TRAINED = 2  # RCSLS and contrastive training
@@ -73,18 +84,29 @@ class MethodScore:
     fits: Sequence[Maps]
     ranks: Ranks
     seconds: float
+    kept: Mapping[int, float] | None = None  # the share of neighbours that each word keeps, for rows
+
+    @property
+    def values(self) -> Mapping[int, float]:
+        """What counts of each held-out word: its reciprocal rank, or for rows the neighbours it keeps."""
+        if self.kept is not None:
+            return self.kept
+        return dict(zip(self.ranks.words.tolist(), self.ranks.reciprocal.tolist(), strict=True))
 
     @property
     def score(self) -> float:
-        """The mean reciprocal rank of the held-out words."""
-        return float(self.ranks.reciprocal.mean()) if len(self.ranks.ranks) else 0.0
+        """The mean of the values."""
+        return fmean(self.values.values()) if self.values else 0.0
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` and the manifest show."""
         return {
             "name": self.method.name,
             **_held_out(self.ranks.right, len(self.ranks.ranks)),
-            "reciprocal_rank": round(self.score, 4),
+            "reciprocal_rank": round(float(self.ranks.reciprocal.mean()), 4)
+            if len(self.ranks.ranks)
+            else 0.0,
+            **({} if self.kept is None else {"kept_neighbours": round(100 * self.score, 2)}),
             "words": len(self.ranks.words),
             "seconds": round(self.seconds, 2),
         }
@@ -162,7 +184,8 @@ class _Choice:
         began = time.perf_counter()
         fits = self.fits(method)
         ranks = held_out(fits, self.folds, self.search)
-        tested = MethodScore(method, fits, ranks, time.perf_counter() - began)
+        kept = kept_neighbours(fits, self.folds, self.search) if self.regress else None
+        tested = MethodScore(method, fits, ranks, time.perf_counter() - began, kept)
         self.tick(next(self.numbers))
         share = f"P@1 {ranks.p_at_1:.1f}" if len(ranks.ranks) else "no P@1"
         log.info("%s: %s on %d held out (%.1f s)", method.name, share, len(ranks.words), tested.seconds)
@@ -175,6 +198,8 @@ class _Choice:
     def fits(self, method: Method) -> list[Maps]:
         """The maps fitted without one fold after the other, to fewer of them for a slow method."""
         most = self.folds.enough(TESTED) if method.slow else self.folds.number
+        if self.regress:
+            most = min(most, self.folds.enough(TESTED_ROWS))
         return [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
 
     def rng(self) -> np.random.Generator:
@@ -200,21 +225,22 @@ def choose(
 
     `starts` are maps learned without the pairs, simplest first: candidates themselves, and starts of
     self-learning. Few pairs overrule one that succeeded only if they are sure: by two standard errors. With
-    `fixed` the target does not move; with `plain` Procrustes is the only candidate; with `regress` ridge
-    regression is one too.
+    `fixed` the target does not move; with `plain` Procrustes is the only candidate; with `regress`, for rows
+    in no order, regressions take the place of what is trained, and the most kept neighbours win.
     """
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
-    # At most: whether a start serves, or transport is tried, is only known on the way.
-    steps = METHODS + TRANSPORTS * are_few(evidence) + 2 * len(starts)
-    steps += TRAINED * (len(evidence) >= LEAST_TO_TRAIN) + len(PENALTIES) * regress
     with runtime.progress.stage(
-        "learning from pairs", 1 if plain else steps, "methods", may_end_early=True
+        "learning from pairs",
+        1 if plain else _steps(evidence, starts, regress),
+        "methods",
+        may_end_early=True,
     ) as tick:
         choice = _Choice(folds, search, fixed, regress, seed, tick)
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
         overruling = len(evidence) < LEAST_TO_TRAIN and _is_led_by_a_start(tested, starts)
-        best = simplest(tested, SURE if overruling else 1.0)
+        # Of regressions, which differ in a penalty alone, none is the simplest: the best one wins.
+        best = simplest(tested, SURE if overruling else 0.0 if regress else 1.0)
         maps = choice.maps(best.method, evidence, last=True)
         found = held_out(best.fits, folds, HeldOutSearch.of(evidence, rng, FINAL))
     supervision = Supervision(
@@ -222,6 +248,39 @@ def choose(
         tuple(one.as_json() for one in tested), held_out=HeldOutMaps.of(best.fits, folds),
     )  # fmt: skip
     return maps, supervision
+
+
+def _steps(evidence: Evidence, starts: Sequence[Start], regress: bool) -> int:
+    """How many methods are tried at most: what serves is only known on the way."""
+    if regress:
+        corrections = len(CORRECTIONS) * (1 + len(starts) + are_few(evidence))
+        return 3 + len(RANKS) + len(PENALTIES) + len(SETTINGS) + len(starts) + corrections
+    trained = TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
+    return METHODS + TRANSPORTS * are_few(evidence) + 2 * len(starts) + trained
+
+
+def _tested_rows(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
+    """The methods for rows in no order, tested, with maps that succeeded without the pairs first.
+
+    Regressions correct the rotation of the pairs, what was learned without them, and, where they are few,
+    what transport makes of all rows.
+    """
+    rotation = fitted_once(procrustes_method())
+    first = choice.test(rotation)
+    ranked = [choice.test(corrected_method(rotation, RANKED_PENALTY, rank)) for rank in RANKS]
+    regressions = [choice.test(ridge_method(one)) for one in PENALTIES[::-1]]
+    grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
+    bases = [unfitted(start.name, start.maps) for start in starts]
+    given = [choice.test(one) for one in bases]
+    led = [one for one, start in zip(given, starts, strict=True) if not start.failed]
+    if are_few(choice.folds.evidence) and not led:
+        bases.append(fitted_once(transport_method(max(grid, key=lambda one: grid[one].score))))
+        given.append(choice.test(bases[-1]))
+    corrections = [
+        choice.test(corrected_method(one, size)) for one in (rotation, *bases) for size in CORRECTIONS
+    ]
+    others = [one for one in given if one not in led]
+    return [*led, first, *ranked, *corrections, *regressions, *grid.values(), *others]
 
 
 def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
@@ -234,10 +293,11 @@ def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
     show that it is better than its equals. If only failed starts can be used and the pairs are few, transport
     is tried too.
     """
+    if choice.regress:
+        return _tested_rows(choice, starts)
     evidence = choice.folds.evidence
     trains = len(evidence) >= LEAST_TO_TRAIN
     rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
-    regressions = [choice.test(ridge_method(one)) for one in PENALTIES[::-1] if choice.regress]
     whitened = choice.test(whitened_method())
     grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
     config = max(grid, key=lambda one: grid[one].score)
@@ -254,8 +314,8 @@ def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
         inducing += [choice.self_learning_from(transport, config), choice.test(transport)]
     plain = self_learning_method("self-learning", grid[config].method, config, choice.rng)
     inducing.append(choice.test(plain))
-    fitted = [*rotations, *regressions, whitened, *canonicals, *others]
-    best = max((*inducing, *regressions, *canonicals, *others), key=lambda one: one.score)
+    fitted = [*rotations, whitened, *canonicals, *others]
+    best = max((*inducing, *canonicals, *others), key=lambda one: one.score)
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if trains else []
     return [*inducing, *fitted, *map(choice.test, trained)]
 
@@ -268,11 +328,11 @@ def _is_led_by_a_start(tested: Sequence[MethodScore], starts: Sequence[Start]) -
 def simplest(tested: Sequence[MethodScore], errors: float = 1.0) -> MethodScore:
     """The first within `errors` standard errors of the best (Breiman et al., 1984, 3.4.3: one).
 
-    The reciprocal ranks of the words that all were tested on are compared; the standard error is of their
+    The values of the words that all were tested on are compared; the standard error is of their
     differences, word by word.
     """
-    common = set.intersection(*(set(one.ranks.words.tolist()) for one in tested))
-    scores = [_on(one.ranks, common) for one in tested]
+    common = sorted(set.intersection(*(set(one.values) for one in tested)))
+    scores = [np.array([one.values[word] for word in common]) for one in tested]
     best = max(scores, key=lambda of: float(of.mean()) if len(of) else 0.0)
     for one, own in zip(tested, scores, strict=True):
         lost = best - own
@@ -280,9 +340,3 @@ def simplest(tested: Sequence[MethodScore], errors: float = 1.0) -> MethodScore:
         if not len(lost) or float(lost.mean()) <= errors * error:
             return one
     raise AssertionError("the best is as good as itself")
-
-
-def _on(ranks: Ranks, words: set[int]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    order = np.argsort(ranks.words)
-    kept = np.isin(ranks.words[order], list(words))
-    return np.asarray(ranks.reciprocal[order][kept])

@@ -1,8 +1,10 @@
-"""Linear maps in closed form: orthogonal, ridge, canonical and whitened.
+"""Linear maps in closed form: orthogonal, ridge, corrected, canonical and whitened.
 
 orthogonal    Procrustes on the pairs, the baseline; the target does not move.
 ridge         Ridge regression of the target on the source (Hoerl and Kennard, 1970): directions may be
               scaled, which a rotation cannot do, and the target does not move.
+corrected     A map and the ridge regression of what it leaves, perhaps of low rank as in Drift-Adapter
+              (Vejendla, 2025): few pairs then shrink towards a rotation, not towards zero.
 canonical     Regularised canonical correlation analysis, with directions weighted by their correlation.
               Whitening divides by the spread of each direction, which few pairs cannot estimate: for 1,000
               pairs in 300 dimensions the smallest spreads are mostly chance. The covariances are therefore
@@ -24,6 +26,7 @@ from torch import Tensor
 from muse.learn.supervise.evidence import CrossMoments, Evidence, Maps
 from muse.procrustes import procrustes, rotation, svd
 
+SMALL = 1e-30  # below every variance
 POWER = 0.5  # of the singular values, on either side
 
 
@@ -42,11 +45,37 @@ def ridge(evidence: Evidence, penalty: float) -> Maps:
     t is the mean variance of a dimension of the source: W^T = (Cx + penalty t I)^-1 Cxy. The rows have been
     centred, so that the map is affine in those of the files.
     """
-    spread = evidence.moments.spreads[0]
+    return _into_target(_penalised(evidence.moments, evidence.moments.covariance, penalty), evidence)
+
+
+def corrected(evidence: Evidence, start: Tensor, penalty: float, rank: int | None = None) -> Maps:
+    """The map s V + D (dt, ds): a `start` V, its best scale s, and the ridge regression D of y - s V x.
+
+    With a `rank`, of D only the directions of the target that it predicts most of (reduced-rank regression,
+    Izenman, 1975).
+    """
+    moments, given = evidence.moments, start.double()
+    covariance = moments.source / moments.weight  # (ds, ds)
+    fitted = given @ covariance  # (dt, ds)
+    scale = (given * moments.covariance.T).sum() / (given * fitted).sum().clamp_min(SMALL)
+    change = _penalised(moments, moments.covariance - scale * fitted.T, penalty)
+    if rank is not None and rank < len(change):
+        _, vectors = torch.linalg.eigh(change @ covariance @ change.T)  # of what D predicts, (dt, dt)
+        change = vectors[:, -rank:] @ (vectors[:, -rank:].T @ change)
+    return _into_target(scale * given + change, evidence)
+
+
+def _penalised(moments: CrossMoments, covariance: Tensor, penalty: float) -> Tensor:
+    """The ridge regression (dt, ds) on the source of what has this covariance (ds, dt) with it."""
+    spread = moments.spreads[0]
     inverse = (
         spread.vectors / (spread.values.clamp_min(0) + penalty * spread.values.mean())
     ) @ spread.vectors.T
-    mapping = (inverse @ evidence.moments.covariance).T
+    return (inverse @ covariance).T
+
+
+def _into_target(mapping: Tensor, evidence: Evidence) -> Maps:
+    """The maps of a source that goes into a target which does not move."""
     return Maps(mapping.to(evidence.x), torch.eye(len(mapping)).to(evidence.y))
 
 

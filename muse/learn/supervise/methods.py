@@ -30,7 +30,14 @@ from muse.learn.supervise.induced import (
     self_learning,
     with_transport,
 )
-from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal, ridge
+from muse.learn.supervise.linear import (
+    CanonicalConfig,
+    canonical,
+    corrected,
+    fit_whitened,
+    orthogonal,
+    ridge,
+)
 from muse.search.exact import nearest
 
 # Chosen on en-fr, en-de, en-ru and three pairs of unlike corpora, on parts of their training lists.
@@ -47,6 +54,9 @@ SETTINGS = tuple(
     )
 )
 PENALTIES = (0.03, 0.3, 3.0)  # of ridge regression, from hardly any to one for few pairs
+CORRECTIONS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # penalties of what corrects another map
+RANKS = (16, 64)  # of corrections, with the penalty of those
+RANKED_PENALTY = 0.3
 LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 
 Fit = Callable[[Evidence, bool], Maps]  # the flag: True for the final fit, False within cross-validation
@@ -211,6 +221,30 @@ def procrustes_method() -> Method:
 def ridge_method(penalty: float) -> Method:
     """Ridge regression with one penalty."""
     return Method(f"ridge:{penalty:g}", lambda evidence, _: ridge(evidence, penalty))
+
+
+def corrected_method(start: Method, penalty: float, rank: int | None = None) -> Method:
+    """The maps of `start` and a ridge regression of what they leave, into a target that does not move."""
+
+    def fit(evidence: Evidence, last: bool) -> Maps:
+        return corrected(evidence, start.fit(evidence, last).into_target().source, penalty, rank)
+
+    name = f"{start.name}+ridge:{penalty:g}"
+    return Method(name if rank is None else f"{name},rank:{rank}", fit, start.slow)
+
+
+def fitted_once(method: Method) -> Method:
+    """The method, which keeps what it fitted to an evidence: corrections of many penalties begin with it."""
+    kept: dict[tuple[int, bool], tuple[Evidence, Maps]] = {}
+
+    def fit(evidence: Evidence, last: bool) -> Maps:
+        key = id(evidence), last
+        if key not in kept:
+            # The evidence is kept so that its id stays its own.
+            kept[key] = evidence, method.fit(evidence, last)
+        return kept[key][1]
+
+    return Method(method.name, fit, method.slow, method.with_induced_pairs)
 
 
 def whitened_method() -> Method:

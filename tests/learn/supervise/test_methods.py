@@ -27,6 +27,7 @@ from muse.learn.supervise.induced import (
 from muse.learn.supervise.linear import (
     CanonicalConfig,
     canonical,
+    corrected,
     fit_whitened,
     in_basis_of,
     orthogonal,
@@ -97,6 +98,31 @@ def test_ridge_finds_rows_whose_directions_are_scaled() -> None:
 
     others = [orthogonal(known), *(canonical(known, config).into_target() for config in SETTINGS)]
     assert found(ridge(known, 0.03)) > 0.98 > 0.95 > max(map(found, others))
+
+
+def test_a_correction_is_the_ridge_regression_of_what_a_map_leaves() -> None:
+    from sklearn.linear_model import Ridge
+
+    known = replace(evidence(noise=0.5), weights=torch.linspace(0.5, 2, len(evidence())))
+    weights = known.weights.double().numpy()
+    x, y = known.left.numpy(), known.right.numpy()
+    start = orthogonal(known).source.double().numpy()
+    turned = x @ start.T
+    scale = (weights[:, None] * turned * y).sum() / (weights[:, None] * turned**2).sum()
+    variance = (weights[:, None] * x**2).sum() / weights.sum() / x.shape[1]
+    ridge_of_rest = Ridge(alpha=0.3 * variance * weights.sum(), fit_intercept=False)
+    change = ridge_of_rest.fit(x, y - scale * turned, weights).coef_
+    found = corrected(known, torch.from_numpy(start), 0.3).source.numpy()
+    np.testing.assert_allclose(found, scale * start + change, atol=1e-4)
+    low = corrected(known, torch.from_numpy(start), 0.3, rank=3).source.numpy() - scale * start
+    assert np.linalg.matrix_rank(low, tol=1e-4) == 3
+    weighted = np.sqrt(weights)[:, None] * x
+    _, _, directions = np.linalg.svd(
+        weighted @ change.T, full_matrices=False
+    )  # Izenman's, of what it predicts
+    np.testing.assert_allclose(low, directions[:3].T @ directions[:3] @ change, atol=1e-4)
+    heavy = corrected(known, torch.from_numpy(start), 1e9).source.numpy()
+    np.testing.assert_allclose(heavy, scale * start, atol=1e-4)  # few pairs: the rotation is left
 
 
 def test_canonical_correlations_are_those_of_the_qr_method() -> None:
