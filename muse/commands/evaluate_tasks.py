@@ -13,19 +13,24 @@ import click
 from muse.commands.outputs import echo
 
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines to print without
+FAILED = 3  # the exit code of what is too bad
 METHODS = ("csls", "nn", "isf")
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 BY_OPTION = "muse.evaluate.task"  # in the context: the task was named by --task
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def prints_scores(run: Callable[[Path, dict[str, Any]], Report]) -> Callable[..., None]:
-    """The callback of a command that prints what `run` makes of a space and the other options."""
+def prints_scores(run: Callable[[Path, dict[str, Any]], Report]) -> Callable[..., int]:
+    """The callback of a command that prints what `run` makes of a space and the other options.
+
+    Where the fields say that it has not `passed`, the exit code is that of a mapping that failed.
+    """
 
     @wraps(run)
-    def callback(space: Path, as_json: bool, **options: Any) -> None:
+    def callback(space: Path, as_json: bool, **options: Any) -> int:
         fields, lines = run(space, options)
         echo(json.dumps(fields, ensure_ascii=False) if as_json else "\n".join(lines))
+        return 0 if fields.get("passed", True) else FAILED
 
     return callback
 

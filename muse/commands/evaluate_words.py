@@ -201,8 +201,8 @@ def similarity(space: Path, options: dict[str, Any]) -> Report:
 @click.command(
     cls=SectionedCommand,
     sections={
-        "Input": ("--pairs", "--source", "--target", "--src", "--tgt"),
-        "What it measures": ("--retrieval",),
+        "Input": ("--pairs", "--source", "--target", "--store", "--src", "--tgt"),
+        "What it measures": ("--retrieval", "--at-least"),
         "Advanced": ("--backend",),
     },
     examples=(
@@ -213,7 +213,18 @@ def similarity(space: Path, options: dict[str, Any]) -> Report:
 @click.argument("space", type=Path, required=False)
 @click.option("--pairs", **FILE, help="Two ids on each line, separated by a tab: rows that belong together.")
 @click.option("--source", "source_file", **FILE, help="New rows of --src, which are mapped.")
-@click.option("--target", "target_file", **FILE, help="New rows of --tgt, which are mapped.")
+@click.option(
+    "--target", "target_file", **FILE,
+    help="New rows of --tgt, which are mapped; with --store, the queries by the store's own model.",
+)  # fmt: skip
+@click.option(
+    "--store", **FILE,
+    help="A store of rows of --tgt as they are: how many neighbours the mapped queries of --source keep.",
+)  # fmt: skip
+@click.option(
+    "--at-least", type=click.FloatRange(0, 1), metavar="SHARE",
+    help="With --store: exit with code 3 if recall@10 is below this share.",
+)  # fmt: skip
 @retrieval_methods
 @languages
 @backend
@@ -222,8 +233,13 @@ def similarity(space: Path, options: dict[str, Any]) -> Report:
 def rows(space: Path, options: dict[str, Any]) -> Report:
     """P@1, mean rank and mean cosine of unlabelled vectors.
 
-    It measures how often the counterpart of a row is found, by ids or by row numbers.
+    It measures how often the counterpart of a row is found, by ids or by row numbers. With --store it
+    measures what searches lose by mapped queries: recall@1, recall@10 and overlap with native search.
     """
+    if options["store"] is not None:
+        return _of_store(space, options)
+    if options["at_least"] is not None:
+        raise click.UsageError("--at-least needs --store FILE.")
     files = options["source_file"], options["target_file"]
     if (files[0] is None) != (files[1] is None):
         raise click.UsageError("--source and --target go together: give both, or neither.")
@@ -250,6 +266,50 @@ def rows(space: Path, options: dict[str, Any]) -> Report:
         fields[retrieval.method] = score.as_json()
         lines.append(str(score))
     return next(iter(fields.values())) if len(fields) == 1 else fields, lines
+
+
+def _of_store(space: Path, options: dict[str, Any]) -> Report:
+    """What searches of a store lose: queries and native rows in the same order, or with ids of the store."""
+    if options["pairs"] is not None:
+        raise click.UsageError("--pairs is for two sides; with --store, rows belong together by place or id.")
+    require(options, "--source FILE")
+    import numpy as np
+
+    from muse.errors import Mismatch
+    from muse.evaluation.rows import evaluate_store
+    from muse.evaluation.score import gold_name
+    from muse.files import read_vectors
+    from muse.files.rows import is_rows
+    from muse.files.vectors.formats import open_table
+
+    loaded = open_space(space, options["device"], options["quiet"])
+    source, target = choose_direction(loaded, options["source"], options["target"])
+    queries = read_vectors(options["source_file"], language=source)
+    native = None
+    if options["target_file"] is not None:
+        native = read_vectors(options["target_file"], language=target)
+        loaded.check_raw(target, native.dimension, str(options["target_file"]))
+        if len(native) != len(queries):
+            raise Mismatch(
+                f"{options['target_file']}: row i must be query i of {options['source_file']}, got "
+                f"{len(native)} rows for {len(queries)} queries; encode the same queries by both models"
+            )
+    elif is_rows(options["source_file"]) or is_rows(options["store"]):
+        raise Mismatch(
+            f"{options['source_file']}: without --target, queries and rows of the store need ids, got row "
+            "numbers; give the same queries by the store's own model as --target"
+        )
+    with open_table(options["store"]) as table:
+        score = evaluate_store(
+            loaded, queries, native, (target, table),
+            rng=np.random.default_rng(options["seed"]), gold=gold_name(options["store"]),
+        )  # fmt: skip
+    fields, lines = score.as_json(), [str(score)]
+    if (least := options["at_least"]) is not None:
+        fields |= {"at_least": least, "passed": score.recall_at_10 >= 100 * least}
+        verdict = "reached" if fields["passed"] else "not reached"
+        lines.append(f"{verdict}: recall@10 of at least {100 * least:g}")
+    return fields, lines
 
 
 def _side(space: AlignedSpace, language: str, file: Path | None) -> Vectors:

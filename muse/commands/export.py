@@ -36,6 +36,7 @@ OF_FORM = {
     "top": ("--top", ("moses",)),
     "temperature": ("--temperature", ("moses",)),
     "answers": ("--answers", ("moses",)),
+    "into": ("--into", (MAP,)),
 }
 
 
@@ -43,7 +44,7 @@ OF_FORM = {
     cls=SectionedCommand,
     sections={
         "Output": ("--format", "--out"),
-        "What it writes": ("--lang", "--max-vocab", "--encoder"),
+        "What it writes": ("--lang", "--into", "--max-vocab", "--encoder"),
         "Formats torch and moses": (
             "--src",
             "--tgt",
@@ -77,6 +78,7 @@ OF_FORM = {
     "--max-vocab", type=click.IntRange(1), metavar="N", help="Export only the N most frequent words."
 )
 @click.option("--lang", "language", metavar="LANG", help="Export only this language (formats of vectors).")
+@click.option("--into", metavar="LANG", help="map: bring rows among the unchanged rows of this language.")
 @click.option(
     "--src",
     "source",
@@ -236,12 +238,16 @@ def _sentences(
 def _map(
     space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Report:
+    from muse.errors import Contradiction
     from muse.export.map_file import export_map
 
-    language = given.get("language") or choose_direction(space, None, None)[0]
-    written = export_map(space, out, language)
+    language, into = given.get("language") or choose_direction(space, None, None)[0], given.get("into")
+    if language == into:
+        raise Contradiction(f"--into needs another language than --lang, got {into!r} twice; change one")
+    written = export_map(space, out, language, into)
     k, d = written.weight.shape
-    return written.as_json(), [f"the map of {language}, from {d} to {k} dimensions, in {out}"]
+    place = "" if into is None else f" among the rows of {into}"
+    return written.as_json(), [f"the map of {language}, from {d} to {k} dimensions{place}, in {out}"]
 
 
 def _spacy(

@@ -1,11 +1,18 @@
-"""Rows: how often the counterpart of a row is the nearest row of the other side, and how near it comes."""
+"""Rows: how often the counterpart of a row is the nearest row of the other side, and how near it comes.
+
+And of a store that stays where it is: how many of the neighbours that its own model finds for a query are
+found for the mapped query of another model (`evaluate_store`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 
 from muse.errors import Mismatch
 from muse.evaluation.ranks import Ranks, ranks_and_cosines
@@ -18,12 +25,21 @@ from muse.evaluation.score import (
     json_fields,
     space_signature,
 )
+from muse.files.vectors.table import Block, Table
 from muse.lexicon import Lexicon
+from muse.normalise import normalise
+from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.vectors import Vectors
+from muse.space.old_rows import IntoStore
+from muse.vectors import Matrix, Vectors
 
 DEPTHS = (1, 5, 10)
+NEIGHBOURS = 10
+WORST = 5  # queries that are shown
+SAME = 1 - 1e-5  # the cosine from which two rows are one: their numbers were rounded
+
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -128,3 +144,201 @@ def _check_numbered(own: Vectors, other: Vectors) -> None:
                 f"every row of {side.language} needs an id of its own where rows belong together by their "
                 f"place, got {side.repeated} repeated; say with --pairs which ids belong together"
             )
+
+
+@dataclass(frozen=True)
+class Sufferer:
+    """A query that loses neighbours: id and text, the share kept, the nearest row natively and mapped."""
+
+    query: str
+    text: str
+    recall_at_10: float
+    native: tuple[str, str]
+    mapped: tuple[str, str]
+
+    def __str__(self) -> str:
+        """The line to print."""
+        shown = [f"{name} ({text})" if text else name for name, text in (
+            (self.query, self.text), self.native, self.mapped,
+        )]  # fmt: skip
+        return f"  {self.recall_at_10:.0f} %  {shown[0]}: natively {shown[1]}, mapped {shown[2]}"
+
+
+@dataclass(frozen=True)
+class StoreScore:
+    """What searches of a store lose by mapped queries, in percent of native search, with 95 % intervals.
+
+    Recall@k is the share of the k nearest rows by native queries that are among the k nearest by mapped
+    ones, and `overlap` the rows in both lists of ten as a share of those in either. `learned` queries were
+    left out, since the map had learned from them. `worst` lose most.
+    """
+
+    recall_at_1: float
+    recall_at_1_ci95: Interval
+    recall_at_10: float
+    recall_at_10_ci95: Interval
+    overlap: float
+    overlap_ci95: Interval
+    queries: int
+    rows: int
+    learned: int
+    worst: tuple[Sufferer, ...]
+    signature: Signature
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, for JSON."""
+        return {**json_fields(self, "worst"), "worst": [asdict(one) for one in self.worst]}
+
+    def __str__(self) -> str:
+        """The lines to print."""
+        left = f", {self.learned} left out: the map learned from them" if self.learned else ""
+        figures = [
+            f"{name} {value:.1f} [{low:.1f}, {high:.1f}]"
+            for name, value, (low, high) in (
+                ("recall@1", self.recall_at_1, self.recall_at_1_ci95),
+                ("overlap", self.overlap, self.overlap_ci95),
+            )
+        ]
+        return "\n".join((
+            f"{Score('recall@10', self.recall_at_10, self.recall_at_10_ci95, self.signature)}",
+            f"{', '.join(figures)}; {self.queries} queries among {self.rows} rows{left}",
+            "queries that lose most, by the share of their ten nearest rows that is left:",
+            *map(str, self.worst),
+        ))  # fmt: skip
+
+
+def evaluate_store(
+    space: AlignedSpace,
+    queries: Vectors,
+    native: Vectors | None,
+    store: tuple[str, Table],
+    *,
+    rng: np.random.Generator,
+    gold: str = "",
+) -> StoreScore:
+    """The score of raw `queries` that are mapped among the unchanged rows of a store, named by its language.
+
+    Row i of `native` is query i by the store's own model. Without, queries and rows of the same id are of one
+    text, and that row counts for none of them. Raise Mismatch where no query is left.
+    """
+    language, table = store
+    space.check_raw(language, table.dimension, str(table.path))
+    into = IntoStore.of(space, language)
+    in_space = space.map_words(queries.language, queries.matrix)
+    fresh = ~is_learned(space, queries.language, in_space)
+    found = Matched.of(table, into(in_space), queries, native)
+    kept = fresh & found.known
+    if not kept.any():
+        raise Mismatch(
+            "at least one query must be in the store or have a native row, and be none that the map "
+            f"learned from; got {len(queries)} queries, {int(found.known.sum())} known, "
+            f"{int((~fresh).sum())} learned from"
+        )
+    first, shares, overlaps = (values[kept] for values in found.shares())
+    worst = np.flatnonzero(kept)[np.argsort(shares, kind="stable")[:WORST]]
+    signature = space_signature(
+        space, queries.language, language, retrieval="nn", gold=gold, more=("into the store",)
+    )
+    figures = []
+    for values in (100 * first, 100 * shares, 100 * overlaps):
+        figures += [round(float(values.mean()), 2), _rounded(bootstrap_mean(values, rng))]
+    return StoreScore(
+        *figures, int(kept.sum()), len(found.ids), int((~fresh).sum()),
+        tuple(found.sufferers(worst, queries)), signature,
+    )  # fmt: skip
+
+
+def _rounded(interval: Interval) -> Interval:
+    return round(interval[0], 2), round(interval[1], 2)
+
+
+def is_learned(space: AlignedSpace, language: str, mapped: Matrix) -> NDArray[np.bool_]:
+    """Which mapped rows (q, k) are rows of the space, which its map may have learned from, (q,) bool."""
+    rows = space.tensor(language)
+    best = nearest(torch.from_numpy(mapped).to(rows), rows, 1).scores[:, 0]
+    return np.asarray(best.cpu().numpy() >= SAME)
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """The nearest rows of a store natively and mapped, (q, k) row numbers; which queries are `known` (q,)."""
+
+    native: Rows
+    mapped: Rows
+    known: NDArray[np.bool_]
+    ids: Sequence[str]
+    texts: dict[int, str]  # of the rows found first
+
+    @classmethod
+    def of(cls, table: Table, mapped: Matrix, queries: Vectors, native: Vectors | None) -> Matched:
+        """The neighbours in a store, read block by block; into memory where it has the native queries."""
+        blocks: Iterable[Block] = table.blocks
+        known, own = np.ones(len(queries), bool), np.full(len(queries), -1)
+        if native is None:
+            blocks = list(blocks)
+            place = {name: row for row, name in enumerate(queries.words)}
+            rows = np.zeros_like(mapped)
+            number = 0
+            for ids, block in blocks:
+                for name, row in zip(ids, block, strict=True):
+                    if (query := place.get(name)) is not None and own[query] < 0:
+                        rows[query], own[query] = row, number
+                    number += 1
+            known = own >= 0
+        else:
+            rows = native.matrix
+        both = normalise(np.concatenate([rows, mapped]), ["unit"])[0]
+        ids, best = _nearest(blocks, both, np.concatenate([own, own]))
+        half = len(queries)
+        wanted = set(best[:, 0].tolist())
+        texts = {row: text for row, text in enumerate(table.texts or ()) if row in wanted}
+        return cls(best[:half], best[half:], known, ids, texts)
+
+    def shares(self) -> tuple[NDArray[np.float64], ...]:
+        """Of each query (q,): whether the first row is kept, the share of rows kept, and the overlap."""
+        k = self.native.shape[1]
+        both = (self.native[:, :, None] == self.mapped[:, None, :]).sum(axis=(1, 2))
+        first = (self.native[:, 0] == self.mapped[:, 0]).astype(float)
+        return first, both / k, both / (2 * k - both)
+
+    def sufferers(self, places: Rows, queries: Vectors) -> list[Sufferer]:
+        """The queries at these places, with their texts where they are known."""
+        shares, texts = self.shares()[1], queries.texts
+        return [
+            Sufferer(
+                queries.words[place], "" if texts is None else texts[place],
+                round(100 * float(shares[place]), 1),
+                self._named(self.native[place, 0]), self._named(self.mapped[place, 0]),
+            )
+            for place in places.tolist()
+        ]  # fmt: skip
+
+    def _named(self, row: int) -> tuple[str, str]:
+        return self.ids[row], self.texts.get(int(row), "")
+
+
+def _nearest(blocks: Iterable[Block], queries: Matrix, own: Rows) -> tuple[list[str], Rows]:
+    """The ids of all rows, and the nearest (q, k) of each query (q, d) by cosine, without its `own` row."""
+    names = list[str]()
+    best, scores = (
+        np.full((len(queries), NEIGHBOURS), -1),
+        np.full((len(queries), NEIGHBOURS), -np.inf, np.float32),
+    )
+    for ids, rows in blocks:
+        if not ids:
+            continue
+        begin = len(names)
+        names += ids
+        near = queries @ normalise(rows, ["unit"])[0].T  # (q, b)
+        near[:, ~rows.any(axis=1)] = -np.inf
+        here = np.flatnonzero((own >= begin) & (own < len(names)))
+        near[here, own[here] - begin] = -np.inf
+        near = np.concatenate([scores, near], axis=1)
+        numbers = np.concatenate(
+            [best, np.broadcast_to(np.arange(begin, len(names)), (len(best), len(ids)))], axis=1
+        )
+        order = np.argsort(-near, axis=1, kind="stable")[:, :NEIGHBOURS]
+        best, scores = (np.take_along_axis(one, order, axis=1) for one in (numbers, near))
+    if not np.isfinite(scores).all():
+        raise Mismatch(f"a store needs more than {NEIGHBOURS} rows that are not zeros, got {len(names)} rows")
+    return names, best

@@ -2,7 +2,8 @@
 
 .safetensors  `weight` (k, d) and a mean (d,) for each centring: `mean.0` and so on; the metadata have `steps`
               (such as unit,centre,unit), `language`, `pivot` and `version`. Rows x are normalised step by
-              step, multiplied, x W^T, and scaled to unit length.
+              step, multiplied, x W^T, and scaled to unit length. A map into a store (`into`) also has
+              `shift.0` and so on, (k,): each is added, and the rows are scaled to unit length again.
 .onnx         the same as a graph, from `vectors` (n, d) to `mapped` (n, k), float32.
 
 A row of zeros, which points nowhere, stays one.
@@ -21,6 +22,7 @@ from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
 from muse.normalise import SMALL
 from muse.space import AlignedSpace
+from muse.space.old_rows import IntoStore
 from muse.vectors import Matrix
 from muse.version import __version__
 
@@ -30,43 +32,53 @@ OPSET = 17  # of ONNX: operators of 2022, which every runtime in use has
 
 @dataclass(frozen=True, eq=False)
 class PortableMap:
-    """The map of a language: steps of normalisation, a mean (d,) for each "centre", and weights (k, d)."""
+    """The map of a language: steps of normalisation, a mean (d,) for each "centre", and weights (k, d).
+
+    `shifts` (k,) bring rows among those of a store, `into`, which did not change (`muse.space.old_rows`).
+    """
 
     language: str
     pivot: str
     steps: tuple[str, ...]
     means: tuple[Matrix, ...]
     weight: Matrix
+    shifts: tuple[Matrix, ...] = ()
+    into: str = ""
 
     @classmethod
-    def of(cls, space: AlignedSpace, language: str) -> PortableMap:
-        """The map of a language of a space; BadSetting if it has none of this name."""
+    def of(cls, space: AlignedSpace, language: str, into: str | None = None) -> PortableMap:
+        """The map of a language, into the space or `into` a store; BadSetting for an unknown language."""
         side = space.side(language)
-        steps = side.normalisation
-        return cls(language, space.pivot, tuple(steps.steps), steps.means, np.asarray(side.mapping))
+        steps, weight = side.normalisation, np.asarray(side.mapping)
+        if into is None:
+            return cls(language, space.pivot, tuple(steps.steps), steps.means, weight)
+        back = IntoStore.of(space, into)
+        weight = (back.mapping.T.astype(np.float64) @ weight).astype(np.float32)
+        return cls(language, space.pivot, tuple(steps.steps), steps.means, weight, back.shifts, into)
 
     @property
     def metadata(self) -> dict[str, str]:
         """What a file says of itself."""
         return {
             "language": self.language, "pivot": self.pivot, "steps": ",".join(self.steps),
-            "version": f"muse {__version__}",
+            "version": f"muse {__version__}", **({"into": self.into} if self.into else {}),
         }  # fmt: skip
 
     def as_json(self) -> dict[str, Any]:
         """The fields of `muse export --json`."""
         k, d = self.weight.shape
-        return {"language": self.language, "from": d, "to": k, "steps": list(self.steps)}
+        more = {"into": self.into} if self.into else {}
+        return {"language": self.language, "from": d, "to": k, "steps": list(self.steps), **more}
 
 
-def export_map(space: AlignedSpace, out: Path, language: str) -> PortableMap:
-    """The map of a language, which is written to a .safetensors or .onnx file.
+def export_map(space: AlignedSpace, out: Path, language: str, into: str | None = None) -> PortableMap:
+    """The map of a language, perhaps into a store, which is written to a .safetensors or .onnx file.
 
     Raise BadSetting for an unknown language, BadFile for another name, MissingExtra without the package.
     """
     check_map_name(out)
     check_place(out)
-    found = PortableMap.of(space, language)
+    found = PortableMap.of(space, language, into)
     content = _as_onnx(found) if out.suffix == ".onnx" else _as_safetensors(found)
     with replaced(out) as stream:
         stream.write(content)
@@ -85,6 +97,7 @@ def _as_safetensors(found: PortableMap) -> bytes:
     except ImportError:
         raise _missing("safetensors") from None
     tensors = {f"mean.{place}": mean for place, mean in enumerate(found.means)} | {"weight": found.weight}
+    tensors |= {f"shift.{place}": shift for place, shift in enumerate(found.shifts)}
     return bytes(
         save({name: np.ascontiguousarray(one, "<f4") for name, one in tensors.items()}, found.metadata)
     )
@@ -98,7 +111,8 @@ def _as_onnx(found: PortableMap) -> bytes:
         raise _missing("onnx") from None
     constants = {"least": np.array([SMALL], np.float32), "weight": np.ascontiguousarray(found.weight.T)}
     nodes, rows, means = [], "vectors", iter(found.means)
-    for place, step in enumerate((*found.steps, "map", "unit")):
+    shifts = iter(found.shifts)
+    for place, step in enumerate((*found.steps, "map", "unit", *("shift", "unit") * len(found.shifts))):
         after = f"rows.{place}"
         if step == "unit":
             nodes.append(helper.make_node("ReduceL2", [rows], [f"length.{place}"], axes=[1], keepdims=1))
@@ -107,6 +121,9 @@ def _as_onnx(found: PortableMap) -> bytes:
         elif step == "centre":
             constants[f"mean.{place}"] = next(means)
             nodes.append(helper.make_node("Sub", [rows, f"mean.{place}"], [after]))
+        elif step == "shift":
+            constants[f"shift.{place}"] = next(shifts)
+            nodes.append(helper.make_node("Add", [rows, f"shift.{place}"], [after]))
         else:
             nodes.append(helper.make_node("MatMul", [rows, "weight"], [after]))
         rows = after

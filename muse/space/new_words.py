@@ -30,6 +30,7 @@ from muse.files.vectors.table import Table
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space.aligned import AlignedSpace
+from muse.space.old_rows import IntoStore
 from muse.space.subwords import learn_subwords
 from muse.vectors import Brief, Matrix, Vectors, WordIndex
 
@@ -244,13 +245,15 @@ def _rows(space: AlignedSpace, language: str, words: Sequence[str]) -> Matrix:
 class StoreFiles:
     """A store and the file that its mapped rows are written to, as float16 if `half`.
 
-    `column` is the one that has the vectors where several do.
+    `column` is the one that has the vectors where several do. With `into`, rows are brought among the
+    unchanged rows of that language.
     """
 
     path: Path
     out: Path
     column: str | None = None
     half: bool = False
+    into: str | None = None
 
 
 def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress: Progress) -> int:
@@ -262,7 +265,8 @@ def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress:
     """
     path, out = files.path, files.out
     check_store_file(out, half=files.half)
-    k = space.side(language).mapping.shape[0]
+    back = None if files.into is None else IntoStore.of(space, files.into)
+    k = space.side(language).mapping.shape[0] if back is None else back.mapping.shape[1]
     with open_table(path, files.column) as table:
         space.check_raw(language, table.dimension, str(path))
         blocks = progress.through(
@@ -278,7 +282,7 @@ def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress:
                 mapped = space.map_words(language, rows)
                 if not count:
                     _check_words(space, language, path, ids, mapped)
-                write(ids, mapped)
+                write(ids, mapped if back is None else back(mapped))
                 count += len(rows)
             _check_places(table, out)
             table.dropped.settle(path, beyond_ascii=beyond_ascii)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,13 +12,15 @@ from numpy.typing import NDArray
 
 from muse.errors import Mismatch
 from muse.evaluation import ranks as module
-from muse.evaluation.rows import RowsScore, evaluate_rows
+from muse.evaluation.rows import RowsScore, evaluate_rows, evaluate_store
+from muse.files.rows import table_of_rows
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.vectors import Matrix, Vectors
 from tests.evaluation.test_words import scores
-from tests.support.spaces import RETRIEVALS, plain_space
+from tests.support.command import Command
+from tests.support.spaces import RETRIEVALS, plain_space, raw_rows, saved
 
 
 def _space(count: int = 50, more: int = 10, noise: float = 0.8) -> AlignedSpace:
@@ -160,3 +163,100 @@ def test_rows_with_one_id_belong_together_in_their_order() -> None:
     found = _evaluate(space, Lexicon((("a", "A"), ("b", "B"), ("c", "C"))))
     # Of b there are two rows and of B one: nobody knows which of them is meant.
     assert (found.queries, found.missing, found.p_at_1) == (3, 1, 100.0)
+
+
+def _ten_nearest(queries: Matrix, store: Matrix, own: list[int] | None = None) -> list[list[int]]:
+    lengths = np.linalg.norm(queries, axis=1)[:, None] * np.linalg.norm(store, axis=1)
+    cosines = queries.astype(float) @ store.T / lengths
+    if own is not None:
+        cosines[np.arange(len(own)), own] = -2
+    return [row[:10].tolist() for row in np.argsort(-cosines, axis=1)]
+
+
+def _store(count: int = 60) -> tuple[AlignedSpace, Matrix, Matrix, Matrix]:
+    """A space whose sides are in one space already, a store, queries, and the same queries natively."""
+    rng = np.random.default_rng(3)
+    store, native = (rng.normal(size=(rows, 6)).astype(np.float32) for rows in (count, 25))
+    return _space(), store, (native + 0.5 * rng.normal(size=native.shape)).astype(np.float32), native
+
+
+def _rows_of(language: str, rows: Matrix, first: str) -> Vectors:
+    return Vectors(language, [f"{first}{row}" for row in range(len(rows))], rows, ranked=False)
+
+
+def test_what_a_store_loses_is_the_brute_force_count() -> None:
+    space, store, queries, native = _store()
+    table = replace(table_of_rows(Path("s.npy"), store), texts=[f"text {row}" for row in range(60)])
+    found = evaluate_store(
+        space, _rows_of("fr", queries, "q"), _rows_of("en", native, "q"), ("en", table),
+        rng=np.random.default_rng(0), gold="s.npy@1234",
+    )  # fmt: skip
+    ours, theirs = _ten_nearest(queries, store), _ten_nearest(native, store)
+    both = np.array([len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)])
+    first = np.array([one[0] == other[0] for one, other in zip(ours, theirs, strict=True)])
+    assert found.recall_at_1 == pytest.approx(100 * first.mean(), abs=0.01)
+    assert found.recall_at_10 == pytest.approx(10 * both.mean(), abs=0.01)
+    assert found.overlap == pytest.approx(100 * (both / (20 - both)).mean(), abs=0.01)
+    assert found.recall_at_10_ci95[0] < found.recall_at_10 < found.recall_at_10_ci95[1]
+    assert (found.queries, found.rows, found.learned) == (25, 60, 0)
+    worst = found.worst[0]
+    place = int(worst.query.removeprefix("q"))
+    assert 10 * both[place] == worst.recall_at_10 == 10 * both.min()
+    assert worst.native == (str(theirs[place][0]), f"text {theirs[place][0]}")
+    assert worst.mapped[0] == str(ours[place][0])
+    assert f"natively {theirs[place][0]} (text {theirs[place][0]})" in str(found)
+    assert json.loads(json.dumps(found.as_json()))["worst"][0]["query"] == worst.query
+
+
+def test_queries_that_are_in_the_store_do_not_find_themselves() -> None:
+    space, store, queries, _ = _store()
+    place = list(range(10, 35))
+    queries = store[place] + 0.5 * queries
+    named = Vectors("fr", [f"d{row}" for row in place], queries, ranked=False)
+    table = table_of_rows(Path("s.npy"), store, [f"d{row}" for row in range(60)])
+    found = evaluate_store(space, named, None, ("en", table), rng=np.random.default_rng(0))
+    ours, theirs = _ten_nearest(queries, store, place), _ten_nearest(store[place], store, place)
+    both = [len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)]
+    assert found.recall_at_10 == pytest.approx(10 * np.mean(both), abs=0.01)
+
+
+def test_queries_that_were_learned_from_are_left_out() -> None:
+    space, store, queries, native = _store()
+    queries[:4] = 3 * space.vectors("fr").matrix[7:11]
+    table = table_of_rows(Path("s.npy"), store)
+    given = _rows_of("fr", queries, "q"), _rows_of("en", native, "q")
+    found = evaluate_store(space, *given, ("en", table), rng=np.random.default_rng(0))
+    assert (found.queries, found.learned) == (21, 4)
+    assert "4 left out: the map learned from them" in str(found)
+    ours, theirs = _ten_nearest(queries[4:], store), _ten_nearest(native[4:], store)
+    both = [len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)]
+    assert found.recall_at_10 == pytest.approx(10 * np.mean(both), abs=0.01)
+    table = table_of_rows(Path("s.npy"), store)
+    one = _rows_of("fr", queries[:4], "q"), _rows_of("en", native[:4], "q")
+    with pytest.raises(Mismatch, match="got 4 queries, 4 known, 4 learned from"):
+        evaluate_store(space, *one, ("en", table), rng=np.random.default_rng(0))
+    with pytest.raises(Mismatch, match="a store needs more than 10 rows .* got 9 rows"):
+        table = table_of_rows(Path("s.npy"), store[:9])
+        evaluate_store(space, *given, ("en", table), rng=np.random.default_rng(0))
+
+
+def test_a_store_by_command(muse: Command, tmp_path: Path) -> None:
+    saved(tmp_path / "space")
+    for name, seed, count in (("store", 5, 60), ("queries", 6, 20), ("native", 7, 20), ("short", 7, 19)):
+        np.save(tmp_path / f"{name}.npy", raw_rows(seed, count))
+    given = [
+        "evaluate", "rows", tmp_path / "space", "--src", "fr", "--store", tmp_path / "store.npy",
+        "--source", tmp_path / "queries.npy",
+    ]  # fmt: skip
+    native = "--target", tmp_path / "native.npy"
+    fields = json.loads(muse(*given, *native, "--json").out)
+    assert fields["recall_at_10"] < 90 and (fields["queries"], fields["rows"]) == (20, 60)
+    short = muse(*given, *native, "--at-least", ".9")
+    assert short.code == 3
+    assert short.out.splitlines()[-1] == "not reached: recall@10 of at least 90"
+    assert json.loads(muse(*given, *native, "--at-least", "0", "--json").out)["passed"] is True
+    wrong = muse(*given, "--target", tmp_path / "short.npy")
+    assert wrong.code == 1
+    assert "row i must be query i of" in wrong.err and "got 19 rows for 20 queries" in wrong.err
+    assert "without --target, queries and rows of the store need ids" in muse(*given).err
+    assert "--at-least needs --store" in muse(*given[:3], "--at-least", ".9").err

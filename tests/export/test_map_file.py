@@ -11,6 +11,7 @@ import pytest
 from muse.errors import BadFile, BadSetting
 from muse.export.map_file import export_map
 from muse.space import AlignedSpace
+from muse.space.old_rows import map_into_store
 from muse.vectors import Matrix
 from tests.support.command import Command
 from tests.support.spaces import raw_rows, saved
@@ -40,7 +41,10 @@ def by_numpy(path: Path, given: Matrix) -> Matrix:
             else:
                 found, means = found - file.get_tensor(f"mean.{means}"), means + 1
         found = found @ file.get_tensor("weight").T
-    found = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-15)
+        shifts = sorted(name for name in file.keys() if name.startswith("shift."))  # noqa: SIM118
+        for shift in [None, *shifts]:
+            found = found if shift is None else found + file.get_tensor(shift)
+            found = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-15)
     return np.asarray(found * given.any(axis=1, keepdims=True), np.float32)
 
 
@@ -61,6 +65,17 @@ def test_onnx_runtime_applies_the_map(space: AlignedSpace, tmp_path: Path, langu
     (found,) = session.run(["mapped"], {"vectors": rows()})
     np.testing.assert_allclose(found, space.map_words(language, rows()), atol=1e-6)
     assert session.get_modelmeta().custom_metadata_map["language"] == language
+
+
+def test_a_map_into_a_store_is_that_of_muse(space: AlignedSpace, tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    expected = map_into_store(space, "fr", rows(), "en")
+    for name in ("map.safetensors", "map.onnx"):
+        assert export_map(space, tmp_path / name, "fr", "en").as_json()["into"] == "en"
+    np.testing.assert_allclose(by_numpy(tmp_path / "map.safetensors", rows()), expected, atol=1e-6)
+    session = runtime.InferenceSession(tmp_path / "map.onnx", providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(["mapped"], {"vectors": rows()})[0], expected, atol=1e-6)
 
 
 def test_by_command(muse: Command, space: AlignedSpace, tmp_path: Path) -> None:
