@@ -1,0 +1,191 @@
+"""A store that stays where it is: what its searches lose by mapped queries, by tool and number of pairs.
+
+    python -m benchmarks.rows.store ROWS --out FILE.csv [--pairs minilm:mean,...] [--known 0,50,200,1000,5000]
+        [--seeds 0-2] [--tools procrustes,ridge,low-rank,peer,muse] [--kinds plain,scaled,...] [--rows 5000]
+    python -m benchmarks.rows.store ROWS --out FILE.csv --table
+
+ROWS is the folder of any_space_rows.py. The store holds the target's rows of every other sentence; queries
+are 1,000 sentences that are in no file. What is measured are the rows that they find, mapped from the source,
+against those that they find natively: whether the first is the same (top-1), and the share of the ten nearest
+that is kept (recall@10). Pairs are drawn from the store by the seed; muse also has as many source rows of
+other sentences.
+
+Kinds change the rows: `scaled` multiplies the source's directions by 0.1 to 10, `truncated` keeps its first
+128 numbers, `quantised` rounds the store to 8 bits, `wrong` gives 1 % of the pairs another row, `chunks`
+gives each row of a pair four noisy copies. One row a cell is appended to FILE.csv; those there are not made
+again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.rows.store_tools import TOOLS, Given
+from benchmarks.support.kept_rows import append, read_rows
+from benchmarks.support.tables import commit, header, numbers, row, today
+from muse.normalise import normalise
+from muse.vectors import Matrix
+
+PAIRS = "minilm:mean,minilm:static,mean:static"
+KINDS = ("plain", "scaled", "truncated", "quantised", "wrong", "chunks")
+QUERIES, NEIGHBOURS, COPIES = 1_000, 10, 4
+COLUMNS = (
+    "source", "target", "kind", "rows", "known", "tool", "seed", "top_1", "top_1_error", "recall_at_10",
+    "recall_at_10_error", "seconds", "chosen", "commit", "date",
+)  # fmt: skip
+
+
+class Cell(NamedTuple):
+    """What one row of the results is of; `known` is the number of pairs."""
+
+    source: str
+    target: str
+    kind: str
+    rows: int
+    known: int
+    tool: str
+    seed: int
+
+
+class Data(NamedTuple):
+    """What a tool is given, and the queries of both models (q, d) and (q, e)."""
+
+    given: Given
+    queries: Matrix
+    native: Matrix
+
+
+def load(cell: Cell, folder: Path) -> Data:
+    """The rows of a cell."""
+    rng = np.random.default_rng([cell.seed, cell.known])
+    source, target = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in (cell.source, cell.target))
+    store = np.array(target[QUERIES + 1 :: 2][: cell.rows], np.float32)
+    twins = np.array(source[QUERIES + 1 :: 2][: cell.rows], np.float32)
+    others = np.array(source[QUERIES::2][: cell.rows], np.float32)
+    if len(store) < cell.rows:
+        raise SystemExit(
+            f"{cell.rows} rows a side need {QUERIES + 2 * cell.rows} sentences, got {len(target)}"
+        )
+    queries, native = (np.array(rows[:QUERIES], np.float32) for rows in (source, target))
+    if cell.kind == "scaled":
+        scales = rng.permutation(np.geomspace(0.1, 10, source.shape[1])).astype(np.float32)
+        twins, others, queries = twins * scales, others * scales, queries * scales
+    elif cell.kind == "truncated":
+        twins, others, queries = (rows[:, :128] for rows in (twins, others, queries))
+    elif cell.kind == "quantised":
+        store = np.round(store * (127 / np.abs(store).max())).astype(np.int8).astype(np.float32)
+    place = rng.choice(cell.rows, cell.known, replace=False)
+    left, right = twins[place], place.copy()
+    if cell.kind == "wrong":
+        wrong = rng.choice(cell.known, max(1, cell.known // 100), replace=False)
+        right[wrong] = rng.integers(cell.rows, size=len(wrong))
+    elif cell.kind == "chunks":
+        noise = 0.3 * left.std() * rng.standard_normal((COPIES, *left.shape)).astype(np.float32)
+        left, right = (left + noise).reshape(-1, left.shape[1]), np.tile(right, COPIES)
+    return Data(Given(left, right, others, store), queries, native)
+
+
+def neighbours(queries: Matrix, store: Matrix) -> NDArray[np.int64]:
+    """The ten nearest rows (q, 10) of a store by cosine, nearest first."""
+    found = normalise(queries, ["unit"])[0] @ normalise(store, ["unit"])[0].T
+    return np.argsort(-found, axis=1, kind="stable")[:, :NEIGHBOURS]
+
+
+def measure(cell: Cell, folder: Path) -> dict[str, Any]:
+    """The row of a cell."""
+    data = load(cell, folder)
+    native = neighbours(data.native, data.given.store)
+    began = time.process_time()
+    mapped, store, chosen = TOOLS[cell.tool](data.given, data.queries, cell.seed)
+    seconds = time.process_time() - began
+    found = neighbours(mapped, store)
+    first = 100.0 * (found[:, 0] == native[:, 0])
+    kept = 100 * (found[:, :, None] == native[:, None, :]).sum(axis=(1, 2)) / NEIGHBOURS
+    figures = {
+        name: f"{value:.2f}"
+        for name, value in (
+            ("top_1", first.mean()), ("top_1_error", first.std() / np.sqrt(QUERIES)),
+            ("recall_at_10", kept.mean()), ("recall_at_10_error", kept.std() / np.sqrt(QUERIES)),
+        )
+    }  # fmt: skip
+    return {
+        **cell._asdict(), **figures, "seconds": f"{seconds:.1f}", "chosen": chosen, "commit": commit(),
+        "date": today(),
+    }  # fmt: skip
+
+
+def cells(asked: argparse.Namespace) -> Iterator[Cell]:
+    """The cells asked for, all of one seed before the next."""
+    for seed, kind, known, pair, tool in itertools.product(
+        numbers(asked.seeds), asked.kinds.split(","), numbers(asked.known), asked.pairs.split(","),
+        asked.tools.split(","),
+    ):  # fmt: skip
+        # Without pairs only these two learn, and the peer takes none.
+        if (known == 0 and tool in ("muse", "peer")) or (known and tool != "peer"):
+            yield Cell(*pair.split(":"), kind, asked.rows, known, tool, seed)
+
+
+def show(rows: Sequence[Mapping[str, str]]) -> None:
+    """A line for each pair of encoders and number of pairs: top-1 and recall@10, means over seeds."""
+    tools = [tool for tool in TOOLS if any(one["tool"] == tool for one in rows)]
+    header(["source, target", "kind", "pairs", "seeds", *tools, "muse and the best of the others"])
+    keys = dict.fromkeys((one["source"], one["target"], one["kind"], int(one["known"])) for one in rows)
+    for key in sorted(keys, key=lambda one: (one[2] != "plain", one)):
+        own = [one for one in rows if (one["source"], one["target"], one["kind"], int(one["known"])) == key]
+        seeds = {one["seed"] for one in own}
+        means = {tool: _means([one for one in own if one["tool"] == tool]) for tool in tools}
+        shown = [f"{one[0]:.1f}, {one[1]:.1f}" if one else "-" for one in means.values()]
+        row([f"{key[0]}, {key[1]}", key[2], key[3], len(seeds), *shown, _standing(means)])
+
+
+def _means(rows: Sequence[Mapping[str, str]]) -> tuple[float, float, float] | None:
+    if not rows:
+        return None
+    columns = ("top_1", "recall_at_10", "recall_at_10_error")
+    first, recall, error = (np.mean([float(one[name]) for one in rows]) for name in columns)
+    return float(first), float(recall), float(error)
+
+
+def _standing(means: Mapping[str, tuple[float, float, float] | None]) -> str:
+    """How recall@10 of muse stands to the best of the others less one standard error."""
+    ours, others = means.get("muse"), [one for tool, one in means.items() if tool != "muse" and one]
+    if not ours or not others:
+        return "-"
+    best = max(others, key=lambda one: one[1])
+    return f"{'at or above' if ours[1] >= best[1] - best[2] else 'below'} ({ours[1] - best[1]:+.1f})"
+
+
+def main() -> None:
+    """Measures the cells that are missing, or prints the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path, metavar="ROWS")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
+    parser.add_argument("--table", action="store_true", help="show what the file has, and run nothing")
+    parser.add_argument("--pairs", default=PAIRS)
+    parser.add_argument("--kinds", default="plain", help=f"some of {','.join(KINDS)}")
+    parser.add_argument("--known", default="0,50,200,1000,5000", help="numbers of pairs")
+    parser.add_argument("--rows", type=int, default=5_000, help="of the store, and of other source rows")
+    parser.add_argument("--seeds", default="0-2")
+    parser.add_argument("--tools", default="procrustes,ridge,low-rank,muse")
+    asked = parser.parse_args()
+    if asked.table:
+        show(read_rows(asked.out))
+        return
+    done = {tuple(one[name] for name in Cell._fields) for one in read_rows(asked.out)}
+    for cell in cells(asked):
+        if tuple(map(str, cell)) not in done:
+            found = measure(cell, asked.folder)
+            append(asked.out, [found], COLUMNS)
+            print(*(found[name] for name in COLUMNS[:-2]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

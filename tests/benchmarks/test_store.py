@@ -1,0 +1,52 @@
+"""The benchmark of a store that stays: its data, its counts, and its tools where the answer is known."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def store(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """The benchmark, with 40 queries and two encoders of 640 texts, one a rotation of the other."""
+    found = importlib.import_module("benchmarks.rows.store")
+    monkeypatch.setattr(found, "QUERIES", 40)
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((640, 6)) * [3, 2.5, 2, 1.5, 1, 0.5]
+    turn, _ = np.linalg.qr(rng.standard_normal((6, 6)))
+    np.save(tmp_path / "one.npy", rows.astype(np.float32))
+    np.save(tmp_path / "two.npy", (rows @ turn).astype(np.float32))
+    return found
+
+
+def test_queries_pairs_and_the_store_are_what_they_should_be(store: Any, tmp_path: Path) -> None:
+    rows = np.load(tmp_path / "one.npy")
+    data = store.load(store.Cell("one", "two", "plain", 300, 50, "ridge", 0), tmp_path)
+    assert (data.queries == rows[:40]).all() and (data.given.others == rows[40::2]).all()
+    assert (data.given.left == rows[41::2][data.given.right]).all() and len(data.given.left) == 50
+    assert len(set(data.given.right.tolist())) == 50
+    wrong = store.load(store.Cell("one", "two", "wrong", 300, 200, "ridge", 0), tmp_path).given
+    assert 1 <= (wrong.left != rows[41::2][wrong.right]).any(axis=1).sum() <= 2
+    chunks = store.load(store.Cell("one", "two", "chunks", 300, 50, "ridge", 0), tmp_path).given
+    assert len(chunks.left) == len(chunks.right) == 200
+    with pytest.raises(SystemExit, match="640"):
+        store.load(store.Cell("one", "two", "plain", 301, 50, "ridge", 0), tmp_path)
+
+
+@pytest.mark.parametrize("tool", ["procrustes", "ridge", "low-rank"])
+def test_a_rotation_keeps_every_neighbour(store: Any, tmp_path: Path, tool: str) -> None:
+    found = store.measure(store.Cell("one", "two", "plain", 300, 200, tool, 0), tmp_path)
+    assert float(found["top_1"]) > 95 and float(found["recall_at_10"]) > 97
+
+
+def test_the_standing_is_by_the_standard_error_of_the_best(store: Any) -> None:
+    means = {"ridge": (1.0, 50.0, 0.8), "procrustes": (1.0, 40.0, 0.5), "muse": (1.0, 49.5, 0.7)}
+    assert store._standing(means) == "at or above (-0.5)"
+    assert store._standing(means | {"muse": (1.0, 49.1, 0.7)}) == "below (-0.9)"
