@@ -53,8 +53,7 @@ class _Task(NamedTuple):
     },
     examples=(
         "muse evaluate sentences embeddings/aligned/fr-en --source test.fr --target test.en",
-        "muse evaluate sentences SPACE --parallel test.tsv --encoder idf --retrieval margin",
-        "muse evaluate sentences SPACE --suite data --encoder sif --fit en=text.en --picture suite.svg",
+        "muse evaluate sentences SPACE --suite data --encoder idf --picture suite.svg",
     ),
 )
 @click.argument("space", type=Path, required=False)
