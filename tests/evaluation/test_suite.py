@@ -57,7 +57,8 @@ def scored(scored_by: str, **parts: SuitePart) -> TaskScore:
 
 
 def unit(x: Matrix, like: Matrix) -> Matrix:
-    return (x - like.mean(axis=0)) / np.sqrt(like.var(axis=0).mean())
+    found: Matrix = (x - like.mean(axis=0)) / np.sqrt(like.var(axis=0).mean())
+    return found
 
 
 def features(part: SuitePart) -> Matrix:
