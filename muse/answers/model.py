@@ -27,9 +27,9 @@ ELSEWHERE = Path(__file__).with_name("elsewhere.npz")
 SHOWN = 10  # candidates of a word that are kept
 PROBED = 2_000  # words on which the influence of each kind of evidence is measured
 BINS = 20  # of the calibration, at most
-# Log odds of a word's own spelling, if both ranks are equal: they decrease to 0 where one rank is 20 times the
-# other. Chosen on the training lists of four pairs, which have many names, and on words by their frequency in
-# text, where they are few: livres is quoted in English novels, but means books.
+# Log odds of a word's own spelling, if both ranks are equal: they decrease to 0 where one rank is 20 times
+# the other. Chosen on the training lists of four pairs, which have many names, and on words by how often they
+# are in text, which has few: livres is quoted in English novels, but means books.
 SAME = 6.0
 APART = float(np.log(20))
 NAMED = 2  # letters at least: m and t are no names, but parts of I'm and don't
