@@ -37,7 +37,7 @@ from muse.answers.model import (
     mutual_shift,
     shifted,
 )
-from muse.answers.outside import OutsideScores, measured_odds
+from muse.answers.outside import OutsideOdds, OutsideScores, measured_odds
 from muse.answers.spelling import Correspondences, Spellings
 from muse.answers.trees import Trees, TreesConfig, fit_trees
 from muse.answers.unseen import UnseenAnswers
@@ -361,8 +361,9 @@ def _learn(
     every, evidence = evidence_of_all(views, halves)
     if views.outside is not None:
         odds = _outside_odds(views.outside, every, evidence, elsewhere)
-        for table in (evidence, *([] if labelled is None else [labelled.evidence])):
-            table[:, -1] = odds[table[:, -1].astype(np.int64)]
+        evidence[:, -1] = odds(evidence[:, -1], every.places)
+        if labelled is not None:
+            labelled.evidence[:, -1] = odds(labelled.evidence[:, -1], labelled.word)
     model, report = _model(labelled, elsewhere, grow)
     if labelled is None and elsewhere is not None and views.outside is not None:
         model = AnswerModel.of_elsewhere(elsewhere, outside=True)
@@ -380,8 +381,8 @@ def _learn(
 
 def _outside_odds(
     outside: OutsideScores, every: Candidates, evidence: NDArray[np.float32], elsewhere: Trees | None
-) -> Floats:
-    """The log odds of each cell of the scores, by the answers of all other evidence."""
+) -> OutsideOdds:
+    """What the scores add to log odds, by the answers of all other evidence."""
     other = evidence[:, : len(NAMES)]
     model = AnswerModel.csls() if elsewhere is None else AnswerModel.of_elsewhere(elsewhere)
     log_odds = model.log_odds(other)

@@ -5,7 +5,7 @@ frequency  the logarithms of both ranks, and their difference
 spelling   learned correspondences, edit distance, common prefix and suffix, same string, lengths
 
 Where others score translations too (`muse.answers.outside`), there are both ranks by their scores, and the
-cell of the candidate, which becomes log odds once they are measured.
+score or cell of the candidate, which becomes log odds once it is known how good the scores are.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Views:
 def gather(views: Views, candidates: Candidates) -> Floats:
     """The evidence (c, f) for each candidate, columns as in NAMES, and OUTSIDE_COLUMNS with outside scores.
 
-    In the column of the outside odds is the cell that has them.
+    In the column of the outside odds is what they are computed from, `OutsideScores.said`.
     """
     rows, columns, places = candidates.rows, candidates.columns, candidates.places
     found = {
@@ -101,7 +101,7 @@ def gather(views: Views, candidates: Candidates) -> Floats:
     names = NAMES
     if views.outside is not None:
         names = (*NAMES, *OUTSIDE_COLUMNS)
-        outside = *views.outside.ranks(rows, columns), views.outside.cells(rows, columns)
+        outside = *views.outside.ranks(rows, columns), views.outside.said(rows, columns)
         found |= dict(zip(OUTSIDE_COLUMNS, (side.astype(np.float32) for side in outside), strict=True))
     table = np.empty((len(rows), len(names)), np.float32)
     for place, name in enumerate(names):

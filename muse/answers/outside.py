@@ -1,12 +1,18 @@
 """Outside scores: what others than the two sets of vectors say of translations, and how far to believe it.
 
 They may be of a pretrained encoder of both languages, another program's translations, a transliterator: a
-score for some pairs of words. How good it is in these two languages is measured here. Pairs fall into
-cells, by the rank of each word among the other's and the lead of the first. The answers by all other
-evidence, right with a known probability p on average, fall into a cell at a rate that is a mixture: p times
-the rate of right translations plus 1 - p times that of wrong ones, which are seen in the candidates behind
-them. The log of the ratio of both rates is added to the log odds of a candidate. For a source that knows
-nothing the rates are equal, and nothing changes.
+score for some pairs of words. How good it is in these two languages is measured here, by the answers of all
+other evidence, which are right with a known probability p. What it says of a candidate is added to its log
+odds. For a source that knows nothing that is 0, and nothing changes.
+
+Comparable vectors give a score to every candidate: the softmax over a word's candidates of their CSLS by the
+temperature of highest likelihood, where an answer was drawn by the softmax with probability p, and else at
+random. The log odds are those of the softmax against chance.
+
+Scores of single pairs may be on any scale. Pairs fall into cells, by the rank of each word among the other's
+and the lead of the first. The answers fall into a cell at a rate that is a mixture: p times the rate of right
+translations plus 1 - p times that of wrong ones, which are seen in the candidates behind them. The log odds
+are the log of the ratio of both rates.
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.answers.candidates import Candidates, NeighbourLists
+from muse.answers.spelling import dots
 from muse.normalise import normalise
 from muse.vectors import Matrix
 
@@ -27,6 +34,9 @@ LEADS = 4  # bands of the lead of a word's first
 MOST_ODDS = 5.0  # of one source, whatever the rates: they are of some thousand words
 SMOOTHED = 5.0  # candidates added to each cell, in proportion to all
 LEAST_RIGHT = 0.02  # of the answers by all other evidence
+SCALES = np.concatenate(
+    [[0.0], np.geomspace(0.05, 20, 27)]
+)  # tried, of 1 / temperature, in standard deviations
 OTHERS = 5  # candidates behind the answer, by which the rates of wrong translations are known
 
 Numbers = NDArray[np.int64]
@@ -34,17 +44,38 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
+class ComparableVectors:
+    """Unit rows (n, d) and (m, d) of words, zeros if unknown, and their hubness (n,) and (m,), then nan."""
+
+    source: Matrix
+    target: Matrix
+    hubness: Floats
+    hubness_back: Floats
+
+    def csls(self, rows: Numbers, columns: Numbers) -> Floats:
+        """The CSLS (c,) of each source of `rows` (c,) and target of `columns` (c,); nan if one is unknown."""
+        found = 2 * dots(self.source, self.target, rows, columns)
+        return np.asarray(found - self.hubness[rows] - self.hubness_back[columns])
+
+    def reversed(self) -> ComparableVectors:
+        """The vectors from target to source."""
+        return ComparableVectors(self.target, self.source, self.hubness_back, self.hubness)
+
+
+@dataclass(frozen=True, eq=False)
 class OutsideScores:
     """The best words of the other language by scores that somebody else gives, best first.
 
     Sources have the targets `columns` (n, k) with `scores` (n, k), targets the sources `rows` (m, k) with
-    `scores_back` (m, k); -1 and -inf where there are none.
+    `scores_back` (m, k); -1 and -inf where there are none. If they are the CSLS of `vectors`, all others have
+    scores too.
     """
 
     columns: Numbers
     scores: Floats
     rows: Numbers
     scores_back: Floats
+    vectors: ComparableVectors | None = None
 
     @classmethod
     def of_vectors(cls, source: Matrix, target: Matrix) -> OutsideScores:
@@ -53,9 +84,16 @@ class OutsideScores:
         mine, other = (np.flatnonzero(side.any(axis=1)) for side in (source, target))
         if min(len(mine), len(other)) < 2:
             return cls.none(counts)
-        lists = NeighbourLists.of(normalise(source[mine])[0], normalise(target[other])[0])
+        x, y = normalise(source[mine])[0], normalise(target[other])[0]
+        lists = NeighbourLists.of(x, y)
         there = _placed(mine, other[lists.columns], lists.csls, len(source))
-        return cls(*there, *_placed(other, mine[lists.rows], lists.csls_back, len(target)))
+        back = _placed(other, mine[lists.rows], lists.csls_back, len(target))
+        vectors = ComparableVectors(
+            _spread(mine, x, len(source), 0), _spread(other, y, len(target), 0),
+            _spread(mine, lists.hubness, len(source), np.nan),
+            _spread(other, lists.hubness_back, len(target), np.nan),
+        )  # fmt: skip
+        return cls(*there, *back, vectors)
 
     @classmethod
     def none(cls, counts: tuple[int, int]) -> OutsideScores:
@@ -70,7 +108,8 @@ class OutsideScores:
 
     def reversed(self) -> OutsideScores:
         """The scores from target to source."""
-        return OutsideScores(self.rows, self.scores_back, self.columns, self.scores)
+        vectors = None if self.vectors is None else self.vectors.reversed()
+        return OutsideScores(self.rows, self.scores_back, self.columns, self.scores, vectors)
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -114,6 +153,12 @@ class OutsideScores:
         bounds = np.quantile(some, np.arange(1, LEADS) / LEADS) if len(some) else np.zeros(LEADS - 1)
         return np.searchsorted(bounds, lead)
 
+    def said(self, rows: Numbers, columns: Numbers) -> Floats:
+        """What `OutsideOdds` are of: the CSLS (c,) of vectors, nan for unknown words, or the cell."""
+        if self.vectors is not None:
+            return self.vectors.csls(rows, columns)
+        return self.cells(rows, columns).astype(np.float32)
+
     def cells(self, rows: Numbers, columns: Numbers) -> Numbers:
         """The cell (c,) of each candidate; 0 if the scores know its word or the candidate not at all."""
         ranks = self.ranks(rows, columns)
@@ -131,6 +176,13 @@ def _lead(scores: Floats) -> Floats:
     known = np.isfinite(first)
     behind = np.where(np.isfinite(second), second, np.where(known, first - 1, 0))
     return np.asarray(np.where(known, first, 0) - np.where(known, behind, 0), np.float32)
+
+
+def _spread(rows: Numbers, values: Floats, count: int, empty: float) -> Floats:
+    """The `values` (r, ...) of some rows (r,) among `count`; the others are `empty`."""
+    found = np.full((count, *values.shape[1:]), empty, np.float32)
+    found[rows] = values
+    return found
 
 
 def _placed(rows: Numbers, names: Numbers, scores: Floats, count: int) -> tuple[Numbers, Floats]:
@@ -156,16 +208,75 @@ def _best(pairs: Numbers, scores: NDArray[np.float64], count: int) -> tuple[Numb
     return columns, best
 
 
+@dataclass(frozen=True, eq=False)
+class SoftmaxOdds:
+    """The log odds, against chance, of the softmax of `scale` times the CSLS over each word's candidates."""
+
+    scale: float
+
+    def __call__(self, said: Floats, words: Numbers) -> NDArray[np.float64]:
+        """The log odds (c,) by CSLS (c,) of candidates of `words` (c,), those of one together; nan has 0."""
+        known = np.isfinite(said)
+        found = np.zeros(len(said))
+        if not known.any():
+            return found
+        values, group = self.scale * said[known].astype(np.float64), words[known]
+        starts = np.flatnonzero(np.diff(group, prepend=group[0] - 1))
+        counts = np.diff([*starts.tolist(), len(group)])
+        values -= np.repeat(np.maximum.reduceat(values, starts), counts)
+        total = np.add.reduceat(np.exp(values), starts)
+        found[known] = values + np.repeat(np.log(counts / total), counts)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class CellOdds:
+    """The log odds of each cell; cell 0, of the unknown, has 0."""
+
+    odds: NDArray[np.float64]
+
+    def __call__(self, said: Floats, words: Numbers) -> NDArray[np.float64]:
+        """The log odds (c,) by cells (c,)."""
+        return self.odds[said.astype(np.int64)]
+
+
+OutsideOdds = SoftmaxOdds | CellOdds
+
+
 def measured_odds(
     scores: OutsideScores,
     candidates: Candidates,
     log_odds: NDArray[np.float64],
     probability: NDArray[np.float32],
-) -> NDArray[np.float64]:
-    """The log odds that each cell of the scores adds to a candidate; cell 0, of the unknown, adds nothing.
+) -> OutsideOdds:
+    """What the scores add to the log odds of candidates, measured by the answers of all other evidence.
 
     `log_odds` and `probability` (c,) are those of all candidates by the other evidence.
     """
+    if scores.vectors is None:
+        return CellOdds(_odds_of_cells(scores, candidates, log_odds, probability))
+    said = scores.said(candidates.rows, candidates.columns)
+    order = candidates.order(log_odds)
+    firsts = order[np.unique(candidates.places[order], return_index=True)[1]]
+    firsts = firsts[np.isfinite(said[firsts])]
+    if not len(firsts):
+        return SoftmaxOdds(0.0)
+    p, spread = probability[firsts].astype(np.float64), float(np.nanstd(said))
+
+    def likelihood(scale: float) -> float:
+        odds = SoftmaxOdds(scale)(said, candidates.places)[firsts]
+        return float(np.log(p * np.exp(odds) + 1 - p).mean())
+
+    return SoftmaxOdds(max(SCALES / max(spread, 1e-9), key=likelihood))
+
+
+def _odds_of_cells(
+    scores: OutsideScores,
+    candidates: Candidates,
+    log_odds: NDArray[np.float64],
+    probability: NDArray[np.float32],
+) -> NDArray[np.float64]:
+    """The log odds of each cell."""
     order = candidates.order(log_odds)
     rank = np.arange(len(order)) - candidates.pointers[:-1][candidates.places]
     cell, chance = scores.cells(candidates.rows, candidates.columns)[order], probability[order]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from muse.answers.candidates import Candidates
 from muse.answers.choice import KnownPairs, learn_answers
 from muse.answers.model import read_elsewhere
-from muse.answers.outside import LEADS, LISTED, RANKS, OutsideScores, measured_odds
+from muse.answers.outside import LISTED, ComparableVectors, OutsideScores, SoftmaxOdds, measured_odds
 from muse.answers.trees import TreesConfig
 from tests.support.made_up_pair import Made, made_up, unit
-
-CELLS = 1 + len(RANKS) ** 2 * LEADS
 
 
 def test_pairs_are_ranked_by_their_scores() -> None:
@@ -67,11 +67,49 @@ def test_the_odds_of_a_mixture() -> None:
     values = np.tile([4.0, 3.0, 2.0, 1.0], words)
     probability = np.tile(np.array([share, 0, 0, 0], np.float32), words)
     odds = measured_odds(scores, candidates, values, probability)
-    cells = scores.cells(candidates.rows, columns)
+    found = odds(scores.said(candidates.rows, columns), candidates.places)
     is_named = columns == np.repeat(named, 4)
-    assert odds[cells[is_named]].mean() == pytest.approx(np.log(0.625 / 0.125), abs=0.1)
-    assert odds[cells[~is_named]].mean() == pytest.approx(np.log(0.375 / 0.875), abs=0.1)
-    assert odds[0] == 0
+    assert found[is_named].mean() == pytest.approx(np.log(0.625 / 0.125), abs=0.1)
+    assert found[~is_named].mean() == pytest.approx(np.log(0.375 / 0.875), abs=0.1)
+    assert odds(np.zeros(1, np.float32), np.zeros(1, np.int64)).tolist() == [0]
+
+
+def test_the_temperature_of_a_mixture() -> None:
+    # Of 4,000 words with five candidates, the first by other evidence is right with probability .6. Scores
+    # of a right one are drawn by a softmax of temperature 1 / 3 among normal scores; other words have any.
+    rng, words = np.random.default_rng(0), 4_000
+    scores = rng.standard_normal((words, 5))
+    drawn = (3 * scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+    right = rng.random(words) < 0.6
+    chosen = np.where(right, drawn, rng.integers(5, size=words))
+    first = scores[np.arange(words), chosen].copy()
+    scores[np.arange(words), chosen], scores[:, 0] = scores[:, 0].copy(), first
+    candidates = Candidates(np.arange(words), np.arange(words + 1) * 5, np.tile(np.arange(5), words))
+    outside = replace(OutsideScores.none((words, 5)), vectors=Fixed(scores.astype(np.float32)))
+    values, probability = np.tile([5.0, 4, 3, 2, 1], words), np.full(5 * words, 0.6, np.float32)
+    odds = measured_odds(outside, candidates, values, probability)
+    assert isinstance(odds, SoftmaxOdds)
+    assert odds.scale == pytest.approx(3, rel=0.25)
+    found = odds(np.array([1, 0, np.nan, 2], np.float32), np.array([0, 0, 0, 1]))
+    shares = np.exp([odds.scale, 0]) / np.exp([odds.scale, 0]).sum()
+    np.testing.assert_allclose(found, [*np.log(2 * shares), 0, 0], rtol=1e-5, atol=1e-9)
+    shuffled = replace(outside, vectors=Fixed(rng.permutation(scores.ravel()).reshape(words, 5)))
+    knows_nothing = measured_odds(shuffled, candidates, values, probability)
+    assert (
+        abs(knows_nothing(shuffled.said(candidates.rows, candidates.columns), candidates.places)).max() < 0.3
+    )
+
+
+class Fixed(ComparableVectors):
+    """Given scores (n, m) of sources and targets."""
+
+    scores: np.ndarray
+
+    def __init__(self, scores: np.ndarray) -> None:
+        object.__setattr__(self, "scores", scores)
+
+    def csls(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return np.asarray(self.scores[rows, columns], np.float32)
 
 
 def first_right(made: Made, outside: OutsideScores | None) -> tuple[float, float]:
