@@ -37,7 +37,7 @@ def test_the_copy_has_bleu_and_the_words_are_written(tmp_path: Path, monkeypatch
     called: list[str] = []
     monkeypatch.setattr(handover, "run", lambda _, *arguments: called.extend(map(str, arguments)))
     pairs = [(("a", "b"), ("x", "y", f"z{number}")) for number in range(20)]
-    texts = {"en": [("a", "b"), ("a",)], "fr": [("x",)]}
+    texts: dict[str, list[tuple[str, ...]]] = {"en": [("a", "b"), ("a",)], "fr": [("x",)]}
     handover.prepare(copy, tmp_path / "0", Halves(texts, pairs, {"en": ("a", "b"), "fr": ("x",)}))
     assert (tmp_path / "0" / "vocabulary.txt").read_text() == "a 2\nb 1\nx 1\n"
     assert (tmp_path / "0" / "test.fr").read_text().splitlines() == [f"x y z{n}" for n in range(16, 20)]
