@@ -7,7 +7,7 @@ unseen word is taken to follow those of all others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -197,9 +197,15 @@ def find_unseen(space: AlignedSpace, direction: tuple[str, str]) -> UnseenAnswer
 
 
 def _read(space: AlignedSpace, direction: tuple[str, str]) -> UnseenAnswers | None:
-    counts = tuple(len(space.vectors(language)) for language in direction)
+    counts = len(space.vectors(direction[0])), len(space.vectors(direction[1]))
     if (home := space.home) is None:
         return None
+    most, origin = BYTES + sum(counts) * BYTES_OF_WORD, space.origin(*direction)
+    return read_arrays(_path(home, direction, origin), most, origin, possible_for(counts))
+
+
+def possible_for(counts: tuple[int, int]) -> Callable[[Mapping[str, NDArray[Any]]], UnseenAnswers]:
+    """What makes it of kept arrays, for so many words of both; ValueError for what cannot be."""
 
     def made(arrays: Mapping[str, NDArray[Any]]) -> UnseenAnswers:
         found = UnseenAnswers.of_arrays(arrays)
@@ -210,8 +216,7 @@ def _read(space: AlignedSpace, direction: tuple[str, str]) -> UnseenAnswers | No
             raise ValueError("expected probabilities and mean cosines")
         return found
 
-    origin = space.origin(*direction)
-    return read_arrays(_path(home, direction, origin), BYTES + sum(counts) * BYTES_OF_WORD, origin, made)
+    return made
 
 
 def answer_unseen(

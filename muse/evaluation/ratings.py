@@ -79,7 +79,7 @@ def evaluate_similarity(
     """
     source, target = space.direction(source, target)
     ratings = _ratings(space, rated, source, target)  # (p,)
-    rows = rated.indices(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
+    rows = rated.located(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
     x, y = space.tensor(source)[rows[:, 0]], space.tensor(target)[rows[:, 1]]
     cosines = (x * y).sum(dim=1).to(torch.float64).cpu().numpy()  # (p,)
     if not np.ptp(cosines):
@@ -147,12 +147,12 @@ def _ratings(space: AlignedSpace, rated: Lexicon, source: str, target: str) -> V
             "write word, word and rating on each line, separated by tabs"
         )
     x, y = space.vectors(source).index, space.vectors(target).index
-    covered = [first in x and second in y for first, second in rated.pairs]
+    covered = [x.locate(first) is not None and y.locate(second) is not None for first, second in rated.pairs]
     ratings = np.array(rated.scores, np.float64)[covered]
     if len(ratings) < FEWEST:
         advice = (
             f"its direction is {target} to {source}: swap --src and --tgt"
-            if len(rated.reversed().indices(x, y)) > len(ratings)
+            if len(rated.reversed().located(x, y)) > len(ratings)
             else "check languages, case and direction of the file"
         )
         raise Mismatch(

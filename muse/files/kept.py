@@ -41,7 +41,8 @@ COMPUTED = "it is computed again"
 ALIGN = "align again to choose answers by all evidence"
 _MARK = b"\nsha256 "  # what stands before the seal of an array
 _BLOCK = 1 << 24
-_FAILURES = (OSError, *DAMAGED, ValueError, KeyError, IndexError, OverflowError)
+# A damaged header may ask for any amount of memory.
+_FAILURES = (OSError, *DAMAGED, ValueError, KeyError, IndexError, OverflowError, MemoryError)
 
 
 @dataclass(frozen=True)

@@ -164,17 +164,30 @@ class Pictures:
 
     def _kept(self, path: Path, pair: Direction) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
         """The pairs (p, 2) and places (2p, 2) that were kept; None without them or with another seed."""
-        counts = np.array([len(self.space.vectors(language)) for language in pair])
+        counts = len(self.space.vectors(pair[0])), len(self.space.vectors(pair[1]))
+        return read_arrays(path, BYTES, self.space.origin(*pair), possible_for(self.seed, counts), COMPUTED)
 
-        def made(parts: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-            rows, places = parts["pairs"].astype(np.int64), parts["places"].astype(np.float64)
-            if places.shape != (2 * len(rows), 2) or not (np.abs(places) <= 2).all():
-                raise ValueError("places that are none of a picture")
-            if rows.shape[1:] != (2,) or (rows < 0).any() or (rows >= counts).any():
-                raise ValueError("pairs of rows that the space lacks")
-            return (rows, places) if int(parts["seed"][0]) == self.seed else None
 
-        return read_arrays(path, BYTES, self.space.origin(*pair), made, COMPUTED)
+PairsAndPlaces = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+def possible_for(
+    seed: int, counts: tuple[int, int]
+) -> Callable[[Mapping[str, NDArray[Any]]], PairsAndPlaces | None]:
+    """What makes the pairs and places of kept arrays, for so many words of both; None for another seed.
+
+    It raises ValueError for what cannot be.
+    """
+
+    def made(parts: Mapping[str, NDArray[Any]]) -> PairsAndPlaces | None:
+        rows, places = parts["pairs"].astype(np.int64), parts["places"].astype(np.float64)
+        if places.shape != (2 * len(rows), 2) or not (np.abs(places) <= 2).all():
+            raise ValueError("places that are none of a picture")
+        if rows.shape[1:] != (2,) or (rows < 0).any() or (rows >= np.array(counts)).any():
+            raise ValueError("pairs of rows that the space lacks")
+        return (rows, places) if int(parts["seed"][0]) == seed else None
+
+    return made
 
 
 def pair_probabilities(

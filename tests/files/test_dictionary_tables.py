@@ -10,7 +10,9 @@ import pytest
 
 from muse.errors import BadFile
 from muse.files import read_lexicon
+from muse.files.dictionary_tables import split_translations
 from muse.lexicon import Lexicon, Pair
+from tests.support.growth import is_in_proportion
 
 KINGS: tuple[Pair, ...] = (("roi", "king"), ("chat", "cat"))
 
@@ -268,3 +270,9 @@ def test_pandas_writes_what_is_read(tmp_path: Path) -> None:
 def test_other_formats_are_refused_by_name(tmp_path: Path, name: str, content: bytes, message: str) -> None:
     with pytest.raises(BadFile, match=message):
         read(tmp_path, content, name)
+
+
+@pytest.mark.parametrize("separator", ["\n", "|", ";", ",", "/"])
+def test_long_spaces_take_time_in_proportion(separator: str) -> None:
+    assert split_translations(f"roi \u2003 {separator} \u2003 monarque") == ["roi", "monarque"]
+    assert is_in_proportion(split_translations, lambda size: f"roi{' ' * size}a{separator}b", 2_000)

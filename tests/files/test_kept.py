@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -91,6 +93,16 @@ def test_no_changed_byte_is_read_in_silence(
     path.write_bytes(written[: len(written) // 2])
     assert read(path) is None
     assert f"{path}: not used" in caplog.text
+
+
+def test_a_header_that_asks_for_too_much_memory_is_not_believed(tmp_path: Path) -> None:
+    path = tmp_path / "arrays.0123abcd.npz"
+    header = io.BytesIO()
+    huge = {"descr": "<i8", "fortran_order": False, "shape": (1 << 50,)}
+    np.lib.format.write_array_header_1_0(header, huge)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("rows.npy", header.getvalue())
+    assert read(path) is None
 
 
 def test_numpy_reads_kept_rows(tmp_path: Path) -> None:

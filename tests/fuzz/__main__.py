@@ -57,14 +57,17 @@ class Count:
 class Campaign:
     """The counts of every target, and the tasks that are left."""
 
-    def __init__(self, targets: Sequence[str], *, inputs: int, seconds: float, seed: int) -> None:
+    def __init__(
+        self, targets: Sequence[str], *, inputs: int, seconds: float, seed: int, processes: int = PROCESSES
+    ) -> None:
+        self._processes = processes
         self.counts = {name: Count() for name in targets}
         self._inputs, self._until, self._seed = inputs, time.monotonic() + seconds, seed
         self._left: dict[str, list[Task]] = {}  # what tasks left over when their time was up
 
     def tasks(self) -> Iterator[Task]:
         """Each target in turn, until there were as many inputs as asked for or the time is up."""
-        size = max(1, min(1_000, self._inputs // (PROCESSES * len(self.counts))))
+        size = max(1, min(1_000, self._inputs // (self._processes * len(self.counts))))
         while time.monotonic() < self._until:
             for name, count in sorted(self.counts.items(), key=lambda item: _turn(item[1])):
                 if self._left.get(name):
@@ -136,6 +139,7 @@ def main() -> int:
     parser.add_argument("--inputs", type=int, help="of all targets together  [default: 10000, or no limit]")
     parser.add_argument("--targets", default="", help=f"separated by commas, of {', '.join(TARGETS)}; all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=PROCESSES, help=f"at once  [default: {PROCESSES}]")
     parser.add_argument("--out", type=Path, metavar="FILE.csv", help="write the counts there")
     asked = parser.parse_args()
     chosen = asked.targets.split(",") if asked.targets else list(TARGETS)
@@ -144,9 +148,9 @@ def main() -> int:
     inputs = asked.inputs or (10_000 if asked.minutes is None else sys.maxsize)
     _read_good(chosen)
     seconds = float("inf") if asked.minutes is None else 60 * asked.minutes
-    campaign = Campaign(chosen, inputs=inputs, seconds=seconds, seed=asked.seed)
+    campaign = Campaign(chosen, inputs=inputs, seconds=seconds, seed=asked.seed, processes=asked.processes)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with working(PROCESSES, asked.seed) as workers, suppress(KeyboardInterrupt):
+    with working(asked.processes, asked.seed) as workers, suppress(KeyboardInterrupt):
         run(campaign, workers)
     rows = [count.row(name) for name, count in campaign.counts.items()]
     for row in rows:

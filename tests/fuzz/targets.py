@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.fuzz import aligned, embeddings, folders, requests, texts, trained, web
+from tests.fuzz import aligned, embeddings, folders, kept, requests, texts, trained, web
 from tests.fuzz.target import Target
 
-GROUPS = (embeddings, texts, folders, trained, aligned, web, requests)
+GROUPS = (embeddings, texts, kept, folders, trained, aligned, web, requests)
 TARGETS: dict[str, Target] = {target.name: target for group in GROUPS for target in group.TARGETS}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import string
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -13,6 +12,7 @@ import pytest
 from muse.text.segmentation import Segmenter
 from muse.text.tokens import Tokeniser, closed_up
 from muse.text.written import TranslatedToken, joined_line, written_tokens
+from tests.support.growth import is_linear
 
 QUOTES = "“”„‘’‚«»‹›"
 APOSTROPHES = ["'", "l'", "'s", "n't", "-il", "'a ", "a' "]
@@ -24,30 +24,6 @@ SIGNS = [
     *("www.!", "1,", "1.", "1:", "a=", "a.txt/", "&a;", "R&", ":-)", "n°", "C++", *APOSTROPHES),
 ]
 SHAPES = ("{}", "{} ", "a{} b ")
-# Four times the text takes 4 times as long if the time is linear, and 16 times if it is quadratic.
-FOUR_TIMES, MOST = 4, 8.0
-AT_LEAST = 2e-4  # seconds that a clock can measure
-
-
-def seconds(run: Callable[[], object], turns: int) -> float:
-    """The least time of several turns."""
-    return min(_seconds(run) for _ in range(turns))
-
-
-def _seconds(run: Callable[[], object]) -> float:
-    began = time.process_time()
-    run()
-    return time.process_time() - began
-
-
-def is_linear(run: Callable[[str], object], repeated: str, count: int) -> bool:
-    """Whether the time of `run` grows as its text does; measured again, and longer, where it does not."""
-    for turns, factor in ((1, 1), (3, 1), (3, 4)):
-        short, long = (repeated * (factor * times * count) for times in (1, FOUR_TIMES))
-        first = seconds(partial(run, short), turns)
-        if seconds(partial(run, long), turns) <= MOST * max(first, AT_LEAST):
-            return True
-    return False
 
 
 @pytest.fixture(autouse=True)

@@ -249,6 +249,8 @@ def _read_singly(
     # The whole words among these lines, and the errors of the broken ones with the places of their lines.
     found, words, rows, broken = list[int](), list[str](), list[Matrix](), list[tuple[int, BrokenWord]]()
     for place, line in zip(places, lines, strict=True):
+        if not line or line.isspace():  # a file may have millions, and each place takes time
+            continue
         try:
             read = read_line(line, first.after(place))
         except BrokenWord as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,7 @@ class Line:
 
     def after(self, lines: int) -> Line:
         """The place `lines` further down."""
-        return replace(self, number=self.number + lines)
+        return Line(self.path, self.number + lines, self.dimension)  # replace() takes four times as long
 
     def fault(self, word: bytes, expected: str, got: str, advice: str) -> BrokenWord:
         """The error to raise for this line, whose numbers are broken."""

@@ -175,8 +175,13 @@ def _loss(u: Tensor, v: Tensor, pairs: tuple[Tensor, Tensor], batch: Tensor, sca
 def _known(own: Tensor, other: Tensor, batch: Tensor, count: int) -> Tensor:
     """Whether each of `count` words of the other side translates each word of a batch, (c, count)."""
     found = torch.zeros(len(batch), count, dtype=torch.bool, device=own.device)
-    place, pair = (own[batch][:, None] == own).nonzero().unbind(1)
-    found[place, other[pair]] = True
+    # Word by word: to compare each of the batch with every pair takes far more than the pairs that match.
+    ordered, pairs = own.sort()
+    begin = torch.searchsorted(ordered, own[batch])  # (c,)
+    counts = torch.searchsorted(ordered, own[batch], right=True) - begin  # (c,)
+    place = torch.arange(len(batch), device=own.device).repeat_interleave(counts)
+    nth = torch.arange(len(place), device=own.device) - (counts.cumsum(0) - counts)[place]
+    found[place, other[pairs[begin[place] + nth]]] = True
     return found
 
 

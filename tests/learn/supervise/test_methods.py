@@ -38,6 +38,7 @@ from muse.learn.supervise.methods import SETTINGS, ContrastiveConfig, RelaxedCon
 from muse.normalise import normalise as normalise_rows
 from muse.search.exact import nearest
 from muse.search.retrieval import mutual_neighbours
+from tests.support.growth import is_in_proportion
 from tests.support.spaces import STEPS, raw_rows, rotation
 from tests.support.toys import COUNT, evidence
 
@@ -410,3 +411,15 @@ def test_pairs_of_a_single_word_leave_others_as_they_are() -> None:
     )
     maps = canonical(found, CanonicalConfig())
     assert all(bool(side.isfinite().all()) for side in maps)
+
+
+def test_known_translations_are_found_in_time_that_grows_as_the_pairs_do() -> None:
+    def drawn(count: int) -> tuple[Tensor, Tensor, Tensor]:
+        rng = np.random.default_rng(0)
+        own, other = (torch.from_numpy(rng.integers(60, size=count)) for _ in range(2))
+        return own, other, torch.from_numpy(rng.permutation(count)[:50])
+
+    own, other, batch = drawn(300)
+    expected = [[bool(((own == own[i]) & (other == word)).any()) for word in range(70)] for i in batch]
+    assert methods._known(own, other, batch, 70).tolist() == expected
+    assert is_in_proportion(lambda of: methods._known(*of, 70), drawn, 5_000)

@@ -1,0 +1,281 @@
+"""Targets that are kept beside a space, and tables and lists of words: answers, caches, CSV, spreadsheets.
+
+A damaged kept file is refused by its seal. So that the checks behind the seal are reached as well, each is
+read a second time with a seal that is made to match.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from muse.answers import unseen as unseen_answers
+from muse.answers.calibration import Calibration, _possible
+from muse.answers.model import AnswerModel
+from muse.answers.unseen import SpelledAlike, UnseenAnswers
+from muse.commands.word_tables import read_words
+from muse.embedding.pretrained import _of_words
+from muse.files import kept, read_lexicon
+from muse.files.lexicons import dictionary_writer
+from muse.files.tables import plain_cell, table_writer
+from muse.lexicon import Entry
+from muse.space.answer_table import AnswerTable, keep_answers, read_answers
+from muse.space.hubness import keep, read_kept
+from muse.web import pictures
+from tests.fuzz.target import Target
+from tests.fuzz.texts import SENTENCES, files, only
+from tests.support.spaces import raw_rows
+
+COUNT = 7  # words of either language
+DIRECTION = ("fr", "en")
+ORIGIN = kept.Origin("0123abcd", "of these vectors")
+PICTURE, CACHE, NUMBERS, UNSEEN = "picture.npz", "cache.npy", "numbers.json", "unseen.npz"
+SEED = 3  # of the picture
+
+
+class _Matching(str):
+    """A seal that is equal to every other."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+
+@contextmanager
+def _sealed(folder: Path) -> Iterator[None]:
+    """A block in which every file of a folder has the right seal."""
+    for path in folder.rglob("*.npy"):
+        content = path.read_bytes()[: -len(kept._MARK) - 64]
+        seal = kept._Seal(path, ORIGIN)
+        seal.add(content)
+        path.write_bytes(content + kept._MARK + seal.digits().encode())
+    seals = kept._seal_of_arrays, kept._seal_of_numbers
+    # By hand: mock.patch takes longer than to read the file.
+    kept._seal_of_arrays = kept._seal_of_numbers = lambda *_: _Matching()  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        kept._seal_of_arrays, kept._seal_of_numbers = seals  # type: ignore[assignment]
+
+
+Read = Callable[[Path], Iterator[Any]]
+
+
+def _twice(read: Read) -> Read:
+    """What is read with the seal that a file has, and with the right one."""
+
+    def both(folder: Path) -> Iterator[Any]:
+        logger = logging.getLogger("muse")
+        level = logger.level
+        logger.setLevel(logging.CRITICAL)
+        try:
+            yield from read(folder)
+            with _sealed(folder):
+                yield from read(folder)
+        finally:
+            logger.setLevel(level)
+
+    return both
+
+
+def _answers(folder: Path) -> None:
+    drawn = np.random.default_rng(0)
+    counts = np.array([0, 2, 1, 3, 0, 1, 2])
+    total = int(counts.sum())
+    table = AnswerTable(
+        np.concatenate([[0], np.cumsum(counts)]), drawn.integers(0, COUNT, total),
+        drawn.uniform(-1, 1, total).astype(np.float32), drawn.uniform(0, 1, total).astype(np.float32),
+        {"chosen": True, "pairs": 5},
+    )  # fmt: skip
+    (folder / "0" / "fr").mkdir(parents=True)
+    keep_answers(folder / "0", DIRECTION, table, ORIGIN)
+
+
+def _table(folder: Path) -> Iterator[Any]:
+    table = read_answers(folder, DIRECTION, (COUNT, COUNT), ORIGIN)
+    if table is not None:
+        yield from (table.first(), table.csls, table.probability)
+        columns, csls, probability = table.padded(np.arange(COUNT))
+        assert ((columns >= 0) == (csls > -np.inf)).all()
+        yield probability
+        table.within(np.arange(COUNT), 3)
+
+
+def _hubness(folder: Path) -> None:
+    import torch
+
+    for language in DIRECTION:
+        (folder / "0" / language).mkdir(parents=True)
+    rows = torch.from_numpy(raw_rows(0, COUNT, 2)[:, 0] / 10)
+    keep(folder / "0", DIRECTION, (rows, rows), ORIGIN)
+
+
+def _hubs(folder: Path) -> Iterator[Any]:
+    for languages in (DIRECTION, DIRECTION[::-1]):
+        if (found := read_kept(folder, languages, COUNT, ORIGIN)) is not None:
+            assert found.shape == (COUNT,)
+            yield found
+
+
+def _caches(folder: Path) -> None:
+    (folder / "0").mkdir()
+    kept.keep_rows(folder / "0" / CACHE, raw_rows(0, COUNT, 3), ORIGIN)
+
+
+def _cache(folder: Path) -> Iterator[Any]:
+    if (found := kept.read_rows(folder / CACHE, ORIGIN, _of_words(COUNT))) is not None:
+        assert len(found) == COUNT
+        yield found
+
+
+def _calibrations(folder: Path) -> None:
+    (folder / "0").mkdir()
+    values = vars(Calibration(closed_set=0.05, open_set=0.06, none=0.4))
+    kept.keep_numbers(folder / "0" / NUMBERS, values, ORIGIN)
+
+
+def _calibration(folder: Path) -> Iterator[Any]:
+    if (found := kept.read_numbers(folder / NUMBERS, ORIGIN, _possible)) is not None:
+        yield vars(found)
+
+
+def _pictures(folder: Path) -> None:
+    (folder / "0").mkdir()
+    rows = np.stack([np.arange(4), np.arange(4)[::-1]], axis=1)
+    places = raw_rows(0, 8, 2).astype(np.float64) / 10
+    parts = {"pairs": rows, "places": places, "seed": np.array([SEED])}
+    kept.keep_arrays(folder / "0" / PICTURE, parts, ORIGIN)
+
+
+def _picture(folder: Path) -> Iterator[Any]:
+    found = kept.read_arrays(
+        folder / PICTURE, 1 << 20, ORIGIN, pictures.possible_for(SEED, (COUNT, COUNT)), kept.COMPUTED
+    )
+    if found is not None:
+        yield found[1]
+        assert found[0].shape[1:] == (2,)
+
+
+def _unseen(folder: Path) -> None:
+    drawn = np.random.default_rng(0)
+    names = ("ab", "bc", "cd")
+
+    def spelled(ends: bool) -> SpelledAlike:
+        return SpelledAlike(
+            names,
+            np.ones(3, np.float32),
+            raw_rows(1, 3, 2),
+            raw_rows(2, 1, 2)[0],
+            raw_rows(3, COUNT, 2),
+            ends,
+        )
+
+    scores = np.sort(drawn.uniform(-1, 1, (COUNT, 3)).astype(np.float32))[:, ::-1].copy()
+    hubness = drawn.uniform(0, 1, COUNT).astype(np.float32)
+    named = drawn.integers(-1, COUNT, (COUNT, 2))
+    unseen = UnseenAnswers(AnswerModel.csls(), COUNT, scores, hubness, named, spelled(False), spelled(True))
+    (folder / "0").mkdir()
+    kept.keep_arrays(folder / "0" / UNSEEN, unseen.arrays(), ORIGIN)
+
+
+def _model(folder: Path) -> Iterator[Any]:
+    made = unseen_answers.possible_for((COUNT, COUNT))
+    if (found := kept.read_arrays(folder / UNSEEN, 1 << 24, ORIGIN, made)) is not None:
+        yield from (found.hubness_back, found.whole.map_)
+
+
+# Lists of words that are translated, and tables and dictionaries of words as odd as they come.
+
+
+def _listed(folder: Path) -> Iterator[Any]:
+    for form in (None, "csv", "tsv", "xlsx"):
+        yield len(read_words(only(folder), form))
+
+
+def _odd_words(folder: Path) -> list[str]:
+    text = only(folder).read_bytes().decode(errors="surrogateescape")
+    return [word for word in text.split("\n") if word][:20]
+
+
+def _dictionary_back(form: str) -> Read:
+    """What writes odd words into a dictionary, and checks that it is read as it was written, if it was."""
+
+    def read(folder: Path) -> Iterator[Any]:
+        words = _odd_words(folder)
+        pairs = [*dict.fromkeys(zip(words, reversed(words), strict=True))]
+        place = folder / f"back.{form}"
+        with dictionary_writer(place, form=form) as write:
+            for source, target in pairs:
+                write(Entry(source, target, 0.5, 1, 0.25))
+        found = read_lexicon(place, languages=DIRECTION)
+        assert found.pairs == tuple(pairs), form
+        yield from found.scores or ()
+
+    return read
+
+
+def _table_back(form: str) -> Read:
+    """What writes odd words into a table for spreadsheets, and checks what a spreadsheet would show."""
+
+    def read(folder: Path) -> Iterator[Any]:
+        words = _odd_words(folder)
+        place = folder / f"back.{form}"
+        with table_writer(place, {"word": str, "number": float}) as write:
+            for number, word in enumerate(words):
+                write([word, number / 2])
+        found = list(_cells[form](place))
+        assert found == words, (found, words)
+        yield len(found)
+
+    return read
+
+
+def _csv_cells(place: Path) -> Iterator[str]:
+    import csv
+
+    with place.open(newline="", encoding="utf-8-sig") as stream:
+        for row in [*csv.reader(stream)][1:]:
+            assert not row[0].startswith(("=", "+", "-", "@", "\t", "\r")), row
+            yield plain_cell(row[0])
+
+
+def _sheet_cells(place: Path) -> Iterator[str]:
+    import openpyxl
+
+    book = openpyxl.load_workbook(place, read_only=True)
+    try:
+        for row in [*book.worksheets[0].iter_rows()][1:]:
+            assert row[0].data_type == "s", row[0].value
+            yield str(row[0].value)
+    finally:
+        book.close()
+
+
+_cells: Mapping[str, Callable[[Path], Iterator[str]]] = {"csv": _csv_cells, "xlsx": _sheet_cells}
+
+_HOSTILE = ("=1+1", "@x", "'-", "\x1b]0;x\x07", "a,b;c", 'd"e', "l'été", "日本", "\u202e", "-", "a b", "+5")
+_LISTS = files({"x.txt": "\n".join([*SENTENCES, *_HOSTILE]) + "\n", "y.txt": "\ufeffchat\r\nnew york\n"})
+
+TARGETS = (
+    Target("kept.answers", _answers, _twice(_table)),
+    Target("kept.hubness", _hubness, _twice(_hubs)),
+    Target("kept.encoder", _caches, _twice(_cache)),
+    Target("kept.calibration", _calibrations, _twice(_calibration)),
+    Target("kept.picture", _pictures, _twice(_picture)),
+    Target("kept.unseen", _unseen, _twice(_model)),
+    Target("words", _LISTS, _listed),
+    *(
+        Target(f"dictionary.back.{form}", _LISTS, _dictionary_back(form))
+        for form in ("muse", "tsv", "jsonl", "csv", "xlsx")
+    ),
+    *(Target(f"table.back.{form}", _LISTS, _table_back(form)) for form in ("csv", "xlsx")),
+)
