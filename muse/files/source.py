@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import lzma
 import os
@@ -260,10 +261,25 @@ def unpacked_path(source: Source) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="muse-") as folder:
         copy = Path(folder) / "unpacked"
-        with copy.open("wb") as target:
+        with temporary_file(copy, source.path) as target:
             while data := source.read(1 << 20):
                 target.write(data)
         yield copy
+
+
+@contextmanager
+def temporary_file(place: Path, path: Path) -> Iterator[IO[bytes]]:
+    """A file to write what is unpacked of `path` to; BadFile if the disk is full."""
+    try:
+        with place.open("wb") as target:
+            yield target
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise BadFile(
+            f"{path}: expected room to unpack it in {tempfile.gettempdir()}, got {error.strerror}; free some "
+            "space, or set TMPDIR to a folder with more"
+        ) from error
 
 
 def cannot_open(path: Path, error: OSError) -> str:

@@ -24,7 +24,7 @@ from muse.files import read_lexicon, read_vectors
 from muse.files.parquet import read_column
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_sentences
-from muse.files.source import RATIO_VARIABLE, Source, is_packed, open_source
+from muse.files.source import RATIO_VARIABLE, Source, is_packed, open_source, temporary_file
 from muse.files.space_folder import checksum
 from muse.files.vectors.fasttext import is_fasttext_file
 from muse.files.vectors.word2vec import write_word2vec
@@ -265,3 +265,12 @@ def test_the_ratio_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv(RATIO_VARIABLE, "many")
     with pytest.raises(BadFile, match=RATIO_VARIABLE):
         list(read_lines(tmp_path / "f.gz"))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(BadFile, match=r"x\.gz: expected room to unpack it in .* set TMPDIR"),
+        temporary_file(Path("/dev/full"), tmp_path / "x.gz") as target,
+    ):
+        target.write(b"x" * 100_000)

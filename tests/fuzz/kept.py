@@ -203,7 +203,8 @@ def _listed(folder: Path) -> Iterator[Any]:
 
 def _odd_words(folder: Path) -> list[str]:
     text = only(folder).read_bytes().decode(errors="surrogateescape")
-    return [word for word in text.split("\n") if word][:20]
+    # No vocabulary has words that begin or end with a space.
+    return [word for part in text.split("\n") if (word := part.strip())][:20]
 
 
 def _dictionary_back(form: str) -> Read:

@@ -24,7 +24,7 @@ import numpy as np
 from muse.errors import BadFile, MissingExtra
 from muse.files.archive import strictly
 from muse.files.json_text import parse_json
-from muse.files.source import DAMAGED, check_ratio
+from muse.files.source import DAMAGED, check_ratio, temporary_file
 from muse.files.vectors.broken import ONE_IN, as_text, few
 from muse.files.vectors.table import Table, no_ngrams_error, table_of
 from muse.installation import install_extra
@@ -106,7 +106,7 @@ def open_pipeline(path: Path) -> Iterator[Pipeline]:
         try:
             for holder, file, stream in _members(path):
                 holders.add(Path(holder))
-                with (folder / file).open("wb") as target:
+                with temporary_file(folder / file, path) as target:
                     while data := stream.read(_BLOCK):
                         taken += len(data)
                         check_ratio(path, taken, path.stat().st_size)
