@@ -21,7 +21,7 @@ from muse.answers.unseen import SpelledAlike, UnseenAnswers
 from muse.commands.word_tables import read_words
 from muse.embedding.pretrained import _of_words
 from muse.files import kept, read_lexicon
-from muse.files.lexicons import dictionary_writer
+from muse.files.dictionary_writer import dictionary_writer
 from muse.files.tables import plain_cell, table_writer
 from muse.lexicon import Entry
 from muse.space.answer_table import AnswerTable, keep_answers, read_answers
