@@ -65,7 +65,7 @@ _SCRIPT_WORDS = 2_000  # the most frequent words, which show the scripts of a la
 _SCRIPT_SHARE = 0.05  # the least share of their letters in a script of the language: loanwords have less
 CACHED = 200_000  # words whose translations are cached: about 300 MB
 PROBABLE = 0.5  # the least probability at which a capitalised word is translated and not kept as a name
-NAT = 0.06  # points of CSLS that a nat of probability stands for, about the temperature of its softmax
+NAT = 0.12  # points of CSLS that a nat of probability stands for beside a language model: tuned as its weight
 LEAST_SHARE = 1e-3  # the least probability of a translation that is among the answers
 _COPIED = np.zeros(1, np.float32)  # the score of a token that is copied
 
