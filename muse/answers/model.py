@@ -27,11 +27,8 @@ ELSEWHERE = Path(__file__).with_name("elsewhere.npz")
 SHOWN = 10  # candidates of a word that are kept
 PROBED = 2_000  # words on which the influence of each kind of evidence is measured
 BINS = 20  # of the calibration, at most
-# Log odds of a word's own spelling, if both ranks are equal: they decrease to 0 where one rank is 20 times
-# the other. Chosen on the training lists of four pairs, which have many names, and on words by how often they
-# are in text, which has few: livres is quoted in English novels, but means books.
-SAME = 6.0
-APART = float(np.log(20))
+SAME = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like the others
+APART = float(np.log(10))  # how far the logarithms of both ranks may be apart for that
 NAMED = 2  # letters at least: m and t are no names, but parts of I'm and don't
 SAME_PROBABLE = 2.0  # of SAME, what counts in the probability: all of it promised too much
 # Log odds of a right answer above those of the one translation that is known: .2 to .8 on the training lists
@@ -203,9 +200,9 @@ def elsewhere_odds(trees: Trees, evidence: NDArray[np.float32]) -> Floats:
 
 
 def _own_spelling(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
-    """For a candidate (c,) that is spelled like the word, how similar both ranks are, 0 to 1; else 0."""
+    """1 for a candidate (c,) that is spelled like the word, no single letter, and has a similar rank, else 0."""
     same, rarer, length = (evidence[:, NAMES.index(name)] for name in ("same string", "rarer", "length"))
-    return np.asarray(same * np.maximum(1 - np.abs(rarer) / APART, 0) * (length >= NAMED), np.float32)
+    return np.asarray(same * (np.abs(rarer) <= APART) * (length >= NAMED), np.float32)
 
 
 def best_answers(

@@ -221,8 +221,7 @@ def test_mixed_log_odds() -> None:
     here, elsewhere = (fit_trees(rows, rows[:, column] > 0, rng=rng) for column in (0, 1))
     mixed = AnswerModel(here, elsewhere, 0.25, ProbabilityCurve.identity())
     same, rarer, length = (rows[:, NAMES.index(name)] for name in ("same string", "rarer", "length"))
-    # A word's own spelling, of two letters at least, the more similar the ranks the more.
-    names = 6 * same * np.maximum(1 - abs(rarer) / np.log(20), 0) * (length >= 2)
+    names = 5 * same * (abs(rarer) <= np.log(10)) * (length >= 2)  # a word's own spelling, of a similar rank
     expected = 0.25 * here.log_odds(rows) + 0.75 * (elsewhere.log_odds(rows) + names)
     np.testing.assert_allclose(mixed.log_odds(rows), expected, rtol=1e-5)
 
