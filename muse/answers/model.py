@@ -200,7 +200,7 @@ def elsewhere_odds(trees: Trees, evidence: NDArray[np.float32]) -> Floats:
 
 
 def _own_spelling(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
-    """1 for a candidate (c,) that is spelled like the word, no single letter, and has a similar rank, else 0."""
+    """1 for a candidate (c,) of a similar rank that is spelled like the word, not a single letter, else 0."""
     same, rarer, length = (evidence[:, NAMES.index(name)] for name in ("same string", "rarer", "length"))
     return np.asarray(same * (np.abs(rarer) <= APART) * (length >= NAMED), np.float32)
 
