@@ -14,7 +14,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ def by_muse(given: Given, queries: Matrix, seed: int) -> Found:
     """Muse on the store and all source rows, its dictionary the pairs, by their places."""
     rows = np.concatenate([given.left, given.others])
     with tempfile.TemporaryDirectory() as folder:
-        pairs, more = Path(folder, "pairs.tsv"), {}
+        pairs, more = Path(folder, "pairs.tsv"), dict[str, Any]()
         if len(given.left):
             lines = (f"{place}\t{row}\n" for place, row in enumerate(given.right.tolist()))
             pairs.write_text("".join(lines), encoding="utf-8")

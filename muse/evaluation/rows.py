@@ -239,17 +239,18 @@ def evaluate_store(
     signature = space_signature(
         space, queries.language, language, retrieval="nn", gold=gold, more=("into the store",)
     )
-    figures = []
-    for values in (100 * first, 100 * shares, 100 * overlaps):
-        figures += [round(float(values.mean()), 2), _rounded(bootstrap_mean(values, rng))]
+    at_1, at_10, both = (_percent(values, rng) for values in (first, shares, overlaps))
     return StoreScore(
-        *figures, int(kept.sum()), len(found.ids), int((~fresh).sum()),
+        *at_1, *at_10, *both, int(kept.sum()), len(found.ids), int((~fresh).sum()),
         tuple(found.sufferers(worst, queries)), signature,
     )  # fmt: skip
 
 
-def _rounded(interval: Interval) -> Interval:
-    return round(interval[0], 2), round(interval[1], 2)
+def _percent(shares: NDArray[np.float64], rng: np.random.Generator) -> tuple[float, Interval]:
+    """The mean of shares (q,) in percent, with its interval."""
+    values = 100 * shares
+    low, high = bootstrap_mean(values, rng)
+    return round(float(values.mean()), 2), (round(low, 2), round(high, 2))
 
 
 def is_learned(space: AlignedSpace, language: str, mapped: Matrix) -> NDArray[np.bool_]:

@@ -47,7 +47,8 @@ class IntoStore:
         shifts = []
         for mean in reversed(side.normalisation.means):
             left = 1 - float(mean.astype(np.float64) @ mean)  # of the squares of lengths
-            shifts.append((mean / np.sqrt(max(left, np.finfo(np.float32).tiny))).astype(np.float32))
+            length = np.sqrt(max(left, float(np.finfo(np.float32).tiny)))
+            shifts.append((mean / length).astype(np.float32))
         return cls(np.asarray(side.mapping), tuple(shifts))
 
     def __call__(self, rows: Matrix) -> Matrix:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from muse.answers import unseen as unseen_answers
-from muse.answers.calibration import Calibration, _possible
+from muse.answers.calibration import _possible
 from muse.answers.model import AnswerModel
+from muse.answers.probability import Calibration
 from muse.answers.unseen import SpelledAlike, UnseenAnswers
 from muse.commands.word_tables import read_words
 from muse.embedding.pretrained import _of_words
@@ -64,7 +65,7 @@ def _sealed(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        kept._seal_of_arrays, kept._seal_of_numbers = seals  # type: ignore[assignment]
+        kept._seal_of_arrays, kept._seal_of_numbers = seals
 
 
 Read = Callable[[Path], Iterator[Any]]

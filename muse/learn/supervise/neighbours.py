@@ -51,7 +51,7 @@ def overlap(maps: Maps, own: Evidence, pairs: Tensor, search: HeldOutSearch) -> 
     native = torch.nn.functional.normalize(search.targets)
     k = max(1, min(K, len(targets) // SHARE))
     shares: list[NDArray[Any]] = [np.zeros(0)]
-    for block in pairs.split(BLOCK):
+    for block in torch.split(pairs, BLOCK):
         column = torch.searchsorted(search.rows, block[:, 1].contiguous())[:, None]  # (b, 1)
         best = []
         for queries, rows in ((own.y[block[:, 1]], native), (maps.of_source(own.x[block[:, 0]]), targets)):

@@ -18,9 +18,9 @@ def known(count: int = 550, pairs: int = 40) -> Evidence:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(count, 6))
     y = x @ rng.normal(size=(6, 6)) + 0.3 * rng.normal(size=x.shape)
-    rows = [normalize(torch.from_numpy(side.astype(np.float32))) for side in (x, y)]
+    left, right = (normalize(torch.from_numpy(side.astype(np.float32))) for side in (x, y))
     places = torch.arange(pairs).repeat(2, 1).T
-    return Evidence(*rows, places, torch.ones(pairs), (count, count))
+    return Evidence(left, right, places, torch.ones(pairs), (count, count))
 
 
 def test_kept_neighbours_are_counted_without_the_counterpart() -> None:
@@ -45,7 +45,8 @@ def test_kept_neighbours_are_counted_without_the_counterpart() -> None:
 
 def test_no_maps_keep_nothing() -> None:
     evidence = known()
-    folds, search = (one.of(evidence, np.random.default_rng(1)) for one in (Folds, HeldOutSearch))
+    rng = np.random.default_rng(1)
+    folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
     assert kept_neighbours([], folds, search) == {}
 
 
