@@ -7,8 +7,9 @@
 ROWS is the folder of any_space_rows.py. The store holds the target's rows of every other sentence; queries
 are 1,000 sentences that are in no file. What is measured are the rows that they find, mapped from the source,
 against those that they find natively: whether the first is the same (top-1), and the share of the ten nearest
-that is kept (recall@10). Pairs are drawn from the store by the seed; muse also has as many source rows of
-other sentences.
+that is kept (recall@10). Besides, 1,000 rows of the store that are in no pair are searched for with the
+source's rows of the same sentences, and it is counted how often they come first (counterpart). Pairs are
+drawn from the store by the seed; muse also has as many source rows of other sentences as the store has rows.
 
 Kinds change the rows: `scaled` multiplies the source's directions by 0.1 to 10, `truncated` keeps its first
 128 numbers, `quantised` rounds the store to 8 bits, `wrong` gives 1 % of the pairs another row, `chunks`
@@ -39,7 +40,7 @@ KINDS = ("plain", "scaled", "truncated", "quantised", "wrong", "chunks")
 QUERIES, NEIGHBOURS, COPIES = 1_000, 10, 4
 COLUMNS = (
     "source", "target", "kind", "rows", "known", "tool", "seed", "top_1", "top_1_error", "recall_at_10",
-    "recall_at_10_error", "seconds", "chosen", "commit", "date",
+    "recall_at_10_error", "counterpart", "counterpart_error", "seconds", "chosen", "commit", "date",
 )  # fmt: skip
 
 
@@ -56,11 +57,16 @@ class Cell(NamedTuple):
 
 
 class Data(NamedTuple):
-    """What a tool is given, and the queries of both models (q, d) and (q, e)."""
+    """What a tool is given, the queries of both models (q, d) and (q, e), and store rows (h,) in no pair.
+
+    `held` (h, d) are the source's rows of the same sentences as those store rows.
+    """
 
     given: Given
     queries: Matrix
     native: Matrix
+    held: Matrix
+    places: NDArray[np.int64]
 
 
 def load(cell: Cell, folder: Path) -> Data:
@@ -82,7 +88,8 @@ def load(cell: Cell, folder: Path) -> Data:
         twins, others, queries = (rows[:, :128] for rows in (twins, others, queries))
     elif cell.kind == "quantised":
         store = np.round(store * (127 / np.abs(store).max())).astype(np.int8).astype(np.float32)
-    place = rng.choice(cell.rows, cell.known, replace=False)
+    drawn = rng.permutation(cell.rows)
+    place, free = drawn[: cell.known], drawn[cell.known :][:QUERIES]
     left, right = twins[place], place.copy()
     if cell.kind == "wrong":
         wrong = rng.choice(cell.known, max(1, cell.known // 100), replace=False)
@@ -90,7 +97,7 @@ def load(cell: Cell, folder: Path) -> Data:
     elif cell.kind == "chunks":
         noise = 0.3 * left.std() * rng.standard_normal((COPIES, *left.shape)).astype(np.float32)
         left, right = (left + noise).reshape(-1, left.shape[1]), np.tile(right, COPIES)
-    return Data(Given(left, right, others, store), queries, native)
+    return Data(Given(left, right, others, store), queries, native, twins[free], free)
 
 
 def neighbours(queries: Matrix, store: Matrix) -> NDArray[np.int64]:
@@ -104,22 +111,25 @@ def measure(cell: Cell, folder: Path) -> dict[str, Any]:
     data = load(cell, folder)
     native = neighbours(data.native, data.given.store)
     began = time.process_time()
-    mapped, store, chosen = TOOLS[cell.tool](data.given, data.queries, cell.seed)
+    asked = np.concatenate([data.queries, data.held])
+    mapped, store, chosen = TOOLS[cell.tool](data.given, asked, cell.seed)
     seconds = time.process_time() - began
-    found = neighbours(mapped, store)
-    first = 100.0 * (found[:, 0] == native[:, 0])
-    kept = 100 * (found[:, :, None] == native[:, None, :]).sum(axis=(1, 2)) / NEIGHBOURS
-    figures = {
-        name: f"{value:.2f}"
-        for name, value in (
-            ("top_1", first.mean()), ("top_1_error", first.std() / np.sqrt(QUERIES)),
-            ("recall_at_10", kept.mean()), ("recall_at_10_error", kept.std() / np.sqrt(QUERIES)),
-        )
-    }  # fmt: skip
+    found, held = np.split(neighbours(mapped, store), [len(data.queries)])
+    first = found[:, 0] == native[:, 0]
+    kept = (found[:, :, None] == native[:, None, :]).sum(axis=(1, 2)) / NEIGHBOURS
     return {
-        **cell._asdict(), **figures, "seconds": f"{seconds:.1f}", "chosen": chosen, "commit": commit(),
-        "date": today(),
+        **cell._asdict(), **_percent("top_1", first), **_percent("recall_at_10", kept),
+        **_percent("counterpart", held[:, 0] == data.places), "seconds": f"{seconds:.1f}", "chosen": chosen,
+        "commit": commit(), "date": today(),
     }  # fmt: skip
+
+
+def _percent(name: str, shares: NDArray[Any]) -> dict[str, str]:
+    """The mean of shares (n,) in percent and its standard error; empty if there are none."""
+    if not len(shares):
+        return {name: "", f"{name}_error": ""}
+    mean, error = 100 * shares.mean(), 100 * shares.std() / np.sqrt(len(shares))
+    return {name: f"{mean:.2f}", f"{name}_error": f"{error:.2f}"}
 
 
 def cells(asked: argparse.Namespace) -> Iterator[Cell]:
@@ -130,37 +140,53 @@ def cells(asked: argparse.Namespace) -> Iterator[Cell]:
     ):  # fmt: skip
         # Without pairs only these two learn, and the peer takes none.
         if (known == 0 and tool in ("muse", "peer")) or (known and tool != "peer"):
-            yield Cell(*pair.split(":"), kind, asked.rows, known, tool, seed)
+            source, target = pair.split(":")
+            yield Cell(source, target, kind, asked.rows, known, tool, seed)
+
+
+class Means(NamedTuple):
+    """Figures of a tool, in percent, means over seeds; NaN where no row was held out."""
+
+    top_1: float
+    recall_at_10: float
+    recall_at_10_error: float
+    counterpart: float
+    counterpart_error: float
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, str]]) -> Means:
+        """The means of rows."""
+        return cls(*(float(np.mean([float(one[name] or "nan") for one in rows])) for name in cls._fields))
 
 
 def show(rows: Sequence[Mapping[str, str]]) -> None:
-    """A line for each pair of encoders and number of pairs: top-1 and recall@10, means over seeds."""
+    """A line for each pair of encoders and number of pairs: what each tool finds, means over seeds."""
     tools = [tool for tool in TOOLS if any(one["tool"] == tool for one in rows)]
-    header(["source, target", "kind", "pairs", "seeds", *tools, "muse and the best of the others"])
+    header(["source, target", "kind", "pairs", "seeds", *tools, "muse by recall@10", "by counterparts"])
     keys = dict.fromkeys((one["source"], one["target"], one["kind"], int(one["known"])) for one in rows)
     for key in sorted(keys, key=lambda one: (one[2] != "plain", one)):
         own = [one for one in rows if (one["source"], one["target"], one["kind"], int(one["known"])) == key]
         seeds = {one["seed"] for one in own}
-        means = {tool: _means([one for one in own if one["tool"] == tool]) for tool in tools}
-        shown = [f"{one[0]:.1f}, {one[1]:.1f}" if one else "-" for one in means.values()]
-        row([f"{key[0]}, {key[1]}", key[2], key[3], len(seeds), *shown, _standing(means)])
+        means = {name: Means.of(of) for name in tools if (of := [one for one in own if one["tool"] == name])}
+        row([f"{key[0]}, {key[1]}", key[2], key[3], len(seeds), *(_shown(means.get(name)) for name in tools),
+             standing(means, "recall_at_10"), standing(means, "counterpart")])  # fmt: skip
 
 
-def _means(rows: Sequence[Mapping[str, str]]) -> tuple[float, float, float] | None:
-    if not rows:
-        return None
-    columns = ("top_1", "recall_at_10", "recall_at_10_error")
-    first, recall, error = (np.mean([float(one[name]) for one in rows]) for name in columns)
-    return float(first), float(recall), float(error)
-
-
-def _standing(means: Mapping[str, tuple[float, float, float] | None]) -> str:
-    """How recall@10 of muse stands to the best of the others less one standard error."""
-    ours, others = means.get("muse"), [one for tool, one in means.items() if tool != "muse" and one]
-    if not ours or not others:
+def _shown(found: Means | None) -> str:
+    if found is None:
         return "-"
-    best = max(others, key=lambda one: one[1])
-    return f"{'at or above' if ours[1] >= best[1] - best[2] else 'below'} ({ours[1] - best[1]:+.1f})"
+    figures = (found.top_1, found.recall_at_10, found.counterpart)
+    return ", ".join(f"{value:.1f}" for value in figures if not np.isnan(value))
+
+
+def standing(means: Mapping[str, Means], name: str) -> str:
+    """How a figure of muse stands to the best of the other tools less one standard error."""
+    ours, others = means.get("muse"), [one for tool, one in means.items() if tool != "muse"]
+    if ours is None or not others or np.isnan(getattr(ours, name)):
+        return "-"
+    best = max(others, key=lambda one: float(getattr(one, name)))
+    gained = getattr(ours, name) - getattr(best, name)
+    return f"{'at or above' if gained >= -getattr(best, f'{name}_error') else 'below'} ({gained:+.1f})"
 
 
 def main() -> None:

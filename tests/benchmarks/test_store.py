@@ -32,6 +32,8 @@ def test_queries_pairs_and_the_store_are_what_they_should_be(store: Any, tmp_pat
     assert (data.queries == rows[:40]).all() and (data.given.others == rows[40::2]).all()
     assert (data.given.left == rows[41::2][data.given.right]).all() and len(data.given.left) == 50
     assert len(set(data.given.right.tolist())) == 50
+    assert (data.held == rows[41::2][data.places]).all() and len(data.held) == 40
+    assert not set(data.places.tolist()) & set(data.given.right.tolist())
     wrong = store.load(store.Cell("one", "two", "wrong", 300, 200, "ridge", 0), tmp_path).given
     assert 1 <= (wrong.left != rows[41::2][wrong.right]).any(axis=1).sum() <= 2
     chunks = store.load(store.Cell("one", "two", "chunks", 300, 50, "ridge", 0), tmp_path).given
@@ -44,9 +46,22 @@ def test_queries_pairs_and_the_store_are_what_they_should_be(store: Any, tmp_pat
 def test_a_rotation_keeps_every_neighbour(store: Any, tmp_path: Path, tool: str) -> None:
     found = store.measure(store.Cell("one", "two", "plain", 300, 200, tool, 0), tmp_path)
     assert float(found["top_1"]) > 95 and float(found["recall_at_10"]) > 97
+    assert float(found["counterpart"]) > 97
 
 
 def test_the_standing_is_by_the_standard_error_of_the_best(store: Any) -> None:
-    means = {"ridge": (1.0, 50.0, 0.8), "procrustes": (1.0, 40.0, 0.5), "muse": (1.0, 49.5, 0.7)}
-    assert store._standing(means) == "at or above (-0.5)"
-    assert store._standing(means | {"muse": (1.0, 49.1, 0.7)}) == "below (-0.9)"
+    means = {
+        "ridge": store.Means(1.0, 50.0, 0.8, 7.0, 0.1),
+        "procrustes": store.Means(1.0, 40.0, 0.5, 9.0, 0.2),
+    }
+    ours = store.Means(1.0, 49.5, 0.7, 8.7, 5.0)
+    assert store.standing({**means, "muse": ours}, "recall_at_10") == "at or above (-0.5)"
+    assert store.standing({**means, "muse": ours}, "counterpart") == "below (-0.3)"
+    below = ours._replace(recall_at_10=49.1)
+    assert store.standing({**means, "muse": below}, "recall_at_10") == "below (-0.9)"
+
+
+def test_with_every_row_in_a_pair_none_is_held_out(store: Any, tmp_path: Path) -> None:
+    found = store.measure(store.Cell("one", "two", "plain", 300, 300, "ridge", 0), tmp_path)
+    assert found["counterpart"] == found["counterpart_error"] == ""
+    assert np.isnan(store.Means.of([found]).counterpart)
