@@ -1,6 +1,6 @@
 """Choice: the method that translates held-out pairs best, or of equals the simplest.
 
-For rows in no order, it is the one that keeps most neighbours of held-out rows (`neighbours`).
+For rows in no order, it is of equals the one that keeps most neighbours of held-out rows (`neighbours`).
 """
 
 from __future__ import annotations
@@ -88,25 +88,21 @@ class MethodScore:
 
     @property
     def values(self) -> Mapping[int, float]:
-        """What counts of each held-out word: its reciprocal rank, or for rows the neighbours it keeps."""
-        if self.kept is not None:
-            return self.kept
+        """The reciprocal rank of each held-out word."""
         return dict(zip(self.ranks.words.tolist(), self.ranks.reciprocal.tolist(), strict=True))
 
     @property
     def score(self) -> float:
-        """The mean of the values."""
-        return fmean(self.values.values()) if self.values else 0.0
+        """The mean reciprocal rank of the held-out words."""
+        return float(self.ranks.reciprocal.mean()) if len(self.ranks.ranks) else 0.0
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` and the manifest show."""
         return {
             "name": self.method.name,
             **_held_out(self.ranks.right, len(self.ranks.ranks)),
-            "reciprocal_rank": round(float(self.ranks.reciprocal.mean()), 4)
-            if len(self.ranks.ranks)
-            else 0.0,
-            **({} if self.kept is None else {"kept_neighbours": round(100 * self.score, 2)}),
+            "reciprocal_rank": round(self.score, 4),
+            **({} if not self.kept else {"kept_neighbours": round(100 * fmean(self.kept.values()), 2)}),
             "words": len(self.ranks.words),
             "seconds": round(self.seconds, 2),
         }
@@ -226,7 +222,8 @@ def choose(
     `starts` are maps learned without the pairs, simplest first: candidates themselves, and starts of
     self-learning. Few pairs overrule one that succeeded only if they are sure: by two standard errors. With
     `fixed` the target does not move; with `plain` Procrustes is the only candidate; with `regress`, for rows
-    in no order, regressions take the place of what is trained, and the most kept neighbours win.
+    in no order, regressions take the place of what is trained, and of equals the one that keeps most
+    neighbours wins.
     """
     rng = np.random.default_rng([*seed, 0])
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
@@ -239,8 +236,10 @@ def choose(
         choice = _Choice(folds, search, fixed, regress, seed, tick)
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
         overruling = len(evidence) < LEAST_TO_TRAIN and _is_led_by_a_start(tested, starts)
-        # Of regressions, which differ in a penalty alone, none is the simplest: the best one wins.
-        best = simplest(tested, SURE if overruling else 0.0 if regress else 1.0)
+        if regress and not overruling:
+            best = keeping_most(tested)
+        else:
+            best = simplest(tested, SURE if overruling else 1.0)
         maps = choice.maps(best.method, evidence, last=True)
         found = held_out(best.fits, folds, HeldOutSearch.of(evidence, rng, FINAL))
     supervision = Supervision(
@@ -252,35 +251,11 @@ def choose(
 
 def _steps(evidence: Evidence, starts: Sequence[Start], regress: bool) -> int:
     """How many methods are tried at most: what serves is only known on the way."""
+    steps = METHODS + TRANSPORTS * are_few(evidence) + 2 * len(starts)
     if regress:
-        corrections = len(CORRECTIONS) * (1 + len(starts) + are_few(evidence))
-        return 3 + len(RANKS) + len(PENALTIES) + len(SETTINGS) + len(starts) + corrections
-    trained = TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
-    return METHODS + TRANSPORTS * are_few(evidence) + 2 * len(starts) + trained
-
-
-def _tested_rows(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
-    """The methods for rows in no order, tested, with maps that succeeded without the pairs first.
-
-    Regressions correct the rotation of the pairs, what was learned without them, and, where they are few,
-    what transport makes of all rows.
-    """
-    rotation = fitted_once(procrustes_method())
-    first = choice.test(rotation)
-    ranked = [choice.test(corrected_method(rotation, RANKED_PENALTY, rank)) for rank in RANKS]
-    regressions = [choice.test(ridge_method(one)) for one in PENALTIES[::-1]]
-    grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
-    bases = [unfitted(start.name, start.maps) for start in starts]
-    given = [choice.test(one) for one in bases]
-    led = [one for one, start in zip(given, starts, strict=True) if not start.failed]
-    if are_few(choice.folds.evidence) and not led:
-        bases.append(fitted_once(transport_method(max(grid, key=lambda one: grid[one].score))))
-        given.append(choice.test(bases[-1]))
-    corrections = [
-        choice.test(corrected_method(one, size)) for one in (rotation, *bases) for size in CORRECTIONS
-    ]
-    others = [one for one in given if one not in led]
-    return [*led, first, *ranked, *corrections, *regressions, *grid.values(), *others]
+        bases = 2 + TRANSPORTS * are_few(evidence) + 2 * len(starts)
+        return steps + len(RANKS) + len(PENALTIES) + len(CORRECTIONS) * bases
+    return steps + TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
 
 
 def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
@@ -293,8 +268,6 @@ def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
     show that it is better than its equals. If only failed starts can be used and the pairs are few, transport
     is tried too.
     """
-    if choice.regress:
-        return _tested_rows(choice, starts)
     evidence = choice.folds.evidence
     trains = len(evidence) >= LEAST_TO_TRAIN
     rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
@@ -315,9 +288,21 @@ def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
     plain = self_learning_method("self-learning", grid[config].method, config, choice.rng)
     inducing.append(choice.test(plain))
     fitted = [*rotations, whitened, *canonicals, *others]
+    if choice.regress:
+        return [*inducing, *fitted, *_regressions(choice, [rotations[0], *inducing, *others])]
     best = max((*inducing, *canonicals, *others), key=lambda one: one.score)
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if trains else []
     return [*inducing, *fitted, *map(choice.test, trained)]
+
+
+def _regressions(choice: _Choice, bases: Sequence[MethodScore]) -> list[MethodScore]:
+    """Ridge regressions, and those that correct a rotation, what was learned without pairs or from more."""
+    rotation, *_ = starts = [fitted_once(one.method) for one in bases]
+    return [
+        *(choice.test(corrected_method(rotation, RANKED_PENALTY, rank)) for rank in RANKS),
+        *(choice.test(corrected_method(one, size)) for one in starts for size in CORRECTIONS),
+        *(choice.test(ridge_method(size)) for size in PENALTIES[::-1]),
+    ]
 
 
 def _is_led_by_a_start(tested: Sequence[MethodScore], starts: Sequence[Start]) -> bool:
@@ -326,17 +311,29 @@ def _is_led_by_a_start(tested: Sequence[MethodScore], starts: Sequence[Start]) -
 
 
 def simplest(tested: Sequence[MethodScore], errors: float = 1.0) -> MethodScore:
-    """The first within `errors` standard errors of the best (Breiman et al., 1984, 3.4.3: one).
+    """The first within `errors` standard errors of the best (Breiman et al., 1984, 3.4.3: one)."""
+    return _equals(tested, errors)[0][0]
 
-    The values of the words that all were tested on are compared; the standard error is of their
-    differences, word by word.
+
+def keeping_most(tested: Sequence[MethodScore]) -> MethodScore:
+    """The method that keeps most neighbours, of those within one standard error of the best."""
+    equals, common = _equals(tested, 1.0)
+    return max(equals, key=lambda one: sum((one.kept or {}).get(word, 0.0) for word in common))
+
+
+def _equals(tested: Sequence[MethodScore], errors: float) -> tuple[list[MethodScore], list[int]]:
+    """The methods within `errors` standard errors of the best, in order, and the words they are compared on.
+
+    Those are the words that all were tested on; the standard error is of the differences of their reciprocal
+    ranks, word by word.
     """
     common = sorted(set.intersection(*(set(one.values) for one in tested)))
     scores = [np.array([one.values[word] for word in common]) for one in tested]
     best = max(scores, key=lambda of: float(of.mean()) if len(of) else 0.0)
+    equals = []
     for one, own in zip(tested, scores, strict=True):
         lost = best - own
         error = float(lost.std(ddof=1)) / np.sqrt(len(lost)) if len(lost) > 1 else 0.0
         if not len(lost) or float(lost.mean()) <= errors * error:
-            return one
-    raise AssertionError("the best is as good as itself")
+            equals.append(one)
+    return equals, common
