@@ -1,8 +1,8 @@
-"""Neighbours: how many of the nearest rows of a store a map keeps, the criterion for rows in no order.
+"""Neighbours: how many of the nearest rows of a store a map keeps, which decides between equals for rows.
 
 A store is asked for what is near a query. So a map of queries is as good as the neighbours it finds are those
 of the query by the store's own model. That is another question than whether the row of the very same text
-comes first: canonical maps weight directions by their correlation and win that, and lose neighbours.
+comes first, and does not answer it: maps that keep as many neighbours may find half as many counterparts.
 """
 
 from __future__ import annotations
