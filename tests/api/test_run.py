@@ -316,9 +316,9 @@ def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> Non
     ]
     with pytest.raises(BadSetting, match="a list of words is for vectors composed of n-grams"):
         muse.align("fr", "en", target_words=tmp_path / "words.txt", **files, force=True)
-    with pytest.raises(BadSetting, match="--src-words needs a single --src, got 2"):
+    with pytest.raises(BadSetting, match="src_words needs a single src, got 2"):
         muse.align(["fr", "de"], "en", source_words=tmp_path / "words.txt")
-    with pytest.raises(BadSetting, match="omit --tgt-words"):
+    with pytest.raises(BadSetting, match="omit tgt_words"):
         muse.align("de", into=tmp_path / "space", target_words=tmp_path / "words.txt")
 
 
