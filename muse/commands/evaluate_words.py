@@ -10,6 +10,7 @@ import click
 
 from muse.commands.evaluate_tasks import FILE, Report, prints_scores, require, retrieval_methods, this_task
 from muse.commands.options import (
+    Finite,
     answers,
     backend,
     choose_direction,
@@ -222,7 +223,7 @@ def similarity(space: Path, options: dict[str, Any]) -> Report:
     help="A store of rows of --tgt as they are: how many neighbours the mapped queries of --source keep.",
 )  # fmt: skip
 @click.option(
-    "--at-least", type=click.FloatRange(0, 1), metavar="SHARE",
+    "--at-least", type=Finite(0, 1), metavar="SHARE",
     help="With --store: exit with code 3 if recall@10 is below this share.",
 )  # fmt: skip
 @retrieval_methods

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 
 from muse.commands.options import Finite
@@ -56,6 +57,10 @@ LINES = {
     "induce space --src fr --tgt en": ("--top", "--max-vocab", "--src-max", "--tgt-max", "--min-probability"),
     "export space --format moses --src fr --tgt en --out out": ("--top", "--temperature", "--max-vocab"),
     "evaluate space --task sentences --src fr --tgt en --parallel pairs.tsv": ("--neighbours", "--seed"),
+    "evaluate space --task sentences --src fr --tgt en --suite suite": ("--folds",),
+    "evaluate space --task rows --src fr --tgt en --source fr.npy --target en.npy --store en.npy": (
+        "--at-least",
+    ),
     "evaluate space --task mining --src en --tgt fr --source text.en --target text.fr --gold pairs.tsv": (
         "--neighbours", "--threshold",
     ),
@@ -104,6 +109,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     toy_space(folder / "space")
     for vectors in raw_pair(600)[:2]:
         write_vec(folder / f"{vectors.language}.vec", vectors)
+        np.save(folder / f"{vectors.language}.npy", vectors.matrix)
     pairs = toy_text(200)
     write_text(folder / "pairs.tsv", pairs)
     (folder / "data").mkdir()
@@ -112,6 +118,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"text.{language}").write_text(text)
         (folder / "data" / f"{language}.txt").write_text(text)
     (folder / "data" / "labels.txt").write_text("0\n1\n" * 100)
+    (folder / "suite").mkdir()
+    (folder / "suite" / "CR.tsv").write_text("".join(f"{row % 2}\t{pairs[row][0]}\n" for row in range(40)))
     write_arpa(folder / "en.arpa", learn_language_model([pair[0].split() for pair in pairs], order=2))
     line = next(line for line in LINES if line.startswith("train-translator"))
     assert process(*line.replace("out out", "out model").split(), "-q", cwd=folder).code == 0

@@ -152,11 +152,15 @@ def test_a_former_name_still_works_and_is_not_shown(
     assert former not in shown.replace(present, "")
 
 
+MAP_ROWS = ("map", "export")
+
+
 def test_one_option_names_a_language_in_all_commands() -> None:
-    # Of one language --lang, of two --src and --tgt; files are --source and --target.
+    # Of one language --lang, of two --src and --tgt; files are --source and --target. Rows are mapped --into
+    # the store of a language.
     for name, command in every_command().items():
         shown = {one.opts[0] for one in command.params if one.metavar == "LANG"}
-        assert shown <= {"--lang", "--src", "--tgt", "--via"}, name
+        assert shown <= {"--lang", "--src", "--tgt", "--via", *(["--into"] if name in MAP_ROWS else [])}, name
         assert ("--src" in shown) == ("--tgt" in shown), name
 
 
