@@ -213,6 +213,8 @@ def _dictionary_back(form: str) -> Read:
 
     def read(folder: Path) -> Iterator[Any]:
         words = _odd_words(folder)
+        if form == "muse":  # as in tables, these signs are between several translations of a word
+            words = [word for word in words if not {*word} & {*",;|/"}]
         pairs = [*dict.fromkeys(zip(words, reversed(words), strict=True))]
         place = folder / f"back.{form}"
         with dictionary_writer(place, form=form) as write:
