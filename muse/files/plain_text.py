@@ -67,7 +67,7 @@ def read_blocks(stream: Stream, name: str) -> Iterator[list[str]]:
 def lines_of(data: bytes, name: str, number: int) -> list[str]:
     """The lines of a part of a text, without line ends; the first is line `number` of what `name` names."""
     lines = data.removesuffix(b"\n").split(b"\n")
-    return [_decoded(line, name, place) for place, line in enumerate(lines, number)]
+    return [decoded_line(line, name, place) for place, line in enumerate(lines, number)]
 
 
 def _blocks(read: Callable[[int], bytes], name: str) -> Iterator[list[str]]:
@@ -75,11 +75,12 @@ def _blocks(read: Callable[[int], bytes], name: str) -> Iterator[list[str]]:
     for lines in blocks_of_lines(read, name):
         if number == 1:
             lines[0] = lines[0].removeprefix(BOM)
-        yield [_decoded(line, name, place) for place, line in enumerate(lines, number)]
+        yield [decoded_line(line, name, place) for place, line in enumerate(lines, number)]
         number += len(lines)
 
 
-def _decoded(line: bytes, name: str, number: int) -> str:
+def decoded_line(line: bytes, name: str | Path, number: int) -> str:
+    """The line as text, without the end of a line of Windows; BadFile if it is not UTF-8."""
     try:
         return line.removesuffix(b"\r").decode()
     except UnicodeDecodeError as error:

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from muse.errors import BadFile
-from muse.files.plain_text import BOM, blocks_of_lines
+from muse.files.plain_text import BOM, blocks_of_lines, decoded_line
 from muse.files.row_texts import one_line
 from muse.files.source import Source, is_stream, open_source
 from muse.files.vectors.table import Block, IntegerId, Table, Vectorless, chosen_column
@@ -414,7 +414,7 @@ def _are_vectors(cells: Sequence[str]) -> bool:
 
 def _records(path: Path, read: _Get, form: _Csv) -> Iterator[tuple[int, list[str]]]:
     """The rows below the header, with the lines on which they end; BadFile for one of another length."""
-    text = (_decoded(path, number, line) + "\n" for number, line in _lines(path, read))
+    text = (decoded_line(line, path, number) + "\n" for number, line in _lines(path, read))
     reader = csv.reader(text, delimiter=form.delimiter)
     try:
         for place, record in enumerate(reader):
@@ -430,16 +430,6 @@ def _records(path: Path, read: _Get, form: _Csv) -> Iterator[tuple[int, list[str
         raise BadFile(
             f"{path}:{reader.line_num + 1}: expected cells of at most {_LONGEST_CELL} characters, got "
             f"another ({error}); {_AGAIN}"
-        ) from None
-
-
-def _decoded(path: Path, number: int, line: bytes) -> str:
-    try:
-        return line.removesuffix(b"\r").decode()
-    except UnicodeDecodeError as error:
-        raise BadFile(
-            f"{path}:{number}: expected UTF-8, got the byte 0x{line[error.start]:02x}; convert the text to "
-            "UTF-8"
         ) from None
 
 
