@@ -148,6 +148,11 @@ class Candidates:
         """The places (c,) of the candidates, word by word, by descending value for each."""
         return np.lexsort((self.columns, np.negative(values), self.places))
 
+    @property
+    def ranks(self) -> Numbers:
+        """The rank (c,), from 0, among its word's candidates, of what stands at each place of an `order`."""
+        return np.arange(len(self.columns)) - self.pointers[:-1][self.places]
+
     def are(self, pairs: Numbers, targets: int) -> NDArray[np.bool_]:
         """Whether each candidate and its word are among pairs (p, 2): (c,)."""
         return np.isin(self.rows * targets + self.columns, pairs[:, 0] * targets + pairs[:, 1])

@@ -215,9 +215,14 @@ def known_spellings(
     Mutual neighbours of words with a pair are left out, and so are the pairs in `without` (g,).
     """
     mutual = _believed(lists, given)
-    kept = np.ones(len(given.pairs), bool) if without is None else ~without
-    pairs = np.concatenate([mutual, given.pairs[kept]])
-    return pairs, np.concatenate([np.ones(len(mutual)), given.weights[kept]])
+    if without is None:
+        return _with_given(mutual, given.pairs, given.weights)
+    return _with_given(mutual, given.pairs[~without], given.weights[~without])
+
+
+def _with_given(mutual: Numbers, pairs: Numbers, weights: Floats) -> tuple[Numbers, Floats]:
+    """Mutual neighbours (m, 2), which weigh 1, and then given pairs (p, 2) with their weights (p,)."""
+    return np.concatenate([mutual, pairs]), np.concatenate([np.ones(len(mutual)), weights])
 
 
 def _believed(lists: NeighbourLists, given: KnownPairs) -> Numbers:
@@ -265,9 +270,8 @@ class SpellingHalves:
         learned = []
         for half in (0, 1):
             others = mutual[source[mutual[:, 0]] != half]
-            weights = np.concatenate([np.ones(len(others)), given.weights])
-            pairs = np.concatenate([others, given.pairs])
-            learned.append(views.written.correspondences(pairs, weights))
+            known = _with_given(others, given.pairs, given.weights)
+            learned.append(views.written.correspondences(*known))
         return cls(tuple(learned), source, target)
 
     def reversed(self) -> SpellingHalves:

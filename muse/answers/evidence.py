@@ -154,7 +154,7 @@ def _of_spelling(
     own, other = written.lengths[0][rows], written.lengths[1][columns]
     same, back = written.same
     order, rank = candidates.order(whole), np.empty(len(rows), np.float32)
-    rank[order] = np.arange(len(rows)) - candidates.pointers[:-1][places]
+    rank[order] = candidates.ranks
     return {
         "correspondence": whole,
         "correspondence lead": whole - candidates.most(whole)[places].astype(np.float32),

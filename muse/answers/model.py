@@ -213,8 +213,7 @@ def best_answers(
     None is more probable than a better one.
     """
     order = candidates.order(values)
-    rank = np.arange(len(order)) - candidates.pointers[:-1][candidates.places]
-    kept = order[rank < SHOWN]
+    kept = order[candidates.ranks < SHOWN]
     counts = np.minimum(np.diff(candidates.pointers), SHOWN)
     shares = np.ones((len(counts), SHOWN), np.float32)
     some = np.arange(SHOWN) < counts[:, None]

@@ -257,7 +257,7 @@ def measured_odds(
         return CellOdds(_odds_of_cells(scores, candidates, log_odds, probability))
     said = scores.said(candidates.rows, candidates.columns)
     order = candidates.order(log_odds)
-    firsts = order[np.unique(candidates.places[order], return_index=True)[1]]
+    firsts = order[candidates.ranks == 0]
     firsts = firsts[np.isfinite(said[firsts])]
     if not len(firsts):
         return SoftmaxOdds(0.0)
@@ -278,7 +278,7 @@ def _odds_of_cells(
 ) -> NDArray[np.float64]:
     """The log odds of each cell."""
     order = candidates.order(log_odds)
-    rank = np.arange(len(order)) - candidates.pointers[:-1][candidates.places]
+    rank = candidates.ranks
     cell, chance = scores.cells(candidates.rows, candidates.columns)[order], probability[order]
     count = 1 + len(RANKS) ** 2 * LEADS
     # Whether the scores know a word says nothing of its translations.
