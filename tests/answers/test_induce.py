@@ -116,6 +116,7 @@ def test_which_sources_a_target_finds(sources: int, k: int) -> None:
     assert found.tolist() == expected
 
 
+@pytest.mark.slow
 def test_a_mutual_search_is_linear_in_its_depth() -> None:
     space = noisy_space(4)
     with Largest() as largest:

@@ -29,6 +29,7 @@ from tests.support.references import Rows, csls, csls_pairs, unit
 from tests.support.toys import raw_pair, write_vec
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [str, Path])
 def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
     source, target, _ = raw_pair()

@@ -90,6 +90,7 @@ def test_a_language_of_more_dimensions_is_added_to_a_space(muse: Command, folder
     assert space.translate("xxword5", source="xx", target="yy", top=1)[0][0] == "yyword5"
 
 
+@pytest.mark.slow
 def test_several_into_a_target_of_more_dimensions(muse: Command, folder: Path) -> None:
     align(muse, "--src", "yy", "--src", "en", "--tgt", "xx")
     space = load_space("space")

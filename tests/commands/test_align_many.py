@@ -116,6 +116,7 @@ def test_every_language_as_if_it_had_been_the_only_one(muse: Command, files: Pat
     assert lone == both
 
 
+@pytest.mark.slow
 def test_shown_without_json(muse: Command, files: Path) -> None:
     out = several(muse, "-q").out.splitlines()
     assert out[0] == "space           space"
@@ -174,6 +175,7 @@ def test_a_language_added_later(muse: Command, files: Path, space: Path, out: li
     assert not [path for path in files.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.slow
 def test_two_added_at_once(muse: Command, made: Path, files: Path) -> None:
     shutil.copytree(made / "pair", files / "space")
     fields = align(muse, "--src", "es", "--src", "de", "--into", "space", "--tgt", "en", "--json").json
@@ -264,6 +266,7 @@ def test_one_that_failed_is_the_verdict_on_all(muse: Command, files: Path) -> No
     assert load_space("space").manifest["verdict"]["label"] == "failed"
 
 
+@pytest.mark.slow
 def test_resumed_per_language(
     muse: Command, files: Path, space: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

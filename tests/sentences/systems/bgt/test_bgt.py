@@ -497,6 +497,7 @@ def test_a_paraphrase_is_decoded_without_the_wording_of_its_sentence(monkeypatch
     torch.testing.assert_close(list(latents), [network(source, "en"), torch.zeros(2, 8)])
 
 
+@pytest.mark.slow
 def test_a_style_changes_what_is_written_and_how_long_it_may_be(
     written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
