@@ -1,7 +1,7 @@
 """Learns the trees that choose where no pairs are known, from word pairs of other languages.
 
     python -m benchmarks.words.elsewhere --spaces FOLDER [--pairs en-de] [--out FILE.npz]
-        [--shared ../shared]
+        [--first FILE.npz] [--shared ../shared]
 
 FOLDER has the space of each pair, aligned without pairs, as PAIR.none. The labels are the words that choose
 each other by Dice's coefficient in Tatoeba's training sentences, as in benchmarks/align/unseen.py; candidates
@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 
 from benchmarks.align.unseen import Sentences, dice, sentences
 from benchmarks.support.pairs import SHARED, find_pair
-from muse.answers.candidates import NeighbourLists
-from muse.answers.choice import KnownPairs, candidates_of, known_spellings
-from muse.answers.evidence import NAMES, Views, gather
-from muse.answers.model import ELSEWHERE, write_elsewhere
-from muse.answers.spelling import Spellings
+from muse.answers.choice import KnownPairs, Start, evidence_of
+from muse.answers.evidence import NAMES
+from muse.answers.model import ELSEWHERE, read_elsewhere, write_elsewhere
 from muse.answers.trees import Trees, fit_trees
 from muse.space import load_space
 
@@ -55,8 +53,13 @@ def chosen_and_doubtful(text: Sentences) -> tuple[list[Words], list[Words]]:
     return [pair for pair in found.values if pair in chosen], doubtful
 
 
-def labelled(name: str, folder: Path, shared: Path) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """The evidence (c, f) and the labels (c,) of the candidates of labelled words, in both directions."""
+def labelled(
+    name: str, folder: Path, shared: Path, first: Trees
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """The evidence (c, f) and the labels (c,) of the candidates of labelled words, in both directions.
+
+    The rows are refined by answers of the `first` trees, as they are where the new ones will choose.
+    """
     pair = find_pair(name, shared)
     space = load_space(folder / f"{name}.none")
     source, target = space.vectors(pair.source), space.vectors(pair.target)
@@ -66,20 +69,18 @@ def labelled(name: str, folder: Path, shared: Path) -> tuple[NDArray[np.float32]
         )
         for some in chosen_and_doubtful(sentences(pair, shared))
     )
-    given = KnownPairs(chosen, np.ones(len(chosen)))
-    lists = NeighbourLists.of(source.matrix, target.matrix)
-    written = Spellings.of(source.words, target.words, np.random.default_rng(0))
-    known = known_spellings(lists, given, np.ones(len(chosen), bool))
-    views = Views(source.matrix, target.matrix, lists, written, *written.correspondences(*known))
+    words, rows = (source.words, target.words), (np.asarray(source.matrix), np.asarray(target.matrix))
+    none = KnownPairs.none()
+    start = Start.of(words, rows, none, rng=np.random.default_rng(0), elsewhere=first)
     parts = []
     for side, right, unsure in (
-        (views, chosen, doubtful),
-        (views.reversed(), chosen[:, ::-1], doubtful[:, ::-1]),
+        (start, chosen, doubtful),
+        (start.reversed(), chosen[:, ::-1], doubtful[:, ::-1]),
     ):
-        candidates = candidates_of(side, np.unique(right[:, 0]))
-        labels = candidates.are(right, len(side.target))
-        kept = labels | ~candidates.are(unsure, len(side.target))
-        parts.append((gather(side, candidates)[kept], labels[kept]))
+        candidates, evidence = evidence_of(side.refined, side.halves, np.unique(right[:, 0]))
+        labels = candidates.are(right, len(side.refined.target))
+        kept = labels | ~candidates.are(unsure, len(side.refined.target))
+        parts.append((evidence[kept], labels[kept]))
     return np.concatenate([one for one, _ in parts]), np.concatenate([one for _, one in parts])
 
 
@@ -101,8 +102,10 @@ def main() -> None:
     parser.add_argument("--pairs", default="en-de")
     parser.add_argument("--out", type=Path, default=ELSEWHERE)
     parser.add_argument("--shared", type=Path, default=SHARED)
+    parser.add_argument("--first", type=Path, default=ELSEWHERE, help="trees learned on other languages")
     asked = parser.parse_args()
-    found = [labelled(name, asked.spaces, asked.shared) for name in asked.pairs.split(",")]
+    first = read_elsewhere(asked.first)
+    found = [labelled(name, asked.spaces, asked.shared, first) for name in asked.pairs.split(",")]
     evidence, labels = (np.concatenate(parts) for parts in zip(*found, strict=True))
     write_elsewhere(learn(evidence, labels), asked.out)
     print(f"{len(labels)} candidates, {int(labels.sum())} right: {asked.out}")

@@ -9,13 +9,16 @@ The evidence is comparable between languages, so trees learned on other language
 there are no pairs. With pairs, the log odds of both are mixed; the weight is the one that translates held-out
 words best.
 
+The most frequent words are answered first by the trees from elsewhere. Those that are each other's answer
+refine the vectors (`muse.answers.refined`), by which all words are then answered.
+
 Where held-out words show no gain over CSLS, CSLS is kept; without pairs, where spelling says nothing of
 translations, or where far fewer words than by CSLS are each other's answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -38,15 +41,18 @@ from muse.answers.model import (
     shifted,
 )
 from muse.answers.outside import OutsideOdds, OutsideScores, measured_odds
+from muse.answers.refined import LEAST as LEAST_ANSWERED
+from muse.answers.refined import AnsweredPairs, RowMaps, refine
 from muse.answers.spelling import Correspondences, Spellings
 from muse.answers.trees import Trees, TreesConfig, fit_trees
 from muse.answers.unseen import UnseenAnswers
 from muse.space.answer_table import AnswerTable
 from muse.vectors import Matrix
 
+FIRST = 10_000  # the most frequent words of either language, whose answers refine the vectors
 FOLDS = 5  # of pairs that the mapping was not learned from
 LEAST = 50  # labelled words to learn trees from
-MIXES = (0.0, 0.25, 0.5, 0.75, 1.0)
+MIXES = (0.25, 0.5, 0.75)  # both were better than either alone on every list
 MUTUAL_LEFT = 0.9  # the least share that must be left of the mutual answers by CSLS
 ONE_EACH = 1.1  # translations of a word of the pairs: with fewer, a list is one of single translations
 MOST_SAME = 0.8  # of the pairs: if more are of the same string, they say nothing of other spellings
@@ -95,36 +101,39 @@ class KnownPairs:
 class ChosenAnswers:
     """The answers from one language to another and how they were chosen; `unseen` answers further words.
 
-    It is None where the answers are those of CSLS.
+    It is None where the answers are those of CSLS. `without_pairs` (n,) are the first answers by the trees
+    from elsewhere, where a list of one translation each cannot tell how probable answers are.
     """
 
     answers: AnswerTable
     report: ChoiceReport
     unseen: UnseenAnswers | None = None
+    without_pairs: Numbers | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class _Labelled:
     """Words with known translations: candidates' evidence (c, f), labels (c,), weights (c,), words (c,).
 
-    With `one_each` no more than one translation of a word is known, however many are right.
+    `csls` (c,) is by the mapping, and so not by refined rows. With `one_each` no more than one translation
+    of a word is known, however many are right.
     """
 
     evidence: NDArray[np.float32]
+    csls: NDArray[np.float32]
     right: NDArray[np.bool_]
     weights: Floats
     word: Numbers
     one_each: bool = False
 
     def only(self, kept: NDArray[np.bool_]) -> _Labelled:
-        sides = self.evidence[kept], self.right[kept], self.weights[kept], self.word[kept]
-        return _Labelled(*sides, self.one_each)
+        values = self.evidence[kept], self.csls[kept]
+        return _Labelled(*values, self.right[kept], self.weights[kept], self.word[kept], self.one_each)
 
-    def best(self, values: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """The highest value of each word's candidates (w,), and whether that candidate is right (w,)."""
+    def best(self, values: Floats) -> Numbers:
+        """The place (w,) of the candidate of the highest of the `values` (c,), for each word."""
         order = np.lexsort((-values, self.word))
-        firsts = order[np.unique(self.word[order], return_index=True)[1]]
-        return values[firsts], self.right[firsts]
+        return np.asarray(order[np.unique(self.word[order], return_index=True)[1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,18 +162,9 @@ def learn_answers(
     `words` and their unit `rows` (n, k) and (m, k) in the shared space are most frequent first.
     """
     given = given or KnownPairs.none()
-    written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
-    known = known_spellings(lists, given)
-    views = Views(
-        *rows, lists, written, *written.correspondences(*known), outside=given.outside
-    ).with_spelled()
-    halves = SpellingHalves.of(views, given)
-    held_out = [_held_out_views(one, views) for one in given.held_out]
-    sides = [(views, halves, _labelled(views, held_out, given, rng))]
-    if both:
-        back, exchanged = views.reversed(), given.reversed()
-        views_back = [one.reversed() for one in held_out]
-        sides.append((back, halves.reversed(), _labelled(back, views_back, exchanged, rng)))
+    start = Start.of(words, rows, given, rng=rng, elsewhere=elsewhere)
+    starts = (start, start.reversed()) if both else (start,)
+    sides = [*zip(starts, _labelled(starts, given, rng), strict=True)]
     # Each direction draws for itself, so that both can be learned at once.
     growers = [_Grower(own, config or TreesConfig()) for own in rng.spawn(len(sides))]
     with ThreadPoolExecutor(min(len(sides), torch.get_num_threads())) as pool:
@@ -172,7 +172,80 @@ def learn_answers(
             pool.submit(_learn, *side, elsewhere, grow) for side, grow in zip(sides, growers, strict=True)
         ]
         found = tuple(one.result() for one in learning)
-    return _more_mutual(found, lists, outside=given.outside is not None) if both else found
+    return _more_mutual(found, start.mapped.lists, outside=given.outside is not None) if both else found
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What answers are learned from: the views by the `mapped` rows, and by those `refined`, if any are.
+
+    `halves` are how words correspond in spelling, `answered` the pairs that refined the rows, by `maps`.
+    """
+
+    mapped: Views
+    refined: Views
+    halves: SpellingHalves
+    answered: AnsweredPairs | None = None
+    maps: RowMaps | None = None
+
+    @classmethod
+    def of(
+        cls,
+        words: tuple[Sequence[str], Sequence[str]],
+        rows: tuple[Matrix, Matrix],
+        given: KnownPairs,
+        *,
+        rng: np.random.Generator,
+        elsewhere: Trees | None,
+    ) -> Start:
+        """The views of two languages, whose rows are refined where trees from elsewhere give answers."""
+        written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
+        known = known_spellings(lists, given)
+        views = Views(
+            *rows, lists, written, *written.correspondences(*known), outside=given.outside
+        ).with_spelled()
+        start = cls(views, views, SpellingHalves.of(views, given))
+        answered = None if elsewhere is None else _answered_first(start, elsewhere)
+        if answered is None or len(answered) < LEAST_ANSWERED:
+            return start
+        refined, maps = _refined(views, answered, given)
+        return replace(start, refined=refined, answered=answered, maps=maps)
+
+    def reversed(self) -> Start:
+        """The same from target to source."""
+        sides = self.mapped.reversed(), self.refined.reversed(), self.halves.reversed()
+        maps = None if self.maps is None else self.maps.reversed()
+        return Start(*sides, self.answered, maps)
+
+
+def _answered_first(start: Start, elsewhere: Trees) -> AnsweredPairs | None:
+    """The most frequent words that are each other's answer; None where spelling says nothing."""
+    with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
+        found = [*pool.map(lambda one: _first_answers(one, elsewhere), (start, start.reversed()))]
+    there, back = found
+    return None if there is None or back is None else AnsweredPairs.of(there, back)
+
+
+def _first_answers(start: Start, elsewhere: Trees) -> AnswerTable | None:
+    views = start.mapped
+    some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST, len(views.source))))
+    if views.outside is not None:
+        odds = _outside_odds(views.outside, some, evidence, elsewhere)
+        evidence[:, -1] = odds(evidence[:, -1], some.places)
+    elif not spelling_informs(views, some, evidence):
+        return None
+    model = AnswerModel.of_elsewhere(elsewhere, outside=views.outside is not None)
+    log_odds = model.log_odds(evidence)
+    return best_answers(some, evidence[:, 0], log_odds, model.probability(evidence, log_odds))
+
+
+def _refined(
+    views: Views, answered: AnsweredPairs, given: KnownPairs, without: NDArray[np.bool_] | None = None
+) -> tuple[Views, RowMaps]:
+    """The views by rows refined by answered pairs, and by the given ones that are not `without` (g,)."""
+    known = answered.with_given(given.pairs, given.weights, without)
+    source, target, maps = refine((views.source, views.target), *known)
+    return replace(views, source=source, target=target, lists=NeighbourLists.of(source, target)), maps
 
 
 def _more_mutual(
@@ -181,21 +254,23 @@ def _more_mutual(
     """The directions, or those by CSLS if far fewer words than by it are each other's answer.
 
     It replaces a test where there are no pairs and no outside scores: each direction is chosen without the
-    other. How many are mutual also tells there how probable the answers are.
+    other. How many are mutual also tells there, and where pairs do not, how probable the answers are.
     """
     there, back = (one.answers.first() for one in found)
+    there_without, back_without = (one.without_pairs for one in found)
     mutual, by_csls = mutual_share(there, back), mutual_share(lists.columns[:, 0], lists.rows[:, 0])
-    shown = [replace(one.report, mutual=mutual, mutual_csls=by_csls) for one in found]
-    tested = outside or any(report.labelled for report in shown)
-    if tested:
-        return tuple(replace(one, report=report) for one, report in zip(found, shown, strict=True))
-    if mutual < MUTUAL_LEFT * by_csls:
+    shown = [replace(one, report=replace(one.report, mutual=mutual, mutual_csls=by_csls)) for one in found]
+    tested = outside or any(one.report.labelled for one in shown)
+    if not tested and mutual < MUTUAL_LEFT * by_csls:
         sides = zip(shown, (lists, lists.reversed()), strict=True)
-        return tuple(ChosenAnswers(csls_answers(of), replace(report, by="csls")) for report, of in sides)
-    by = mutual_shift(there, back)
-    return tuple(
-        _calibrated(replace(one, report=report), by) for one, report in zip(found, shown, strict=True)
-    )
+        return tuple(ChosenAnswers(csls_answers(of), replace(one.report, by="csls")) for one, of in sides)
+    if not tested:
+        by = mutual_shift(there, back)
+    elif there_without is not None and back_without is not None:
+        by = mutual_shift(there_without, back_without)
+    else:
+        return tuple(shown)
+    return tuple(_calibrated(one, by) for one in shown)
 
 
 def _calibrated(found: ChosenAnswers, by: float) -> ChosenAnswers:
@@ -280,13 +355,15 @@ class SpellingHalves:
         return SpellingHalves(learned, self.target, self.source)
 
 
-def evidence_of_all(views: Views, halves: SpellingHalves) -> tuple[Candidates, NDArray[np.float32]]:
-    """The candidates of all source words and their evidence (c, f)."""
-    every = candidates_of(views, np.arange(len(views.source)))
+def evidence_of(
+    views: Views, halves: SpellingHalves, words: Numbers
+) -> tuple[Candidates, NDArray[np.float32]]:
+    """The candidates of some source words (w,), ascending, and their evidence (c, f)."""
+    every = candidates_of(views, words)
     width = len(NAMES) + (0 if views.outside is None else len(OUTSIDE_COLUMNS))
     evidence = np.empty((len(every.columns), width), np.float32)
     for half, (whole, ends) in enumerate(halves.correspondences):
-        candidates, of_half = every.only(halves.source == half)
+        candidates, of_half = every.only(halves.source[words] == half)
         evidence[of_half] = gather(replace(views, whole=whole, ends=ends), candidates)
     return every, evidence
 
@@ -306,81 +383,136 @@ def candidates_of(views: Views, words: Numbers) -> Candidates:
     return Candidates.of(words, found, len(views.target))
 
 
-def _labelled(
-    views: Views, held_out: Sequence[Views], given: KnownPairs, rng: np.random.Generator
-) -> _Labelled | None:
-    """The words of the pairs, each with evidence learned without its own pairs; None for too few or the same.
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Views by rows, `mapped` and `refined`, that were learned without the pairs `without` (p,)."""
 
-    `held_out` are the views of `given.held_out`.
-    """
-    if len(np.unique(given.pairs[:, 0])) < LEAST:
-        return None
-    if (views.written.same[0][given.pairs[:, 0]] == given.pairs[:, 1]).mean() > MOST_SAME:
-        return None
-    parts = []
-    for view, without in _folds(views, held_out, given, rng):
-        known = known_spellings(view.lists, given, without)
-        whole, ends = view.written.correspondences(*known)
-        view = replace(view, whole=whole, ends=ends, spelled=None)
-        own = given.pairs[without]
+    mapped: Views
+    refined: Views
+    without: NDArray[np.bool_]
+
+    def reversed(self) -> _Fold:
+        return _Fold(self.mapped.reversed(), self.refined.reversed(), self.without)
+
+    def labelled(self, given: KnownPairs) -> _Labelled:
+        """The words of the pairs left out, with evidence that does not know them."""
+        known = known_spellings(self.refined.lists, given, self.without)
+        whole, ends = self.refined.written.correspondences(*known)
+        view = replace(self.refined, whole=whole, ends=ends, spelled=None)
+        own = given.pairs[self.without]
         candidates = candidates_of(view, np.unique(own[:, 0]))
-        weight = dict(zip(own[:, 0].tolist(), given.weights[without].tolist(), strict=True))
+        weight = dict(zip(own[:, 0].tolist(), given.weights[self.without].tolist(), strict=True))
         rows = candidates.rows
-        parts.append(
-            _Labelled(
-                gather(view, candidates), candidates.are(given.pairs, len(views.target)),
-                np.array([weight[row] for row in rows.tolist()]), rows,
-            )
+        return _Labelled(
+            gather(view, candidates), self.mapped.csls(rows, candidates.columns),
+            candidates.are(given.pairs, len(view.target)),
+            np.array([weight[row] for row in rows.tolist()]), rows,
         )  # fmt: skip
-    columns = zip(*((one.evidence, one.right, one.weights, one.word) for one in parts), strict=True)
+
+
+def _labelled(starts: Sequence[Start], given: KnownPairs, rng: np.random.Generator) -> list[_Labelled | None]:
+    """The words of the pairs, in each direction, each with evidence learned without its own pairs.
+
+    None for too few pairs, or those of the same string.
+    """
+    there = starts[0].mapped
+    if len(np.unique(given.pairs[:, 0])) < LEAST:
+        return [None for _ in starts]
+    if (there.written.same[0][given.pairs[:, 0]] == given.pairs[:, 1]).mean() > MOST_SAME:
+        return [None for _ in starts]
+    parts: list[list[_Labelled]] = [[] for _ in starts]
+    for fold in _folds(starts[0], given, rng):  # one after the other: rows of all words are large
+        ways = zip(parts, (fold, fold.reversed()), (given, given.reversed()), strict=False)
+        for found, own, pairs in ways:
+            found.append(own.labelled(pairs))
+    ways_given = zip(parts, (given, given.reversed()), strict=False)
+    return [_joined(found, pairs) if _is_enough(pairs) else None for found, pairs in ways_given]
+
+
+def _is_enough(given: KnownPairs) -> bool:
+    return len(np.unique(given.pairs[:, 0])) >= LEAST
+
+
+def _joined(parts: Sequence[_Labelled], given: KnownPairs) -> _Labelled:
+    columns = zip(*((one.evidence, one.csls, one.right, one.weights, one.word) for one in parts), strict=True)
     one_each = len(given.pairs) < ONE_EACH * len(np.unique(given.pairs[:, 0]))
-    evidence, right, weights, word = map(np.concatenate, columns)
-    return _Labelled(evidence, right, weights, word, one_each)
+    evidence, csls, right, weights, word = map(np.concatenate, columns)
+    return _Labelled(evidence, csls, right, weights, word, one_each)
 
 
-def _folds(
-    views: Views, held_out: Sequence[Views], given: KnownPairs, rng: np.random.Generator
-) -> Sequence[tuple[Views, NDArray[np.bool_]]]:
-    """Views by maps learned without some pairs, and which (p,); a source word is in one at most."""
-    if given.held_out:
-        return [(view, one.without) for view, one in zip(held_out, given.held_out, strict=True)]
-    sources, place = np.unique(given.pairs[:, 0], return_inverse=True)
-    fold = (rng.permutation(len(sources)) % FOLDS)[place]
-    return [(views, fold == number) for number in range(FOLDS)]
+def _folds(start: Start, given: KnownPairs, rng: np.random.Generator) -> Iterator[_Fold]:
+    """Views by rows learned without some pairs; a source word is without its pair in one at most."""
+    for mapped, without in _mapped_folds(start.mapped, given, rng):
+        if start.answered is not None:
+            refined, _ = _refined(mapped, start.answered, given, without)
+            yield _Fold(mapped, refined, without)
+        elif given.held_out:
+            lists = NeighbourLists.of(mapped.source, mapped.target)
+            own = replace(mapped, lists=lists)
+            yield _Fold(own, own, without)
+        else:
+            yield _Fold(mapped, mapped, without)
 
 
-def _held_out_views(view: HeldOutRows, views: Views) -> Views:
-    lists = NeighbourLists.of(view.source, view.target)
-    return replace(views, source=view.source, target=view.target, lists=lists)
+def _mapped_folds(
+    views: Views, given: KnownPairs, rng: np.random.Generator
+) -> Iterator[tuple[Views, NDArray[np.bool_]]]:
+    """Views by maps learned without some pairs, with the lists of all pairs, and which pairs (p,)."""
+    for one in given.held_out:
+        yield replace(views, source=one.source, target=one.target), one.without
+    if not given.held_out:
+        sources, place = np.unique(given.pairs[:, 0], return_inverse=True)
+        fold = (rng.permutation(len(sources)) % FOLDS)[place]
+        for number in range(FOLDS):
+            yield views, fold == number
 
 
-def _learn(
-    views: Views,
-    halves: SpellingHalves,
-    labelled: _Labelled | None,
-    elsewhere: Trees | None,
-    grow: _Grower,
-) -> ChosenAnswers:
+def _learn(start: Start, labelled: _Labelled | None, elsewhere: Trees | None, grow: _Grower) -> ChosenAnswers:
     """The answers of one direction."""
-    every, evidence = evidence_of_all(views, halves)
-    if views.outside is not None:
-        odds = _outside_odds(views.outside, every, evidence, elsewhere)
+    views, outside = start.refined, start.refined.outside
+    every, evidence = evidence_of(views, start.halves, np.arange(len(views.source)))
+    if outside is not None:
+        odds = _outside_odds(outside, every, evidence, elsewhere)
         evidence[:, -1] = odds(evidence[:, -1], every.places)
         if labelled is not None:
             labelled.evidence[:, -1] = odds(labelled.evidence[:, -1], labelled.word)
     model, report = _model(labelled, elsewhere, grow)
-    if labelled is None and elsewhere is not None and views.outside is not None:
+    if labelled is None and elsewhere is not None and outside is not None:
         model = AnswerModel.of_elsewhere(elsewhere, outside=True)
     report = replace(report, spelling_informs=spelling_informs(views, every, evidence))
-    if labelled is None and not report.spelling_informs and views.outside is None:
+    if labelled is None and not report.spelling_informs and outside is None:
         model = None  # the trees from elsewhere learned from languages with related spellings
     if model is None:
-        return ChosenAnswers(csls_answers(views.lists), replace(report, by="csls", mix=0.0))
+        return ChosenAnswers(csls_answers(start.mapped.lists), replace(report, by="csls", mix=0.0))
     report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, grow.rng))
-    csls = evidence[:, NAMES.index("csls")]
+    csls = start.mapped.csls(every.rows, every.columns)
     log_odds = model.log_odds(evidence)
+    without = None
+    if report.one_each and elsewhere is not None:
+        curve, without = _without_pairs(every, evidence, log_odds, elsewhere)
+        model = replace(model, curve=curve)
     answers = best_answers(every, csls, log_odds, model.probability(evidence, log_odds))
-    return ChosenAnswers(answers, report, UnseenAnswers.of(model, views))
+    unseen = UnseenAnswers.of(model, views, start.mapped.lists.hubness_back, start.maps)
+    return ChosenAnswers(answers, report, unseen, without)
+
+
+def _without_pairs(
+    every: Candidates, evidence: NDArray[np.float32], log_odds: Floats, elsewhere: Trees
+) -> tuple[ProbabilityCurve, Numbers]:
+    """The curve for candidates with evidence (c, f) and log odds (c,), and the answers without pairs (n,).
+
+    Of the words held out one translation was known, and all others counted as wrong, however many are right.
+    The probabilities of the answers to the most frequent words are therefore distributed as those by the
+    trees from elsewhere.
+    """
+    model = AnswerModel.of_elsewhere(elsewhere)
+    odds = model.log_odds(evidence)
+    best, other = (every.most(one)[:FIRST] for one in (log_odds, model.probability(evidence, odds)))
+    known = np.isfinite(best)
+    answers = np.full(len(every.words), -1)
+    firsts = every.order(odds)[every.ranks == 0]
+    answers[every.places[firsts]] = every.columns[firsts]
+    return ProbabilityCurve.distributed_as(best[known], other[known]), answers
 
 
 def _outside_odds(
@@ -409,8 +541,9 @@ def _model(
     other = here if elsewhere is None else elsewhere_odds(elsewhere, labelled.evidence)
     mixes = MIXES if elsewhere is not None else (1.0,)
     mix = max(mixes, key=lambda one: _gain(labelled, one * here + (1 - one) * other))
-    values, right = labelled.best(mix * here + (1 - mix) * other)
-    _, by_csls = labelled.best(labelled.evidence[:, NAMES.index("csls")].astype(np.float64))
+    values = mix * here + (1 - mix) * other
+    best = labelled.best(values)
+    right, by_csls = labelled.right[best], labelled.right[labelled.best(labelled.csls.astype(np.float64))]
     shares = float(by_csls.mean()), float(right.mean())
     gains = right.astype(float) - by_csls
     error = float(gains.std()) / np.sqrt(len(gains))
@@ -418,9 +551,11 @@ def _model(
     report = ChoiceReport("all evidence" if helps else "csls", len(words), mix, len(words), *shares)
     if not helps:
         return None, report
+    curve = ProbabilityCurve.fitted(values[best], right)
+    report = replace(report, one_each=labelled.one_each and elsewhere is not None)
     trees = grow.trees(labelled) if mix else None
     kept = elsewhere if mix < 1 else None
-    return AnswerModel(trees, kept, mix, ProbabilityCurve.fitted(values, right, labelled.one_each)), report
+    return AnswerModel(trees, kept, mix, curve), report
 
 
 def _gain(labelled: _Labelled, values: Floats) -> float:

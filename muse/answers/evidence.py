@@ -78,6 +78,11 @@ class Views:
         there, back = nearest_both(self.whole.source, self.whole.target, SPELLED)
         return replace(self, spelled=(there.indices.numpy(), back.indices.numpy()))
 
+    def csls(self, rows: Numbers, columns: Numbers) -> Floats:
+        """The CSLS (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
+        cosine = dots(self.source, self.target, rows, columns)
+        return np.asarray(2 * cosine - self.lists.hubness[rows] - self.lists.hubness_back[columns])
+
     def reversed(self) -> Views:
         """The views from target to source."""
         lists, written = self.lists.reversed(), self.written.reversed()

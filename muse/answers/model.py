@@ -31,9 +31,6 @@ SAME = 5.0  # log odds of a word's own spelling; chosen on the training lists of
 APART = float(np.log(10))  # how far the logarithms of both ranks may be apart for that
 NAMED = 2  # letters at least: m and t are no names, but parts of I'm and don't
 SAME_PROBABLE = 2.0  # of SAME, what counts in the probability: all of it promised too much
-# Log odds of a right answer above those of the one translation that is known: .2 to .8 on the training lists
-# of four pairs, of which a word has 1.6 to 2.6.
-FURTHER = 0.6
 OUTSIDE_WEIGHT = 2.0  # of outside log odds: trees from elsewhere are too sure. Chosen on en-de and en-ru
 # Such a mapping may be weak, and much of the log odds wrong: found on the training lists of en-de and en-ru.
 OUTSIDE_SLOPE, OUTSIDE_SHIFT = 0.21, -0.42
@@ -78,10 +75,8 @@ class ProbabilityCurve:
         return cls(knots, 1 / (1 + np.exp(-slope * knots - shift)))
 
     @classmethod
-    def fitted(cls, log_odds: Floats, right: NDArray[np.bool_], one_each: bool = False) -> ProbabilityCurve:
+    def fitted(cls, log_odds: Floats, right: NDArray[np.bool_]) -> ProbabilityCurve:
         """The curve of the log odds (q,) of answers to held-out words, and whether they are right (q,).
-
-        With `one_each` only one translation of a word is known: FURTHER is added to the log odds of a share.
 
         Shares in bins of equal size, at least 25 answers each, made monotonic by isotonic regression.
         """
@@ -95,9 +90,14 @@ class ProbabilityCurve:
         # One more right and one more wrong answer in each: no share is 0 or 1.
         shares = np.array([(right[one].sum() + 1) / (len(one) + 2) for one in bins])
         knots, firsts = np.unique(means, return_index=True)
-        if one_each:
-            shares = 1 / (1 + (1 - shares) / shares * np.exp(-FURTHER))
         return cls(knots, np.asarray(isotonic_regression(shares, y_min=0, y_max=1))[firsts])
+
+    @classmethod
+    def distributed_as(cls, log_odds: Floats, probability: Floats) -> ProbabilityCurve:
+        """The curve by which answers with these log odds (q,) are as often so probable as others (q,) are."""
+        shares = np.linspace(0, 1, BINS + 1)
+        knots, firsts = np.unique(np.quantile(log_odds, shares), return_index=True)
+        return cls(knots, np.quantile(probability, shares)[firsts])
 
     def shifted(self, by: float) -> ProbabilityCurve:
         """The curve with so much added to the log odds of its values."""
@@ -228,9 +228,10 @@ class ChoiceReport:
     """How the answers of one direction were chosen.
 
     `by` is "all evidence" or "csls". Of `tested` held-out words the shares right by `csls` and by
-    `evidence`, None without pairs; `mutual_csls` and `mutual` are the shares of words that are their answer's
-    answer. `spelling_informs`: whether spelling distinguishes translations. `decided` has for each kind of
-    evidence the share of words that have another answer without it.
+    `evidence`, None without pairs; with `one_each` one translation of each was known. `mutual_csls` and
+    `mutual` are the shares of words that are their answer's answer. `spelling_informs`: whether spelling
+    distinguishes translations. `decided` has for each kind of evidence the share of words that have another
+    answer without it.
     """
 
     by: str
@@ -242,6 +243,7 @@ class ChoiceReport:
     mutual_csls: float | None = None
     mutual: float | None = None
     spelling_informs: bool = True
+    one_each: bool = False
     decided: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:

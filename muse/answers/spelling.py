@@ -171,9 +171,21 @@ class Correspondences:
 
     @classmethod
     def learned(
-        cls, source: Matrix, target: Matrix, pairs: Numbers, weights: NDArray[np.float64] | None = None
+        cls,
+        source: Matrix,
+        target: Matrix,
+        pairs: Numbers,
+        weights: NDArray[np.float64] | None = None,
+        *,
+        ridge: float = REGULARISED,
+        power: float = 1.0,
+        most: int = CANONICAL,
     ) -> Correspondences:
-        """The coordinates learned from weighted pairs (p, 2) of rows of components (n, c) and (m, e)."""
+        """The coordinates learned from weighted pairs (p, 2) of rows of components (n, c) and (m, e).
+
+        `ridge` times the mean variance is added to each, coordinates are multiplied by this `power` of their
+        correlation, and at most so many are kept.
+        """
         if len(pairs) < LEAST:
             return cls.none(source, target)
         weights = np.ones(len(pairs)) if weights is None else weights
@@ -181,11 +193,12 @@ class Correspondences:
         rows = source[pairs[:, 0]].astype(np.float64), target[pairs[:, 1]].astype(np.float64)
         means = [share @ side for side in rows]
         x, y = (side - mean for side, mean in zip(rows, means, strict=True))
-        whiten_x, whiten_y = (_whitening(side.T @ (side * share[:, None])) for side in (x, y))
+        whiten_x, whiten_y = (_whitening(side.T @ (side * share[:, None]), ridge) for side in (x, y))
         left, correlations, right = np.linalg.svd(whiten_x @ (x.T @ (y * share[:, None])) @ whiten_y)
-        count = min(CANONICAL, len(correlations))
+        count = min(most, len(correlations))
         correlations = correlations[:count]
-        maps = whiten_x @ left[:, :count] * correlations, whiten_y @ right[:count].T * correlations
+        scale = correlations**power
+        maps = whiten_x @ left[:, :count] * scale, whiten_y @ right[:count].T * scale
         of_source, of_target = (
             _coordinates(*side) for side in zip((source, target), means, maps, strict=True)
         )
@@ -207,9 +220,9 @@ def _coordinates(rows: Matrix, mean: NDArray[np.float64], map_: NDArray[np.float
     return unit(rows @ narrow - (mean @ map_).astype(np.float32))
 
 
-def _whitening(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+def _whitening(covariance: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
     values, vectors = np.linalg.eigh(covariance)
-    floor = REGULARISED * max(float(values.mean()), 1e-12)
+    floor = ridge * max(float(values.mean()), 1e-12)
     return np.asarray(vectors / np.sqrt(np.maximum(values, 0) + floor) @ vectors.T)
 
 

@@ -20,7 +20,8 @@ from muse.answers.candidates import BACK, HUBNESS_K, NEAREST, SPELLED, Candidate
 from muse.answers.evidence import Views, gather
 from muse.answers.model import AnswerModel, best_answers
 from muse.answers.outside import OutsideScores
-from muse.answers.spelling import Correspondences, Grams, Spellings, letters, plain, same_strings, unit
+from muse.answers.refined import RowMaps
+from muse.answers.spelling import Correspondences, Grams, Spellings, dots, letters, plain, same_strings, unit
 from muse.files.kept import Origin, keep_arrays, read_arrays
 from muse.files.space_folder import answer_model_name, folder_name
 from muse.search.exact import nearest
@@ -94,6 +95,7 @@ class UnseenAnswers:
 
     `csls_back` (m, k) are the scores of the best sources of each target, best first, `hubness_back` (m,) and
     `named` (m, 2) as in `NeighbourLists`; `whole` and `ends` the spelling of words and of their endings.
+    `mapped_hubness` (m,) is that of the targets in the space, whose rows `maps` refine, if any do.
     """
 
     model: AnswerModel
@@ -103,37 +105,56 @@ class UnseenAnswers:
     named: Numbers
     whole: SpelledAlike
     ends: SpelledAlike
+    mapped_hubness: Floats
+    maps: RowMaps | None = None
 
     @classmethod
-    def of(cls, model: AnswerModel, views: Views) -> UnseenAnswers:
-        """What the model and the views of all words give for others."""
+    def of(
+        cls, model: AnswerModel, views: Views, mapped_hubness: Floats, maps: RowMaps | None = None
+    ) -> UnseenAnswers:
+        """What the model and the views of all words, by rows that `maps` refined, give for others."""
         if views.written.known is None:
             raise ValueError("the n-grams of unseen words are those of others")
         words, endings = views.written.known[0]
         spelled = SpelledAlike.of(words, views.whole), SpelledAlike.of(endings, views.ends)
         lists = views.lists
         of_targets = lists.csls_back, lists.hubness_back, lists.named
-        return cls(model, len(views.source), *of_targets, *spelled)
+        return cls(model, len(views.source), *of_targets, *spelled, mapped_hubness, maps)
 
-    def answer(self, words: Sequence[str], rows: Matrix, both: tuple[Sequence[str], Matrix]) -> AnswerTable:
-        """The answers to words with unit rows (q, d), among the target's words and rows (m, d)."""
-        target, target_rows = both
+    def refined(self, targets: Matrix) -> Matrix:
+        """The rows (m, d) of the targets in the space as they are compared: (m, k)."""
+        return targets if self.maps is None else self.maps.target(targets)
+
+    def answer(
+        self, words: Sequence[str], rows: Matrix, targets: tuple[Sequence[str], Matrix, Matrix]
+    ) -> AnswerTable:
+        """The answers to words with unit rows (q, d), among target words, their rows and `refined` rows."""
+        target, mapped, target_rows = targets
+        compared = rows if self.maps is None else self.maps.source(rows)
         bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
         lengths = letters(bare[0]), letters(bare[1])
-        no_rows = np.zeros((len(words), 0), np.float32), np.zeros((len(target), 0), np.float32)
+        no_rows = (np.zeros((len(words), 0), np.float32), np.zeros((len(target), 0), np.float32))
         same = same_strings(words, target), np.full(len(target), -1)
         written = Spellings((words, target), bare, no_rows, no_rows, lengths, same)
         whole, ends = (side.correspondences([*bare[0]]) for side in (self.whole, self.ends))
-        lists, back = self._lists(rows, target_rows)
+        lists, back = self._lists(compared, target_rows)
         ranks = np.full(len(words), self.count)
         # Nobody scored these words; the model may have learned from words that somebody did.
         outside = OutsideScores.none((len(words), len(target)))
-        views = Views(rows, target_rows, lists, written, whole, ends, ranks=ranks, outside=outside)
+        views = Views(compared, target_rows, lists, written, whole, ends, ranks=ranks, outside=outside)
         candidates = self._candidates(views, back)
         evidence = gather(views, candidates)
         log_odds = self.model.log_odds(evidence)
         probability = self.model.probability(evidence, log_odds)
-        return best_answers(candidates, evidence[:, 0], log_odds, probability)
+        csls = self._csls(rows, mapped, candidates)
+        return best_answers(candidates, csls, log_odds, probability)
+
+    def _csls(self, rows: Matrix, targets: Matrix, candidates: Candidates) -> Floats:
+        """The CSLS (c,) of candidates by the rows (q, d) and (m, d) of the space."""
+        near = nearest(torch.from_numpy(rows), torch.from_numpy(targets), min(HUBNESS_K, len(targets)))
+        own, columns = near.scores.mean(dim=1).numpy(), candidates.columns
+        cosine = dots(rows, targets, candidates.rows, columns)
+        return np.asarray(2 * cosine - own[candidates.rows] - self.mapped_hubness[columns], np.float32)
 
     def _lists(self, rows: Matrix, targets: Matrix) -> tuple[NeighbourLists, tuple[Numbers, Numbers]]:
         """The neighbours of the words (q, d), and the pairs of those that a target would have as its best."""
@@ -166,6 +187,7 @@ class UnseenAnswers:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it as named arrays, for an .npz."""
         own = {"count": np.array([self.count]), "csls": self.csls_back, "hubness": self.hubness_back}
+        own |= {"mapped hubness": self.mapped_hubness} | ({} if self.maps is None else self.maps.arrays())
         spelled = self.whole.arrays("whole") | self.ends.arrays("ends")
         return own | {"named": self.named.astype(np.int32)} | spelled | self.model.arrays()
 
@@ -177,9 +199,9 @@ class UnseenAnswers:
             SpelledAlike.of_arrays(arrays, name, ends=name == "ends") for name in ("whole", "ends")
         )
         count = int(arrays["count"][0])
-        return cls(
-            AnswerModel.of_arrays(arrays), count, arrays["csls"], arrays["hubness"], named, whole, ends
-        )
+        scores = arrays["csls"], arrays["hubness"], named
+        maps = arrays["mapped hubness"], RowMaps.of_arrays(arrays)
+        return cls(AnswerModel.of_arrays(arrays), count, *scores, whole, ends, *maps)
 
 
 def keep_unseen(home: Path, languages: tuple[str, str], unseen: UnseenAnswers, origin: Origin) -> None:
@@ -209,10 +231,12 @@ def possible_for(counts: tuple[int, int]) -> Callable[[Mapping[str, NDArray[Any]
 
     def made(arrays: Mapping[str, NDArray[Any]]) -> UnseenAnswers:
         found = UnseenAnswers.of_arrays(arrays)
-        if (found.count, len(found.csls_back), len(found.whole.targets)) != (*counts, counts[1]):
+        sizes = (len(found.csls_back), len(found.mapped_hubness), len(found.whole.targets))
+        if (found.count, *sizes) != (counts[0], *(3 * [counts[1]])):
             raise ValueError("no answers of this space")
         shares = found.model.mix, *found.model.curve.values
-        if not all(0 <= share <= 1 for share in shares) or not (np.abs(found.hubness_back) <= HIGHEST).all():
+        cosines = np.concatenate([found.hubness_back, found.mapped_hubness])
+        if not all(0 <= share <= 1 for share in shares) or not (np.abs(cosines) <= HIGHEST).all():
             raise ValueError("expected probabilities and mean cosines")
         return found
 
@@ -229,7 +253,11 @@ def answer_unseen(
         return None
     target = space.vectors(direction[1])
     rows = torch.stack(list(words.values())).cpu().numpy()
-    return unseen.answer(list(words), rows, (target.words, np.asarray(target.matrix)))
+    mapped = np.asarray(target.matrix)
+    key = "refined targets", *direction
+    if key not in space.memo:  # once, since there are many
+        space.memo[key] = unseen.refined(mapped)
+    return unseen.answer(list(words), rows, (target.words, mapped, space.memo[key]))
 
 
 def _path(home: Path, languages: tuple[str, str], origin: Origin) -> Path:

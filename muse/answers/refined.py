@@ -1,0 +1,124 @@
+"""Refined rows: the vectors of both languages, mapped once more by the answers of a first choice.
+
+A mapping is learned from nearest neighbours, or from the pairs that there are. All the evidence finds more
+right translations than nearest neighbours do, and thousands of words are each other's answer: pairs for a
+regularised canonical correlation (Vinod, 1976), which weights each direction by how far both languages agree
+in it, as no rotation can. The vectors of the second choice are those refined rows. The space keeps its own
+mapping, and the CSLS that is shown is of that.
+
+A wrong pair confirms itself a little. To learn the maps of either half of the words from the other half would
+prevent that, and was worse on each of four pairs of languages: the maps need the pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.answers.spelling import Correspondences, unit
+from muse.space.answer_table import AnswerTable
+from muse.vectors import Matrix
+
+_SIDES = "source", "target"
+LEAST = 1_000  # pairs that canonical directions are learned from
+# Of the mean variance, and of the correlations on either side; chosen on the training lists of four pairs.
+RIDGE, POWER = 1.0, 0.5
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredPairs:
+    """The pairs (p, 2) of words that are each other's answer, and how probable the less probable is (p,)."""
+
+    pairs: Numbers
+    probability: Floats
+
+    @classmethod
+    def of(cls, there: AnswerTable, back: AnswerTable) -> AnsweredPairs:
+        """The pairs of the words that both tables answer, the most frequent of either language."""
+        first, first_back = there.first(), back.first()
+        sources = np.flatnonzero((first >= 0) & (first < len(back)))
+        mutual = sources[first_back[first[sources]] == sources]
+        sides = there.probability[there.pointers[mutual]], back.probability[back.pointers[first[mutual]]]
+        return cls(np.stack([mutual, first[mutual]], axis=1), np.minimum(*sides).astype(np.float64))
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def with_given(
+        self, pairs: Numbers, weights: Floats, without: NDArray[np.bool_] | None = None
+    ) -> tuple[Numbers, Floats]:
+        """These pairs, but for words of the given pairs (g, 2), and given pairs that are not `without` (g,).
+
+        Given pairs have `weights` (g,), the others their probability.
+        """
+        known = np.isin(self.pairs[:, 0], pairs[:, 0]) | np.isin(self.pairs[:, 1], pairs[:, 1])
+        if without is not None:
+            pairs, weights = pairs[~without], weights[~without]
+        every = np.concatenate([self.pairs[~known], pairs])
+        return every, np.concatenate([self.probability[~known], weights])
+
+
+@dataclass(frozen=True, eq=False)
+class RowMaps:
+    """How rows of both languages in the space are refined: by maps (d, k) and (e, k), less offsets (k,)."""
+
+    maps: tuple[Matrix, Matrix]
+    offsets: tuple[Matrix, Matrix]
+
+    @classmethod
+    def of(cls, learned: Correspondences) -> RowMaps:
+        """The maps that were learned."""
+        pairs = zip(learned.means, learned.maps, strict=True)
+        first, second = (np.asarray(mean @ map_, np.float32) for mean, map_ in pairs)
+        source, target = (np.asarray(one, np.float32) for one in learned.maps)
+        return cls((source, target), (first, second))
+
+    def source(self, rows: Matrix) -> Matrix:
+        """Rows (q, d) of the source, refined: (q, k), of unit length but for zeros."""
+        return _refined(rows, self.maps[0], self.offsets[0])
+
+    def target(self, rows: Matrix) -> Matrix:
+        """Rows (m, e) of the target, refined: (m, k), of unit length but for zeros."""
+        return _refined(rows, self.maps[1], self.offsets[1])
+
+    def reversed(self) -> RowMaps:
+        """The maps with the languages exchanged."""
+        return RowMaps(self.maps[::-1], self.offsets[::-1])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The maps as named arrays, for an .npz."""
+        sides = zip(_SIDES, self.maps, self.offsets, strict=True)
+        return {
+            f"refined.{side}.{name}": part
+            for side, *parts in sides
+            for name, part in zip(("map", "offset"), parts, strict=True)
+        }
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> RowMaps | None:
+        """The maps from named arrays; None if the rows were not refined."""
+        if "refined.source.map" not in arrays:
+            return None
+        first, second = ([arrays[f"refined.{side}.{name}"] for name in ("map", "offset")] for side in _SIDES)
+        return cls((first[0], second[0]), (first[1], second[1]))
+
+
+def refine(rows: tuple[Matrix, Matrix], pairs: Numbers, weights: Floats) -> tuple[Matrix, Matrix, RowMaps]:
+    """The rows (n, d) and (m, d), refined by weighted pairs (p, 2), and the maps that refined them."""
+    directions = min(side.shape[1] for side in rows)
+    learned = Correspondences.learned(*rows, pairs, weights, ridge=RIDGE, power=POWER, most=directions)
+    maps = RowMaps.of(learned)
+    return maps.source(rows[0]), maps.target(rows[1]), maps
+
+
+def _refined(rows: Matrix, map_: Matrix, offset: Matrix) -> Matrix:
+    found = unit(rows @ map_ - offset)
+    found[~rows.any(axis=1)] = 0
+    return found
