@@ -138,6 +138,7 @@ RENAMED = [
     ("mine", "--src-lang", "--src"), ("mine", "--tgt-lang", "--tgt"), ("evaluate nli", "--src", "--lang"),
     ("evaluate relatedness", "--src", "--lang"), ("evaluate probe", "--src", "--lang"),
     ("evaluate sts", "--lang", "--src"), ("neighbours", "--src", "--lang"),
+    ("map", "--into", "--among"), ("export", "--into", "--among"),
 ]  # fmt: skip
 
 
@@ -156,11 +157,11 @@ MAP_ROWS = ("map", "export")
 
 
 def test_one_option_names_a_language_in_all_commands() -> None:
-    # Of one language --lang, of two --src and --tgt; files are --source and --target. Rows are mapped --into
-    # the store of a language.
+    # Of one language --lang, of two --src and --tgt; files are --source and --target. Rows are mapped --among
+    # those of a language.
     for name, command in every_command().items():
         shown = {one.opts[0] for one in command.params if one.metavar == "LANG"}
-        assert shown <= {"--lang", "--src", "--tgt", "--via", *(["--into"] if name in MAP_ROWS else [])}, name
+        assert shown <= {"--lang", "--src", "--tgt", "--via", *(["--among"] if name in MAP_ROWS else [])}, name
         assert ("--src" in shown) == ("--tgt" in shown), name
 
 
