@@ -19,7 +19,7 @@ from muse.commands.sections import RenamedOption, SectionedCommand
     sections={
         "Input": ("--lang", "--vectors", "--words", "--column"),
         "What it does": ("--among", "--fit"),
-        "Output": ("--out", "--float16"),
+        "Output": ("--out", "--vectors-only", "--float16"),
     },
     examples=(
         "muse map embeddings/aligned/fr-en --lang fr --vectors new.vec --out new-mapped.vec",
@@ -54,6 +54,10 @@ from muse.commands.sections import RenamedOption, SectionedCommand
     "--out", type=Path, metavar="FILE",
     help="A .vec, .vec.gz or .npz file of new words; or a .npy, .parquet, .jsonl, .csv or .faiss file of all "
     "rows, which are mapped block by block.  [default: text on stdout]",
+)  # fmt: skip
+@click.option(
+    "--vectors-only", "bare", is_flag=True,
+    help="Write ids and vectors alone, without the texts and other columns of a store.",
 )  # fmt: skip
 @click.option("--float16", "half", is_flag=True, help="Write all rows in half precision.")
 @common_without("seed", "device")
@@ -108,10 +112,10 @@ def _check_words(vectors: Path, options: dict[str, Any]) -> None:
     endings = f"{', '.join(STORE_ENDINGS[:-1])} or {STORE_ENDINGS[-1]}"
     if is_rows(vectors) or is_store_text_file(vectors):
         raise BadSetting(f"{vectors}: unlabelled vectors are mapped to a {endings} file; give it as --out")
-    if options["column"] is not None or options["among"] is not None or options["half"]:
+    if any(options[name] for name in ("column", "among", "half", "bare")):
         raise Contradiction(
-            f"--column, --among and --float16 are for unlabelled vectors, which are mapped to a {endings} "
-            "file; leave them out"
+            "--column, --among, --vectors-only and --float16 are for unlabelled vectors, which are mapped to "
+            f"a {endings} file; leave them out"
         )
 
 
@@ -127,7 +131,7 @@ def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, 
         )
     if options["among"] == lang:
         raise Contradiction(f"--among needs another language than --lang, got {lang!r} twice; change one")
-    files = StoreFiles(vectors, out, options["column"], options["half"], options["among"])
+    files = StoreFiles(vectors, out, options["column"], options["half"], options["among"], options["bare"])
     check_store_file(out, half=files.half)
     loaded = open_space(space, "cpu", options["quiet"])
     count = map_rows(loaded, lang, files, progress=Progress(quiet=options["quiet"]))
