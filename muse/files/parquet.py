@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra
-from muse.files.payloads import Header, Payload, as_cell
+from muse.files.payloads import ColumnNames, Payload, as_cell
 from muse.files.source import DAMAGED, first_bytes, refuse_stream
 from muse.files.writing import replaced
 from muse.installation import install_extra
@@ -140,7 +140,7 @@ class _Carried:
     def __init__(self, path: Path, payload: Payload | None) -> None:
         self._path, self._payload = path, payload
         self._fields: list[Any] = []
-        self._header: Header | None = None
+        self._header: ColumnNames | None = None
 
     def fields(self) -> list[Any]:
         """The fields of the columns, by the first rows."""
@@ -149,7 +149,7 @@ class _Carried:
         if self._payload is not None and self._payload.batch is not None:
             self._fields = list(self._payload.batch.schema)
         elif self._payload is not None:
-            self._header = Header(self._path, self._payload)
+            self._header = ColumnNames(self._path, self._payload)
             rows = list(self._payload.columns())
             kinds = ((name, _kind([row.get(name) for row in rows])) for name in self._header.names)
             self._fields = [pa.field(name, kind) for name, kind in kinds]

@@ -84,7 +84,7 @@ def _written(text: str) -> str:
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
-class Header:
+class ColumnNames:
     """The columns of the first rows, which all others must have too."""
 
     def __init__(self, path: Path, first: Payload | None) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.files.parquet import SENTENCE, VECTOR, parquet_writer, require_pyarrow
-from muse.files.payloads import Header, Payload, Values, as_cell, as_json
+from muse.files.payloads import ColumnNames, Payload, Values, as_cell, as_json
 from muse.files.rows import INDEX_HEADER
 from muse.files.vectors.table import IntegerId
 from muse.files.writing import check_place, replaced
@@ -228,12 +228,12 @@ def _json_lines(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
 def _csv(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    header: Header | None = None
+    header: ColumnNames | None = None
 
     def write(ids: Sequence[str], rows: Matrix) -> None:
         nonlocal header
         if header is None:
-            header = Header(path, form.payload)
+            header = ColumnNames(path, form.payload)
             writer.writerow([ID, VECTOR, *header.names])
         more: Iterable[Values] = [{}] * len(ids) if form.payload is None else form.payload.columns()
         for one, vector, values in zip(ids, _vector_texts(rows, form), more, strict=True):
