@@ -15,6 +15,7 @@ from muse.commands.options import (
     backend,
     choose_direction,
     common,
+    dictionary_format,
     languages,
     open_space,
     retrievals,
@@ -36,7 +37,7 @@ log = logging.getLogger(__name__)
 @click.command(
     cls=SectionedCommand,
     sections={
-        "Input": ("--dictionary", "--src", "--tgt"),
+        "Input": ("--dictionary", "--dictionary-format", "--src", "--tgt"),
         "What it measures": ("--answers", "--retrieval", "--against", "--hubness"),
         "Advanced": ("--search", "--backend"),
     },
@@ -47,6 +48,7 @@ log = logging.getLogger(__name__)
 )
 @click.argument("space", type=Path, required=False)
 @click.option("--dictionary", **FILE, help="Gold translations, a pair on each line.  [required]")
+@dictionary_format
 @click.option(
     "--against", type=Path, metavar="SPACE",
     help="Another space; test whether SPACE is significantly better or worse.",
@@ -74,7 +76,9 @@ def words(space: Path, options: dict[str, Any]) -> Report:
     loaded = open_space(space, options["device"], options["quiet"], approximation, options["answers"])
     source, target = choose_direction(loaded, options["source"], options["target"])
     options = {**options, "source": source, "target": target}
-    lexicon = read_lexicon(options["dictionary"], languages=(source, target))
+    lexicon = read_lexicon(
+        options["dictionary"], languages=(source, target), form=options["dictionary_format"]
+    )
     _warn_of_unknown(loaded, lexicon, source, target)
     other = None
     if options["against"] is not None:

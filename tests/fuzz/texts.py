@@ -11,6 +11,7 @@ from typing import Any
 from muse.export.torch_file import read_vocabulary
 from muse.fetch.published import SUMS, read_pins
 from muse.files import read_lexicon
+from muse.files.articles import stardict_writer
 from muse.files.dictionary_writer import FORMS, dictionary_writer
 from muse.files.nli import read_nli
 from muse.files.parquet import parquet_writer, read_column
@@ -23,7 +24,6 @@ from muse.files.sentence_text import (
     read_sentences,
     slices,
 )
-from muse.files.stardict import stardict_writer
 from muse.files.tables import table_writer
 from muse.lexicon import Entry
 from muse.text.arpa import read_arpa, write_arpa
