@@ -196,8 +196,8 @@ def _only(_: click.Context, parameter: click.Parameter, values: tuple[str, ...])
 def dictionary_format(command: F) -> F:
     """The format of --dictionary, where it should not be recognised."""
     return click.option(
-        "--dictionary-format", type=click.Choice(DICTIONARY_FORMS),
-        help="Format of --dictionary.  [default: recognised by its content]",
+        "--dictionary-format", type=click.Choice(DICTIONARY_FORMS), metavar="NAME",
+        help=f"Format of --dictionary: {', '.join(DICTIONARY_FORMS)}.  [default: recognised by its content]",
     )(command)  # fmt: skip
 
 

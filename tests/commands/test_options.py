@@ -12,6 +12,8 @@ import click
 import numpy as np
 import pytest
 
+from muse.commands.options import DICTIONARY_FORMS
+from muse.files.lexicons import FORMS
 from muse.search import exact
 from tests.support.command import Command, align_arguments, every_command, refused
 from tests.support.spaces import saved
@@ -205,3 +207,15 @@ def test_several_spaces_are_named(muse: Command, tmp_path: Path, monkeypatch: py
         muse("translate", "fr3"), "the spaces here are embeddings/aligned/de-en, embeddings/aligned/fr-en"
     )
     assert muse("report", "--help").code == 0
+
+
+def test_every_dictionary_has_a_format() -> None:
+    assert DICTIONARY_FORMS == FORMS
+    options = {name: _options(command) for name, command in every_command().items()}
+    having = {name for name, known in options.items() if "--dictionary" in known}
+    assert having == {"align", "evaluate words", "report"}
+    assert having == {name for name, known in options.items() if "--dictionary-format" in known}
+
+
+def _options(command: click.Command) -> set[str]:
+    return {option for parameter in command.params for option in parameter.opts}
