@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import re
 import sys
 from importlib.resources import files
@@ -80,7 +81,17 @@ def main() -> None:
             raise
         sys.exit(_fail(TOO_LITTLE))
     except (MuseError, OSError) as error:
-        sys.exit(_fail(f"error: {STDOUT_FULL if _is_of_stdout(error) else error}"))
+        sys.exit(_fail(f"error: {STDOUT_FULL if _is_of_stdout(error) else _told(error)}"))
+
+
+def _told(error: MuseError | OSError) -> str:
+    """What an error says; one of the system, of a file, in the words of ours."""
+    if isinstance(error, MuseError) or not isinstance(error.filename, str | bytes):
+        return str(error)
+    return (
+        f"{os.fsdecode(error.filename)}: expected a file or folder that can be used, got {error.strerror}; "
+        "check its permissions, those of the folders above it, and its disk"
+    )
 
 
 def _is_of_stdout(error: MuseError | OSError) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
+import scipy
 import torch
 from numpy.typing import NDArray
 from torch import Tensor

@@ -231,8 +231,12 @@ class WordIndex(dict[str, int]):
     def __init__(self, words: Sequence[str]) -> None:
         super().__init__(zip(words, range(len(words)), strict=True))
         self.words = words
-        for word in [word for word in words if not (word.isascii() or is_normalized("NFC", word))]:
-            self.setdefault(normalize("NFC", word), self[word])
+        for begin in range(0, len(words), _TOGETHER):
+            some = words[begin : begin + _TOGETHER]
+            # A new line composes with nothing: hardly ever need the words be asked one by one.
+            if not is_normalized("NFC", "\n".join(some)):
+                for word in [word for word in some if not is_normalized("NFC", word)]:
+                    self.setdefault(normalize("NFC", word), self[word])
 
     def __repr__(self) -> str:
         return f"WordIndex({len(self.words):,} words)"
@@ -311,6 +315,7 @@ class WordIndex(dict[str, int]):
         return found
 
 
+_TOGETHER = 10_000  # words whose forms are looked at together
 _REPEATED = re.compile(r"(.*) #([2-9]|[1-9][0-9]+)", re.DOTALL)
 
 

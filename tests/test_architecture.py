@@ -230,6 +230,17 @@ def test_imports_of_ours_stand_at_the_top() -> None:
     ]
 
 
+def test_scipy_is_imported_whole() -> None:
+    # `import scipy` imports its parts at their first use: all together they take as long as torch.
+    assert not [
+        (name, node.lineno)
+        for name, tree in trees().items()
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Import) and any(one.name.startswith("scipy.") for one in node.names))
+        or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith("scipy"))
+    ]
+
+
 def test_no_global_randomness() -> None:
     assert not [
         (name, call)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import gzip
+import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -528,6 +530,32 @@ def test_broken_spaces(muse: Command, space: Path, use: str, name: str) -> None:
     before = tree(space.parent)
     refused(muse(*uses(space)[use]), "space", part)
     assert tree(space.parent) == before
+
+
+@pytest.mark.parametrize("use", ["evaluate", "induce", "translate"])
+def test_a_space_in_a_folder_of_another_account(
+    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch, use: str
+) -> None:
+    def closed(path: Any) -> bool:
+        return isinstance(path, str | os.PathLike) and str(space) in os.fsdecode(path)
+
+    asked, opened = os.stat, io.open
+
+    def stat(path: Any, **others: Any) -> os.stat_result:
+        if closed(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return asked(path, **others)
+
+    def open_(path: Any, *others: Any, **more: Any) -> Any:
+        if closed(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *others, **more)
+
+    monkeypatch.setattr("os.stat", stat)  # root may look into every folder
+    monkeypatch.setattr("io.open", open_)
+    ended = muse(*uses(space)[use])
+    refused(ended, f"{space}", "expected", "got Permission denied; c")
+    assert "Errno" not in ended.err
 
 
 @pytest.mark.parametrize("use", ["evaluate", "induce", "translate"])

@@ -33,7 +33,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-import scipy.optimize
+import scipy
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize

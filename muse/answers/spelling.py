@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from muse.vectors import Matrix
 
@@ -96,7 +96,9 @@ class Grams:
         return np.asarray(table @ self.basis, np.float32)
 
 
-def _counts(words: Sequence[str], ends: bool, numbers: dict[str, int], *, add: bool) -> csr_matrix:
+def _counts(
+    words: Sequence[str], ends: bool, numbers: dict[str, int], *, add: bool
+) -> scipy.sparse.csr_matrix:
     """How often each word has each n-gram (n, g) of `numbers`, to which unknown ones are added or not."""
     pointers, columns = [0], list[int]()
     for word in words:
@@ -107,12 +109,12 @@ def _counts(words: Sequence[str], ends: bool, numbers: dict[str, int], *, add: b
             columns.extend(numbers[gram] for gram in found if gram in numbers)
         pointers.append(len(columns))
     data = np.ones(len(columns), np.float32), np.array(columns, np.int32), pointers
-    counts = csr_matrix(data, (len(words), len(numbers)))
+    counts = scipy.sparse.csr_matrix(data, (len(words), len(numbers)))
     counts.sum_duplicates()
     return counts
 
 
-def _weighted(counts: csr_matrix, weights: NDArray[np.float32]) -> csr_matrix:
+def _weighted(counts: scipy.sparse.csr_matrix, weights: NDArray[np.float32]) -> scipy.sparse.csr_matrix:
     """The TF-IDF weights (n, g), rows of unit length."""
     counts.data = (1 + np.log(counts.data)) * weights[counts.indices]
     lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
@@ -120,7 +122,9 @@ def _weighted(counts: csr_matrix, weights: NDArray[np.float32]) -> csr_matrix:
     return counts
 
 
-def _components(table: csr_matrix, count: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
+def _components(
+    table: scipy.sparse.csr_matrix, count: int, rng: np.random.Generator
+) -> tuple[Matrix, Matrix]:
     """V (g, c) and U S (n, c) of the largest singular values, by subspace iteration (Halko et al., 2011)."""
     count = min(count, *table.shape)
     if not count:

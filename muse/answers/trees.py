@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+BINS = 255  # of the values of a feature, as in scikit-learn
 LEAVES = 16  # of a tree, at most: a uint16 has a bit for each
 BLOCK = 2_048  # rows at once, so that their masks of all trees stay in the cache
 
@@ -172,13 +173,49 @@ def fit_classifier(
 
     config = config or TreesConfig()
     if weights is not None and (weights == weights[0]).all():
-        weights = None  # with weights, scikit-learn's thresholds alone take longer than all trees
+        weights = None
     classifier = HistGradientBoostingClassifier(
         max_iter=config.trees, learning_rate=config.rate, max_leaf_nodes=LEAVES, early_stopping=False,
         min_samples_leaf=config.leaf, max_features=config.share, l2_regularization=config.ridge,
         random_state=int(rng.integers(2**31)),
     )  # fmt: skip
-    return classifier.fit(rows, labels, sample_weight=weights)
+    if weights is None:
+        return classifier.fit(rows, labels)
+    tops = [_tops(column, weights) for column in rows.T]
+    classifier.fit(_binned(rows, tops), labels, sample_weight=weights)
+    for (tree,) in classifier._predictors:
+        _set_thresholds_(tree.nodes, tops)
+    return classifier
+
+
+def _tops(values: NDArray[np.float32], weights: Floats) -> NDArray[np.float32] | None:
+    """The highest values of at most BINS bins of about equal weight; None if there are no more values.
+
+    scikit-learn sorts the values anew for every bin where rows have weights; of so few values it takes each.
+    """
+    if len(np.unique(values)) <= BINS:
+        return None
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weights[order])
+    ends = np.searchsorted(total, np.linspace(0, total[-1], BINS + 1)[1:-1])
+    return np.unique(np.append(values[order[ends]], values[order[-1]]))
+
+
+def _binned(rows: NDArray[np.float32], tops: list[NDArray[np.float32] | None]) -> NDArray[np.float32]:
+    """The rows (p, f), with the highest value of its bin for each value."""
+    found = rows.copy()
+    for column, of in enumerate(tops):
+        if of is not None:
+            found[:, column] = of[np.searchsorted(of, rows[:, column])]
+    return found
+
+
+def _set_thresholds_(nodes: NDArray[Any], tops: list[NDArray[np.float32] | None]) -> None:
+    # scikit-learn's lie amid the next bin: what is above the highest value of a bin belongs to the next.
+    for column, of in enumerate(tops):
+        if of is not None:
+            own = (nodes["is_leaf"] == 0) & (nodes["feature_idx"] == column)
+            nodes["num_threshold"][own] = of[np.searchsorted(of, nodes["num_threshold"][own]) - 1]
 
 
 def of_classifier(classifier: Any) -> Trees:

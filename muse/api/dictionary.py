@@ -93,6 +93,7 @@ def evaluate(
     space: AlignedSpace | Path | str,
     dictionary: Any,
     *,
+    dictionary_format: str | None = None,
     retrieval: Retrieval | str = "csls",
     answers: AnswersBy = "all",
     seed: int = 0,
@@ -100,13 +101,14 @@ def evaluate(
 ) -> WordScore:
     """How often the space, or that in a folder, gives a translation that a gold dictionary has first: P@1.
 
-    The `dictionary` is a file, a Lexicon, pairs of words, or a DataFrame with the columns source and target.
+    The `dictionary` is a file, a Lexicon, pairs of words, or a DataFrame with the columns source and target;
+    `dictionary_format` is the format of a file that should not be recognised.
     `lang` (`src`) and `tgt` are its languages, by default those of the space; it may be in either direction.
     `seed` is for the intervals. Other tasks have commands: `muse evaluate --help`.
     """
     found = opened(space, answers)
     given = _given(languages)
-    lexicon = lexicon_from(dictionary, direction_of(found, *given))
+    lexicon = lexicon_from(dictionary, direction_of(found, *given), dictionary_format)
     way = _way(found, lexicon, given)
     warn_of_dictionary(found, lexicon, *way)
     name = gold_name(Path(dictionary)) if isinstance(dictionary, str | PathLike) else None
@@ -133,10 +135,11 @@ def _way(space: AlignedSpace, lexicon: Lexicon, given: tuple[str | None, str | N
     return way
 
 
-def lexicon_from(given: Any, languages: tuple[str, str] | None = None) -> Lexicon:
+def lexicon_from(given: Any, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
     """The pairs of a file, a Lexicon, a DataFrame, or pairs of words; BadSetting for anything else.
 
-    `languages`, of the source and of the target, are wanted of a file that names its own.
+    `languages`, of the source and of the target, are wanted of a file that names its own. `form` is the
+    format of a file.
 
     >>> lexicon_from([("roi", "king"), ("reine", "queen")])
     Lexicon(2 pairs: roi king, reine queen)
@@ -144,7 +147,7 @@ def lexicon_from(given: Any, languages: tuple[str, str] | None = None) -> Lexico
     if isinstance(given, Lexicon):
         return given
     if isinstance(given, str | PathLike):
-        return read_lexicon(Path(given), languages=languages)
+        return read_lexicon(Path(given), languages=languages, form=form)
     if hasattr(type(given), "columns"):
         return lexicon_of(given)
     pairs = (

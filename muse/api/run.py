@@ -261,7 +261,9 @@ def _answers(
 def _resolved(config: AlignConfig) -> AlignConfig:
     """The settings with the dictionary read, the target known, and no re-weighting of a shared target."""
     if config.dictionary is not None:
-        config = replace(config, lexicon=read_dictionary(config.dictionary, _direction(config)))
+        config = replace(
+            config, lexicon=read_dictionary(config.dictionary, _direction(config), config.dictionary_format)
+        )
     if config.reweights and not config.moves_target:
         log.info("no re-weighting: it would move %s, which all languages share", config.tgt or "the pivot")
         config = replace(config, reweight=False)
@@ -287,12 +289,12 @@ def _direction(config: AlignConfig) -> tuple[str, str] | None:
     return (config.src[0], pivot) if pivot is not None and len(config.src) == 1 else None
 
 
-def read_dictionary(path: Path, languages: tuple[str, str] | None = None) -> Lexicon:
+def read_dictionary(path: Path, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
     """The pairs of a dictionary; says on the log how a third column of numbers is read.
 
-    `languages` are those of its words where the file names them, the source first.
+    `languages` are those of its words where the file names them, the source first; `form` is its format.
     """
-    lexicon = read_lexicon(path, languages=languages)
+    lexicon = read_lexicon(path, languages=languages, form=form)
     for side, name in enumerate(("source", "target")):
         if len(lexicon) > 1 and len({pair[side] for pair in lexicon.pairs}) == 1:
             log.warning(

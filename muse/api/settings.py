@@ -15,6 +15,7 @@ import torch
 from muse.embedding import EmbedConfig, embed
 from muse.embedding.corpus import check_text
 from muse.errors import BadFile, BadSetting, Contradiction, did_you_mean
+from muse.files.lexicons import check_form
 from muse.files.source import cannot_open, is_stream
 from muse.files.vectors.locate import locate_vectors
 from muse.files.vectors.spacy import find_vectors
@@ -113,9 +114,14 @@ def _checked(name: str, present: str, value: Any) -> Any:
         raise _expected(name, "a muse.AlignConfig", value)
     if present == "encoder_emb":
         return _paths(name, value)
-    if present in ("encoder_template", "recipe", "backend", "src_column", "tgt_column") and not isinstance(
-        value, str
-    ):
+    if present in (
+        "encoder_template",
+        "recipe",
+        "backend",
+        "src_column",
+        "tgt_column",
+        "dictionary_format",
+    ) and not isinstance(value, str):
         raise _expected(name, "a string", value)
     if present == "refine" and isinstance(value, str):
         return _refinement(name, value)
@@ -211,7 +217,13 @@ def check(config: AlignConfig) -> None:
 def _check_learning(config: AlignConfig) -> None:
     """Raise BadSetting if nothing can be learned so, or an initialisation would not be used."""
     init = config.init
+    check_form(config.dictionary_format)
     if config.dictionary is None:
+        if config.dictionary_format is not None:
+            raise Contradiction(
+                "--dictionary-format is the format of a dictionary, got none; give --dictionary FILE, or "
+                "leave it out"
+            )
         if init == "dictionary":
             raise Contradiction(
                 "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from muse.commands.options import backend, common, typed
+from muse.commands.options import backend, common, dictionary_format, typed
 from muse.commands.outputs import echo
 from muse.commands.sections import RenamedOption, SectionedCommand
 from muse.learn.initialise import INITIALISATIONS
@@ -52,7 +52,15 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
             *("--src", "--tgt", "--into", "--src-emb", "--tgt-emb", "--src-text", "--tgt-text"),
             *("--max-vocab", "--lower"),
         ),
-        "Learning": ("--init", "--no-identical", "--dictionary", "--via", "--via-emb", "--joint"),
+        "Learning": (
+            "--init",
+            "--no-identical",
+            "--dictionary",
+            "--dictionary-format",
+            "--via",
+            "--via-emb",
+            "--joint",
+        ),
         "Help": ("--encoder", "--encoder-template", "--encoder-emb", "--evidence"),
         "Output": ("--out", "--force", "--resume"),
         "Advanced": (
@@ -140,6 +148,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="FILE",
     help="Translations to learn from; --init dictionary skips the initialisations that need none.",
 )
+@dictionary_format
 @click.option(
     "--encoder", type=Path, metavar="FOLDER",
     help="A multilingual encoder that helps: the folder of a sentence-transformers, Hugging Face or "

@@ -15,6 +15,7 @@ from muse.commands.options import (
     backend,
     choose_direction,
     common,
+    dictionary_format,
     languages,
     open_space,
     retrievals,
@@ -36,7 +37,7 @@ log = logging.getLogger(__name__)
 @click.command(
     cls=SectionedCommand,
     sections={
-        "Input": ("--dictionary", "--src", "--tgt"),
+        "Input": ("--dictionary", "--dictionary-format", "--src", "--tgt"),
         "What it measures": ("--answers", "--retrieval", "--against", "--hubness"),
         "Advanced": ("--search", "--backend"),
     },
@@ -47,6 +48,7 @@ log = logging.getLogger(__name__)
 )
 @click.argument("space", type=Path, required=False)
 @click.option("--dictionary", **FILE, help="Gold translations, a pair on each line.  [required]")
+@dictionary_format
 @click.option(
     "--against", type=Path, metavar="SPACE",
     help="Another space; test whether SPACE is significantly better or worse.",
@@ -74,7 +76,9 @@ def words(space: Path, options: dict[str, Any]) -> Report:
     loaded = open_space(space, options["device"], options["quiet"], approximation, options["answers"])
     source, target = choose_direction(loaded, options["source"], options["target"])
     options = {**options, "source": source, "target": target}
-    lexicon = read_lexicon(options["dictionary"], languages=(source, target))
+    lexicon = read_lexicon(
+        options["dictionary"], languages=(source, target), form=options["dictionary_format"]
+    )
     _warn_of_unknown(loaded, lexicon, source, target)
     other = None
     if options["against"] is not None:
@@ -202,7 +206,10 @@ def similarity(space: Path, options: dict[str, Any]) -> Report:
 @click.command(
     cls=SectionedCommand,
     sections={
-        "Input": ("--pairs", "--source", "--target", "--store", "--src", "--tgt"),
+        "Input": (
+            *("--pairs", "--source", "--target", "--store"),
+            *("--src-column", "--tgt-column", "--column", "--src", "--tgt"),
+        ),
         "What it measures": ("--retrieval", "--at-least"),
         "Advanced": ("--backend",),
     },
@@ -223,6 +230,12 @@ def similarity(space: Path, options: dict[str, Any]) -> Report:
     help="A store of rows of --tgt as they are: how many neighbours the mapped queries of --source keep.",
 )  # fmt: skip
 @click.option(
+    "--src-column", "source_column", metavar="NAME",
+    help="Column or named vector of --source to read, where several have vectors.",
+)  # fmt: skip
+@click.option("--tgt-column", "target_column", metavar="NAME", help="The same for --target.")
+@click.option("--column", metavar="NAME", help="The same for --store.")
+@click.option(
     "--at-least", type=Finite(0, 1), metavar="SHARE",
     help="With --store: exit with code 3 if recall@10 is below this share.",
 )  # fmt: skip
@@ -237,11 +250,13 @@ def rows(space: Path, options: dict[str, Any]) -> Report:
     It measures how often the counterpart of a row is found, by ids or by row numbers. With --store it
     measures what searches lose by mapped queries: recall@1, recall@10 and overlap with native search.
     """
+    _check_columns(options)
     if options["store"] is not None:
         return _of_store(space, options)
     if options["at_least"] is not None:
         raise click.UsageError("--at-least needs --store FILE.")
     files = options["source_file"], options["target_file"]
+    columns = options["source_column"], options["target_column"]
     if (files[0] is None) != (files[1] is None):
         raise click.UsageError("--source and --target go together: give both, or neither.")
     if files[0] is None and options["pairs"] is None:
@@ -256,7 +271,7 @@ def rows(space: Path, options: dict[str, Any]) -> Report:
     pairs = None if options["pairs"] is None else read_lexicon(options["pairs"], "two ids")
     loaded = open_space(space, options["device"], options["quiet"])
     languages = choose_direction(loaded, options["source"], options["target"])
-    sides = tuple(_side(loaded, language, file) for language, file in zip(languages, files, strict=True))
+    sides = tuple(_side(loaded, *of) for of in zip(languages, files, columns, strict=True))
     gold = "" if options["pairs"] is None else gold_name(options["pairs"])
     fields, lines = {}, []
     for retrieval in retrievals(options["methods"], options["backend"]):
@@ -267,6 +282,15 @@ def rows(space: Path, options: dict[str, Any]) -> Report:
         fields[retrieval.method] = score.as_json()
         lines.append(str(score))
     return next(iter(fields.values())) if len(fields) == 1 else fields, lines
+
+
+def _check_columns(options: dict[str, Any]) -> None:
+    """A usage error for a column of a file that is not given."""
+    files = {"source_column": "source_file", "target_column": "target_file", "column": "store"}
+    names = {one.name: one.opts[0] for one in click.get_current_context().command.params}
+    for column, file in files.items():
+        if options[column] is not None and options[file] is None:
+            raise click.UsageError(f"{names[column]} needs {names[file]} FILE.")
 
 
 def _of_store(space: Path, options: dict[str, Any]) -> Report:
@@ -285,10 +309,10 @@ def _of_store(space: Path, options: dict[str, Any]) -> Report:
 
     loaded = open_space(space, options["device"], options["quiet"])
     source, target = choose_direction(loaded, options["source"], options["target"])
-    queries = read_vectors(options["source_file"], language=source)
+    queries = read_vectors(options["source_file"], language=source, column=options["source_column"])
     native = None
     if options["target_file"] is not None:
-        native = read_vectors(options["target_file"], language=target)
+        native = read_vectors(options["target_file"], language=target, column=options["target_column"])
         loaded.check_raw(target, native.dimension, str(options["target_file"]))
         if len(native) != len(queries):
             raise Mismatch(
@@ -300,7 +324,7 @@ def _of_store(space: Path, options: dict[str, Any]) -> Report:
             f"{options['source_file']}: without --target, queries and rows of the store need ids, got row "
             "numbers; give the same queries by the store's own model as --target"
         )
-    with open_table(options["store"]) as table:
+    with open_table(options["store"], options["column"]) as table:
         score = evaluate_store(
             loaded, queries, native, (target, table),
             rng=np.random.default_rng(options["seed"]), gold=gold_name(options["store"]),
@@ -313,7 +337,7 @@ def _of_store(space: Path, options: dict[str, Any]) -> Report:
     return fields, lines
 
 
-def _side(space: AlignedSpace, language: str, file: Path | None) -> Vectors:
+def _side(space: AlignedSpace, language: str, file: Path | None, column: str | None) -> Vectors:
     """The rows of a file, mapped into the space; without a file, the rows of the space."""
     if file is None:
         return space.vectors(language)
@@ -321,6 +345,6 @@ def _side(space: AlignedSpace, language: str, file: Path | None) -> Vectors:
 
     from muse.files import read_vectors
 
-    read = read_vectors(file, language=language)
+    read = read_vectors(file, language=language, column=column)
     space.check_raw(language, read.dimension, str(file))
     return replace(read, matrix=space.map_words(language, read.matrix))

@@ -11,7 +11,7 @@ import click
 
 from muse.commands.options import Finite, backend, choose_direction, common, open_space
 from muse.commands.outputs import echo
-from muse.commands.sections import SectionedCommand
+from muse.commands.sections import RenamedOption, SectionedCommand
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +36,7 @@ OF_FORM = {
     "top": ("--top", ("moses",)),
     "temperature": ("--temperature", ("moses",)),
     "answers": ("--answers", ("moses",)),
-    "into": ("--into", (MAP,)),
+    "among": ("--among", (MAP,)),
 }
 
 
@@ -44,7 +44,7 @@ OF_FORM = {
     cls=SectionedCommand,
     sections={
         "Output": ("--format", "--out"),
-        "What it writes": ("--lang", "--into", "--max-vocab", "--encoder"),
+        "What it writes": ("--lang", "--among", "--max-vocab", "--encoder"),
         "Formats torch and moses": (
             "--src",
             "--tgt",
@@ -78,7 +78,10 @@ OF_FORM = {
     "--max-vocab", type=click.IntRange(1), metavar="N", help="Export only the N most frequent words."
 )
 @click.option("--lang", "language", metavar="LANG", help="Export only this language (formats of vectors).")
-@click.option("--into", metavar="LANG", help="map: bring rows among the unchanged rows of this language.")
+@click.option(
+    "--among", "--into", "among", cls=RenamedOption, metavar="LANG",
+    help="map: bring rows among the unchanged rows of this language.",
+)  # fmt: skip
 @click.option(
     "--src",
     "source",
@@ -241,12 +244,12 @@ def _map(
     from muse.errors import Contradiction
     from muse.export.map_file import export_map
 
-    language, into = given.get("language") or choose_direction(space, None, None)[0], given.get("into")
-    if language == into:
-        raise Contradiction(f"--into needs another language than --lang, got {into!r} twice; change one")
-    written = export_map(space, out, language, into)
+    language, among = given.get("language") or choose_direction(space, None, None)[0], given.get("among")
+    if language == among:
+        raise Contradiction(f"--among needs another language than --lang, got {among!r} twice; change one")
+    written = export_map(space, out, language, among)
     k, d = written.weight.shape
-    place = "" if into is None else f" among the rows of {into}"
+    place = "" if among is None else f" among the rows of {among}"
     return written.as_json(), [f"the map of {language}, from {d} to {k} dimensions{place}, in {out}"]
 
 

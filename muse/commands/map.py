@@ -10,7 +10,7 @@ import click
 
 from muse.commands.options import common_without, open_space
 from muse.commands.outputs import echo
-from muse.commands.sections import SectionedCommand
+from muse.commands.sections import RenamedOption, SectionedCommand
 
 
 @click.command(
@@ -18,8 +18,8 @@ from muse.commands.sections import SectionedCommand
     cls=SectionedCommand,
     sections={
         "Input": ("--lang", "--vectors", "--words", "--column"),
-        "What it does": ("--into", "--fit"),
-        "Output": ("--out", "--float16"),
+        "What it does": ("--among", "--fit"),
+        "Output": ("--out", "--vectors-only", "--float16"),
     },
     examples=(
         "muse map embeddings/aligned/fr-en --lang fr --vectors new.vec --out new-mapped.vec",
@@ -46,7 +46,7 @@ from muse.commands.sections import SectionedCommand
     help="Of unlabelled vectors: the column or the named vector to read, where several have vectors.",
 )  # fmt: skip
 @click.option(
-    "--into", metavar="LANG",
+    "--among", "--into", "among", cls=RenamedOption, metavar="LANG",
     help="Map unlabelled vectors among the unchanged ones of this language, to search those where they are.",
 )  # fmt: skip
 @click.option("--fit", is_flag=True, help="The vectors come from another model: fit them to the space first.")
@@ -54,6 +54,10 @@ from muse.commands.sections import SectionedCommand
     "--out", type=Path, metavar="FILE",
     help="A .vec, .vec.gz or .npz file of new words; or a .npy, .parquet, .jsonl, .csv or .faiss file of all "
     "rows, which are mapped block by block.  [default: text on stdout]",
+)  # fmt: skip
+@click.option(
+    "--vectors-only", "bare", is_flag=True,
+    help="Write ids and vectors alone, without the texts and other columns of a store.",
 )  # fmt: skip
 @click.option("--float16", "half", is_flag=True, help="Write all rows in half precision.")
 @common_without("seed", "device")
@@ -108,10 +112,10 @@ def _check_words(vectors: Path, options: dict[str, Any]) -> None:
     endings = f"{', '.join(STORE_ENDINGS[:-1])} or {STORE_ENDINGS[-1]}"
     if is_rows(vectors) or is_store_text_file(vectors):
         raise BadSetting(f"{vectors}: unlabelled vectors are mapped to a {endings} file; give it as --out")
-    if options["column"] is not None or options["into"] is not None or options["half"]:
+    if any(options[name] for name in ("column", "among", "half", "bare")):
         raise Contradiction(
-            f"--column, --into and --float16 are for unlabelled vectors, which are mapped to a {endings} "
-            "file; leave them out"
+            "--column, --among, --vectors-only and --float16 are for unlabelled vectors, which are mapped to "
+            f"a {endings} file; leave them out"
         )
 
 
@@ -125,9 +129,9 @@ def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, 
         raise Contradiction(
             "--fit and --words are for new words, written to a .vec or .npz file; leave them out"
         )
-    if options["into"] == lang:
-        raise Contradiction(f"--into needs another language than --lang, got {lang!r} twice; change one")
-    files = StoreFiles(vectors, out, options["column"], options["half"], options["into"])
+    if options["among"] == lang:
+        raise Contradiction(f"--among needs another language than --lang, got {lang!r} twice; change one")
+    files = StoreFiles(vectors, out, options["column"], options["half"], options["among"], options["bare"])
     check_store_file(out, half=files.half)
     loaded = open_space(space, "cpu", options["quiet"])
     count = map_rows(loaded, lang, files, progress=Progress(quiet=options["quiet"]))

@@ -32,6 +32,11 @@ log = logging.getLogger(__name__)
 
 MOST_BEAM = 1_000  # a beam takes memory for each sentence it keeps
 LARGEST = 1e30  # times a logarithm or a distance it is still a number of float32
+# As muse.files.lexicons.FORMS, which help need not load.
+DICTIONARY_FORMS = (
+    "muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "lex.f2e", "lex.e2f", "kaikki", "dict.cc", "tei",
+    "tmx", "stardict", "dictd", "tabfile",
+)  # fmt: skip
 F = TypeVar("F", bound=Callable[..., Any])
 MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at 100,000
 
@@ -186,6 +191,14 @@ def _only(_: click.Context, parameter: click.Parameter, values: tuple[str, ...])
     if len(values) > 1:
         raise click.UsageError(f"{parameter.opts[0]} takes one value, got {', '.join(values)}; leave one.")
     return values[0]
+
+
+def dictionary_format(command: F) -> F:
+    """The format of --dictionary, where it should not be recognised."""
+    return click.option(
+        "--dictionary-format", type=click.Choice(DICTIONARY_FORMS), metavar="NAME",
+        help=f"Format of --dictionary: {', '.join(DICTIONARY_FORMS)}.  [default: recognised by its content]",
+    )(command)  # fmt: skip
 
 
 def answers(command: F) -> F:

@@ -112,5 +112,6 @@ def _is_same(first: Path, second: Path) -> bool:
 
 
 def _is_inside(inner: Path, folder: Path) -> bool:
-    # Whether a path is in a folder that muse has saved.
-    return (folder / "manifest.json").is_file() and folder.resolve() in inner.resolve().parents
+    # Whether a path is in a folder that muse has saved. (A Path raises where it may not be looked.)
+    saved = os.path.isfile(folder / "manifest.json")  # noqa: PTH113
+    return saved and folder.resolve() in inner.resolve().parents

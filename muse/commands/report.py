@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import answers, backend, common, languages, open_space
+from muse.commands.options import answers, backend, common, dictionary_format, languages, open_space
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(
     cls=SectionedCommand,
     sections={
-        "Input": ("--dictionary", "--src", "--tgt"),
+        "Input": ("--dictionary", "--dictionary-format", "--src", "--tgt"),
         "Output": ("--out",),
         "Advanced": ("--answers", "--max-vocab", "--backend"),
     },
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Gold translations to measure accuracy with, a pair on each line.",
 )
+@dictionary_format
 @click.option(
     "--out", type=Path, metavar="FILE",
     help="Page to write, .html; its figures go to a folder beside it.  [default: SPACE.html]",
@@ -88,6 +89,7 @@ def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportCon
     source, target = direction_of(loaded, options["source"], options["target"])
     gold = None
     if path is not None:
-        gold = Gold(read_lexicon(path, languages=(source, target)), gold_name(path))
+        form = options["dictionary_format"]
+        gold = Gold(read_lexicon(path, languages=(source, target), form=form), gold_name(path))
     base = base_of(space, Path.cwd())
     return loaded, ReportConfig(source, target, base, gold, options["max_vocab"], options["seed"])

@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 
 from muse.embedding.corpus import RESERVED, Corpus, write_corpus
 from muse.embedding.fasttext_process import TOLD
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files import read_vectors
 from muse.files.atomic import atomic_path, parents_made
 from muse.files.vectors.fasttext import LONG
@@ -164,7 +164,7 @@ def embed(
     """Trains word vectors on texts, as `write_corpus` reads them; `out` has the most frequent words first.
 
     With `model` the fastText model is kept there too: it knows vectors of words that the text does not have.
-    Raise BadFile where there is no text, or no word often enough.
+    Raise BadFile where there is no text, or no word often enough, NotConverged where training is ended.
     """
     config, progress, out = config or EmbedConfig(), progress or Progress(quiet=True), Path(out)
     places = [out] if model is None else [out, model]
@@ -238,8 +238,14 @@ def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress
             f"fastText needs words that stand at least {config.least_count} times in the text, got none "
             f"({last.rstrip('.')}); give more text, or lower --min-count"
         )
-    if process.returncode:  # most likely the system ended it
-        raise MemoryError(f"fastText ended with {process.returncode}: {last}")
+    if process.returncode:
+        signal = (
+            f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
+        )
+        raise NotConverged(
+            f"fastText must come to its end, got {signal} ({last[:80] or 'and no word'}): most likely too "
+            "little memory; lower --dim or --max-vocab, or raise --min-count"
+        )
 
 
 def _follow(stream: IO[str], tokens: int, tick: Tick) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.stats
+import scipy
 import torch
 from numpy.typing import NDArray
 

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import logging
 import os
 import shutil
 import socket
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -27,6 +29,8 @@ from filelock import lock_descriptor
 
 from muse.errors import BadFile, MuseError
 from muse.files.source import is_stream
+
+log = logging.getLogger(__name__)
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the errors of a disk, a quota or a limit that is reached
 LONGEST = 200  # bytes of a name that a partial file takes over: file systems take 255 in all
@@ -98,8 +102,8 @@ def only_writer(out: Path) -> Iterator[None]:
     with writing(out.parent):
         made = make_parents(place)
         try:
-            descriptor = lock(place, os.O_RDWR | os.O_CREAT)
-        except OSError:
+            descriptor = _lock_of_output(place, out)
+        except (OSError, BadFile):
             remove_empty(made)
             raise
     if descriptor is None:
@@ -111,13 +115,31 @@ def only_writer(out: Path) -> Iterator[None]:
             "wait until that has ended, or choose another --out"
         )
     try:
-        os.truncate(descriptor, 0)
-        os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        with suppress(OSError):  # it is of another account: what is locked need not be written
+            os.truncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
         yield
     finally:
-        place.unlink(missing_ok=True)
+        with suppress(OSError):  # or it cannot be removed, which leaves it unlocked
+            place.unlink()
         os.close(descriptor)
         remove_empty(made)
+
+
+def _lock_of_output(place: Path, out: Path) -> int | None:
+    """A descriptor that holds the lock of an output, whoever left its file behind; None if another has it."""
+    try:
+        return lock(place, os.O_RDWR | os.O_CREAT)
+    except PermissionError:
+        if not os.path.lexists(place):
+            raise
+    try:
+        return lock(place)  # of another account: to lock it, it need only be read
+    except PermissionError as error:
+        raise BadFile(
+            f"{place}: expected a lock that this account can read, got one of another; remove it if nobody "
+            f"writes {out.name} any more, or choose another --out"
+        ) from error
 
 
 @contextmanager
@@ -134,7 +156,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
             yield partial
             _flush(partial)
             # So far only the owner has access; a file that is replaced keeps its mode.
-            partial.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
+            _allow(partial, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
             partial.replace(path)
         except BaseException:
             partial.unlink(missing_ok=True)
@@ -153,7 +175,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         try:
             yield partial
             _flush(partial)
-            partial.chmod(0o777 & ~_umask())
+            _allow(partial, 0o777 & ~_umask())
             _swap(partial, path)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
@@ -189,6 +211,23 @@ def refuse_special(path: Path) -> None:
     """Raise BadFile if `path` is there and neither a file nor a folder: renaming would replace a device."""
     if is_stream(path):
         raise BadFile(f"{path}: expected the name of a file, got a device or a pipe; choose another name")
+
+
+def refuse_of_another(path: Path) -> None:
+    """Raise BadFile if `path` cannot be replaced: it is of another account, in a folder such as /tmp.
+
+    There everyone may write, but each account keeps what is its own (the folder is sticky).
+    """
+    try:
+        folder, found = path.resolve().parent.stat(), path.resolve().stat()
+    except OSError:  # there is none, or writing it reports the error
+        return
+    if os.name == "posix" and folder.st_mode & stat.S_ISVTX:
+        if os.geteuid() not in (0, folder.st_uid, found.st_uid):
+            raise BadFile(
+                f"{path}: expected a name that is free or of this account, got what another account has "
+                f"written in {path.resolve().parent}, where only that one may replace it; choose another name"
+            )
 
 
 @contextmanager
@@ -283,8 +322,20 @@ def _flush(partial: Path) -> None:
         descriptor = os.open(path, flags)
         try:
             os.fsync(descriptor)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):  # some file systems cannot
+                raise
         finally:
             os.close(descriptor)
+
+
+def _allow(partial: Path, mode: int) -> None:
+    # A file system without modes, such as FAT's, refuses to change them, and lets everyone in anyway.
+    try:
+        partial.chmod(mode)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP):
+            raise
 
 
 def _umask() -> int:
@@ -296,6 +347,11 @@ def _umask() -> int:
 def _swap(partial: Path, path: Path) -> None:
     if path.exists() and exchange(partial, path):
         shutil.rmtree(partial, ignore_errors=True)
+        if partial.exists():
+            log.warning(
+                "%s is written; what was there before cannot be removed by this account and is now %s",
+                path, partial,
+            )  # fmt: skip
         return
     # Without an exchange a folder cannot replace a non-empty one in one step: the old one is renamed first,
     # and restored if the second rename fails, for example by Ctrl-C.

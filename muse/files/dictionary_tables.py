@@ -223,7 +223,7 @@ def pairs_of_rows(
 
     Cells that muse wrote are taken as they are; but for those of a `sheet`, without what made them harmless.
     """
-    columns, empty = None, list[int]()
+    columns, empty, kept = None, list[int](), False
     for number, written in rows:
         cells = [stripped(cell) for cell in written]
         if not any(cells) or (columns is None and cells[0].startswith("sep=")):  # of Excel
@@ -239,9 +239,15 @@ def pairs_of_rows(
         if found is None:
             empty.append(number)
             continue
+        kept = True
         numbers = _numbers(cells, columns, where)
         for pair in [found] if columns.ours else pairs_of_cells(*found):
             yield PairLine(pair, *numbers)
+    if empty and not kept:
+        raise BadFile(
+            f"{path}:{empty[0]}: expected rows with a word and a translation, got none with both; check what "
+            "separates its cells, or name the format of the file with --dictionary-format"
+        )
     if empty:
         log.warning(
             "%s: left out %d row%s without a word or without a translation, the first is row %d",
@@ -257,7 +263,8 @@ def _words(cells: Cells, columns: Columns, where: str) -> tuple[str, str] | None
             raise BadFile(
                 f"{where}: expected two words, and at most a number after them, got {len(cells)} cells "
                 f"({' | '.join(cells)[:60]!r}); name the columns in a first row, such as source and target, "
-                "or put several translations into one cell, in quotation marks"
+                "or put several translations into one cell, in quotation marks; or, if these are no "
+                "columns, name the format of the file with --dictionary-format"
             )
     places = columns.source, columns.target
     source, target = (cells[place] if place < len(cells) else "" for place in places)
@@ -299,21 +306,35 @@ def _number(cell: str) -> float | None:
 ReadRows = Callable[[Iterator[str], Path], Iterator[Row]]
 
 
-def table_layout(sample: Sequence[str], languages: Languages | None) -> ReadRows | None:
-    """What reads the lines of a table with tabs, commas or semicolons; None for an ordinary dictionary."""
+def table_form(sample: Sequence[str], languages: Languages | None) -> str | None:
+    """Whether lines are a table with tabs ("tsv"), with commas or semicolons ("csv"), or an ordinary one."""
     lines = [line for line in sample if line.strip(" \t\r")]
     if not lines:
         return None
-    if lines[0].removesuffix("\r") == ",".join(Entry._fields):  # of muse, whose words may have tabs
-        return _rows_between(",", whole=True)
+    if _is_csv_of_muse(lines):
+        return "csv"
     if any("\t" in line for line in lines):
-        return _tab_rows if _is_tab_table(lines, languages) else None
-    found = [sign for sign in ";," if _is_delimited(lines, sign)]
+        return "tsv" if _is_tab_table(lines, languages) else None
+    return "csv" if any(_is_delimited(lines, sign) for sign in ";,") else None
+
+
+def table_rows(form: str, sample: Sequence[str]) -> ReadRows:
+    """What reads the lines of a table of one of these two forms."""
+    if form == "tsv":
+        return _tab_rows
+    lines = [line for line in sample if line.strip(" \t\r")]
+    if _is_csv_of_muse(lines):  # whose words may have tabs
+        return _rows_between(",", whole=True)
+    signs = [sign for sign in ";," if _is_delimited(lines, sign)] or ";,"
     # Where both could, one is between the translations in a cell: the columns come first.
-    best = max(
-        found, key=lambda sign: (sum(sign in line for line in lines), -lines[0].find(sign)), default=None
+    first = lines[0] if lines else ""
+    return _rows_between(
+        max(signs, key=lambda sign: (sum(sign in line for line in lines), -first.find(sign)))
     )
-    return None if best is None else _rows_between(best)
+
+
+def _is_csv_of_muse(lines: Sequence[str]) -> bool:
+    return bool(lines) and lines[0].removesuffix("\r") == ",".join(Entry._fields)
 
 
 def _is_tab_table(lines: Sequence[str], languages: Languages | None) -> bool:
@@ -385,7 +406,7 @@ def _rows_between(delimiter: str, *, whole: bool = False) -> ReadRows:
                 raise BadFile(
                     f"{path}:{number}: expected cells with {delimiter!r} between, got a quoted one that does "
                     f"not end before it ({error}); close the quotation marks, or double those that stand in "
-                    "a cell"
+                    "a cell; or name the format of the file with --dictionary-format"
                 ) from None
             if cells is None:
                 return

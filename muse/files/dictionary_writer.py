@@ -12,10 +12,10 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from muse.errors import BadSetting, Mismatch
+from muse.files.articles import can_be_headword, stardict_writer
 from muse.files.dictionary_tables import stripped
 from muse.files.language_names import Languages
 from muse.files.lexicons import BLANK
-from muse.files.stardict import can_be_headword, stardict_writer
 from muse.files.tables import BOM, fits, table_writer
 from muse.files.writing import check_place, check_text_name, check_unicode, replaced, unwritable
 from muse.lexicon import Entry, Lexicon, Pair

@@ -156,11 +156,20 @@ def is_name(word: str) -> bool:
 def languages_of_file(name: str) -> Languages:
     """The languages that the name of a dictionary begins with; "" for each that it has not.
 
-    >>> languages_of_file("eng-fra.tei"), languages_of_file("words.tei")
-    (('eng', 'fra'), ('', ''))
+    >>> [languages_of_file(name) for name in ("eng-fra.tei", "freedict-fra-eng", "words.tei")]
+    [('eng', 'fra'), ('fra', 'eng'), ('', '')]
     """
-    found = re.match(r"([a-z]{2,3})-([a-z]{2,3})(?![a-z])", name)
+    found = re.match(r"(?:freedict-)?([a-z]{2,3})-([a-z]{2,3})(?![a-z])", name)
     return (found[1], found[2]) if found else ("", "")
+
+
+def are_reversed(named: Languages, wanted: Languages | None) -> bool:
+    """Whether languages that a file names are those wanted, the target first.
+
+    >>> are_reversed(("eng", "French"), ("fr", "en")), are_reversed(("eng", "fra"), ("en", "fr"))
+    (True, False)
+    """
+    return wanted is not None and (*map(language_code, named),) == (*map(language_code, wanted[::-1]),)
 
 
 def target_comes_first(name: str, languages: Languages | None) -> bool:

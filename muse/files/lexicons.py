@@ -2,7 +2,8 @@
 
 As text, a pair a line is separated by a tab or, if no word has a space, by spaces. The tables and JSON lines
 of muse have named fields. What communities and other programs have is read by `dictionary_tables`,
-`dictionary_entries` and `stardict`: a format is recognised by its content first, and by its name only then.
+`dictionary_entries` and `articles`. A format is recognised by its content first, and by its name only then,
+unless it is given: FORMS are its names.
 """
 
 from __future__ import annotations
@@ -11,13 +12,22 @@ import codecs
 import logging
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from muse.errors import BadFile
+from muse.errors import BadFile, BadSetting
+from muse.files.articles import (
+    base_of_dictd,
+    base_of_stardict,
+    dictd_pairs,
+    is_tab_file,
+    stardict_pairs,
+    tab_file_pairs,
+)
 from muse.files.dictionary_entries import (
     LONGEST_LINE,
     dict_cc_pairs,
@@ -34,7 +44,8 @@ from muse.files.dictionary_tables import (
     object_rows,
     pairs_of_rows,
     stripped,
-    table_layout,
+    table_form,
+    table_rows,
     workbook_rows,
 )
 from muse.files.json_text import parse_json
@@ -42,7 +53,6 @@ from muse.files.language_names import Languages, target_comes_first
 from muse.files.plain_text import BOM as UTF8_BOM
 from muse.files.plain_text import blocks_of_lines
 from muse.files.source import Source, first_bytes, open_source
-from muse.files.stardict import base_of_files, stardict_pairs
 from muse.files.tables import BOM
 from muse.lexicon import Lexicon, Pair, PairLine
 
@@ -62,12 +72,13 @@ _KINDS = {
     b"SQLite format 3": ("a database", "export its table as CSV"),
 }
 _BY_NAME = {
-    ".bgl": "Babylon", ".mdx": "MDict", ".dsl": "ABBYY Lingvo", ".slob": "Aard 2", ".index": "dictd",
+    ".bgl": "Babylon", ".mdx": "MDict", ".dsl": "ABBYY Lingvo", ".slob": "Aard 2",
 }  # fmt: skip
 _SPACED = re.compile(r" *([^ \t]+) +([^ \t]+) +([01]?\.\d+(?:[eE]-?\d+)?|[01]|\d(?:\.\d+)?[eE]-\d+) *\r?")
 _NOTHING = "NULL"  # what Moses aligns with no word
 BLANK = " \t\r\n"  # other kinds of space may be words
 _ADVICE = "write the file again with muse induce"
+_OR_ITS_FORMAT = "; or name the format of the file with --dictionary-format"
 
 
 def table_reader(header: str) -> ReadLine | None:
@@ -140,14 +151,16 @@ def _record_score(field: Any, where: str, name: str = "score") -> float | None:
     return score
 
 
-def read_lexicon(path: Path | str, wanted: str = WORDS, *, languages: Languages | None = None) -> Lexicon:
+def read_lexicon(
+    path: Path | str, wanted: str = WORDS, *, languages: Languages | None = None, form: str | None = None
+) -> Lexicon:
     r"""The pairs of a dictionary, each once, in order; with scores if all lines have a third, tabbed field.
 
     Reads the MUSE format, and the tables and JSON lines that `muse induce --format` writes, with their
     probabilities; if words are `wanted`, which is what an error says of a line, also the formats of other
     programs. Where a file names its languages, `languages`, of the source and of the target, tell which of
-    its words are wanted, and which come first. There are no comments: a warning names a pair that looks like
-    one.
+    its words are wanted, and which come first. `form`, one of FORMS, is the format where it should not be
+    recognised. There are no comments: a warning names a pair that looks like one.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -160,7 +173,7 @@ def read_lexicon(path: Path | str, wanted: str = WORDS, *, languages: Languages 
     found: dict[Pair, PairLine] = {}
     differ = [
         line.pair
-        for line in _entries(path, wanted, languages)
+        for line in _entries(path, wanted, languages, form)
         if found.setdefault(line.pair, line).score != line.score
     ]
     if differ and wanted == RATED:
@@ -186,53 +199,131 @@ def _of_all(path: Path, name: str, numbers: Sequence[float | None]) -> tuple[flo
     return known or None
 
 
-def _entries(path: Path, wanted: str, languages: Languages | None) -> Iterator[PairLine]:
+def check_form(form: str | None) -> None:
+    """Raise BadSetting if there is no such format of a dictionary."""
+    if form is not None and form not in FORMS:
+        raise BadSetting(f"--dictionary-format must be one of {', '.join(FORMS)}; got {form!r}")
+
+
+@dataclass(frozen=True)
+class _Text:
+    """The lines of a file, the first of which are its sample too, and the languages wanted of it."""
+
+    path: Path
+    lines: Iterator[str]
+    sample: Sequence[str]
+    languages: Languages | None
+
+    @property
+    def first(self) -> str:
+        """The first line that is not blank; "" without one."""
+        return next((line for line in self.sample if line.strip(" \t\r")), "")
+
+
+def _entries(path: Path, wanted: str, languages: Languages | None, form: str | None) -> Iterator[PairLine]:
+    check_form(form)
     if wanted != WORDS:
         with open_source(path) as source:
             yield from _plain_pairs(path, _lines(path, source), wanted)
         return
-    _check_kind(path)
+    if form is None:
+        _check_kind(path)
+        form = _form_of_file(path)
+    if form in _OF_FILES:
+        yield from _OF_FILES[form](path, languages)
+        return
+    with open_source(path) as source:
+        if form in _XML or (form is None and is_xml(source.peek(_HEAD))):
+            yield from xml_pairs(source, path, languages)
+            return
+        lines = _lines(path, source)
+        sample = list(islice(lines, SAMPLE))
+        text = _Text(path, chain(sample, lines), sample, languages)
+        yield from _OF_TEXT[form or _form_of_text(text)](text)
+
+
+def _form_of_file(path: Path) -> str | None:
+    """The format of a workbook, or of one of several files; None for what is read from its start."""
     if is_workbook(path):
-        yield from pairs_of_rows(workbook_rows(path), path, languages, sheet=True)
-    elif (base := base_of_files(path)) is not None:
-        yield from stardict_pairs(base)
-    else:
-        with open_source(path) as source:
-            if is_xml(source.peek(_HEAD)):
-                yield from xml_pairs(source, path, languages)
-            else:
-                yield from _text_pairs(path, _lines(path, source), languages)
+        return "xlsx"
+    if base_of_stardict(path) is not None:
+        return "stardict"
+    return None if base_of_dictd(path) is None else "dictd"
 
 
-def _text_pairs(path: Path, lines: Iterator[str], languages: Languages | None) -> Iterator[PairLine]:
-    sample = list(islice(lines, SAMPLE))
-    first = next((line for line in sample if line.strip(" \t\r")), "")
-    lines = chain(sample, lines)
-    fields = _object(first)
+def _of_workbook(path: Path, languages: Languages | None) -> Iterator[PairLine]:
+    return pairs_of_rows(workbook_rows(path), path, languages, sheet=True)
+
+
+def _of_stardict(path: Path, languages: Languages | None) -> Iterator[PairLine]:
+    base = base_of_stardict(path)
+    if base is None:
+        raise _no_files(path, "NAME.ifo, NAME.idx and NAME.dict or NAME.dict.dz", "StarDict")
+    return stardict_pairs(base)
+
+
+def _of_dictd(path: Path, languages: Languages | None) -> Iterator[PairLine]:
+    base = base_of_dictd(path)
+    if base is None:
+        raise _no_files(path, "NAME.index and NAME.dict or NAME.dict.dz", "dictd")
+    return dictd_pairs(base, languages)
+
+
+def _no_files(path: Path, names: str, program: str) -> BadFile:
+    return BadFile(
+        f"{path}: expected one of the files of {program}, {names} beside one another, got another file; "
+        "check the name"
+    )
+
+
+def _form_of_text(text: _Text) -> str:
+    """The format of lines of text, by its sample, and of pairs with probabilities by the name of the file."""
+    fields, found = _object(text.first), ""
     if is_wiktionary(fields):
-        yield from wiktionary_pairs(lines, path, languages)
-    elif fields and object_reader(first) is None:
-        if columns_of_header([*fields], languages) is None:
-            raise BadFile(
-                f"{path}:1: expected pairs of words, got JSON without source and target; write an object "
-                "with these two names on each line"
-            )
-        yield from pairs_of_rows(object_rows(lines, [*fields], path), path, languages)
-    elif is_dict_cc(sample):
-        yield from dict_cc_pairs(lines, path, languages)
-    elif " ||| " in first:
+        found = "kaikki"
+    elif fields:
+        found = "jsonl"
+    elif is_tab_file(text.sample):
+        found = "tabfile"
+    elif is_dict_cc(text.sample):
+        found = "dict.cc"
+    elif " ||| " in text.first:
         raise BadFile(
-            f"{path}:1: expected pairs of words, got a phrase table of Moses; give lex.f2e, which lies "
+            f"{text.path}:1: expected pairs of words, got a phrase table of Moses; give lex.f2e, which lies "
             "beside it"
         )
-    elif _is_of_muse(sample[0] if sample else ""):
-        yield from _plain_pairs(path, lines, WORDS)
-    elif (rows := table_layout(sample, languages)) is not None:
-        yield from pairs_of_rows(rows(lines, path), path, languages)
-    elif _has_probabilities(sample):
-        yield from _probable_pairs(lines, path, languages)
-    else:
-        yield from _plain_pairs(path, lines, WORDS)
+    elif not _is_of_muse(text.sample[0] if text.sample else ""):
+        found = table_form(text.sample, text.languages) or ""
+        if not found and _has_probabilities(text.sample):
+            found = "lex.f2e" if target_comes_first(text.path.name, text.languages) else "lex.e2f"
+    return found or "muse"
+
+
+def _of_objects(text: _Text) -> Iterator[PairLine]:
+    if object_reader(text.first) is not None:
+        return _plain_pairs(text.path, text.lines, WORDS)
+    names = [*(_object(text.first) or ())]
+    if columns_of_header(names, text.languages) is None:
+        raise BadFile(
+            f"{text.path}:1: expected pairs of words, got JSON without source and target; write an object "
+            "with these two names on each line"
+            if names
+            else f"{text.path}:1: expected a JSON object on each line, got {text.first[:60]!r}; check "
+            "--dictionary-format"
+        )
+    return pairs_of_rows(object_rows(text.lines, names, text.path), text.path, text.languages)
+
+
+def _of_table(text: _Text, form: str) -> Iterator[PairLine]:
+    rows = table_rows(form, text.sample)
+    return pairs_of_rows(rows(text.lines, text.path), text.path, text.languages)
+
+
+_OF_FILES: dict[str | None, Callable[[Path, Languages | None], Iterator[PairLine]]] = {
+    "xlsx": _of_workbook,
+    "stardict": _of_stardict,
+    "dictd": _of_dictd,
+}
 
 
 def _check_kind(path: Path) -> None:
@@ -247,9 +338,10 @@ def _check_kind(path: Path) -> None:
             f"save it as CSV or .xlsx, or run soffice --headless --convert-to csv {path.name}"
         )
     name = path.name.removesuffix(".dz")
+    if path.name.endswith(".dict.dz") and not (base_of_stardict(path) or base_of_dictd(path)):
+        raise _no_files(path, "NAME.ifo with NAME.idx, or NAME.index, and NAME.dict.dz", "StarDict or dictd")
     program = _BY_NAME.get(Path(name).suffix.lower())
-    ours = not path.with_suffix(".dict.dz").exists() if program == "dictd" else _is_plain_text(head)
-    if program is None or ours:
+    if program is None or _is_plain_text(head):
         return
     raise BadFile(
         f"{path}: expected a dictionary as text or a table, got the format of {program}; convert it into "
@@ -368,6 +460,7 @@ def _read_pair(line: str, where: str, wanted: str) -> PairLine:
         raise BadFile(
             f"{where}: expected {wanted}, got {found} ({line.strip()[:60]!r}); {comment}put one pair on a "
             "line, with a space between the two, or a tab where one has a space or a number follows"
+            f"{_OR_ITS_FORMAT if wanted == WORDS else ''}"
         )
     return PairLine((fields[0], fields[1]), score)
 
@@ -392,19 +485,37 @@ def _has_probabilities(sample: Sequence[str]) -> bool:
     return bool(lines) and all(map(_SPACED.fullmatch, lines))
 
 
-def _probable_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
-    """The pairs of such lines; the name of the file may say that the target comes first."""
-    swapped = target_comes_first(path.name, languages)
-    for number, line in enumerate(lines, 1):
+def _probable_pairs(text: _Text, *, target_first: bool) -> Iterator[PairLine]:
+    """The pairs of such lines."""
+    for number, line in enumerate(text.lines, 1):
         if not line.strip(" \t\r"):
             continue
-        found = _SPACED.fullmatch(line)
+        found = _SPACED.fullmatch(line.replace("\t", " "))
         probability = 2.0 if found is None else float(found[3])
         if found is None or probability > 1:
             raise BadFile(
-                f"{path}:{number}: expected two words and a probability from 0 to 1 as in line 1, got "
-                f"{line.strip()[:60]!r}; correct the line"
+                f"{text.path}:{number}: expected two words and a probability from 0 to 1, got "
+                f"{line.strip()[:60]!r}; correct the line{_OR_ITS_FORMAT}"
             )
         one, two = stripped(found[1]), stripped(found[2])
         if _NOTHING not in (one, two):
-            yield PairLine((two, one) if swapped else (one, two), None, probability)
+            yield PairLine((two, one) if target_first else (one, two), None, probability)
+
+
+_OF_TEXT: dict[str, Callable[[_Text], Iterator[PairLine]]] = {
+    "muse": lambda text: _plain_pairs(text.path, text.lines, WORDS),
+    "tsv": partial(_of_table, form="tsv"),
+    "csv": partial(_of_table, form="csv"),
+    "jsonl": _of_objects,
+    "bicleaner": partial(_probable_pairs, target_first=True),
+    "lex.f2e": partial(_probable_pairs, target_first=True),
+    "lex.e2f": partial(_probable_pairs, target_first=False),
+    "kaikki": lambda text: wiktionary_pairs(text.lines, text.path, text.languages),
+    "dict.cc": lambda text: dict_cc_pairs(text.lines, text.path, text.languages),
+    "tabfile": lambda text: tab_file_pairs(text.lines, text.path, text.languages),
+}
+_XML = ("tei", "tmx")
+FORMS = (
+    "muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "lex.f2e", "lex.e2f", "kaikki", "dict.cc", *_XML,
+    "stardict", "dictd", "tabfile",
+)  # fmt: skip

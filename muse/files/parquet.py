@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra
+from muse.files.payloads import ColumnNames, Payload, as_cell
 from muse.files.source import DAMAGED, first_bytes, refuse_stream
 from muse.files.writing import replaced
 from muse.installation import install_extra
@@ -97,34 +98,99 @@ def _column(path: Path, schema: Any, column: str | None) -> str:
 
 @contextmanager
 def parquet_writer(
-    path: Path, dimension: int, text: str = SENTENCE, *, half: bool = False
+    path: Path,
+    dimension: int,
+    text: str = SENTENCE,
+    *,
+    half: bool = False,
+    payload: Payload | None = None,
 ) -> Iterator[Callable[[Sequence[str] | Sequence[int], Matrix], None]]:
     """A function that appends texts and rows (b, d) to the columns `text` and vector of a Parquet file.
 
     In place of texts it takes integers, from the first on. The numbers of vectors are float32, or float16 if
-    `half`.
+    `half`. What the rows have beside these, in the `payload`, are further columns.
     """
     require_pyarrow(path)
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
     table: Any = None
+    more = _Carried(path, payload)
 
     def write(labels: Sequence[str] | Sequence[int], rows: Matrix) -> None:
         nonlocal table
         if table is None:
             kind = pa.int64() if labels and isinstance(labels[0], int) else pa.string()
             number = pa.float16() if half else pa.float32()
-            schema = pa.schema([(text, kind), (VECTOR, pa.list_(number, dimension))])
+            schema = pa.schema([(text, kind), (VECTOR, pa.list_(number, dimension)), *more.fields()])
             table = opened.enter_context(ParquetWriter(stream, schema))
         vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), dimension)
-        columns = [pa.array(list(labels), table.schema.field(text).type), vectors]
+        columns = [pa.array(list(labels), table.schema.field(text).type), vectors, *more.arrays()]
         table.write_batch(pa.record_batch(columns, schema=table.schema))
 
     with replaced(path) as stream, ExitStack() as opened:
         yield write
         if table is None:
             write([], np.empty((0, dimension), np.float16 if half else np.float32))
+
+
+class _Carried:
+    """The further columns of a table: those of a Parquet file as they are, or values of one kind each."""
+
+    def __init__(self, path: Path, payload: Payload | None) -> None:
+        self._path, self._payload = path, payload
+        self._fields: list[Any] = []
+        self._header: ColumnNames | None = None
+
+    def fields(self) -> list[Any]:
+        """The fields of the columns, by the first rows."""
+        import pyarrow as pa
+
+        if self._payload is not None and self._payload.batch is not None:
+            self._fields = list(self._payload.batch.schema)
+        elif self._payload is not None:
+            self._header = ColumnNames(self._path, self._payload)
+            rows = list(self._payload.columns())
+            kinds = ((name, _kind([row.get(name) for row in rows])) for name in self._header.names)
+            self._fields = [pa.field(name, kind) for name, kind in kinds]
+        return self._fields
+
+    def arrays(self) -> list[Any]:
+        """The columns of the block read last; Mismatch if a value is of another kind than the first ones."""
+        if self._payload is None:
+            return []
+        if self._payload.batch is not None:
+            return list(self._payload.batch.columns)
+        rows = list(self._payload.columns())
+        for row in rows:
+            if self._header is not None:
+                self._header.check(row)
+        return [self._array(field, [row.get(field.name) for row in rows]) for field in self._fields]
+
+    def _array(self, field: Any, values: list[Any]) -> Any:
+        import pyarrow as pa
+
+        if pa.types.is_string(field.type):
+            values = [None if one is None else as_cell(self._path, one) for one in values]
+        try:
+            return pa.array(values, field.type)
+        except (pa.ArrowException, OverflowError, TypeError) as error:
+            raise Mismatch(
+                f"{self._path}: values of the column {field.name!r} must be {field.type}, as the first ones, "
+                f"got others ({_one_line(error)}); write a .jsonl file, or leave them out with --vectors-only"
+            ) from None
+
+
+def _kind(values: Sequence[Any]) -> Any:
+    """The type of a column with these values: numbers or truth values if all are, else text."""
+    import pyarrow as pa
+
+    kinds = {type(one) for one in values if one is not None}
+    if kinds == {bool}:
+        return pa.bool_()
+    if kinds == {int}:
+        return pa.int64()
+    return pa.float64() if kinds and kinds <= {int, float} else pa.string()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 .npy             the rows alone
 .parquet         the columns `id`, or a text, and `vector`
 .jsonl, .csv     an id and a vector a line: objects as Qdrant's points, and pgvector's text with a header
+                 (these and Parquet also have what else the rows have: muse.files.payloads)
 .faiss           a flat index of inner products, in an IDMap where the rows have ids
 
 The number of rows need not be known. Ids that are integers where they were read are written as integers.
@@ -13,7 +14,7 @@ from __future__ import annotations
 import csv
 import json
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -23,6 +24,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.files.parquet import SENTENCE, VECTOR, parquet_writer, require_pyarrow
+from muse.files.payloads import ColumnNames, Payload, Values, as_cell, as_json
 from muse.files.rows import INDEX_HEADER
 from muse.files.vectors.table import IntegerId
 from muse.files.writing import check_place, replaced
@@ -33,16 +35,21 @@ ID = "id"  # the name of what tells a row
 ENDINGS = (".npy", ".parquet")
 STORE_ENDINGS = (*ENDINGS, ".jsonl", ".csv", ".faiss")
 _TEXT = (".jsonl", ".csv")  # which may end in .gz too
+CARRYING = (*_TEXT, ".parquet")  # that may have more than ids and vectors
 _INNER_PRODUCT, _CONSTANT = 0, 1 << 20  # of faiss: the metric, and what stands twice in each header
 _LARGEST = 1 << 63  # integers of 64 bits are smaller
 
 
 @dataclass(frozen=True)
 class RowFormat:
-    """How rows are written: as float16 in place of float32 if `half`; `numbered` if their ids are places."""
+    """How rows are written: as float16 in place of float32 if `half`; `numbered` if their ids are places.
+
+    The `payload` is what rows have beside ids and vectors, of those read last.
+    """
 
     half: bool = False
     numbered: bool = False
+    payload: Payload | None = None
 
     @property
     def dtype(self) -> str:
@@ -80,6 +87,11 @@ def is_store_file(path: Path) -> bool:
     return _ending(path) in STORE_ENDINGS
 
 
+def carries_payloads(path: Path) -> bool:
+    """Whether a file with this name can have more than ids and vectors."""
+    return _ending(path) in CARRYING
+
+
 def _ending(path: Path) -> str:
     inner = Path(path.stem).suffix
     return inner if path.suffix == ".gz" and inner in _TEXT else path.suffix
@@ -110,7 +122,9 @@ def store_writer(path: Path, dimension: int, form: RowFormat = RowFormat()) -> I
     Raise Mismatch where the format cannot have an id.
     """
     check_store_file(path, half=form.half)
-    make = {".npy": npy_writer, ".parquet": _parquet, ".faiss": _faiss}.get(_ending(path), _text)
+    make = {
+        ".npy": npy_writer, ".parquet": _parquet, ".faiss": _faiss, ".csv": _csv, ".jsonl": _json_lines,
+    }[_ending(path)]  # fmt: skip
     with make(path, dimension, form) as write:
         yield write
 
@@ -149,7 +163,7 @@ def _parquet(path: Path, dimension: int, form: RowFormat) -> Iterator[Write]:
         own = _integers(path, ids) if integers else _texts(path, ids)
         append(own, np.ascontiguousarray(rows, form.dtype))
 
-    with parquet_writer(path, dimension, ID, half=form.half) as append:
+    with parquet_writer(path, dimension, ID, half=form.half, payload=form.payload) as append:
         yield write
 
 
@@ -185,40 +199,54 @@ def _mixed(path: Path, one: str) -> Mismatch:
     )
 
 
-@contextmanager
-def _text(path: Path, dimension: int, form: RowFormat) -> Iterator[Write]:
-    # So many digits give back the same number of 32 or 16 bits.
-    numbers = "[" + ",".join(["%.5g" if form.half else "%.9g"] * dimension) + "]"
-    line = _csv_line() if _ending(path) == ".csv" else _json_line
+def _vector_texts(rows: Matrix, form: RowFormat) -> Iterator[str]:
+    """Rows (b, d) as [0.1,0.2], with so many digits that they give back the same number of 32 or 16 bits."""
+    numbers = "[" + ",".join(["%.5g" if form.half else "%.9g"] * rows.shape[1]) + "]"
+    return (numbers % tuple(row) for row in np.asarray(rows, form.dtype).tolist())
 
+
+@contextmanager
+def _json_lines(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
     def write(ids: Sequence[str], rows: Matrix) -> None:
-        values = np.asarray(rows, form.dtype).tolist()
-        stream.write(
-            "".join(line(one, numbers % tuple(row)) for one, row in zip(ids, values, strict=True)).encode()
-        )
+        more: Iterable[str] = [""] * len(ids)
+        if form.payload is not None:
+            more = map(members, form.payload.objects())
+        for one, vector, rest in zip(ids, _vector_texts(rows, form), more, strict=True):
+            shown = str(one) if isinstance(one, IntegerId) else json.dumps(one, ensure_ascii=False)
+            stream.write(
+                f'{{"{ID}": {shown}, "{VECTOR}": {vector}{rest}}}\n'.encode(errors="backslashreplace")
+            )
+
+    def members(values: Values) -> str:
+        return f", {as_json(path, values)[1:-1]}" if values else ""
 
     with replaced(path) as stream:
-        if _ending(path) == ".csv":
-            stream.write(f"{ID},{VECTOR}\n".encode())
         yield write
 
 
-def _json_line(one: str, vector: str) -> str:
-    shown = str(one) if isinstance(one, IntegerId) else json.dumps(one, ensure_ascii=False)
-    return f'{{"{ID}": {shown}, "{VECTOR}": {vector}}}\n'
-
-
-def _csv_line() -> Callable[[str, str], str]:
+@contextmanager
+def _csv(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
+    header: ColumnNames | None = None
 
-    def line(one: str, vector: str) -> str:
+    def write(ids: Sequence[str], rows: Matrix) -> None:
+        nonlocal header
+        if header is None:
+            header = ColumnNames(path, form.payload)
+            writer.writerow([ID, VECTOR, *header.names])
+        more: Iterable[Values] = [{}] * len(ids) if form.payload is None else form.payload.columns()
+        for one, vector, values in zip(ids, _vector_texts(rows, form), more, strict=True):
+            header.check(values)
+            writer.writerow([one, vector, *(as_cell(path, values.get(name)) for name in header.names)])
+        stream.write(buffer.getvalue().encode())
         buffer.seek(0)
         buffer.truncate()
-        writer.writerow([one, vector])
-        return buffer.getvalue()
 
-    return line
+    with replaced(path) as stream:
+        yield write
+        if header is None:
+            stream.write(f"{ID},{VECTOR}\n".encode())
 
 
 @contextmanager

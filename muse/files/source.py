@@ -104,6 +104,8 @@ class Source:
         try:
             data = self._stream.read(size)
         except (*BROKEN, MemoryError) as error:  # an archive may ask for any amount
+            if isinstance(error, OSError) and error.errno is not None:  # the disk's, not the content's
+                raise BadFile(cannot_open(self.path, error)) from error
             raise BadFile(
                 f"{self.path}: expected a complete file, got a broken one ({error}); download it again"
             ) from error
@@ -295,4 +297,4 @@ def cannot_open(path: Path, error: OSError) -> str:
         return f"{path}: expected a file, got a folder; give a file in it"
     if isinstance(error, PermissionError):
         return f"{path}: expected a readable file, got permission denied; change its permissions"
-    return f"{path}: expected a readable file, got {error.strerror or error}"
+    return f"{path}: expected a readable file, got {error.strerror or error}; check the path and the disk"

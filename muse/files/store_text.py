@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from muse.errors import BadFile
+from muse.files.payloads import Payload, Values, columns_of
 from muse.files.plain_text import BOM, blocks_of_lines, decoded_line
 from muse.files.row_texts import one_line
 from muse.files.source import Source, is_stream, open_source
@@ -46,22 +47,27 @@ _Get = Callable[[int], bytes]
 
 
 class _Record(NamedTuple):
-    """A row of a store: its id and its text, None without, its vectors by their names, and its line."""
+    """A row of a store: its id and its text, None without, its vectors by their names, its line, the rest."""
 
     id: Any
     vectors: Mapping[str, Any]
     text: Any
     line: int
+    rest: Values
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """Which column has the vectors, how many numbers d they have, and whether the rows have ids and texts."""
+    """Which column has the vectors, how many numbers d they have, and whether the rows have ids and texts.
+
+    The `others` have vectors too.
+    """
 
     column: str
     dimension: int
     has_ids: bool
     has_texts: bool
+    others: tuple[str, ...]
 
 
 def is_store_text(source: Source) -> bool:
@@ -106,13 +112,13 @@ def _table(
     sample = list(islice(rows, _SAMPLE))
     read_so_far = source.taken
     layout = _layout(path, sample, column)
-    vectorless = Vectorless()
-    blocks = _blocks(path, chain(sample, rows), layout, vectorless)
+    vectorless, payload = Vectorless(), Payload(_columns(sample), layout.others)
+    blocks = _blocks(path, chain(sample, rows), layout, vectorless, payload)
     guess = max(len(sample), len(sample) * source.size // max(1, read_so_far))
     return Table(
         path, layout.dimension, guess if count is None else count, blocks, ranked=False,
         texts=_Texts(path, read) if layout.has_texts and not is_stream(path) else None,
-        vectorless=vectorless, numbered=not layout.has_ids, counted=count is not None,
+        vectorless=vectorless, payload=payload, numbered=not layout.has_ids, counted=count is not None,
     )  # fmt: skip
 
 
@@ -133,7 +139,13 @@ def _layout(path: Path, sample: Sequence[_Record], column: str | None) -> _Layou
             f"{where}: expected a vector in one of the first {_SAMPLE} rows, got {_shown(sample)}; {_AGAIN}"
         ) from None
     has_ids = bool(sample) and sample[0].id is not None
-    return _Layout(chosen, lists[chosen], has_ids, any(row.text is not None for row in sample))
+    has_texts = any(row.text is not None for row in sample)
+    return _Layout(chosen, lists[chosen], has_ids, has_texts, tuple(one for one in lists if one != chosen))
+
+
+def _columns(sample: Sequence[_Record]) -> Iterable[str]:
+    """The columns that rows have beside ids and vectors."""
+    return dict.fromkeys(name for row in sample for name in columns_of(row.rest))
 
 
 def _is_vector(value: object) -> bool:
@@ -145,7 +157,9 @@ def _shown(sample: Sequence[_Record]) -> str:
     return f"none in {', '.join(names)}"[:80] if names else "no column of vectors"
 
 
-def _blocks(path: Path, rows: Iterable[_Record], layout: _Layout, vectorless: Vectorless) -> Iterator[Block]:
+def _blocks(
+    path: Path, rows: Iterable[_Record], layout: _Layout, vectorless: Vectorless, payload: Payload
+) -> Iterator[Block]:
     size = max(1, min(_MOST_ROWS, _MOST_NUMBERS // layout.dimension))
     begin, waiting = 0, iter(rows)
     while block := list(islice(waiting, size)):
@@ -157,6 +171,7 @@ def _blocks(path: Path, rows: Iterable[_Record], layout: _Layout, vectorless: Ve
                 full.append((place, row))
         begin += len(block)
         if full:
+            payload.rows = [row.rest for _, row in full] if payload.wanted else ()
             yield [_id(path, row, place, layout) for place, row in full], _matrix(path, full, layout)
 
 
@@ -292,7 +307,7 @@ def _rows_of(path: Path, found: dict[str, Any], number: int) -> Iterator[_Record
                 raise BadFile(
                     f"{path}:{number}: expected points that are objects, got {point!r:.60}; {_AGAIN}"
                 )
-            yield _Record(point.get("id"), _vectors_of(point), _text_of(point), number)
+            yield _Record(point.get("id"), _vectors_of(point), _text_of(point), number, _rest_of(point))
 
 
 def _vectors_of(point: dict[str, Any]) -> dict[str, Any]:
@@ -303,6 +318,13 @@ def _vectors_of(point: dict[str, Any]) -> dict[str, Any]:
         elif isinstance(value, list) or name in _OF_ROW:
             found[name] = value
     return found
+
+
+def _rest_of(point: dict[str, Any]) -> Values:
+    return {
+        name: value for name, value in point.items()
+        if name != "id" and name not in _OF_ROW and not _is_vector(value)
+    }  # fmt: skip
 
 
 def _text_of(point: dict[str, Any]) -> Any:
@@ -316,14 +338,17 @@ def _text_of(point: dict[str, Any]) -> Any:
 
 def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Record]:
     ids = page["ids"]
-    columns = [page.get(name) or [None] * len(ids) for name in ("embeddings", "documents")]
+    names = "embeddings", "documents", "metadatas", "uris"
+    columns = [page.get(name) or [None] * len(ids) for name in names]
     if not all(isinstance(column, list) and len(column) == len(ids) for column in columns):
         raise BadFile(
-            f"{path}:{number}: expected one of `embeddings` and of `documents` for each of {len(ids)} `ids`, "
-            f"got others; {_AGAIN}"
+            f"{path}:{number}: expected one of `embeddings`, `documents` and the other lists for each of "
+            f"{len(ids)} `ids`, got others; {_AGAIN}"
         )
-    for one, vector, text in zip(ids, *columns, strict=True):
-        yield _Record(one, {"embeddings": vector}, text, number)
+    for one, vector, *rest in zip(ids, *columns, strict=True):
+        named = zip(("document", "metadata", "uri"), rest, strict=True)
+        known = {name: value for name, value in named if value is not None}
+        yield _Record(one, {"embeddings": vector}, rest[0], number, known)
 
 
 def _of_openai(path: Path, answer: dict[str, Any], number: int) -> Iterator[_Record]:
@@ -334,7 +359,7 @@ def _of_openai(path: Path, answer: dict[str, Any], number: int) -> Iterator[_Rec
         vector = one.get("embedding") if isinstance(one, dict) else None
         if isinstance(vector, str):
             vector = _unpacked(path, vector, number)
-        yield _Record(answer["custom_id"], {"embedding": vector}, None, number)
+        yield _Record(answer["custom_id"], {"embedding": vector}, None, number, {})
 
 
 def _unpacked(path: Path, packed: str, number: int) -> list[float]:
@@ -372,6 +397,15 @@ class _Csv:
     def id_place(self) -> int | None:
         """Where ids are: in the column `id`, or in the first one where columns have no names."""
         return self.place("id") if self.header else 0
+
+    @property
+    def others(self) -> list[tuple[str, int]]:
+        """The names and places of the columns that have neither ids nor vectors."""
+        names = [(name if self.header else f"column{name}", place) for place, name in enumerate(self.names)]
+        return [
+            (name, place) for name, place in names
+            if place != self.id_place and self.names[place] not in self.vectors
+        ]  # fmt: skip
 
 
 def _csv_form(head: bytes) -> _Csv | None:
@@ -452,10 +486,12 @@ def _is_integer(cell: str) -> bool:
 def _csv_rows(path: Path, read: _Get, *, form: _Csv, integers: bool) -> Iterator[_Record]:
     own, text = form.id_place, form.place(*_TEXTS)
     places = [(name, form.names.index(name)) for name in form.vectors]
+    others = form.others
     for line, record in _records(path, read, form):
         vectors = {name: _numbers(path, record[place], line) for name, place in places}
         one: str | int | None = None if own is None else int(record[own]) if integers else record[own]
-        yield _Record(one, vectors, None if text is None else record[text], line)
+        rest = {"payload": {name: record[place] for name, place in others}} if others else {}
+        yield _Record(one, vectors, None if text is None else record[text], line, rest)
 
 
 def _numbers(path: Path, cell: str, line: int) -> object:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -28,6 +29,7 @@ Row = Sequence[Cell]
 WriteRow = Callable[[Row], None]
 Columns = Mapping[str, type]  # the type of the cells of each column; any cell may be None
 
+ZIP_YEARS = 1980, 2107  # between which the times of a .zip lie, which a sheet is
 FORMS = ("tsv", "csv", "xlsx", "parquet")
 TEXT_FORMS = ("tsv", "csv")
 BOM = "\ufeff"
@@ -89,6 +91,11 @@ def require_form(path: Path, form: str) -> None:
             raise MissingExtra(
                 f"{path}: a sheet of Excel needs openpyxl, which is missing; run {install_extra('tables')}"
             ) from error
+        if not ZIP_YEARS[0] <= (year := time.localtime().tm_year) <= ZIP_YEARS[1]:
+            raise BadSetting(
+                f"{path}: a sheet of Excel needs a clock from {ZIP_YEARS[0]} to {ZIP_YEARS[1]}, got the year "
+                f"{year}; set the clock of this machine, or write a .csv"
+            )
 
 
 def check_rows(path: Path, form: str, rows: int) -> None:

@@ -12,7 +12,7 @@ from typing import IO, cast
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.atomic import FULL, atomic_path, parents_made, refuse_special
+from muse.files.atomic import FULL, atomic_path, parents_made, refuse_of_another, refuse_special
 from muse.files.vectors.text_line import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
@@ -102,12 +102,13 @@ def check_place(path: Path) -> None:
 
     Missing folders are no error: `replaced` creates them.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - a Path raises in a folder that may not be searched
         raise BadFile(f"{path}: expected the name of a file, got a folder; give a file in it")
     if path.suffix in _PACKED:
         raise BadFile(f"{path}: expected a name without {path.suffix}, since files are packed as .gz alone")
-    refuse_special(path)
     check_folder(path.resolve().parent)
+    refuse_special(path)
+    refuse_of_another(path)
 
 
 def check_text_name(path: Path, content: str, endings: str) -> None:
@@ -140,7 +141,9 @@ def _check_ending(path: Path, content: str, endings: str, refused: Collection[st
 
 def check_folder(path: Path) -> None:
     """Raise BadFile if `path` is not a writable folder and cannot be created as one."""
-    above = next(folder for folder in (path.resolve(), *path.resolve().parents) if folder.exists())
+    within = (path.resolve(), *path.resolve().parents)
+    # A Path raises in a folder that may not be searched; the folder itself is found, and is not writable.
+    above = next(folder for folder in within if os.path.exists(folder))  # noqa: PTH110
     if not above.is_dir():
         raise BadFile(f"{path}: expected a folder to write in, got the file {above}; choose another folder")
     if not os.access(above, os.W_OK | os.X_OK):
@@ -150,6 +153,7 @@ def check_folder(path: Path) -> None:
 def check_folder_place(path: Path, ours: Collection[str]) -> None:
     """Raise BadFile if the folder cannot be written, or contains other files than `ours`, of an export."""
     check_folder(path)
+    refuse_of_another(path)
     if path.exists() and not {inner.name for inner in path.iterdir()} <= set(ours):
         raise BadFile(
             f"{path}: expected a new folder or an earlier export, got one with other files; choose another"

@@ -95,6 +95,9 @@ class AlignConfig:
     """The column, or named vector, of `tgt` to read: `--tgt-column`."""
     dictionary: Path | None = None
     """Translations to learn from, for a single `src`: `--dictionary`. None learns without."""
+    dictionary_format: str | None = None
+    """The format of `dictionary`, by its name in `muse.files.lexicons.FORMS`: `--dictionary-format`. None
+    recognises it."""
     encoder: Path | None = None
     """A multilingual encoder that helps, for a single `src`: `--encoder`, a folder of a Hugging Face,
     sentence-transformers or model2vec model."""
@@ -233,8 +236,9 @@ class AlignConfig:
         """The settings on which the result depends, besides the files: a run with others resumes no other."""
         return replace(
             self, into=None, src_emb=(), tgt_emb=None, via_emb=(), src_words=None, tgt_words=None,
-            src_captions=None, tgt_captions=None, dictionary=None, out=None, resume=False, force=False,
-            command=(), answers="all", encoder=None, encoder_emb=(), evidence=None, recipe=None,
+            src_captions=None, tgt_captions=None, dictionary=None, dictionary_format=None, out=None,
+            resume=False, force=False, command=(), answers="all", encoder=None, encoder_emb=(), evidence=None,
+            recipe=None,
             backend="auto",
         )  # fmt: skip
 

@@ -200,7 +200,9 @@ def _again(record: LanguageRecord | None, context: Context) -> list[str]:
     if not command or command.count("--src") > 1 or "--into" in command:
         source = context.source if record is None else record.language
         return ["muse", "align", "--src", source, "--tgt", context.pivot]
-    return _without(command, "--dictionary", "--src-text", "--tgt-text")  # whose vectors are made by now
+    return _without(
+        command, "--dictionary", "--dictionary-format", "--src-text", "--tgt-text"
+    )  # whose vectors are made by now
 
 
 def _without(command: Sequence[str], *options: str) -> list[str]:

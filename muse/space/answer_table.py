@@ -111,8 +111,9 @@ def read_answers(
 
 def _check(table: AnswerTable, counts: tuple[int, int]) -> None:
     pointers, columns = table.pointers, table.columns
-    fits = len(table) == counts[0] and pointers[0] == 0 and pointers[-1] == len(columns)
-    fits = fits and bool((np.diff(pointers) >= 0).all())
+    fits = pointers.shape == (counts[0] + 1,) and pointers[0] == 0 and pointers[-1] == len(columns)
+    fits = fits and all(one.shape == (len(columns),) for one in (columns, table.csls, table.probability))
+    fits = fits and pointers.dtype.kind == "i" and bool((np.diff(pointers) >= 0).all())
     fits = fits and bool(((columns >= 0) & (columns < counts[1])).all())
     shares = table.probability
     fits = fits and bool((np.abs(table.csls) <= LIMIT).all())  # which nan is not

@@ -19,7 +19,8 @@ import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
-from muse.files.row_writers import RowFormat, check_store_file, store_writer
+from muse.files.payloads import Payload
+from muse.files.row_writers import RowFormat, carries_payloads, check_store_file, store_writer
 from muse.files.rows import is_rows
 from muse.files.vectors.fasttext import is_fasttext_file, load_fasttext
 from muse.files.vectors.formats import open_table
@@ -246,7 +247,8 @@ class StoreFiles:
     """A store and the file that its mapped rows are written to, as float16 if `half`.
 
     `column` is the one that has the vectors where several do. With `into`, rows are brought among the
-    unchanged rows of that language.
+    unchanged rows of that language. What rows have beside ids and vectors is copied where the format of the
+    other file can have it, unless they are `bare`.
     """
 
     path: Path
@@ -254,6 +256,20 @@ class StoreFiles:
     column: str | None = None
     half: bool = False
     into: str | None = None
+    bare: bool = False
+
+    def carried(self, payload: Payload | None) -> Payload | None:
+        """What is copied beside ids and vectors, read from now on; the log says what is not."""
+        if self.bare or payload is None:
+            return None
+        left = [*payload.vectors] if carries_payloads(self.out) else [*payload.known, *payload.vectors]
+        if left:
+            log.warning(
+                "%s: not copied to %s: %s%s", self.path, self.out.name, ", ".join(left[:NAMED]),
+                ", ..." if left[NAMED:] else "",
+            )  # fmt: skip
+        payload.wanted = carries_payloads(self.out)
+        return payload if payload.wanted else None
 
 
 def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress: Progress) -> int:
@@ -273,7 +289,8 @@ def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress:
             f"mapping {language}", table.blocks, table.max_rows, lambda block: len(block[0]), "rows"
         )
         count, beyond_ascii = 0, 0
-        with store_writer(out, k, RowFormat(files.half, table.numbered)) as write:
+        form = RowFormat(files.half, table.numbered, files.carried(table.payload))
+        with store_writer(out, k, form) as write:
             for ids, rows in blocks:
                 table.dropped.check_hope()
                 if not ids:  # a block of blank lines, whose rows have no width

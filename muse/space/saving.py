@@ -17,7 +17,7 @@ import numpy as np
 
 from muse.alignment import Alignment
 from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
-from muse.files.atomic import atomic_folder, writing
+from muse.files.atomic import atomic_folder, refuse_of_another, writing
 from muse.files.row_texts import write_texts
 from muse.files.source import is_stream
 from muse.files.space_folder import (
@@ -107,6 +107,7 @@ def check_out(folder: Path | str) -> None:
         above = next(parent for parent in folder.resolve().parents if parent.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
             raise BadSetting(f"{folder} needs a writable folder, but {above} is not; choose another --out")
+    refuse_of_another(folder)
 
 
 def _is_empty(folder: Path) -> bool:
@@ -271,10 +272,7 @@ def add_to_space(
     with writing(folder):
         with atomic_folder(folder) as partial:
             for language in manifest["languages"]:
-                # Another process may be keeping its hubness there.
-                others = shutil.ignore_patterns(".*.partial")
-                name = folder_name(language)
-                shutil.copytree(space / name, partial / name, ignore=others)
+                _copy_files(space / folder_name(language), partial / folder_name(language))
             verify(partial, manifest)  # what was copied: the space may have been replaced in the meantime
             for language, side in sides.items():
                 save_side(partial / folder_name(language), side)
@@ -294,8 +292,16 @@ def copy_space(folder: Path | str, space: Path | str) -> None:
         shutil.copyfile(space / MANIFEST, partial / MANIFEST)
         manifest = read_manifest(partial)
         for name in map(folder_name, manifest["languages"]):
-            shutil.copytree(space / name, partial / name, ignore=shutil.ignore_patterns(".*.partial"))
+            _copy_files(space / name, partial / name)
         verify(partial, manifest)
+
+
+def _copy_files(folder: Path, to: Path) -> None:
+    """Copy the files of a language, without their modes, which not every file system has."""
+    to.mkdir()
+    for path in folder.iterdir():
+        if not path.name.endswith(".partial"):  # which another process keeps its hubness in
+            shutil.copyfile(path, to / path.name)
 
 
 def _with_languages(

@@ -11,8 +11,9 @@ import pytest
 import muse
 from muse.answers.induction import entries
 from muse.api.dictionary import lexicon_from
+from muse.api.settings import check, settings_of
 from muse.api.space import Space, limits_of
-from muse.errors import BadFile, BadSetting, UnknownWord
+from muse.errors import BadFile, BadSetting, Contradiction, UnknownWord
 from muse.files import read_lexicon
 from muse.lexicon import Lexicon
 from tests.support.spaces import plain_space, saved
@@ -122,6 +123,18 @@ def test_what_is_no_dictionary_is_refused(space: Space, given: Any) -> None:
         BadFile if given == "roi" else BadSetting, match="expected a file|a dictionary must be"
     ):
         muse.evaluate(space, given)
+
+
+def test_the_format_of_a_dictionary_may_be_given(space: Space, tmp_path: Path) -> None:
+    (tmp_path / "pairs").write_text("king roi 0.5\nqueen reine 0.5\n", encoding="utf-8")
+    assert lexicon_from(tmp_path / "pairs", form="lex.f2e").pairs == (("roi", "king"), ("reine", "queen"))
+    with pytest.raises(BadSetting, match=r"^dictionary_format must be one of muse, .* got 'moses'"):
+        muse.evaluate(space, tmp_path / "pairs", dictionary_format="moses")
+    config = settings_of("fr", "en", {"dictionary_format": "csv"})
+    with pytest.raises(Contradiction, match="--dictionary-format is the format of a dictionary, got none"):
+        check(config)
+    with pytest.raises(BadSetting, match="--dictionary-format must be one of muse"):
+        check(settings_of("fr", "en", {"dictionary": tmp_path / "pairs", "dictionary_format": "moses"}))
 
 
 def test_what_is_no_space_is_refused() -> None:

@@ -12,6 +12,8 @@ import click
 import numpy as np
 import pytest
 
+from muse.commands.options import DICTIONARY_FORMS
+from muse.files.lexicons import FORMS
 from muse.search import exact
 from tests.support.command import Command, align_arguments, every_command, refused
 from tests.support.spaces import saved
@@ -138,6 +140,7 @@ RENAMED = [
     ("mine", "--src-lang", "--src"), ("mine", "--tgt-lang", "--tgt"), ("evaluate nli", "--src", "--lang"),
     ("evaluate relatedness", "--src", "--lang"), ("evaluate probe", "--src", "--lang"),
     ("evaluate sts", "--lang", "--src"), ("neighbours", "--src", "--lang"),
+    ("map", "--into", "--among"), ("export", "--into", "--among"),
 ]  # fmt: skip
 
 
@@ -156,11 +159,12 @@ MAP_ROWS = ("map", "export")
 
 
 def test_one_option_names_a_language_in_all_commands() -> None:
-    # Of one language --lang, of two --src and --tgt; files are --source and --target. Rows are mapped --into
-    # the store of a language.
+    # Of one language --lang, of two --src and --tgt; files are --source and --target. Rows are mapped --among
+    # those of a language.
     for name, command in every_command().items():
         shown = {one.opts[0] for one in command.params if one.metavar == "LANG"}
-        assert shown <= {"--lang", "--src", "--tgt", "--via", *(["--into"] if name in MAP_ROWS else [])}, name
+        rows = {"--among"} if name in MAP_ROWS else set()
+        assert shown <= {"--lang", "--src", "--tgt", "--via"} | rows, name
         assert ("--src" in shown) == ("--tgt" in shown), name
 
 
@@ -203,3 +207,15 @@ def test_several_spaces_are_named(muse: Command, tmp_path: Path, monkeypatch: py
         muse("translate", "fr3"), "the spaces here are embeddings/aligned/de-en, embeddings/aligned/fr-en"
     )
     assert muse("report", "--help").code == 0
+
+
+def test_every_dictionary_has_a_format() -> None:
+    assert DICTIONARY_FORMS == FORMS
+    options = {name: _options(command) for name, command in every_command().items()}
+    having = {name for name, known in options.items() if "--dictionary" in known}
+    assert having == {"align", "evaluate words", "report"}
+    assert having == {name for name, known in options.items() if "--dictionary-format" in known}
+
+
+def _options(command: click.Command) -> set[str]:
+    return {option for parameter in command.params for option in parameter.opts}

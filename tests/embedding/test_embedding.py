@@ -19,7 +19,7 @@ import pytest
 from muse.embedding import Corpus, EmbedConfig, embed, write_corpus
 from muse.embedding.corpus import SAMPLE
 from muse.embedding.training import language_warnings, lines_by_language
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files import read_vectors
 from muse.files.vectors.fasttext import load_fasttext
 from muse.progress import Progress
@@ -145,6 +145,20 @@ def test_training_ends_with_the_process_that_asked_for_it(text: Path, tmp_path: 
         assert process.stderr.read(1)  # it trains
         process.stderr.close()  # as the system does where the parent is killed
         assert process.wait(30) == -signal.SIGPIPE
+
+
+def test_a_process_that_the_system_kills_is_told_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "text").write_text("one two three\n" * 9)
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho 'Read 0M words' >&2\nkill -9 $$\n")
+    python.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(python))
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(NotConverged, match=r"got signal 9 \(Read 0M words\): most likely too little memory"):
+        embed([tmp_path / "text"], tmp_path / "x.vec", language="xx")
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.slow

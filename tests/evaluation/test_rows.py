@@ -260,3 +260,27 @@ def test_a_store_by_command(muse: Command, tmp_path: Path) -> None:
     assert "row i must be query i of" in wrong.err and "got 19 rows for 20 queries" in wrong.err
     assert "without --target, queries and rows of the store need ids" in muse(*given).err
     assert "--at-least needs --store" in muse(*given[:3], "--at-least", ".9").err
+    assert "--column needs --store FILE" in muse(*given[:3], "--column", "v").err
+    assert "--src-column needs --source FILE" in muse(*given[:3], "--src-column", "v").err
+
+
+def test_columns_of_a_store_and_of_its_queries(muse: Command, tmp_path: Path) -> None:
+    saved(tmp_path / "space")
+    for name, seed, count in (("store", 5, 60), ("queries", 6, 20), ("native", 7, 20)):
+        np.save(tmp_path / f"{name}.npy", raw_rows(seed, count))
+        points = [{"id": row, "vector": {"own": one, "other": [1.0]}} for row, one in enumerate(
+            raw_rows(seed, count).tolist()
+        )]  # fmt: skip
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in points))
+    given = "evaluate", "rows", tmp_path / "space", "--src", "fr", "--json"
+
+    def measured(ending: str, *more: str) -> dict[str, object]:
+        files = zip(("--store", "--source", "--target"), ("store", "queries", "native"), strict=True)
+        options = [part for option, name in files for part in (option, tmp_path / f"{name}{ending}")]
+        ended = muse(*given, *options, *more)
+        found: dict[str, object] = json.loads(ended.out) if ended.code == 0 else {"err": ended.err}
+        return found
+
+    named = measured(".jsonl", "--column", "own", "--src-column", "own", "--tgt-column", "own")
+    assert named["recall_at_10"] == measured(".npy")["recall_at_10"]
+    assert "must be one of its columns of vectors (own, other), got none" in str(measured(".jsonl")["err"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -14,7 +15,10 @@ from typing import Any
 import pytest
 
 from muse.errors import BadFile
-from muse.files.atomic import atomic_files, atomic_folder, atomic_path, exchange
+from muse.files.atomic import atomic_files, atomic_folder, atomic_path, exchange, refuse_of_another
+from muse.files.writing import check_place
+from muse.sentences.encoders.saving import check_out as check_encoder_out
+from muse.space import check_out
 from tests.support.command import tree
 
 FAULTS = [KeyboardInterrupt, SystemExit, MemoryError, OSError, ValueError]
@@ -156,6 +160,42 @@ def test_others_may_read_what_was_written(tmp_path: Path) -> None:
         pass
     assert (tmp_path / "f").stat().st_mode == (tmp_path / "plain").stat().st_mode
     assert (tmp_path / "d").stat().st_mode & 0o777 != 0o700
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.EOPNOTSUPP])
+def test_a_disk_without_modes_is_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr("os.chmod", refused)
+    with atomic_path(tmp_path / "file") as partial:
+        partial.write_text("all")
+    with atomic_folder(tmp_path / "folder") as partial:
+        (partial / "a").write_text("all")
+    assert tree(tmp_path) == {"file": b"all", "folder": None, "folder/a": b"all"}
+
+
+def test_what_another_account_keeps_in_a_shared_folder_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "theirs").write_text("")
+    tmp_path.chmod(0o1777)  # as /tmp
+    for account in (0, tmp_path.stat().st_uid):
+        monkeypatch.setattr("os.geteuid", lambda account=account: account)
+        refuse_of_another(tmp_path / "theirs")
+    monkeypatch.setattr("os.geteuid", lambda: 12_345)
+    refuse_of_another(tmp_path / "free")
+    with pytest.raises(BadFile, match="theirs: .* got what another account has written in"):
+        check_place(tmp_path / "theirs")
+    (tmp_path / "theirs").unlink()
+    (tmp_path / "theirs").mkdir()
+    for check in (check_out, check_encoder_out):
+        with pytest.raises(BadFile, match="choose another name"):
+            check(tmp_path / "theirs")
+    tmp_path.chmod(0o777)
+    refuse_of_another(tmp_path / "theirs")
 
 
 @pytest.mark.parametrize("there", [False, True])

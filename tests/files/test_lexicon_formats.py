@@ -14,6 +14,7 @@ import pytest
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_lexicon
 from muse.files.dictionary_writer import FORMS, OTHER_FORMS, can_store_entry, dictionary_writer, form_of_name
+from muse.files.lexicons import FORMS as LEXICON_FORMS
 from muse.lexicon import Entry, Lexicon
 from tests.conftest import ROOT
 
@@ -315,6 +316,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         '<tmx><tu><tuv xml:lang="en"><seg>king</seg></tuv><tuv xml:lang="fr"><seg>roi</seg></tuv></tu></tmx>',
     ),
     "dict.cc": ("d.txt", "# EN-FR vocabulary database\tcompiled by dict.cc\nking\troi {m}\tnoun\t\n"),
+    "tab file": ("d.txt", "roi\troi /rwa/ <n><br>1. king<br>\n"),
 }
 
 
@@ -329,8 +331,55 @@ def test_the_table_of_the_documentation_is_what_is_read(tmp_path: Path) -> None:
         assert read_lexicon(path, languages=("fr", "en")).pairs == (("roi", "king"),), path
     (tmp_path / "u.txt").write_text("roi\tking\n", encoding="utf-16")
     assert read_lexicon(tmp_path / "u.txt").pairs == (("roi", "king"),)
-    # Workbooks and StarDict are written and read above.
-    assert set(rows[2:]) == {*EXAMPLES, "Unicode text", "Excel workbook", "StarDict"}
+    # Workbooks and StarDict are written and read above, dictd is read beside StarDict.
+    assert set(rows[2:]) == {*EXAMPLES, "Unicode text", "Excel workbook", "StarDict", "dictd"}
+    named = page.partition("### The format by name")[2]
+    assert [form for form in LEXICON_FORMS if f"`{form}`" not in named] == []
+
+
+# What is recognised otherwise, or not at all, by the name of its format.
+GIVEN = {
+    "muse": ("alors, puis\tthen, next\n", [("alors, puis", "then, next")]),
+    "tsv": ("roi\tking\n", [("roi", "king")]),
+    "csv": ("roi,king\n", [("roi", "king")]),
+    "lex.f2e": ("king roi 0.5\n", [("roi", "king")]),
+    "lex.e2f": ("roi king 0.5\n", [("roi", "king")]),
+    "bicleaner": ("king\troi\t0.5\n", [("roi", "king")]),
+    "jsonl": ('{"source": "roi", "target": "king"}\n', [("roi", "king")]),
+    "kaikki": ('{"word": "roi", "translations": [{"word": "king"}]}\n', [("roi", "king")]),
+    "dict.cc": ("roi {m}\tking\tnoun\n", [("roi", "king")]),
+    "tabfile": ("roi\t1. king, ruler\\n2. lord\n", [("roi", "king"), ("roi", "ruler"), ("roi", "lord")]),
+    "tei": (EXAMPLES["TEI"][1], [("roi", "king")]),
+    "tmx": (EXAMPLES["TMX"][1], [("king", "roi")]),
+}
+
+
+@pytest.mark.parametrize("form", GIVEN)
+def test_a_format_is_given(tmp_path: Path, form: str) -> None:
+    content, pairs = GIVEN[form]
+    (tmp_path / "d.csv.old").write_text(content, encoding="utf-8")
+    assert list(read_lexicon(tmp_path / "d.csv.old", form=form).pairs) == pairs
+
+
+@pytest.mark.parametrize(
+    "form", [form for form in LEXICON_FORMS if form not in ("muse", "tsv", "dict.cc", "tabfile")]
+)
+def test_another_format_is_given_than_a_file_has(tmp_path: Path, form: str) -> None:
+    (tmp_path / "d").write_text("alors puis\tthen next\n", encoding="utf-8")
+    with pytest.raises(BadFile, match="d(:1)?: expected"):
+        read_lexicon(tmp_path / "d", form=form)
+
+
+def test_an_error_names_the_option_that_may_help(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match=r"--dictionary-format must be one of muse, .* got 'xml'"):
+        read_lexicon(tmp_path / "d", form="xml")
+    for content in ("a b c\n", "a,b,c\nd,e,f\ng,h,i\n", "roi king 0.5\n" * 1001 + "roi king\n"):
+        (tmp_path / "d").write_text(content, encoding="utf-8")
+        with pytest.raises(BadFile, match="name the format of the file with --dictionary-format"):
+            read_lexicon(tmp_path / "d")
+    with pytest.raises(BadFile) as error:
+        read_lexicon(tmp_path / "d", "two ids")
+    assert "--dictionary-format" not in str(error.value)
 
 
 def test_the_name_says_the_format() -> None:

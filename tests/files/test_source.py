@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -268,6 +269,22 @@ def test_the_ratio_can_be_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("error", [errno.EIO, errno.ESTALE])
+def test_a_disk_that_fails_amid_a_file_is_no_broken_file(error: int) -> None:
+    class Failing(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            if self.tell() >= 100:
+                raise OSError(error, os.strerror(error))
+            return super().read(size)
+
+    source = Source(Path("far.txt"), Failing(b"x" * 200), size=200)
+    assert source.read(100) == b"x" * 100
+    with pytest.raises(
+        BadFile, match=rf"far\.txt: expected a readable file, got {os.strerror(error)}; check"
+    ):
+        source.read(100)
+
+
 def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
     with (
         pytest.raises(BadFile, match=r"x\.gz: expected room to unpack it in .* set TMPDIR"),

@@ -246,6 +246,7 @@ def _table_back(form: str) -> Read:
 def _csv_cells(place: Path) -> Iterator[str]:
     import csv
 
+    csv.field_size_limit(1 << 24)  # a word may be longer than the module takes unasked
     with place.open(newline="", encoding="utf-8-sig") as stream:
         for row in [*csv.reader(stream)][1:]:
             assert not row[0].startswith(("=", "+", "-", "@", "\t", "\r")), row

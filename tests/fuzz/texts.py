@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from typing import Any
 from muse.export.torch_file import read_vocabulary
 from muse.fetch.published import SUMS, read_pins
 from muse.files import read_lexicon
+from muse.files.articles import stardict_writer
 from muse.files.dictionary_writer import FORMS, dictionary_writer
+from muse.files.lexicons import FORMS as LEXICON_FORMS
 from muse.files.nli import read_nli
 from muse.files.parquet import parquet_writer, read_column
 from muse.files.plain_text import read_lines
@@ -23,7 +26,6 @@ from muse.files.sentence_text import (
     read_sentences,
     slices,
 )
-from muse.files.stardict import stardict_writer
 from muse.files.tables import table_writer
 from muse.lexicon import Entry
 from muse.text.arpa import read_arpa, write_arpa
@@ -94,8 +96,27 @@ _ENTRIES = {
     "fr-en.tei": '<?xml version="1.0" encoding="UTF-8"?><TEI xmlns="http://www.tei-c.org/ns/1.0"><text>'
     '<body xml:lang="fr"><entry><form><orth>roi</orth></form><sense><cit type="trans" xml:lang="en">'
     "<quote>king, <hi>ruler</hi></quote></cit></sense></entry></body></text></TEI>\n",
+    "pyglossary.txt": "##sourceLang\tEnglish\n##targetLang\tFrench\n"
+    "king\tking<br />1. roi, <i>le</i> roi<br />\n"
+    "lady|ladies\tlady /x/\\ndame\\nreine\n",
     "memory.tmx": '<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body><tu>'
     '<tuv xml:lang="en"><seg>king</seg></tuv><tuv xml:lang="fr"><seg>roi</seg></tuv></tu></body></tmx>',
+}  # fmt: skip
+
+
+# Named after the formats in which they are read.
+_BY_FORM = {
+    "muse": "alors, puis\tthen, next\nroi king\n",
+    "tsv": _TABLES["tab.tsv"],
+    "csv": _TABLES["comma.csv"],
+    "lex.f2e": _TABLES["lex.f2e"],
+    "lex.e2f": "roi king 0.75\nchat\tcat\t1e-05\n",
+    "dict.cc": "roi {m}\tking\tnoun\t\n",
+    "jsonl": '{"source": "roi", "target": "king", "score": 0.5}\n',
+    "kaikki": _ENTRIES["kaikki.jsonl"],
+    "tei": _ENTRIES["fr-en.tei"],
+    "tmx": _ENTRIES["memory.tmx"],
+    "tabfile": _ENTRIES["pyglossary.txt"],
 }  # fmt: skip
 
 
@@ -127,6 +148,37 @@ def _stardict(folder: Path) -> None:
 def _article_pairs(folder: Path) -> Iterable[Any]:
     read_lexicon(folder / "fr-en.ifo")
     return ()
+
+
+_DIGITS = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+_ARTICLES = {"dame": "Dame /dam/ <n>\n1. lady, queen\n", "roi": "roi\n\n   king; ruler\n see: {dame}\n"}
+
+
+def _dictd(folder: Path) -> None:
+    (folder / "0").mkdir()
+    places, at = [], 0
+    for word, article in _ARTICLES.items():  # both numbers below 64, which are one digit
+        places.append(f"{word}\t{_DIGITS[at]}\t{_DIGITS[len(article)]}\n")
+        at += len(article)
+    (folder / "0" / "fr-en.index").write_text("".join(places), encoding="utf-8")
+    (folder / "0" / "fr-en.dict").write_text("".join(_ARTICLES.values()), encoding="utf-8")
+    shutil.copytree(folder / "0", folder / "1")
+    packed = gzip.compress((folder / "1" / "fr-en.dict").read_bytes())
+    (folder / "1" / "fr-en.dict").unlink()
+    (folder / "1" / "fr-en.dict.dz").write_bytes(packed)
+
+
+def _dictd_pairs(folder: Path) -> Iterable[Any]:
+    read_lexicon(folder / "fr-en.index", languages=("en", "fr"))
+    return ()
+
+
+def _lexicon_by_name(folder: Path) -> Iterator[Any]:
+    path = only(folder)
+    found = read_lexicon(
+        path, languages=("fr", "en"), form=path.name if path.name in LEXICON_FORMS else "muse"
+    )
+    yield from (found.scores or (), found.probabilities or ())
 
 
 def _arpa(folder: Path) -> None:
@@ -197,8 +249,10 @@ TARGETS = (
     Target("dictionary", _dictionaries, _lexicon),
     Target("dictionary.tables", _unicode_text, _lexicon),
     Target("dictionary.entries", files(_ENTRIES), _lexicon),
+    Target("dictionary.form", files(_BY_FORM), _lexicon_by_name),
     Target("dictionary.workbook", _workbook, _lexicon),
     Target("stardict", _stardict, _article_pairs),
+    Target("dictd", _dictd, _dictd_pairs),
     Target(
         "lines", files({"x.txt": _TEXT, "x.txt.gz": _TEXT, "bom.txt": "\ufeff" + _TEXT}), _plain(read_lines)
     ),

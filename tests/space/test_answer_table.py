@@ -79,6 +79,10 @@ def test_another_content_is_not_used(space: AlignedSpace, caplog: pytest.LogCapt
         {"probability": np.full(76, 1.5, np.float32)},
         {"csls": np.full(76, np.nan, np.float32)},
         {"pointers": np.array([0, *range(76, -1, -2)])},
+        {"csls": np.zeros(0, np.float32)},  # fewer than there are answers
+        {"probability": np.zeros(77, np.float32)},
+        {"probability": np.zeros((76, 2), np.float32)},
+        {"pointers": np.array([0.0, *range(0, 77, 2)])},  # no whole numbers
     ],
 )
 def test_impossible_values_are_not_used(space: AlignedSpace, other: dict[str, Any]) -> None:

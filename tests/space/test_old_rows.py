@@ -96,10 +96,10 @@ def test_by_command(muse: Command, tmp_path: Path) -> None:
     space = saved(tmp_path / "space")
     np.save(tmp_path / "queries.npy", raw_rows(9, 30))
     given = "map", tmp_path / "space", "--lang", "fr", "--vectors", tmp_path / "queries.npy"
-    out = muse(*given, "--into", "en", "--out", tmp_path / "found.npy")
+    out = muse(*given, "--among", "en", "--out", tmp_path / "found.npy")
     assert "30 rows in" in out.out
     found = read_vectors(tmp_path / "found.npy", language="fr").matrix
     np.testing.assert_allclose(found, map_into_store(space, "fr", raw_rows(9, 30), "en"), atol=1e-6)
-    refused = muse(*given, "--into", "fr", "--out", tmp_path / "found.npy")
+    refused = muse(*given, "--among", "fr", "--out", tmp_path / "found.npy")
     assert refused.code == 2
-    assert "--into needs another language than --lang, got 'fr' twice" in refused.err
+    assert "--among needs another language than --lang, got 'fr' twice" in refused.err

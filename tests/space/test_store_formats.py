@@ -190,8 +190,8 @@ CASES = [
         ".csv",
     ),
     Case(
-        "Parquet", "pandas, DuckDB, Spark, Polars", "a column of lists, and perhaps `id` and `text`; other "
-        "columns are ignored, and named (extra `parquet`)", "`.parquet`",
+        "Parquet", "pandas, DuckDB, Spark, Polars",
+        "a column of lists, and perhaps `id` and `text` (extra `parquet`)", "`.parquet`",
         {
             "a.parquet": (parquet(INTEGERS), [*INTEGERS]), "b.parquet": (parquet(NAMES), [*NAMES]),
             "c.parquet": (parquet(uuids), [*UUIDS]), "d.parquet": (parquet(None), [*PLACES]),
@@ -252,9 +252,9 @@ def written(path: Path) -> tuple[list[Id], np.ndarray[Any, Any]]:
     if path.suffix == ".csv":
         with path.open(encoding="utf-8", newline="") as file:
             first, *rest = csv.reader(file)
-        assert first == ["id", "vector"]
-        return [int(one) if one.lstrip("-").isdigit() else one for one, _ in rest], np.array(
-            [json.loads(vector) for _, vector in rest]
+        assert first[:2] == ["id", "vector"]
+        return [int(one) if one.lstrip("-").isdigit() else one for one, *_ in rest], np.array(
+            [json.loads(vector) for _, vector, *_ in rest]
         )
     import gzip
 

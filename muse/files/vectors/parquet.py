@@ -16,6 +16,7 @@ import numpy as np
 
 from muse.errors import BadFile
 from muse.files.parquet import SENTENCE, parquet_writer, read_column, require_pyarrow, text_columns
+from muse.files.payloads import RESERVED, Payload
 from muse.files.row_texts import one_line
 from muse.files.source import DAMAGED, refuse_stream
 from muse.files.vectors.broken import Dropped, keep_whole
@@ -58,16 +59,17 @@ def parquet_table(path: Path, column: str | None = None) -> Table:
         raise BadFile(
             f"{path}: expected Parquet with a column of vectors, got other content ({error})"
         ) from error
-    columns.report(path, file.schema_arrow.names)
     texts = None if columns.text is None else _texts(path, columns.text)
     dropped, vectorless = Dropped(), Vectorless()
-    if columns.label == "word":
+    payload = None if columns.label == "word" else columns.payload(file.schema_arrow)
+    if payload is None:
+        columns.report(path, file.schema_arrow.names)
         blocks = _word_blocks(path, file, columns, dimension, dropped)
     else:
-        blocks = _row_blocks(path, file, columns, dimension, vectorless)
+        blocks = _row_blocks(path, file, columns, vectorless, payload)
     return Table(
         path, dimension, file.metadata.num_rows, _checked(path, blocks), ranked=columns.label == "word",
-        texts=texts, dropped=dropped, vectorless=vectorless, numbered=columns.label is None,
+        texts=texts, dropped=dropped, vectorless=vectorless, payload=payload, numbered=columns.label is None,
     )  # fmt: skip
 
 
@@ -85,6 +87,15 @@ class _Columns(NamedTuple):
             used = ", ".join(name for name in (self.label, self.vector, self.text) if name)
             label = "" if self.label else "; ids are row numbers, since no column is called word or id"
             log.info("%s: columns read: %s; ignored: %s%s", path, used, ", ".join(ignored) or "none", label)
+
+    def payload(self, schema: Any) -> Payload:
+        """The other columns, of which those of vectors and those that could not be told apart stay behind."""
+        others = [one for one in schema if one.name not in (self.label, self.vector)]
+        behind = [
+            one.name for one in others
+            if _holds_numbers(one.type) or one.name in RESERVED or schema.names.count(one.name) > 1
+        ]  # fmt: skip
+        return Payload((one.name for one in others if one.name not in behind), dict.fromkeys(behind))
 
     @property
     def wanted(self) -> str:
@@ -150,12 +161,15 @@ def _word_blocks(
 
 
 def _row_blocks(
-    path: Path, file: Any, columns: _Columns, dimension: int, vectorless: Vectorless
+    path: Path, file: Any, columns: _Columns, vectorless: Vectorless, payload: Payload
 ) -> Iterator[Block]:
     arrow, _ = _pyarrow(path)
-    begin = 0
+    begin, dimension = 0, _dimension(file, columns.vector)
+    if not payload.wanted:
+        columns.report(path, file.schema_arrow.names)
     size = max(1, min(ROWS, MOST_NUMBERS // dimension))
-    for batch in file.iter_batches(size, columns=[name for name in (columns.label, columns.vector) if name]):
+    read = [columns.label, columns.vector, *(payload.known if payload.wanted else ())]
+    for batch in file.iter_batches(size, columns=[name for name in read if name]):
         places = np.arange(begin, begin + len(batch))  # (b,)
         begin += len(batch)
         if batch.column(columns.vector).null_count:
@@ -171,6 +185,9 @@ def _row_blocks(
                 f"{path}: expected {columns.wanted} and {dimension} finite numbers in every row, got "
                 f"{found} in row {places[row]}; correct or remove that row"
             )
+        if payload.wanted:
+            payload.rows = [{}] * len(batch)
+            payload.batch = batch.select(list(payload.known)) if payload.known else None
         yield [one if isinstance(one, str) else str(one) for one in ids], rows
 
 

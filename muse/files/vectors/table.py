@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.payloads import Payload
 from muse.files.vectors.broken import Dropped, as_text, keep_whole
 from muse.vectors import Matrix, Vectors, lowercase, name_of_repeated
 
@@ -85,7 +86,7 @@ class Table:
     `ranked` is whether it holds words, most frequent first, or rows in no order, which may have `texts`; of
     these, `max_rows` is exact if `counted`, and ids are those of the file, or the numbers of the rows if they
     are `numbered`. `dropped` counts the broken words that the blocks have left out so far, `vectorless` the
-    rows without a vector, which are among the `max_rows` and have texts.
+    rows without a vector, which are among the `max_rows` and have texts. `payload` is what else rows have.
     """
 
     path: Path
@@ -96,6 +97,7 @@ class Table:
     texts: Iterable[str] | None = None
     dropped: Dropped = field(default_factory=Dropped)
     vectorless: Vectorless = field(default_factory=Vectorless)
+    payload: Payload | None = None
     numbered: bool = False
     counted: bool = True
 
@@ -156,7 +158,7 @@ def chosen_column(path: Path, vectors: Sequence[str], column: str | None, struct
         raise LookupError("no column of them holds lists of numbers")
     found = "none" if column is None else repr(column)
     raise BadSetting(
-        f"{path}: --column (of muse align --src-column, --tgt-column) must be one of its columns of vectors "
+        f"{path}: --column (or --src-column, --tgt-column) must be one of its columns of vectors "
         f"({', '.join(vectors) or 'it has none'}), got {found}"
     )
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 import torch
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -86,12 +86,12 @@ def _climbed(own: Square, other: Square, plan: Square) -> NDArray[np.int64]:
         if gain < LEAST_SLOPE * len(plan):
             break
         plan = plan + (1.0 if bend >= 0 else min(1.0, -gain / (2 * bend))) * step
-    return np.asarray(linear_sum_assignment(-plan)[1], np.int64)
+    return np.asarray(scipy.optimize.linear_sum_assignment(-plan)[1], np.int64)
 
 
 def _permutation(profit: Square) -> Square:
     chosen = np.zeros_like(profit)
-    chosen[linear_sum_assignment(-profit)] = 1
+    chosen[scipy.optimize.linear_sum_assignment(-profit)] = 1
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""StarDict dictionaries: read as others write them, written as its format says."""
+"""StarDict, dictd and tab files: read as others write them, StarDict written as its format says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_lexicon
-from muse.files.stardict import can_be_headword, stardict_writer
+from muse.files.articles import can_be_headword, stardict_writer
 from muse.lexicon import Entry
 
 
@@ -79,11 +79,119 @@ def test_what_is_damaged_or_missing(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"d.ifo: expected d.dict.dz or d.dict beside it, got neither"):
         read_lexicon(path)
     made(tmp_path, {"king": b"a person who rules over a country"})
-    with pytest.raises(BadFile, match="articles that list translations .* pyglossary d.ifo d.txt"):
+    with pytest.raises(BadFile, match="articles that list translations of one to 4 words, got none"):
         read_lexicon(path)
     path.write_text("version=3\n", encoding="utf-8")
     with pytest.raises(BadFile, match="expected the description of a StarDict dictionary"):
         read_lexicon(path)
+
+
+@pytest.mark.parametrize(
+    ("types", "article", "translations"),
+    [
+        ("h", b"King /x/ <n><br>roi<br><br><hr><br>king /x/ <v><br>r\xc3\xa9gner", ["roi", "r\u00e9gner"]),
+        ("m", b"1. roi\n   Synonym: {ruler}\n see: {queen}, {prince}\n      \"The king of fools.\"", ["roi"]),
+        ("m", b"king <m>", ["king"]),
+    ],
+)  # fmt: skip
+def test_headings_remarks_and_examples_are_no_translations(
+    tmp_path: Path, types: str, article: bytes, translations: list[str]
+) -> None:
+    path = made(tmp_path, {"king": article}, types=types)
+    assert [target for _, target in read_lexicon(path).pairs] == translations
+
+
+SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+
+def of_dictd(folder: Path, articles: dict[str, str], *, name: str = "d", packed: bool = True) -> Path:
+    """The index of a dictionary as dictfmt writes it: words, and two numbers to the base 64."""
+
+    def number(value: int) -> str:
+        return (number(value // 64) if value >= 64 else "") + SIGNS[value % 64]
+
+    index, texts = "", b""
+    for word, article in articles.items():
+        index += f"{word}\t{number(len(texts))}\t{number(len(article.encode()))}\n"
+        texts += article.encode()
+    ending = ".dict.dz" if packed else ".dict"
+    (folder / f"{name}{ending}").write_bytes(gzip.compress(texts) if packed else texts)
+    (folder / f"{name}.index").write_text(index, encoding="utf-8")
+    return folder / f"{name}.index"
+
+
+DICTD = {
+    "00databaseinfo": "00-database-info\nFrench-English\n",
+    "00databaseshort": "00-database-short\nwords of two languages\n",
+    "dame": 'Dame /dam/ <n>\n1. lady,\n queen\n      "The lady of the lake."\n',
+    "laigle": "l'aigle\n\n   the eagle; eagle (bird)\n\n see: {oiseau}\n",
+    "roi": "roi, (rare) roy /rwa/ <n, masc>\n" + "king\n" * 20,
+    "table": "table\ntable <n>\n",
+}
+OF_DICTD = (
+    ("Dame", "lady"), ("Dame", "queen"), ("l'aigle", "the eagle"), ("l'aigle", "eagle"), ("roi", "king"),
+    ("table", "table"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_dictd(tmp_path: Path, packed: bool) -> None:
+    index = of_dictd(tmp_path, DICTD, packed=packed)
+    for path in tmp_path.iterdir():
+        found = read_lexicon(path).pairs
+        assert found == OF_DICTD
+    assert read_lexicon(index, form="dictd").pairs == found
+
+
+def test_the_name_of_dictd_says_the_direction(tmp_path: Path) -> None:
+    index = of_dictd(tmp_path, {"roi": "roi\nking\n"}, name="freedict-fra-eng")
+    for languages in (None, ("fr", "en"), ("xx", "yy")):
+        assert read_lexicon(index, languages=languages).pairs == (("roi", "king"),)
+    assert read_lexicon(index, languages=("en", "fr")).pairs == (("king", "roi"),)
+
+
+def test_a_damaged_dictionary_of_dictd(tmp_path: Path) -> None:
+    index = of_dictd(tmp_path, DICTD)
+    for content, message in (
+        (b"roi\tA\tM\ndame\t!\tB\n", "d.index:2: expected a word and two numbers"),
+        (b"roi\tA\tzzzz\n", "d.index: expected articles within d.dict"),
+        (b"00databaseinfo\tA\tM\n", "articles that list translations"),
+    ):
+        index.write_bytes(content)
+        with pytest.raises(BadFile, match=message):
+            read_lexicon(index)
+    index.unlink()
+    with pytest.raises(BadFile, match=r"d.dict.dz: expected one of the files of StarDict or dictd"):
+        read_lexicon(tmp_path / "d.dict.dz")
+    (tmp_path / "d.dict.dz").rename(tmp_path / "e.dict.dz")
+    index.write_text("roi\tA\tM\n", encoding="utf-8")
+    with pytest.raises(BadFile, match=r"d.index: expected d.dict.dz or d.dict beside it"):
+        read_lexicon(index)
+
+
+# A tab file as pyglossary writes one from dictd.
+TAB_FILE = (
+    "##name\tfreedict\n##sourceLang\tFrench\n##targetLang\tEnglish\n"
+    "dame\tDame /dam/ &lt;n&gt;<br />1. lady<br />2. queen<br />\n"
+    "roi|rois\troi /rwa/\\nking\\nruler\n"
+)
+
+
+def test_a_tab_file_has_articles(tmp_path: Path) -> None:
+    pairs = (("dame", "lady"), ("dame", "queen"), ("roi", "king"), ("roi", "ruler"))
+    for number, text in enumerate((TAB_FILE, TAB_FILE.partition("English\n")[2])):
+        path = tmp_path / f"{number}.txt"
+        path.write_text(text, encoding="utf-8")
+        assert read_lexicon(path, languages=("fr", "en")).pairs == pairs
+    swapped = read_lexicon(tmp_path / "0.txt", languages=("en", "fr")).pairs
+    assert swapped == tuple(pair[::-1] for pair in pairs)
+    for text, message in (
+        (TAB_FILE + "a\tb\tc\n", r"1.txt:6: expected a word and an article with a tab between, got 3 cells"),
+        ("##name\tx\nroi\ta person who rules over a country\n", "articles that list translations"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(BadFile, match=message):
+            read_lexicon(path)
 
 
 ENTRIES = (

@@ -1,0 +1,361 @@
+"""Dictionaries of articles: StarDict, which GoldenDict, KOReader and others show, dictd, and tab files.
+
+Of StarDict, NAME.ifo says what it is, NAME.idx has the words with the places of their articles, NAME.dict the
+articles, packed as NAME.dict.dz by many. dictd has NAME.index and NAME.dict, a tab file an article a line, as
+pyglossary writes it. Articles are texts for people: read is what is clearly a translation in them.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import string
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.dictionary_tables import LONGEST_PHRASE, split_translations, stripped
+from muse.files.language_names import Languages, are_reversed, languages_of_file
+from muse.files.source import first_bytes, open_source
+from muse.files.writing import check_place, check_unicode, replaced, unwritable
+from muse.lexicon import Entry, PairLine
+
+MAGIC = b"StarDict's dict ifo file"
+_ENDINGS = (".ifo", ".idx", ".idx.gz", ".dict", ".dict.dz")
+_MOST = 1 << 30  # bytes of one of the files; the largest dictionaries have a tenth
+_LONGEST_WORD = 255  # bytes, by the format
+_TEXT = frozenset("mgxhlyk")  # articles of these types are text, with tags or without
+_TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?def|/?tr)\b[^<>]*>", re.IGNORECASE)
+_ANNOTATION = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|(?<!\S)/[^/\n]*/(?![^\s,;])")
+_LABEL = re.compile(r"[A-Za-z]{1,5}\.")
+_NUMBERING = re.compile(r"^\s*(?:\d+[.)]|[a-z]\)|[-\u2013\u2022*\u2192](?=\s))\s*")
+# Lines that are no translations: other words to look up, remarks, and examples in quotation marks.
+_REMARK = re.compile(
+    r"\s*(?:[\w ]{2,20}:\s*\{|(?:see|see also|synonyms?|antonyms?|notes?|examples?|usage)\s*:|"
+    '["\u201c\u201e\u00ab\u2018])',
+    re.IGNORECASE,
+)
+_INDEX_LINE = re.compile(rb"[^\t\n]*\t[A-Za-z0-9+/]{1,11}\t[A-Za-z0-9+/]{1,11}(?:\t[^\t\n]*)?\r?\n")
+_DIGITS = {
+    sign: value for value, sign in enumerate(string.ascii_uppercase + string.ascii_lowercase + "0123456789+/")
+}
+_ABOUT = ("00database", "00-database")  # entries that describe a dictionary of dictd
+_MARKED = re.compile(r"<(?:br|/?p|/?b|/?i|/?div|/?font|/?span|/?li|/?a)\b[^<>]*>|\\n", re.IGNORECASE)
+_ESCAPES = {"\\n": "\n", "\\r": "\n", "\\t": " ", "\\\\": "\\"}
+
+
+def base_of_stardict(path: Path) -> Path | None:
+    """The path without the ending, of one of the files of a StarDict dictionary; None of any other file.
+
+    The .ifo begins as it should, or has an index beside it.
+    """
+    for base in _bases(path, _ENDINGS):
+        info, index = (base.with_name(f"{base.name}{other}") for other in (".ifo", ".idx"))
+        if first_bytes(info, len(MAGIC)) == MAGIC or (info.exists() and index.exists()):
+            return base
+    return None
+
+
+def base_of_dictd(path: Path) -> Path | None:
+    """The path without the ending, of the index or of the articles of dictd; None of any other file."""
+    for base in _bases(path, (".index", ".dict.dz", ".dict")):
+        if _INDEX_LINE.match(first_bytes(base.with_name(f"{base.name}.index"), 1_000)):
+            return base
+    return None
+
+
+def _bases(path: Path, endings: Sequence[str]) -> Iterator[Path]:
+    for ending in sorted(endings, key=len, reverse=True):
+        if path.name.endswith(ending) and path.name != ending:
+            yield path.with_name(path.name.removesuffix(ending))
+
+
+def stardict_pairs(base: Path) -> Iterator[PairLine]:
+    """The pairs of a dictionary by the path of its files without their endings."""
+    info = _info(base.with_name(f"{base.name}.ifo"))
+    index, articles = (
+        _content(base, ".ifo", endings) for endings in ((".idx", ".idx.gz"), (".dict.dz", ".dict"))
+    )
+    types, found = info.get("sametypesequence", ""), False
+    for word, begin, size in _places(base, index, wide=info.get("idxoffsetbits") == "64"):
+        article = _article(base, articles, begin, size, ".idx")
+        for translation in _translations(word, _fields(article, types)):
+            found = True
+            yield PairLine((word, translation))
+    if not found:
+        raise _none_found(base.with_name(f"{base.name}.ifo"))
+
+
+def dictd_pairs(base: Path, languages: Languages | None) -> Iterator[PairLine]:
+    """The pairs of a dictionary by the path of its files without their endings.
+
+    Its index has words without capitals and signs: as they are written they stand in the articles. The name
+    may say that it goes from the target to the source of `languages`.
+    """
+    index, articles = (_content(base, ".index", endings) for endings in ((".index",), (".dict.dz", ".dict")))
+    swapped = are_reversed(languages_of_file(base.name), languages)
+    found = False
+    for number, line in enumerate(index.decode(errors="replace").splitlines(), 1):
+        cells = line.split("\t")
+        if cells[0].startswith(_ABOUT) or not line:
+            continue
+        if len(cells) not in (3, 4) or not all(cell and _DIGITS.keys() >= set(cell) for cell in cells[1:3]):
+            raise BadFile(
+                f"{base}.index:{number}: expected a word and two numbers, got {line[:60]!r}; download the "
+                "file again"
+            )
+        begin, size = map(_number, cells[1:3])
+        heading, _, text = (
+            _article(base, articles, begin, size, ".index").decode(errors="replace").partition("\n")
+        )
+        word = _as_written(cells[0], heading)
+        for translation in _translations(word, [("m", text)], headed=False) if word else ():
+            found = True
+            yield PairLine((translation, word) if swapped else (word, translation))
+    if not found:
+        raise _none_found(base.with_name(f"{base.name}.index"))
+
+
+def _number(digits: str) -> int:
+    number = 0
+    for sign in digits:
+        number = 64 * number + _DIGITS[sign]
+    return number
+
+
+def _as_written(folded: str, heading: str) -> str:
+    """The word of an index in the letters of an article's first line; "" for what is no word."""
+    words = [stripped(word) for word in _ANNOTATION.sub(" ", heading).split(",")]
+    whole = stripped(" ".join(_ANNOTATION.sub(" ", heading).split()))
+    word = next((one for one in (whole, *words) if _folded(one) == _folded(folded)), stripped(folded))
+    return "" if "\ufffd" in word else " ".join(word.split())
+
+
+def _folded(word: str) -> str:
+    return "".join(filter(str.isalnum, word.casefold()))
+
+
+def is_tab_file(sample: Sequence[str]) -> bool:
+    r"""Whether lines are words and articles with a tab between, as pyglossary writes them.
+
+    >>> is_tab_file(["##name\tFrench-English", "roi\tking"]), is_tab_file(["roi\t<b>roi</b><br>king"])
+    (True, True)
+    >>> is_tab_file(["roi\tking", "<br>\t<br>"])
+    False
+    """
+    lines = [line for line in sample if line.strip(" \t\r")]
+    if not lines:
+        return False
+    if re.match(r"##[A-Za-z]+\t", lines[0]):
+        return True
+    marked = [line.count("\t") == 1 and _MARKED.search(line.partition("\t")[2]) is not None for line in lines]
+    return 2 * sum(marked) > len(marked)
+
+
+def tab_file_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
+    """The pairs of such lines, whose first ones may say which languages they are in."""
+    named, found = dict[str, str](), False
+    for number, line in enumerate(lines, 1):
+        cells = line.removesuffix("\r").split("\t")
+        if line.startswith("##"):
+            named[cells[0]] = stripped(cells[-1])
+            continue
+        if not line.strip(" \t\r"):
+            continue
+        if len(cells) != 2:
+            raise BadFile(
+                f"{path}:{number}: expected a word and an article with a tab between, got {len(cells)} cells "
+                f"({line.strip()[:60]!r}); convert it again"
+            )
+        of = named.get("##sourceLang", ""), named.get("##targetLang", "")
+        text = re.sub(r"\\[nrt\\]", lambda escape: _ESCAPES[escape[0]], cells[1])
+        word = stripped(cells[0].split("|")[0])  # behind it are its other forms
+        for translation in _translations(word, [("h" if _TAG.search(text) else "m", text)]) if word else ():
+            found = True
+            yield PairLine((translation, word) if are_reversed(of, languages) else (word, translation))
+    if not found:
+        raise _none_found(path)
+
+
+def _none_found(path: Path) -> BadFile:
+    return BadFile(
+        f"{path}: expected articles that list translations of one to {LONGEST_PHRASE} words, got none; write "
+        "the pairs into lines of two words with a tab between"
+    )
+
+
+def _article(base: Path, articles: bytes, begin: int, size: int, index: str) -> bytes:
+    if begin + size > len(articles):
+        raise BadFile(
+            f"{base}{index}: expected articles within {base.name}.dict, which has {len(articles)} bytes, "
+            f"got one that ends at {begin + size}; take the files of one dictionary"
+        )
+    return articles[begin : begin + size]
+
+
+def _info(path: Path) -> dict[str, str]:
+    lines = _read(path).decode(errors="replace").splitlines()
+    if not lines or MAGIC.decode() not in lines[0]:
+        raise BadFile(
+            f"{path}: expected the description of a StarDict dictionary, got another file; check it"
+        )
+    return dict(tuple(map(str.strip, line.split("=", 1))) for line in lines[1:] if "=" in line)  # type: ignore[misc]
+
+
+def _content(base: Path, named: str, endings: Sequence[str]) -> bytes:
+    paths = [base.with_name(f"{base.name}{ending}") for ending in endings]
+    for path in paths:
+        if path.exists():
+            return _read(path)
+    names = " or ".join(path.name for path in paths)
+    raise BadFile(
+        f"{base}{named}: expected {names} beside it, got neither; keep the files of a dictionary together"
+    )
+
+
+def _read(path: Path) -> bytes:
+    blocks, taken = [], 0
+    with open_source(path) as source:
+        while data := source.read(1 << 20):
+            blocks.append(data)
+            taken += len(data)
+            if taken > _MOST:
+                raise BadFile(
+                    f"{path}: expected {_MOST} bytes at most, got more; check that it is the file you mean"
+                )
+    return b"".join(blocks)
+
+
+def _places(base: Path, index: bytes, *, wide: bool) -> Iterator[tuple[str, int, int]]:
+    """Each word of an index with the place and the size of its article."""
+    numbers, at = struct.Struct(">QI" if wide else ">II"), 0
+    while at < len(index):
+        end = index.find(b"\0", at)
+        if end < 0 or end + 1 + numbers.size > len(index):
+            raise BadFile(f"{base}.idx: expected a complete file, got an incomplete one; download it again")
+        begin, size = numbers.unpack_from(index, end + 1)
+        word = stripped(index[at:end].decode(errors="replace"))
+        if word and "\ufffd" not in word and not any(sign in word for sign in "\t\n\r"):
+            yield word, begin, size
+        at = end + 1 + numbers.size
+
+
+def _translations(word: str, fields: Iterable[tuple[str, str]], *, headed: bool = True) -> list[str]:
+    """The translations of a word in the texts of its article, whose types stand before them.
+
+    A line that repeats the word, with what is said of it, is a heading where texts are `headed`.
+    """
+    found = dict[str, None]()
+    for kind, text in fields:
+        if kind not in _TEXT:
+            continue
+        lines = text.splitlines() if kind == "m" else html.unescape(_TAG.sub("\n", text)).splitlines()
+        lines = [_NUMBERING.sub("", line) for line in lines if line.strip()]
+        for place, line in enumerate(lines):
+            plain = _ANNOTATION.sub(" ", line)
+            cell = stripped(" ".join(plain.split())).rstrip(":")
+            marked = plain != line or (kind != "m" and not place)
+            if headed and marked and lines[1:] and _folded(cell) == _folded(word):
+                continue
+            if not cell or _LABEL.fullmatch(cell) or _REMARK.match(line):
+                continue
+            parts = split_translations(cell.rstrip(" .,;"))
+            found |= dict.fromkeys(part for part in map(stripped, parts) if _is_translation(part))
+    return list(found)
+
+
+def _is_translation(part: str) -> bool:
+    return any(map(str.isalnum, part)) and "\ufffd" not in part and len(part.split()) <= LONGEST_PHRASE
+
+
+def _fields(article: bytes, types: str) -> Iterator[tuple[str, str]]:
+    """The texts of an article with their types, which stand in it unless all articles have the same ones."""
+    at, left = 0, list(types)
+    while at < len(article) and (left or not types):
+        kind = left.pop(0) if types else chr(article[at])
+        at += 0 if types else 1
+        if kind.isupper():  # with its size: pictures and sounds
+            size = int.from_bytes(article[at : at + 4], "big")
+            at += 4 + size
+            continue
+        end = len(article) if types and not left else article.find(b"\0", at)
+        end = len(article) if end < 0 else end
+        yield kind, article[at:end].decode(errors="replace")
+        at = end + 1
+
+
+# Writing
+
+
+class _Write(Protocol):
+    def __call__(self, entry: Entry, /) -> None: ...
+
+
+def can_be_headword(word: str) -> bool:
+    """Whether a word can be one of the index or a line of an article."""
+    try:
+        size = len(word.encode())
+    except UnicodeEncodeError:
+        return False
+    return (
+        0 < size <= _LONGEST_WORD and word == stripped(word) and not any(sign in word for sign in "\0\t\n\r")
+    )
+
+
+@contextmanager
+def stardict_writer(path: Path, name: str = "") -> Iterator[_Write]:
+    """A function that adds an entry to a dictionary; its three files appear once complete, the .ifo last.
+
+    `path` ends in .ifo. A line of an article is a translation, the best first. `name` is shown to its users.
+    """
+    if path.suffix != ".ifo":
+        raise BadSetting(
+            f"{path}: StarDict has three files beside one another, named after the one that ends in .ifo; "
+            "choose such a name"
+        )
+    base = path.with_suffix("")
+    index_path, articles_path = (base.with_name(f"{base.name}{ending}") for ending in (".idx", ".dict"))
+    for one in (path, index_path, articles_path):
+        check_place(one)
+    articles = dict[str, list[str]]()
+    count = 0
+
+    def write(entry: Entry, /) -> None:
+        nonlocal count
+        for word in entry[:2]:
+            check_unicode(path, word, count, kind="pair")
+            if not can_be_headword(word):
+                raise unwritable(path, word, count, kind="pair")
+        articles.setdefault(entry.source, []).append(entry.target)
+        count += 1
+
+    yield write
+    if not count:
+        raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
+    index, texts = _packed(articles)
+    info = {
+        "version": "2.4.2", "bookname": name or base.name, "wordcount": len(articles),
+        "idxfilesize": len(index),
+        "sametypesequence": "m",
+    }  # fmt: skip
+    with ExitStack() as files:
+        streams = [files.enter_context(replaced(one)) for one in (path, index_path, articles_path)]
+        lines = [MAGIC.decode(), *(f"{key}={value}" for key, value in info.items())]
+        for stream, content in zip(
+            streams, ("".join(f"{line}\n" for line in lines).encode(), index, texts), strict=True
+        ):
+            stream.write(content)
+
+
+def _packed(articles: dict[str, list[str]]) -> tuple[bytes, bytes]:
+    """The index, in the order that StarDict searches it by, and the articles."""
+    index, texts, at = list[bytes](), list[bytes](), 0
+    for word in sorted(articles, key=lambda one: (one.encode().lower(), one.encode())):
+        text = "\n".join(articles[word]).encode()
+        index.append(word.encode() + b"\0" + struct.pack(">II", at, len(text)))
+        texts.append(text)
+        at += len(text)
+    return b"".join(index), b"".join(texts)

@@ -1,0 +1,102 @@
+"""Payloads: what the rows of a store have beside ids and vectors, carried from one file to another.
+
+A line of JSON keeps what else its object had. Columns of CSV and Parquet become the object `payload` of a
+line, as Qdrant's points have it. The other way each value of `payload` and `metadata` is a column of its own;
+what has parts is written as JSON there. Columns are those of the first rows: their names are written first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from muse.errors import Mismatch
+
+Values = Mapping[str, Any]
+NESTED = ("payload", "metadata")  # objects whose values become columns
+RESERVED = ("id", "vector")  # columns that are written anyway
+
+
+class Payload:
+    """What the rows of the block read last have beside id and vector, read if it is `wanted`.
+
+    `rows` are of JSON lines and CSV, and `batch` is a record batch of Parquet, whose types stay. `known` are
+    the columns of the first rows, and `vectors` the names of other vectors, which are not mapped.
+    """
+
+    def __init__(self, known: Iterable[str] = (), vectors: Iterable[str] = ()) -> None:
+        self.known, self.vectors = tuple(known), tuple(vectors)
+        self.wanted = False
+        self.rows: Sequence[Values] = ()
+        self.batch: Any = None
+
+    def objects(self) -> Iterator[Values]:
+        """What each row has, as a line of JSON takes it."""
+        if self.batch is None:
+            yield from self.rows
+        else:
+            yield from ({"payload": row} for row in self.batch.to_pylist())
+
+    def columns(self) -> Iterator[dict[str, Any]]:
+        """What each row has, a value for a column."""
+        return map(columns_of, self.objects())
+
+
+def columns_of(row: Values) -> dict[str, Any]:
+    """The columns of a row, of which those in `payload` or `metadata` come last; one name has one column.
+
+    >>> columns_of({"text": "A dog", "payload": {"page": 7, "id": "x"}})
+    {'text': 'A dog', 'page': 7, 'payload.id': 'x'}
+    """
+    inner = {name: row[name] for name in NESTED if isinstance(row.get(name), dict)}
+    found = {name: value for name, value in row.items() if name not in inner}
+    for outer, values in inner.items():
+        for name, value in values.items():
+            taken = name in found or name in RESERVED
+            found[f"{outer}.{name}" if taken else name] = value
+    return {_written(name): value for name, value in found.items() if name not in RESERVED}
+
+
+def as_json(path: Path, value: object) -> str:
+    """A value as JSON, in which times and the like are text; Mismatch for one that JSON cannot have."""
+
+    def text(odd: object) -> str:
+        if isinstance(odd, bytes | bytearray | memoryview):
+            raise Mismatch(
+                f"{path}: JSON and CSV have no bytes, which a column of the store has; write a .parquet "
+                "file, or leave the columns out with --vectors-only"
+            )
+        return str(odd)
+
+    return json.dumps(value, ensure_ascii=False, default=text)
+
+
+def as_cell(path: Path, value: object) -> str:
+    """A value as the text of a cell: what has parts is JSON, and null is empty."""
+    text = value if isinstance(value, str) else "" if value is None else as_json(path, value).strip('"')
+    return _written(text)
+
+
+def _written(text: str) -> str:
+    """The text as UTF-8 can write it."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+class ColumnNames:
+    """The columns of the first rows, which all others must have too."""
+
+    def __init__(self, path: Path, first: Payload | None) -> None:
+        self._path = path
+        rows = [] if first is None else [dict.fromkeys(first.known), *first.columns()]
+        self.names = list(dict.fromkeys(name for row in rows for name in row))
+
+    def check(self, row: Values) -> None:
+        """Raise Mismatch for a value in a column that the first rows do not have."""
+        if odd := next((name for name in row if name not in self.names), None):
+            raise Mismatch(
+                f"{self._path}: the columns of a table are those of the first rows "
+                f"({', '.join(self.names) or 'none'}), got {odd!r} later; write a .jsonl file, whose rows "
+                "may differ, or leave them out with --vectors-only"
+            )

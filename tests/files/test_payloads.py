@@ -1,0 +1,131 @@
+"""What rows have beside ids and vectors: carried between formats, and read by what other programs use."""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from muse.errors import Mismatch
+from muse.files.row_writers import RowFormat, store_writer
+from muse.files.vectors.formats import open_table
+from muse.space.new_words import StoreFiles
+
+VECTORS = [[0.5, 1.0], [1.5, -2.0], [0.25, 4.0]]
+TEXTS = ["a dog", 'two\nlines, "quoted" é', "\ud800 alone"]
+
+
+def copied(path: Path, out: Path, column: str | None = None, *, bare: bool = False) -> None:
+    """Copies the rows of a file as muse map does, unmapped."""
+    with open_table(path, column) as table:
+        files = StoreFiles(path, out, column, bare=bare)
+        form = RowFormat(numbered=table.numbered, payload=files.carried(table.payload))
+        with store_writer(out, table.dimension, form) as write:
+            for ids, rows in table.blocks:
+                write(ids, rows)
+
+
+def lines(path: Path, objects: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in objects), encoding="utf-8")
+    return path
+
+
+def read_lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+POINTS = [
+    {"id": row, "vector": vector, "payload": {"text": text, "page": row, "tags": ["x", row]}, "shard": None}
+    for row, (vector, text) in enumerate(zip(VECTORS, TEXTS, strict=True))
+]
+
+
+def test_lines_keep_their_objects(tmp_path: Path) -> None:
+    copied(lines(tmp_path / "a.jsonl", [*POINTS, {"id": "last", "vector": [1, 2]}]), tmp_path / "b.jsonl")
+    assert read_lines(tmp_path / "b.jsonl") == [*POINTS, {"id": "last", "vector": [1, 2]}]
+    copied(tmp_path / "a.jsonl", tmp_path / "c.jsonl", bare=True)
+    bare = [{"id": one["id"], "vector": one["vector"]} for one in POINTS]
+    assert read_lines(tmp_path / "c.jsonl")[:3] == bare
+
+
+def test_a_page_of_chroma(tmp_path: Path) -> None:
+    page = {
+        "ids": ["a", "b", "c"], "embeddings": [VECTORS[0], None, VECTORS[2]], "documents": TEXTS,
+        "metadatas": [{"n": 1}, {"n": 2}, None],
+    }  # fmt: skip
+    copied(lines(tmp_path / "a.jsonl", [page]), tmp_path / "b.jsonl")
+    assert read_lines(tmp_path / "b.jsonl") == [
+        {"id": "a", "vector": VECTORS[0], "document": TEXTS[0], "metadata": {"n": 1}},
+        {"id": "c", "vector": VECTORS[2], "document": TEXTS[2]},
+    ]
+
+
+def test_values_of_a_payload_become_columns(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    copied(lines(tmp_path / "a.jsonl", POINTS), tmp_path / "b.csv")
+    found = read_csv(tmp_path / "b.csv")
+    assert list(found[0]) == ["id", "vector", "shard", "text", "page", "tags"]
+    assert [one["text"] for one in found] == [*TEXTS[:2], "? alone"]
+    assert [(one["page"], one["tags"], one["shard"]) for one in found][2] == ("2", '["x", 2]', "")
+    copied(tmp_path / "a.jsonl", tmp_path / "b.parquet")
+    table = parquet.read_table(tmp_path / "b.parquet")
+    assert table["page"].to_pylist() == [0, 1, 2]
+    assert table["text"].to_pylist() == [*TEXTS[:2], "? alone"]
+    copied(tmp_path / "b.csv", tmp_path / "c.csv")
+    assert (tmp_path / "c.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_columns_keep_their_types_and_become_a_payload(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    caplog.set_level(logging.INFO)
+    days = [date(2026, 1, 2), None, date(2026, 3, 4)]
+    given = pa.table({"day": days, "id": [7, 8, 9], "v": VECTORS, "w": VECTORS, "raw": [b"\0", None, b"\1"]})
+    parquet.write_table(given, tmp_path / "a.parquet")
+    copied(tmp_path / "a.parquet", tmp_path / "b.parquet", "v")
+    found = parquet.read_table(tmp_path / "b.parquet")
+    assert found.column_names == ["id", "vector", "day", "raw"]
+    assert found.select(["day", "raw"]).equals(given.select(["day", "raw"]))
+    assert "a.parquet: not copied to b.parquet: w" in caplog.text and "ignored" not in caplog.text
+    with pytest.raises(Mismatch, match="JSON and CSV have no bytes"):
+        copied(tmp_path / "a.parquet", tmp_path / "b.jsonl", "v")
+    assert not (tmp_path / "b.jsonl").exists()
+    parquet.write_table(given.drop_columns(["raw"]), tmp_path / "a.parquet")
+    copied(tmp_path / "a.parquet", tmp_path / "b.jsonl", "v")
+    assert [one.get("payload") for one in read_lines(tmp_path / "b.jsonl")][0] == {"day": "2026-01-02"}
+
+
+@pytest.mark.parametrize(("later", "name"), [
+    ({"a": 1, "b": 2}, "b.csv"), ({"a": 1, "b": 2}, "b.parquet"), ({"a": "x"}, "b.parquet"),
+])  # fmt: skip
+def test_a_table_has_the_columns_of_its_first_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: Any, name: str
+) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("muse.files.store_text._MOST_ROWS", 2)
+    monkeypatch.setattr("muse.files.store_text._SAMPLE", 2)
+    points = [{"id": row, "vector": [1, row], "payload": {"a": row}} for row in range(3)]
+    points.append({"id": 3, "vector": [1, 3], "payload": later})
+    with pytest.raises(Mismatch, match=r"first (rows|ones).* write a \.jsonl file"):
+        copied(lines(tmp_path / "a.jsonl", points), tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+def test_what_a_file_cannot_have_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    copied(lines(tmp_path / "a.jsonl", POINTS), tmp_path / "b.npy")
+    assert "a.jsonl: not copied to b.npy: shard, text, page, tags" in caplog.text
