@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import commit, today
-from muse.answers.candidates import Candidates, NeighbourLists
-from muse.answers.choice import KnownPairs, SpellingHalves, evidence_of_all, known_spellings
-from muse.answers.evidence import KINDS, NAMES, Views, places_of
+from muse.answers.candidates import Candidates
+from muse.answers.choice import KnownPairs, RefinedViews, evidence_of
+from muse.answers.evidence import KINDS, NAMES, places_of
 from muse.answers.model import AnswerModel, read_elsewhere
-from muse.answers.spelling import Spellings
 from muse.evaluation.score import bootstrap_interval
 from muse.files import read_lexicon
 from muse.space import load_space
@@ -65,13 +64,12 @@ def main() -> None:
             pair = find_pair(name, asked.shared)
             space = load_space(asked.spaces / f"{name}.none.0")
             source, target = space.vectors(pair.source), space.vectors(pair.target)
+            words = source.words, target.words
             rows = np.asarray(source.matrix), np.asarray(target.matrix)
-            written = Spellings.of(source.words, target.words, np.random.default_rng(0))
-            lists, given = NeighbourLists.of(*rows), KnownPairs.none()
-            known = known_spellings(lists, given)
-            views = Views(*rows, lists, written, *written.correspondences(*known)).with_spelled()
-            candidates, evidence = evidence_of_all(views, SpellingHalves.of(views, given))
             trees = read_elsewhere(Path(others[name])) if name in others else read_elsewhere()
+            drawn = np.random.default_rng(0)
+            start = RefinedViews.of(words, rows, KnownPairs.none(), rng=drawn, elsewhere=trees)
+            candidates, evidence = evidence_of(start.refined, start.halves, np.arange(len(source)))
             model = AnswerModel.of_elsewhere(trees)
             pairs = read_lexicon(pair.gold_in(asked.spaces)).indices(source.index, target.index)
             right = candidates.are(pairs, len(target))

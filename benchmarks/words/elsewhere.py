@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from benchmarks.align.unseen import Sentences, dice, sentences
 from benchmarks.support.pairs import SHARED, find_pair
-from muse.answers.choice import KnownPairs, Start, evidence_of
+from muse.answers.choice import KnownPairs, RefinedViews, evidence_of
 from muse.answers.evidence import NAMES
 from muse.answers.model import ELSEWHERE, read_elsewhere, write_elsewhere
 from muse.answers.trees import Trees, fit_trees
@@ -71,7 +71,7 @@ def labelled(
     )
     words, rows = (source.words, target.words), (np.asarray(source.matrix), np.asarray(target.matrix))
     none = KnownPairs.none()
-    start = Start.of(words, rows, none, rng=np.random.default_rng(0), elsewhere=first)
+    start = RefinedViews.of(words, rows, none, rng=np.random.default_rng(0), elsewhere=first)
     parts = []
     for side, right, unsure in (
         (start, chosen, doubtful),

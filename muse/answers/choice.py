@@ -162,7 +162,7 @@ def learn_answers(
     `words` and their unit `rows` (n, k) and (m, k) in the shared space are most frequent first.
     """
     given = given or KnownPairs.none()
-    start = Start.of(words, rows, given, rng=rng, elsewhere=elsewhere)
+    start = RefinedViews.of(words, rows, given, rng=rng, elsewhere=elsewhere)
     starts = (start, start.reversed()) if both else (start,)
     sides = [*zip(starts, _labelled(starts, given, rng), strict=True)]
     # Each direction draws for itself, so that both can be learned at once.
@@ -176,7 +176,7 @@ def learn_answers(
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class RefinedViews:
     """What answers are learned from: the views by the `mapped` rows, and by those `refined`, if any are.
 
     `halves` are how words correspond in spelling, `answered` the pairs that refined the rows, by `maps`.
@@ -197,7 +197,7 @@ class Start:
         *,
         rng: np.random.Generator,
         elsewhere: Trees | None,
-    ) -> Start:
+    ) -> RefinedViews:
         """The views of two languages, whose rows are refined where trees from elsewhere give answers."""
         written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
         known = known_spellings(lists, given)
@@ -211,14 +211,14 @@ class Start:
         refined, maps = _refined(views, answered, given)
         return replace(start, refined=refined, answered=answered, maps=maps)
 
-    def reversed(self) -> Start:
+    def reversed(self) -> RefinedViews:
         """The same from target to source."""
         sides = self.mapped.reversed(), self.refined.reversed(), self.halves.reversed()
         maps = None if self.maps is None else self.maps.reversed()
-        return Start(*sides, self.answered, maps)
+        return RefinedViews(*sides, self.answered, maps)
 
 
-def _answered_first(start: Start, elsewhere: Trees) -> AnsweredPairs | None:
+def _answered_first(start: RefinedViews, elsewhere: Trees) -> AnsweredPairs | None:
     """The most frequent words that are each other's answer; None where spelling says nothing."""
     with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
         found = [*pool.map(lambda one: _first_answers(one, elsewhere), (start, start.reversed()))]
@@ -226,7 +226,7 @@ def _answered_first(start: Start, elsewhere: Trees) -> AnsweredPairs | None:
     return None if there is None or back is None else AnsweredPairs.of(there, back)
 
 
-def _first_answers(start: Start, elsewhere: Trees) -> AnswerTable | None:
+def _first_answers(start: RefinedViews, elsewhere: Trees) -> AnswerTable | None:
     views = start.mapped
     some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST, len(views.source))))
     if views.outside is not None:
@@ -410,7 +410,9 @@ class _Fold:
         )  # fmt: skip
 
 
-def _labelled(starts: Sequence[Start], given: KnownPairs, rng: np.random.Generator) -> list[_Labelled | None]:
+def _labelled(
+    starts: Sequence[RefinedViews], given: KnownPairs, rng: np.random.Generator
+) -> list[_Labelled | None]:
     """The words of the pairs, in each direction, each with evidence learned without its own pairs.
 
     None for too few pairs, or those of the same string.
@@ -440,7 +442,7 @@ def _joined(parts: Sequence[_Labelled], given: KnownPairs) -> _Labelled:
     return _Labelled(evidence, csls, right, weights, word, one_each)
 
 
-def _folds(start: Start, given: KnownPairs, rng: np.random.Generator) -> Iterator[_Fold]:
+def _folds(start: RefinedViews, given: KnownPairs, rng: np.random.Generator) -> Iterator[_Fold]:
     """Views by rows learned without some pairs; a source word is without its pair in one at most."""
     for mapped, without in _mapped_folds(start.mapped, given, rng):
         if start.answered is not None:
@@ -467,7 +469,9 @@ def _mapped_folds(
             yield views, fold == number
 
 
-def _learn(start: Start, labelled: _Labelled | None, elsewhere: Trees | None, grow: _Grower) -> ChosenAnswers:
+def _learn(
+    start: RefinedViews, labelled: _Labelled | None, elsewhere: Trees | None, grow: _Grower
+) -> ChosenAnswers:
     """The answers of one direction."""
     views, outside = start.refined, start.refined.outside
     every, evidence = evidence_of(views, start.halves, np.arange(len(views.source)))

@@ -233,8 +233,8 @@ def similarity(space: Path, options: dict[str, Any]) -> Report:
     "--src-column", "source_column", metavar="NAME",
     help="Column or named vector of --source to read, where several have vectors.",
 )  # fmt: skip
-@click.option("--tgt-column", "target_column", metavar="NAME", help="The same for --target.")
-@click.option("--column", metavar="NAME", help="The same for --store.")
+@click.option("--tgt-column", "target_column", metavar="NAME", help="Column or named vector of --target.")
+@click.option("--column", metavar="NAME", help="Column or named vector of --store.")
 @click.option(
     "--at-least", type=Finite(0, 1), metavar="SHARE",
     help="With --store: exit with code 3 if recall@10 is below this share.",

@@ -206,7 +206,7 @@ def check_form(form: str | None) -> None:
 
 
 @dataclass(frozen=True)
-class _Text:
+class _LexiconText:
     """The lines of a file, the first of which are its sample too, and the languages wanted of it."""
 
     path: Path
@@ -238,7 +238,7 @@ def _entries(path: Path, wanted: str, languages: Languages | None, form: str | N
             return
         lines = _lines(path, source)
         sample = list(islice(lines, SAMPLE))
-        text = _Text(path, chain(sample, lines), sample, languages)
+        text = _LexiconText(path, chain(sample, lines), sample, languages)
         yield from _OF_TEXT[form or _form_of_text(text)](text)
 
 
@@ -276,7 +276,7 @@ def _no_files(path: Path, names: str, program: str) -> BadFile:
     )
 
 
-def _form_of_text(text: _Text) -> str:
+def _form_of_text(text: _LexiconText) -> str:
     """The format of lines of text, by its sample, and of pairs with probabilities by the name of the file."""
     fields, found = _object(text.first), ""
     if is_wiktionary(fields):
@@ -299,7 +299,7 @@ def _form_of_text(text: _Text) -> str:
     return found or "muse"
 
 
-def _of_objects(text: _Text) -> Iterator[PairLine]:
+def _of_objects(text: _LexiconText) -> Iterator[PairLine]:
     if object_reader(text.first) is not None:
         return _plain_pairs(text.path, text.lines, WORDS)
     names = [*(_object(text.first) or ())]
@@ -314,7 +314,7 @@ def _of_objects(text: _Text) -> Iterator[PairLine]:
     return pairs_of_rows(object_rows(text.lines, names, text.path), text.path, text.languages)
 
 
-def _of_table(text: _Text, form: str) -> Iterator[PairLine]:
+def _of_table(text: _LexiconText, form: str) -> Iterator[PairLine]:
     rows = table_rows(form, text.sample)
     return pairs_of_rows(rows(text.lines, text.path), text.path, text.languages)
 
@@ -485,7 +485,7 @@ def _has_probabilities(sample: Sequence[str]) -> bool:
     return bool(lines) and all(map(_SPACED.fullmatch, lines))
 
 
-def _probable_pairs(text: _Text, *, target_first: bool) -> Iterator[PairLine]:
+def _probable_pairs(text: _LexiconText, *, target_first: bool) -> Iterator[PairLine]:
     """The pairs of such lines."""
     for number, line in enumerate(text.lines, 1):
         if not line.strip(" \t\r"):
@@ -502,7 +502,7 @@ def _probable_pairs(text: _Text, *, target_first: bool) -> Iterator[PairLine]:
             yield PairLine((two, one) if target_first else (one, two), None, probability)
 
 
-_OF_TEXT: dict[str, Callable[[_Text], Iterator[PairLine]]] = {
+_OF_TEXT: dict[str, Callable[[_LexiconText], Iterator[PairLine]]] = {
     "muse": lambda text: _plain_pairs(text.path, text.lines, WORDS),
     "tsv": partial(_of_table, form="tsv"),
     "csv": partial(_of_table, form="csv"),

@@ -258,7 +258,7 @@ class StoreFiles:
     into: str | None = None
     bare: bool = False
 
-    def carried(self, payload: Payload | None) -> Payload | None:
+    def payload_of(self, payload: Payload | None) -> Payload | None:
         """What is copied beside ids and vectors, read from now on; the log says what is not."""
         if self.bare or payload is None:
             return None
@@ -289,7 +289,7 @@ def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress:
             f"mapping {language}", table.blocks, table.max_rows, lambda block: len(block[0]), "rows"
         )
         count, beyond_ascii = 0, 0
-        form = RowFormat(files.half, table.numbered, files.carried(table.payload))
+        form = RowFormat(files.half, table.numbered, files.payload_of(table.payload))
         with store_writer(out, k, form) as write:
             for ids, rows in blocks:
                 table.dropped.check_hope()

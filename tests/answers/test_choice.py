@@ -160,14 +160,16 @@ def test_unseen_words_are_answered_by_the_same_evidence() -> None:
     assert there.unseen is not None
     unseen = UnseenAnswers.of_arrays(there.unseen.arrays())
     asked = [words[0][row] for row in left_out]
-    found = unseen.answer(asked, source[left_out], (words[1], target))
+    found = unseen.answer(asked, source[left_out], (words[1], target, unseen.refined(target)))
     by_csls = NeighbourLists.of(source, target).columns[left_out, 0]
     gold = made.gold[left_out]
     assert (found.first() == gold).mean() > (by_csls == gold).mean() + 0.1
 
     # A word of the space is answered as its table does, its rank apart.
     some = np.arange(0, int(seen.sum()), 7)
-    same = unseen.answer([fewer[0][row] for row in some], source[seen][some], (words[1], target))
+    same = unseen.answer(
+        [fewer[0][row] for row in some], source[seen][some], (words[1], target, unseen.refined(target))
+    )
     assert (same.first() == there.answers.first()[some]).mean() > 0.85
 
 

@@ -134,7 +134,7 @@ def test_unseen_words_are_answered_without_the_scores() -> None:
         made.words, made.rows, given, rng=rng, both=False, config=TreesConfig(trees=25, rate=0.2, leaf=10)
     )
     assert found.unseen is not None
-    answered = found.unseen.answer(["new"], made.rows[0][:1], (made.words[1], made.rows[1]))
+    answered = found.unseen.answer(["new"], made.rows[0][:1], (made.words[1], made.rows[1], made.rows[1]))
     assert len(answered) == 1
     assert np.isfinite(answered.probability).all()
 

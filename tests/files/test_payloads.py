@@ -24,7 +24,7 @@ def copied(path: Path, out: Path, column: str | None = None, *, bare: bool = Fal
     """Copies the rows of a file as muse map does, unmapped."""
     with open_table(path, column) as table:
         files = StoreFiles(path, out, column, bare=bare)
-        form = RowFormat(numbered=table.numbered, payload=files.carried(table.payload))
+        form = RowFormat(numbered=table.numbered, payload=files.payload_of(table.payload))
         with store_writer(out, table.dimension, form) as write:
             for ids, rows in table.blocks:
                 write(ids, rows)

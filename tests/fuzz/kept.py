@@ -18,6 +18,7 @@ from muse.answers import unseen as unseen_answers
 from muse.answers.calibration import _possible
 from muse.answers.model import AnswerModel
 from muse.answers.probability import Calibration
+from muse.answers.refined import RowMaps
 from muse.answers.unseen import SpelledAlike, UnseenAnswers
 from muse.commands.word_tables import read_words
 from muse.embedding.pretrained import _of_words
@@ -183,7 +184,9 @@ def _unseen(folder: Path) -> None:
     scores = np.sort(drawn.uniform(-1, 1, (COUNT, 3)).astype(np.float32))[:, ::-1].copy()
     hubness = drawn.uniform(0, 1, COUNT).astype(np.float32)
     named = drawn.integers(-1, COUNT, (COUNT, 2))
-    unseen = UnseenAnswers(AnswerModel.csls(), COUNT, scores, hubness, named, spelled(False), spelled(True))
+    maps = RowMaps((raw_rows(4, 2, 2), raw_rows(5, 2, 2)), (raw_rows(6, 1, 2)[0], raw_rows(7, 1, 2)[0]))
+    both = spelled(False), spelled(True)
+    unseen = UnseenAnswers(AnswerModel.csls(), COUNT, scores, hubness, named, *both, hubness, maps)
     (folder / "0").mkdir()
     kept.keep_arrays(folder / "0" / UNSEEN, unseen.arrays(), ORIGIN)
 
@@ -191,7 +194,7 @@ def _unseen(folder: Path) -> None:
 def _model(folder: Path) -> Iterator[Any]:
     made = unseen_answers.possible_for((COUNT, COUNT))
     if (found := kept.read_arrays(folder / UNSEEN, 1 << 24, ORIGIN, made)) is not None:
-        yield from (found.hubness_back, found.whole.map_)
+        yield from (found.hubness_back, found.mapped_hubness, found.whole.map_)
 
 
 # Lists of words that are translated, and tables and dictionaries of words as odd as they come.

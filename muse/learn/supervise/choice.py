@@ -23,6 +23,7 @@ from muse.learn.supervise.cross_validation import (
     Ranks,
     chance,
     held_out,
+    kept_neighbours,
     wilson,
 )
 from muse.learn.supervise.evidence import Evidence, Maps
@@ -48,7 +49,6 @@ from muse.learn.supervise.methods import (
     unfitted,
     whitened_method,
 )
-from muse.learn.supervise.neighbours import kept_neighbours
 from muse.progress import Tick
 from muse.run.runtime import Runtime
 

@@ -3,6 +3,11 @@
 The same cosines show which pairs are wrong (`trimmed`). Wrong pairs have cosines like those of the same words
 shuffled, which are known; those of right pairs are higher. In a mixture of two normal distributions, the
 first fixed, every pair has a probability of being right (the local false discovery rate, Efron et al., 2001).
+
+Between equal maps of rows the neighbours that they keep decide (`kept_neighbours`). A store is asked for what
+is near a query, so a map of queries is as good as the neighbours it finds are those by the store's own model.
+Whether the row of the very same text comes first is another question: maps that keep as many neighbours may
+find half as many counterparts.
 """
 
 from __future__ import annotations
@@ -28,6 +33,8 @@ LEAST_PAIRS = 500  # with fewer, the maps of the others say little about a pair
 LEAST_WRONG = 0.05  # a dictionary with fewer wrong pairs is taken as it is
 MIXTURE_ROUNDS = 30
 MOST_WRONG = 0.9
+NEIGHBOURS = 10  # of a row, at most
+SHARE = 50  # one neighbour for so many rows: of few rows, the ten nearest would say little
 
 
 class Ranks(NamedTuple):
@@ -255,3 +262,41 @@ def _log_normal(values: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
     """The logarithm of the normal density, up to a constant."""
     density: Tensor = -(((values - mean) / deviation) ** 2) / 2 - deviation.log()
     return density
+
+
+def kept_neighbours(fits: Sequence[Maps], folds: Folds, search: HeldOutSearch) -> dict[int, float]:
+    """The share of the native neighbours of each held-out source row that the maps find, by its row number.
+
+    The maps were fitted without the fold of the row. Its counterpart is in neither list; of several
+    counterparts the first counts.
+    """
+    found: dict[int, float] = {}
+    for maps, (_, own) in zip(fits, folds.trials, strict=False):
+        pairs = first_pairs(own)
+        shares = overlap(maps, own, pairs, search)
+        found |= dict(zip(pairs[:, 0].tolist(), shares.tolist(), strict=True))
+    return found
+
+
+def first_pairs(own: Evidence) -> Tensor:
+    """The first pair (q, 2) of each source row."""
+    pairs = own.pairs[own.single].cpu().numpy()
+    _, first = np.unique(pairs[:, 0], return_index=True)
+    return torch.from_numpy(pairs[first]).to(own.pairs)
+
+
+def overlap(maps: Maps, own: Evidence, pairs: Tensor, search: HeldOutSearch) -> NDArray[np.float64]:
+    """The share (q,) of the nearest rows of each target of `pairs` (q, 2) that its mapped source finds."""
+    targets = maps.of_target(search.targets)  # (m, k)
+    native = torch.nn.functional.normalize(search.targets)
+    k = max(1, min(NEIGHBOURS, len(targets) // SHARE))
+    shares: list[NDArray[np.float64]] = [np.zeros(0)]
+    for block in torch.split(pairs, BLOCK):
+        column = torch.searchsorted(search.rows, block[:, 1].contiguous())[:, None]  # (b, 1)
+        best = []
+        for queries, rows in ((own.y[block[:, 1]], native), (maps.of_source(own.x[block[:, 0]]), targets)):
+            scores = (queries @ rows.T).scatter(1, column, -torch.inf)  # (b, m)
+            best.append(scores.topk(min(k, scores.shape[1])).indices)  # (b, k)
+        both = (best[0][:, :, None] == best[1][:, None, :]).sum(dim=(1, 2))
+        shares.append((both / best[0].shape[1]).double().cpu().numpy())
+    return np.concatenate(shares)

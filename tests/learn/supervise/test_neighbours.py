@@ -8,10 +8,9 @@ import torch
 from torch.nn.functional import normalize
 
 from muse.learn.supervise.choice import MethodScore, choose, keeping_most, simplest
-from muse.learn.supervise.cross_validation import Folds, HeldOutSearch, Ranks
+from muse.learn.supervise.cross_validation import Folds, HeldOutSearch, Ranks, kept_neighbours
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.methods import unfitted
-from muse.learn.supervise.neighbours import kept_neighbours
 from muse.run.runtime import Runtime
 
 
