@@ -48,16 +48,16 @@ True
 >>> space.similarity("roi", "king"), space.similarity("roi", "horse")
 (0.837..., 0.150...)
 >>> space.translate("roi", top=2)
-roi (fr-en): king 0.404 (91 %), prince 0.082 (17 %)
+roi (fr-en): king 0.404 (92 %), prince 0.082 (22 %)
 >>> space.translate("roi")[0].probability
-0.910
+0.915
 >>> for word, score in space.translate("cheval", top=2): print(word, round(score, 3))
 horse 0.529
 horses 0.308
 >>> space.translate("queen").best.target
 'reine'
 >>> space.translate(["roi", "reine", "chateau"], top=1)
-roi (fr-en): king 0.404 (91 %)
+roi (fr-en): king 0.404 (92 %)
 reine (fr-en): queen 0.390 (89 %)
 chateau (fr-en): 'chateau' is not among the 5000 words of fr; did you mean château...?
 >>> space.translate(["roi", "reine"], top=2).to_frame()[["source", "target", "rank", "mutual"]]
@@ -84,9 +84,9 @@ roi (fr): duc 0.745, prince 0.733, empereur 0.729
 >>> df.probability.describe().round(1).loc[["mean", "max"]].tolist()
 [0.8, 1.0]
 >>> muse.induce(space, out="fr-en.csv", mutual=True)
-Lexicon(3,042 pairs: de of, et and, à to, ...)
+Lexicon(3,043 pairs: de of, et and, à to, ...)
 >>> muse.evaluate(space, "dictionaries/fr-en.sample.txt").p_at_1
-86.3
+87.0
 >>> muse.evaluate(space, {"roi": "king", "lune": "moon"}).p_at_1
 100.0
 >>> space.vectors("fr")
