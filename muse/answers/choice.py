@@ -52,7 +52,8 @@ from muse.vectors import Matrix
 FIRST = 10_000  # the most frequent words of either language, whose answers refine the vectors
 FOLDS = 5  # of pairs that the mapping was not learned from
 LEAST = 50  # labelled words to learn trees from
-MIXES = (0.25, 0.5, 0.75)  # both were better than either alone on every list
+# Of the trees learned here. Some hundred words cannot tell that one kind of trees is of no use.
+MIXES = (0.25, 0.5, 0.75)
 MUTUAL_LEFT = 0.9  # the least share that must be left of the mutual answers by CSLS
 ONE_EACH = 1.1  # translations of a word of the pairs: with fewer, a list is one of single translations
 MOST_SAME = 0.8  # of the pairs: if more are of the same string, they say nothing of other spellings
@@ -215,7 +216,8 @@ class RefinedViews:
         """The same from target to source."""
         sides = self.mapped.reversed(), self.refined.reversed(), self.halves.reversed()
         maps = None if self.maps is None else self.maps.reversed()
-        return RefinedViews(*sides, self.answered, maps)
+        answered = None if self.answered is None else self.answered.reversed()
+        return RefinedViews(*sides, answered, maps)
 
 
 def _answered_first(start: RefinedViews, elsewhere: Trees) -> AnsweredPairs | None:
@@ -227,6 +229,7 @@ def _answered_first(start: RefinedViews, elsewhere: Trees) -> AnsweredPairs | No
 
 
 def _first_answers(start: RefinedViews, elsewhere: Trees) -> AnswerTable | None:
+    """The answers of one direction to the FIRST most frequent words, by the vectors as they are mapped."""
     views = start.mapped
     some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST, len(views.source))))
     if views.outside is not None:

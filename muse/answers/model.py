@@ -3,7 +3,7 @@
 Trees learned on other languages choose in spaces without pairs of their own; they are in elsewhere.npz.
 `benchmarks/words/elsewhere.py` learned them from English and German: the words that translate each other in
 sentences of Tatoeba (https://tatoeba.org, CC BY 2.0 FR), in a space aligned without pairs from our vectors of
-novels (ELTeC and DraCor, CC BY 4.0). With English and French as well they were no better on other pairs.
+novels (ELTeC and DraCor, CC BY 4.0), refined by answers of trees from English and French.
 """
 
 from __future__ import annotations

@@ -51,6 +51,10 @@ class AnsweredPairs:
     def __len__(self) -> int:
         return len(self.pairs)
 
+    def reversed(self) -> AnsweredPairs:
+        """The pairs from target to source."""
+        return AnsweredPairs(self.pairs[:, ::-1], self.probability)
+
     def with_given(
         self, pairs: Numbers, weights: Floats, without: NDArray[np.bool_] | None = None
     ) -> tuple[Numbers, Floats]:
