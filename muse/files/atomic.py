@@ -298,13 +298,23 @@ def read_whole(folder: Path, read: Callable[[], T]) -> T:
         try:
             found = read()
         except MuseError:
-            if _is_still(folder, opened):
+            if not _is_replaced(folder, opened):
                 raise
         else:
-            if _is_still(folder, opened):
+            if not _is_replaced(folder, opened):
                 return found
         finally:
             os.close(opened)
+
+
+def _is_replaced(folder: Path, opened: int) -> bool:
+    # One that may no longer be looked at is not: it would be read again for ever.
+    try:
+        return not os.path.samestat(os.fstat(opened), folder.stat())
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
 def _is_still(path: Path, opened: int) -> bool:
