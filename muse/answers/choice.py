@@ -50,6 +50,8 @@ from muse.space.answer_table import AnswerTable
 from muse.vectors import Matrix
 
 FIRST = 10_000  # the most frequent words of either language, whose answers refine the vectors
+# Words with pairs: on held-out words of four spaces, a mapping learned from so many gained nothing by answers.
+MANY = 2_000
 FOLDS = 5  # of pairs that the mapping was not learned from
 LEAST = 50  # labelled words to learn trees from
 # Of the trees learned here. Some hundred words cannot tell that one kind of trees is of no use.
@@ -199,14 +201,18 @@ class RefinedViews:
         rng: np.random.Generator,
         elsewhere: Trees | None,
     ) -> RefinedViews:
-        """The views of two languages, whose rows are refined where trees from elsewhere give answers."""
+        """The views of two languages, whose rows are refined where trees from elsewhere give answers.
+
+        They are not where the mapping was learned from many pairs.
+        """
         written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
         known = known_spellings(lists, given)
         views = Views(
             *rows, lists, written, *written.correspondences(*known), outside=given.outside
         ).with_spelled()
         start = cls(views, views, SpellingHalves.of(views, given))
-        answered = None if elsewhere is None else _answered_first(start, elsewhere)
+        enough = len(given.held_out) > 0 and len(np.unique(given.pairs[:, 0])) > MANY
+        answered = None if elsewhere is None or enough else _answered_first(start, elsewhere)
         if answered is None or len(answered) < LEAST_ANSWERED:
             return start
         refined, maps = _refined(views, answered, given)
