@@ -27,7 +27,7 @@ import torch
 from numpy.typing import NDArray
 
 from muse.answers.candidates import Candidates, NeighbourLists, by_neighbours, by_spelling
-from muse.answers.evidence import NAMES, OUTSIDE_COLUMNS, Views, gather
+from muse.answers.evidence import NAMES, OUTSIDE_COLUMNS, KnownPairs, Views, gather
 from muse.answers.model import (
     AnswerModel,
     ChoiceReport,
@@ -50,7 +50,7 @@ from muse.space.answer_table import AnswerTable
 from muse.vectors import Matrix
 
 FIRST = 10_000  # the most frequent words of either language, whose answers refine the vectors
-# Words with pairs: on held-out words of four spaces, a mapping learned from so many gained nothing by answers.
+# Words with pairs: on held-out words of four spaces, a mapping learned from so many gained nothing.
 MANY = 2_000
 FOLDS = 5  # of pairs that the mapping was not learned from
 LEAST = 50  # labelled words to learn trees from
@@ -64,40 +64,6 @@ SURE = 2.0  # standard errors by which neighbours must be spelled more alike tha
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOutRows:
-    """Rows of both languages, (n, k) and (m, k), by maps learned without the pairs `without` (p,)."""
-
-    source: Matrix
-    target: Matrix
-    without: NDArray[np.bool_]
-
-
-@dataclass(frozen=True, eq=False)
-class KnownPairs:
-    """The pairs (p, 2) of row numbers that answers are learned from, and their weights (p,).
-
-    `held_out` are rows by maps that were learned without some of them; empty if the mapping used no pairs.
-    `outside` are the scores of others, if there are any.
-    """
-
-    pairs: Numbers
-    weights: Floats
-    held_out: tuple[HeldOutRows, ...] = ()
-    outside: OutsideScores | None = None
-
-    @classmethod
-    def none(cls) -> KnownPairs:
-        """No pairs."""
-        return cls(np.zeros((0, 2), np.int64), np.zeros(0))
-
-    def reversed(self) -> KnownPairs:
-        """The pairs from target to source."""
-        views = tuple(HeldOutRows(one.target, one.source, one.without) for one in self.held_out)
-        outside = None if self.outside is None else self.outside.reversed()
-        return KnownPairs(self.pairs[:, ::-1], self.weights, views, outside)
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,6 +92,40 @@ class Views:
         return Views(self.target, self.source, lists, written, whole, ends, spelled, outside=outside)
 
 
+@dataclass(frozen=True, eq=False)
+class HeldOutRows:
+    """Rows of both languages, (n, k) and (m, k), by maps learned without the pairs `without` (p,)."""
+
+    source: Matrix
+    target: Matrix
+    without: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class KnownPairs:
+    """The pairs (p, 2) of row numbers that answers are learned from, and their weights (p,).
+
+    `held_out` are rows by maps that were learned without some of them; empty if the mapping used no pairs.
+    `outside` are the scores of others, if there are any.
+    """
+
+    pairs: Numbers
+    weights: NDArray[np.float64]
+    held_out: tuple[HeldOutRows, ...] = ()
+    outside: OutsideScores | None = None
+
+    @classmethod
+    def none(cls) -> KnownPairs:
+        """No pairs."""
+        return cls(np.zeros((0, 2), np.int64), np.zeros(0))
+
+    def reversed(self) -> KnownPairs:
+        """The pairs from target to source."""
+        views = tuple(HeldOutRows(one.target, one.source, one.without) for one in self.held_out)
+        outside = None if self.outside is None else self.outside.reversed()
+        return KnownPairs(self.pairs[:, ::-1], self.weights, views, outside)
+
+
 def gather(views: Views, candidates: Candidates) -> Floats:
     """The evidence (c, f) for each candidate, columns as in NAMES, and OUTSIDE_COLUMNS with outside scores.
 

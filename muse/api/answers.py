@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from muse.answers.choice import HeldOutRows, KnownPairs, learn_answers
+from muse.answers.choice import learn_answers
+from muse.answers.evidence import HeldOutRows, KnownPairs
 from muse.answers.model import ChoiceReport, read_elsewhere
 from muse.answers.outside import OutsideScores
 from muse.answers.trees import Trees

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from muse.answers.candidates import Candidates, NeighbourLists
-from muse.answers.choice import ChosenAnswers, HeldOutRows, KnownPairs, learn_answers
-from muse.answers.evidence import NAMES
+from muse.answers.choice import ChosenAnswers, learn_answers
+from muse.answers.evidence import NAMES, HeldOutRows, KnownPairs
 from muse.answers.model import (
     AnswerModel,
     ProbabilityCurve,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from muse.answers.candidates import Candidates
-from muse.answers.choice import KnownPairs, learn_answers
+from muse.answers.choice import learn_answers
+from muse.answers.evidence import KnownPairs
 from muse.answers.model import read_elsewhere
 from muse.answers.outside import LISTED, ComparableVectors, OutsideScores, SoftmaxOdds, measured_odds
 from muse.answers.trees import TreesConfig

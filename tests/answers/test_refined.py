@@ -7,7 +7,8 @@ import pytest
 import scipy.linalg
 
 from muse.answers import choice
-from muse.answers.choice import KnownPairs, RefinedViews, learn_answers
+from muse.answers.choice import RefinedViews, learn_answers
+from muse.answers.evidence import KnownPairs
 from muse.answers.model import read_elsewhere
 from muse.answers.refined import AnsweredPairs, RowMaps, refine
 from muse.space.answer_table import AnswerTable
