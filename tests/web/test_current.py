@@ -97,6 +97,7 @@ def test_a_copy_that_is_not_complete_is_never_answered_from(tmp_path: Path) -> N
 def test_a_file_that_is_cut_short_ends_nothing(tmp_path: Path) -> None:
     live = save(tmp_path / "live", 1)
     explorer = _explorer(live)
+    explorer._figures(("fr", "en")).result()  # probabilities are found in the background
     before = explorer.translations(("fr", "en"), "fr3", 5)
     for path in live.glob("*/*"):
         os.truncate(path, 10)
