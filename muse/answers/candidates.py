@@ -64,11 +64,30 @@ class NeighbourLists:
         lists = self.rows, self.csls_back, self.columns, self.csls
         return NeighbourLists(*lists, self.hubness_back, self.hubness, self.named_back, self.named)
 
+    def csls_of(self, cosines: Floats, rows: Numbers, columns: Numbers) -> Floats:
+        """The CSLS (c,) of sources `rows` (c,) and targets `columns` (c,) with these cosines (c,)."""
+        return np.asarray(2 * cosines - self.hubness[rows] - self.hubness_back[columns])
+
     def mutual(self) -> Numbers:
         """The pairs (p, 2) of words that are each other's first."""
-        sources = np.arange(len(self.columns))
-        chosen = sources[self.rows[self.columns[:, 0], 0] == sources]
-        return np.stack([chosen, self.columns[chosen, 0]], axis=1)
+        return mutual_pairs(self.columns[:, 0], self.rows[:, 0])
+
+
+def mutual_pairs(there: Numbers, back: Numbers) -> Numbers:
+    """The pairs (p, 2) of words that are each other's first, by `there` (n,) and `back` (m,), -1 for none.
+
+    >>> mutual_pairs(np.array([1, 1, -1, 7]), np.array([2, 1]))
+    array([[1, 1]])
+    """
+    sources = np.flatnonzero((there >= 0) & (there < len(back)))
+    chosen = sources[back[there[sources]] == sources]
+    return np.stack([chosen, there[chosen]], axis=1)
+
+
+def share_no_word(pairs: Numbers, others: Numbers) -> NDArray[np.bool_]:
+    """Whether neither word of each of some pairs (p, 2) is in one of the `others` (o, 2): (p,)."""
+    known = np.isin(pairs[:, 0], others[:, 0]) | np.isin(pairs[:, 1], others[:, 1])
+    return np.asarray(~known)
 
 
 def nearest_both(source: Matrix, target: Matrix, k: int) -> tuple[Neighbours, Neighbours]:
@@ -147,6 +166,10 @@ class Candidates:
     def order(self, values: NDArray[np.float64] | Floats) -> Numbers:
         """The places (c,) of the candidates, word by word, by descending value for each."""
         return np.lexsort((self.columns, np.negative(values), self.places))
+
+    def firsts(self, values: NDArray[np.float64] | Floats) -> Numbers:
+        """The place of the candidate of the highest value, of each word that has candidates."""
+        return np.asarray(self.order(values)[self.ranks == 0])
 
     @property
     def ranks(self) -> Numbers:

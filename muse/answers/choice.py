@@ -26,7 +26,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.answers.candidates import Candidates, NeighbourLists, by_neighbours, by_spelling
+from muse.answers.candidates import (
+    Candidates,
+    NeighbourLists,
+    by_neighbours,
+    by_spelling,
+    share_no_word,
+)
 from muse.answers.evidence import NAMES, OUTSIDE_COLUMNS, KnownPairs, Views, gather
 from muse.answers.model import (
     AnswerModel,
@@ -278,8 +284,7 @@ def _with_given(mutual: Numbers, pairs: Numbers, weights: Floats) -> tuple[Numbe
 def _believed(lists: NeighbourLists, given: KnownPairs) -> Numbers:
     """The mutual neighbours (p, 2) without those of words with a pair; a word is in one at most."""
     mutual = lists.mutual() if given.outside is None else _surer(lists, given.outside)
-    known = np.isin(mutual[:, 0], given.pairs[:, 0]) | np.isin(mutual[:, 1], given.pairs[:, 1])
-    return mutual[~known]
+    return mutual[share_no_word(mutual, given.pairs)]
 
 
 def _surer(lists: NeighbourLists, outside: OutsideScores) -> Numbers:
@@ -393,9 +398,10 @@ def _labelled(
     None for too few pairs, or those of the same string.
     """
     there = starts[0].mapped
-    if len(np.unique(given.pairs[:, 0])) < LEAST:
-        return [None for _ in starts]
-    if (there.written.same[0][given.pairs[:, 0]] == given.pairs[:, 1]).mean() > MOST_SAME:
+    if (
+        not _is_enough(given)
+        or (there.written.same[0][given.pairs[:, 0]] == given.pairs[:, 1]).mean() > MOST_SAME
+    ):
         return [None for _ in starts]
     parts: list[list[_Labelled]] = [[] for _ in starts]
     for fold in _folds(starts[0], given, rng):  # one after the other: rows of all words are large
@@ -489,7 +495,7 @@ def _without_pairs(
     best, other = (every.most(one)[:FIRST] for one in (log_odds, model.probability(evidence, odds)))
     known = np.isfinite(best)
     answers = np.full(len(every.words), -1)
-    firsts = every.order(odds)[every.ranks == 0]
+    firsts = every.firsts(odds)
     answers[every.places[firsts]] = every.columns[firsts]
     return ProbabilityCurve.distributed_as(best[known], other[known]), answers
 
@@ -532,9 +538,7 @@ def _model(
         return None, report
     curve = ProbabilityCurve.fitted(values[best], right)
     report = replace(report, one_each=labelled.one_each and elsewhere is not None)
-    trees = grow.trees(labelled) if mix else None
-    kept = elsewhere if mix < 1 else None
-    return AnswerModel(trees, kept, mix, curve), report
+    return AnswerModel(grow.trees(labelled), elsewhere, mix, curve), report
 
 
 def _gain(labelled: _Labelled, values: Floats) -> float:

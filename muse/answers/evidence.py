@@ -80,8 +80,7 @@ class Views:
 
     def csls(self, rows: Numbers, columns: Numbers) -> Floats:
         """The CSLS (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
-        cosine = dots(self.source, self.target, rows, columns)
-        return np.asarray(2 * cosine - self.lists.hubness[rows] - self.lists.hubness_back[columns])
+        return self.lists.csls_of(dots(self.source, self.target, rows, columns), rows, columns)
 
     def reversed(self) -> Views:
         """The views from target to source."""
@@ -151,7 +150,7 @@ def gather(views: Views, candidates: Candidates) -> Floats:
 def _of_vectors(views: Views, rows: Numbers, columns: Numbers) -> dict[str, Floats]:
     lists = views.lists
     cosine = dots(views.source, views.target, rows, columns)
-    csls = 2 * cosine - lists.hubness[rows] - lists.hubness_back[columns]
+    csls = lists.csls_of(cosine, rows, columns)
     named_first, named = lists.named[columns].T.astype(np.float32)
     return {
         "csls": csls,

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.answers.candidates import Candidates, NeighbourLists
+from muse.answers.candidates import Candidates, NeighbourLists, mutual_pairs
 from muse.answers.evidence import KINDS, NAMES, OUTSIDE, places_of
 from muse.answers.trees import Trees
 from muse.errors import BadFile
@@ -282,7 +282,7 @@ def mutual_share(there: Numbers, back: Numbers) -> float:
     >>> mutual_share(np.array([1, 1, -1]), np.array([2, 1]))
     0.3333333333333333
     """
-    return float(((there >= 0) & (back[there] == np.arange(len(there)))).mean())
+    return len(mutual_pairs(there, back)) / len(there)
 
 
 def mutual_shift(there: Numbers, back: Numbers) -> float:
@@ -294,9 +294,8 @@ def mutual_shift(there: Numbers, back: Numbers) -> float:
     >>> mutual_shift(everything, everything)
     0.25
     """
-    frequent = there[:COMPARED]
-    mutual = (frequent >= 0) & (frequent < COMPARED) & (back[frequent] == np.arange(len(frequent)))
-    count, most = float(mutual.sum()), min(len(there), len(back), COMPARED)
+    count = len(mutual_pairs(there[:COMPARED], back[:COMPARED]))
+    most = min(len(there), len(back), COMPARED)
     log_odds = np.log((count + 1) / (most - count + 1))
     return float(np.clip(MUTUAL_SHIFT + MUTUAL_SLOPE * log_odds, LOWEST_SHIFT, HIGHEST_SHIFT))
 

@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.answers.candidates import Candidates, NeighbourLists
+from muse.answers.candidates import Candidates, NeighbourLists, mutual_pairs
 from muse.answers.spelling import dots
 from muse.normalise import normalise
 from muse.vectors import Matrix
@@ -118,10 +118,7 @@ class OutsideScores:
 
     def mutual(self) -> tuple[Numbers, Floats]:
         """The pairs (p, 2) of words that are each other's first, and their leads (p,), surest first."""
-        sources = np.flatnonzero(self.known)
-        first = self.columns[sources, 0]
-        kept = self.rows[first, 0] == sources
-        pairs = np.stack([sources[kept], first[kept]], axis=1)
+        pairs = mutual_pairs(self.columns[:, 0], self.rows[:, 0])
         leads = np.minimum(_lead(self.scores)[pairs[:, 0]], _lead(self.scores_back)[pairs[:, 1]])
         order = np.argsort(-leads, kind="stable")
         return pairs[order], leads[order]
@@ -256,8 +253,7 @@ def measured_odds(
     if scores.vectors is None:
         return CellOdds(_odds_of_cells(scores, candidates, log_odds, probability))
     said = scores.said(candidates.rows, candidates.columns)
-    order = candidates.order(log_odds)
-    firsts = order[candidates.ranks == 0]
+    firsts = candidates.firsts(log_odds)
     firsts = firsts[np.isfinite(said[firsts])]
     if not len(firsts):
         return SoftmaxOdds(0.0)

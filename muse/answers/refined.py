@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from muse.answers.candidates import mutual_pairs, share_no_word
 from muse.answers.spelling import Correspondences, unit
 from muse.space.answer_table import AnswerTable
 from muse.vectors import Matrix
@@ -42,11 +43,9 @@ class AnsweredPairs:
     @classmethod
     def of(cls, there: AnswerTable, back: AnswerTable) -> AnsweredPairs:
         """The pairs of the words that both tables answer, the most frequent of either language."""
-        first, first_back = there.first(), back.first()
-        sources = np.flatnonzero((first >= 0) & (first < len(back)))
-        mutual = sources[first_back[first[sources]] == sources]
-        sides = there.probability[there.pointers[mutual]], back.probability[back.pointers[first[mutual]]]
-        return cls(np.stack([mutual, first[mutual]], axis=1), np.minimum(*sides).astype(np.float64))
+        pairs = mutual_pairs(there.first(), back.first())
+        sides = (of.probability[of.pointers[own]] for of, own in zip((there, back), pairs.T, strict=True))
+        return cls(pairs, np.minimum(*sides).astype(np.float64))
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -62,11 +61,11 @@ class AnsweredPairs:
 
         Given pairs have `weights` (g,), the others their probability.
         """
-        known = np.isin(self.pairs[:, 0], pairs[:, 0]) | np.isin(self.pairs[:, 1], pairs[:, 1])
+        kept = share_no_word(self.pairs, pairs)
         if without is not None:
             pairs, weights = pairs[~without], weights[~without]
-        every = np.concatenate([self.pairs[~known], pairs])
-        return every, np.concatenate([self.probability[~known], weights])
+        every = np.concatenate([self.pairs[kept], pairs])
+        return every, np.concatenate([self.probability[kept], weights])
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +117,14 @@ def refine(rows: tuple[Matrix, Matrix], pairs: Numbers, weights: Floats) -> tupl
     """The rows (n, d) and (m, d), refined by weighted pairs (p, 2), and the maps that refined them."""
     directions = min(side.shape[1] for side in rows)
     learned = Correspondences.learned(*rows, pairs, weights, ridge=RIDGE, power=POWER, most=directions)
-    maps = RowMaps.of(learned)
-    return maps.source(rows[0]), maps.target(rows[1]), maps
+    source, target = map(_with_zeros, (learned.source, learned.target), rows)
+    return source, target, RowMaps.of(learned)
 
 
 def _refined(rows: Matrix, map_: Matrix, offset: Matrix) -> Matrix:
-    found = unit(rows @ map_ - offset)
-    found[~rows.any(axis=1)] = 0
-    return found
+    return _with_zeros(unit(rows @ map_ - offset), rows)
+
+
+def _with_zeros(refined: Matrix, rows: Matrix) -> Matrix:
+    """The refined rows (n, k), zeros where the rows (n, d) are."""
+    return np.where(rows.any(axis=1, keepdims=True), refined, np.float32(0))

@@ -133,7 +133,7 @@ class UnseenAnswers:
         compared = rows if self.maps is None else self.maps.source(rows)
         bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
         lengths = letters(bare[0]), letters(bare[1])
-        no_rows = (np.zeros((len(words), 0), np.float32), np.zeros((len(target), 0), np.float32))
+        no_rows = np.zeros((len(words), 0), np.float32), np.zeros((len(target), 0), np.float32)
         same = same_strings(words, target), np.full(len(target), -1)
         written = Spellings((words, target), bare, no_rows, no_rows, lengths, same)
         whole, ends = (side.correspondences([*bare[0]]) for side in (self.whole, self.ends))
@@ -232,7 +232,7 @@ def possible_for(counts: tuple[int, int]) -> Callable[[Mapping[str, NDArray[Any]
     def made(arrays: Mapping[str, NDArray[Any]]) -> UnseenAnswers:
         found = UnseenAnswers.of_arrays(arrays)
         sizes = (len(found.csls_back), len(found.mapped_hubness), len(found.whole.targets))
-        if (found.count, *sizes) != (counts[0], *(3 * [counts[1]])):
+        if found.count != counts[0] or {*sizes} != {counts[1]}:
             raise ValueError("no answers of this space")
         shares = found.model.mix, *found.model.curve.values
         cosines = np.concatenate([found.hubness_back, found.mapped_hubness])
