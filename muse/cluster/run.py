@@ -30,6 +30,7 @@ from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.version import __version__
 
 LOCAL = "local"
+ATTEMPTS = 3
 Make = Callable[[int], None]
 
 
@@ -69,12 +70,24 @@ def _connect(ray: Any, address: str) -> None:
     own = {"num_cpus": torch.get_num_threads(), "include_dashboard": False} if address == LOCAL else {}
     try:
         with _native_stderr_discarded():
-            ray.init(address, **quiet, **own)
+            _initialised(ray, address, quiet | own)
     except (ConnectionError, ValueError, RuntimeError, OSError) as error:
         found = " ".join(str(error).split())
         raise BadSetting(
             f"--ray needs the address of a Ray cluster, or local to start one here; got {address!r} ({found})"
         ) from error
+
+
+def _initialised(ray: Any, address: str, settings: dict[str, Any]) -> None:
+    # Where many processes start at once, the one that a cluster starts for each client of ray:// may end
+    # before it has begun; the next one does not.
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            ray.init(address, **settings)
+            return
+        except ConnectionError as error:
+            if not left or "Initialization failure" not in str(error):
+                raise
 
 
 @contextmanager

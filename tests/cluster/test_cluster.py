@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from pyarrow import dataset
 
-from muse.cluster.run import encoder_as_settings
+from muse.cluster.run import connected, encoder_as_settings
 from muse.files.parts import MANIFEST, WORK
 from muse.files.sentence_text import SLICE
 from muse.normalise import Normalisation, normalise
@@ -156,6 +156,21 @@ def test_a_client_is_served_by_a_cluster_elsewhere(
         for name in ("encode", "induce"):
             fields = end(begin(command(home, name, tmp_path / name), f"ray://127.0.0.1:{port}"))
             check(home, name, tmp_path / name, fields, muse)
+
+
+def test_a_client_whose_server_ends_at_once_asks_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def init(address: str, **_: object) -> None:
+        asked.append(address)
+        if len(asked) < 3:
+            raise ConnectionAbortedError("Initialization failure from server:\nZombieProcess")
+
+    monkeypatch.setattr("ray.init", init)
+    monkeypatch.setattr("ray.nodes", lambda: [{"Alive": True, "Resources": {"CPU": 2.0}}])
+    with connected("ray://here:1") as found:
+        assert found.cpus == 2
+    assert asked == ["ray://here:1"] * 3
 
 
 def killed(sign: str) -> bool:

@@ -202,7 +202,7 @@ def test_a_screen_reader_hears_the_answer(browser: Any, home: str) -> None:
     watched = opened(browser, home)
     page = watched.page
     look_up(page, "roi")
-    page.get_by_role("status").filter(has_text="roi → king").wait_for(state="attached")
+    page.locator("#status[role=status]").filter(has_text="roi → king").wait_for(state="attached")
     assert page.title() == "roi → king · muse"
     assert page.locator("#best").get_attribute("lang") == "en"
     assert page.locator("#map-status").get_attribute("role") == "status"
