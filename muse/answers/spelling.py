@@ -33,6 +33,7 @@ REGULARISED = 1e-2  # of the mean variance of a component
 RARE = 3  # an n-gram of fewer words corresponds to nothing that could be learned
 LONGEST = 4
 LEAST = 10  # pairs: with fewer, nothing is learned
+DOTS = 4_096  # inner products at a time: the rows of many more leave the cache
 
 Numbers = NDArray[np.int64]
 _ACCENTS = re.compile("[\u0300-\u036f]")  # marks of other scripts are vowels: they stay
@@ -239,8 +240,8 @@ def unit(rows: NDArray[np.floating[Any]]) -> Matrix:
 def dots(left: Matrix, right: Matrix, rows: Numbers, columns: Numbers) -> NDArray[np.float32]:
     """The inner products (c,) of some rows of two matrices, in bounded memory."""
     found = np.empty(len(rows), np.float32)
-    for begin in range(0, len(rows), 65_536):
-        block = slice(begin, begin + 65_536)
+    for begin in range(0, len(rows), DOTS):
+        block = slice(begin, begin + DOTS)
         found[block] = np.einsum("cd,cd->c", left[rows[block]], right[columns[block]])
     return found
 
