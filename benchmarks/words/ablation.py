@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import commit, today
 from muse.answers.candidates import Candidates
-from muse.answers.choice import RefinedViews, evidence_of
-from muse.answers.evidence import KINDS, NAMES, KnownPairs, places_of
+from muse.answers.choice import RefinedViews
+from muse.answers.evidence import KINDS, NAMES, KnownPairs, evidence_of, places_of
 from muse.answers.model import AnswerModel, read_elsewhere
 from muse.evaluation.score import bootstrap_interval
 from muse.files import read_lexicon

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.answers.candidates import NeighbourLists
-from muse.answers.choice import known_spellings
-from muse.answers.evidence import KnownPairs
+from muse.answers.evidence import KnownPairs, known_spellings
 from muse.answers.spelling import Spellings, all_grams
 from muse.space import load_space
 from muse.vectors import Matrix

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from benchmarks.align.unseen import Sentences, dice, sentences
 from benchmarks.support.pairs import SHARED, find_pair
-from muse.answers.choice import RefinedViews, evidence_of
-from muse.answers.evidence import NAMES, KnownPairs
+from muse.answers.choice import RefinedViews
+from muse.answers.evidence import NAMES, KnownPairs, evidence_of
 from muse.answers.model import ELSEWHERE, read_elsewhere, write_elsewhere
 from muse.answers.trees import Trees, fit_trees
 from muse.space import load_space

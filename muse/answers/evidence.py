@@ -6,6 +6,9 @@ spelling   learned correspondences, edit distance, common prefix and suffix, sam
 
 Where others score translations too (`muse.answers.outside`), there are both ranks by their scores, and the
 score or cell of the candidate, which becomes log odds once it is known how good the scores are.
+
+Correspondences of spelling are learned from mutual neighbours and from given pairs. They judge no pair that
+they were learned from (`SpellingHalves`).
 """
 
 from __future__ import annotations
@@ -15,7 +18,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.answers.candidates import SPELLED, Candidates, NeighbourLists, nearest_both
+from muse.answers.candidates import (
+    SPELLED,
+    Candidates,
+    NeighbourLists,
+    by_neighbours,
+    by_spelling,
+    nearest_both,
+    share_no_word,
+)
 from muse.answers.outside import OutsideScores
 from muse.answers.spelling import Correspondences, LetterSimilarity, Spellings, dots
 from muse.vectors import Matrix
@@ -35,10 +46,14 @@ KINDS = {
 NAMES = tuple(name for names in KINDS.values() for name in names)
 OUTSIDE = "other sources"
 OUTSIDE_COLUMNS = ("outside rank", "outside rank back", "outside odds")  # after NAMES, where there are scores
+AGREE = 0.05  # of mutual neighbours of both, for outside scores to be believed in how words are spelled
+SURE = 2.0  # standard errors by which neighbours must be spelled more alike than other candidates
+MUTUAL_LEAST = 100  # neighbours: with fewer, nothing is said of how they are spelled
 EQUAL = 2e-5  # scores that differ by less are of the same pair: products are summed in other orders
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
 
 
 def places_of(*names: str) -> list[int]:
@@ -210,3 +225,128 @@ def _of_spelling(
         "in both": (same >= 0)[rows].astype(np.float32),
         "in both back": (back >= 0)[columns].astype(np.float32),
     }
+
+
+def known_spellings(
+    lists: NeighbourLists, given: KnownPairs, without: NDArray[np.bool_] | None = None
+) -> tuple[Numbers, Doubles]:
+    """The pairs (p, 2) to learn correspondences from, and their weights: mutual neighbours, and those given.
+
+    Mutual neighbours of words with a pair are left out, and so are the pairs in `without` (g,).
+    """
+    mutual = _believed(lists, given)
+    if without is None:
+        return _with_given(mutual, given.pairs, given.weights)
+    return _with_given(mutual, given.pairs[~without], given.weights[~without])
+
+
+def _with_given(mutual: Numbers, pairs: Numbers, weights: Doubles) -> tuple[Numbers, Doubles]:
+    """Mutual neighbours (m, 2), which weigh 1, and then given pairs (p, 2) with their weights (p,)."""
+    return np.concatenate([mutual, pairs]), np.concatenate([np.ones(len(mutual)), weights])
+
+
+def _believed(lists: NeighbourLists, given: KnownPairs) -> Numbers:
+    """The mutual neighbours (p, 2) without those of words with a pair; a word is in one at most."""
+    mutual = lists.mutual() if given.outside is None else _surer(lists, given.outside)
+    return mutual[share_no_word(mutual, given.pairs)]
+
+
+def _surer(lists: NeighbourLists, outside: OutsideScores) -> Numbers:
+    """The mutual neighbours (p, 2), after those by outside scores if these agree with the mapping at all.
+
+    Of a word in several pairs the first is kept: where the mapping is weak, most of its own are wrong.
+    """
+    mutual, others = lists.mutual(), outside.surest()
+    ranks = np.full(len(lists.columns), -1)
+    ranks[mutual[:, 0]] = mutual[:, 1]
+    asked = others[ranks[others[:, 0]] >= 0]
+    if not len(asked) or (ranks[asked[:, 0]] == asked[:, 1]).mean() < AGREE:
+        return mutual
+    both = np.concatenate([others, mutual])
+    for side in (0, 1):
+        both = both[np.sort(np.unique(both[:, side], return_index=True)[1])]
+    return both
+
+
+@dataclass(frozen=True, eq=False)
+class SpellingHalves:
+    """Correspondences that judge no pair they were learned from, which, right or wrong, would seem alike.
+
+    The words fall into two halves, `source` (n,) and `target` (m,) of 0 and 1, mutual neighbours into the
+    same. The `correspondences` of each half, of words and of endings, are learned without its own neighbours.
+    """
+
+    correspondences: tuple[tuple[Correspondences, Correspondences], ...]
+    source: Numbers
+    target: Numbers
+
+    @classmethod
+    def of(cls, views: Views, given: KnownPairs) -> SpellingHalves:
+        """The halves by the row numbers of the sources."""
+        mutual = _believed(views.lists, given)
+        source, target = (np.arange(len(side)) % 2 for side in (views.source, views.target))
+        target[mutual[:, 1]] = source[mutual[:, 0]]
+        learned = []
+        for half in (0, 1):
+            others = mutual[source[mutual[:, 0]] != half]
+            known = _with_given(others, given.pairs, given.weights)
+            learned.append(views.written.correspondences(*known))
+        return cls(tuple(learned), source, target)
+
+    def reversed(self) -> SpellingHalves:
+        """The halves from target to source."""
+        learned = tuple((whole.reversed(), ends.reversed()) for whole, ends in self.correspondences)
+        return SpellingHalves(learned, self.target, self.source)
+
+
+def evidence_of(
+    views: Views, halves: SpellingHalves, words: Numbers
+) -> tuple[Candidates, NDArray[np.float32]]:
+    """The candidates of some source words (w,), ascending, and their evidence (c, f)."""
+    every = candidates_of(views, words)
+    width = len(NAMES) + (0 if views.outside is None else len(OUTSIDE_COLUMNS))
+    evidence = np.empty((len(every.columns), width), np.float32)
+    for half, (whole, ends) in enumerate(halves.correspondences):
+        candidates, of_half = every.only(halves.source[words] == half)
+        evidence[of_half] = gather(replace(views, whole=whole, ends=ends), candidates)
+    return every, evidence
+
+
+def candidates_of(views: Views, words: Numbers) -> Candidates:
+    """The candidates of some words (w,), ascending."""
+    same = views.written.same[0]
+    own = np.flatnonzero(same >= 0)
+    if views.spelled is None:
+        spelled = by_spelling(views.whole.source, views.whole.target, words)
+    else:
+        written = words[views.whole.source[words].any(axis=1)]
+        spelled = np.repeat(written, views.spelled[0].shape[1]), views.spelled[0][written].ravel()
+    found = [*by_neighbours(views.lists, words), spelled, (own, same[own])]
+    if views.outside is not None:
+        found.append(views.outside.candidates(words))
+    return Candidates.of(words, found, len(views.target))
+
+
+def spelling_informs(views: Views, candidates: Candidates, evidence: NDArray[np.float32]) -> bool:
+    """Whether mutual neighbours are spelled more alike than other candidates of the same words.
+
+    Otherwise spelling says nothing about translations: the words are ids, or no letters correspond. The
+    correspondences of the evidence (c, f) were learned without the pair that they judge (`SpellingHalves`).
+    """
+    mutual = views.lists.mutual()
+    if len(mutual) < MUTUAL_LEAST:
+        return False
+    chosen = candidates.are(mutual, len(views.target))
+    counts = np.maximum(np.bincount(candidates.places, minlength=len(candidates.words)), 1)
+    ahead = []
+    for name in ("correspondence", "edit"):
+        values = evidence[:, NAMES.index(name)].astype(np.float64)
+        mean = np.bincount(candidates.places, values, len(candidates.words)) / counts
+        ahead.append(_above_zero(values[chosen] - mean[candidates.places[chosen]]))
+    return any(ahead)
+
+
+def _above_zero(values: Doubles) -> bool:
+    """Whether the mean of the values (n,) is above 0 by more than SURE standard errors."""
+    error = float(values.std()) / np.sqrt(max(1, len(values)))
+    return len(values) > 1 and float(values.mean()) > SURE * error > 0

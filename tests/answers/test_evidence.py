@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from muse.answers.candidates import NeighbourLists
-from muse.answers.choice import candidates_of
-from muse.answers.evidence import NAMES, Views, gather, places_of
+from muse.answers.evidence import NAMES, Views, candidates_of, gather, places_of
 from muse.answers.spelling import Correspondences, LetterSimilarity, Spellings, plain
 from tests.support.made_up_pair import CIPHER, made_up, random_words
 
