@@ -17,6 +17,7 @@ def keep(target: str, kind: str, number: int, files: Files) -> Path:
     """The folder in which an input is kept, named after what it showed."""
     name = re.sub(r"[^A-Za-z0-9]+", "-", kind).strip("-")[:60]
     folder = CORPUS / target / f"{name}-{number}"
+    folder.mkdir(parents=True, exist_ok=True)
     put(files, folder)
     return folder
 

@@ -235,6 +235,7 @@ def _read_odd(rows: Matrix, odd: Places, block: bytes, starts: Places, ends: Pla
 
 
 def _plain_word(word: bytes) -> str | None:
+    word = word.removeprefix(b" ")  # with which every line of a file may begin
     if not word or b" " in word or b"\t" in word:
         return None
     try:

@@ -128,7 +128,7 @@ def _numbers(word: bytes, fields: list[bytes], where: Line) -> Row:
     except ValueError:
         raise _no_number(word, fields, where) from None
     # NaN fails every comparison, so it is caught here too.
-    if not (abs(values) < _TOO_LARGE).all() or any(b"_" in field for field in fields):
+    if not (abs(values) < _TOO_LARGE).all() or b"_" in b" ".join(fields):
         raise _no_number(word, fields, where)
     return values.astype(np.float32)
 
@@ -147,8 +147,11 @@ def _decoded(word: bytes, where: Line) -> str:
 
 def _runs_over(word: bytes, number: bytes) -> bool:
     # "route 66" before 0.1 is a word; "the 0.2" before 0.1 is one number too many, or two lines in one.
+    more = word.split()[1:]
+    if not more:  # as in nearly every line
+        return False
     decimal = bool(_DECIMAL.search(number))
-    return any(is_number(field) and bool(_DECIMAL.search(field)) == decimal for field in word.split()[1:])
+    return any(is_number(field) and bool(_DECIMAL.search(field)) == decimal for field in more)
 
 
 def _too_few(fields: list[bytes], where: Line) -> BrokenWord:

@@ -354,3 +354,15 @@ def test_a_line_that_is_no_word_for_most_of_its_length(tmp_path: Path) -> None:
     (tmp_path / "x.vec").write_text("the 0.1 0.2\nnew" + " york" * (1 << 14) + " 0.3 0.4\n")
     with pytest.raises(BadFile, match=r"x\.vec:2: expected a word of at most 65536 bytes, got 81923 bytes"):
         read_vectors(tmp_path / "x.vec", language="en")
+
+
+def test_lines_that_begin_with_a_space_are_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = "".join(f" w{number} 0.5 {number}\n" for number in range(100))
+    singly = list[bytes]()
+    monkeypatch.setattr(text_module, "read_line", lambda line, where: singly.append(line))
+    found = _read(tmp_path, content)
+    assert found.words == tuple(f"w{number}" for number in range(100))
+    np.testing.assert_array_equal(found.matrix, [[0.5, number] for number in range(100)])
+    assert singly == []
