@@ -213,13 +213,12 @@ def _first_answers(start: RefinedViews, elsewhere: Trees) -> AnswerTable | None:
     views = start.mapped
     some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST, len(views.source))))
     if views.outside is not None:
-        odds = _outside_odds(views.outside, some, evidence, elsewhere)
-        evidence[:, -1] = odds(evidence[:, -1], some.places)
+        _fill_outside(views.outside, some, evidence, elsewhere)
     elif not spelling_informs(views, some, evidence):
         return None
     model = AnswerModel.of_elsewhere(elsewhere, outside=views.outside is not None)
     log_odds = model.log_odds(evidence)
-    return best_answers(some, evidence[:, 0], log_odds, model.probability(evidence, log_odds))
+    return best_answers(some, log_odds, model.probability(evidence, log_odds), views.csls)
 
 
 def _refined(
@@ -359,8 +358,7 @@ def _learn(
     views, outside = start.refined, start.refined.outside
     every, evidence = evidence_of(views, start.halves, np.arange(len(views.source)))
     if outside is not None:
-        odds = _outside_odds(outside, every, evidence, elsewhere)
-        evidence[:, -1] = odds(evidence[:, -1], every.places)
+        odds = _fill_outside(outside, every, evidence, elsewhere)
         if labelled is not None:
             labelled.evidence[:, -1] = odds(labelled.evidence[:, -1], labelled.word)
     model, report = _model(labelled, elsewhere, grow)
@@ -372,44 +370,48 @@ def _learn(
     if model is None:
         return ChosenAnswers(csls_answers(start.mapped.lists), replace(report, by="csls", mix=0.0))
     report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, grow.rng))
-    csls = start.mapped.csls(every.rows, every.columns)
-    log_odds = model.log_odds(evidence)
     without = None
     if report.one_each and elsewhere is not None:
-        curve, without = _without_pairs(every, evidence, log_odds, elsewhere)
+        plain = AnswerModel.of_elsewhere(elsewhere)
+        other = plain.log_odds(evidence)
+        log_odds = model.log_odds(evidence, other)
+        curve, without = _without_pairs(every, log_odds, other, plain.probability(evidence, other))
         model = replace(model, curve=curve)
-    answers = best_answers(every, csls, log_odds, model.probability(evidence, log_odds))
+    else:
+        log_odds = model.log_odds(evidence)
+    probability = model.probability(evidence, log_odds)
+    answers = best_answers(every, log_odds, probability, start.mapped.csls)
     unseen = UnseenAnswers.of(model, views, start.mapped.lists.hubness_back, start.maps)
     return ChosenAnswers(answers, report, unseen, without)
 
 
 def _without_pairs(
-    every: Candidates, evidence: NDArray[np.float32], log_odds: Floats, elsewhere: Trees
+    every: Candidates, log_odds: Floats, other: Floats, probability: NDArray[np.float32]
 ) -> tuple[ProbabilityCurve, Numbers]:
-    """The curve for candidates with evidence (c, f) and log odds (c,), and the answers without pairs (n,).
+    """The curve for candidates with these log odds (c,), and the answers without pairs (n,).
 
-    Of the words held out one translation was known, and all others counted as wrong, however many are right.
-    The probabilities of the answers to the most frequent words are therefore distributed as those by the
-    trees from elsewhere.
+    By the trees from elsewhere they have `other` log odds (c,) and this `probability` (c,). Of the words held
+    out one translation was known, and all others counted as wrong, however many are right. The probabilities
+    of the answers to the most frequent words are therefore distributed as those by the trees from elsewhere.
     """
-    model = AnswerModel.of_elsewhere(elsewhere)
-    odds = model.log_odds(evidence)
-    best, other = (every.most(one)[:FIRST] for one in (log_odds, model.probability(evidence, odds)))
+    best, shares = (every.most(one)[:FIRST] for one in (log_odds, probability))
     known = np.isfinite(best)
     answers = np.full(len(every.words), -1)
-    firsts = every.firsts(odds)
+    firsts = every.firsts(other)
     answers[every.places[firsts]] = every.columns[firsts]
-    return ProbabilityCurve.distributed_as(best[known], other[known]), answers
+    return ProbabilityCurve.distributed_as(best[known], shares[known]), answers
 
 
-def _outside_odds(
+def _fill_outside(
     outside: OutsideScores, every: Candidates, evidence: NDArray[np.float32], elsewhere: Trees | None
 ) -> OutsideOdds:
-    """What the scores add to log odds, by the answers of all other evidence."""
+    """What the scores add to log odds, by the answers of all other evidence, which it is put into, (c, f)."""
     other = evidence[:, : len(NAMES)]
     model = AnswerModel.csls() if elsewhere is None else AnswerModel.of_elsewhere(elsewhere)
     log_odds = model.log_odds(other)
-    return measured_odds(outside, every, log_odds, model.probability(other, log_odds))
+    odds = measured_odds(outside, every, log_odds, model.probability(other, log_odds))
+    evidence[:, -1] = odds(evidence[:, -1], every.places)
+    return odds
 
 
 def _model(

@@ -8,7 +8,7 @@ novels (ELTeC and DraCor, CC BY 4.0), refined by answers of trees from English a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -136,15 +136,18 @@ class AnswerModel:
         """The model of CSLS alone."""
         return cls(None, None, 0.0, ProbabilityCurve.identity())
 
-    def log_odds(self, evidence: NDArray[np.float32]) -> Floats:
-        """The log odds (c,) of candidates by their evidence (c, f); CSLS itself if nothing was learned."""
+    def log_odds(self, evidence: NDArray[np.float32], other: Floats | None = None) -> Floats:
+        """The log odds (c,) of candidates by their evidence (c, f); CSLS itself if nothing was learned.
+
+        `other` (c,) are those by the trees from elsewhere, if they are known.
+        """
         if self.here is None and self.elsewhere is None:
             return evidence[:, NAMES.index("csls")].astype(np.float64)
         found = np.zeros(len(evidence))
         if self.here is not None and self.mix:
             found += self.mix * self.here.log_odds(evidence)
         if self.elsewhere is not None and self.mix < 1:
-            found += (1 - self.mix) * elsewhere_odds(self.elsewhere, evidence)
+            found += (1 - self.mix) * (elsewhere_odds(self.elsewhere, evidence) if other is None else other)
         return found
 
     def probability(self, evidence: NDArray[np.float32], log_odds: Floats) -> NDArray[np.float32]:
@@ -206,11 +209,14 @@ def _own_spelling(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def best_answers(
-    candidates: Candidates, csls: NDArray[np.float32], values: Floats, probability: NDArray[np.float32]
+    candidates: Candidates,
+    values: Floats,
+    probability: NDArray[np.float32],
+    csls: Callable[[Numbers, Numbers], NDArray[np.float32]],
 ) -> AnswerTable:
-    """The SHOWN best candidates of each word by `values` (c,), with their `csls` (c,) and probabilities (c,).
+    """The SHOWN best candidates of each word by `values` (c,), with their probabilities of these (c,).
 
-    None is more probable than a better one.
+    None is more probable than a better one. `csls` is that of sources (q,) and targets (q,).
     """
     order = candidates.order(values)
     kept = order[candidates.ranks < SHOWN]
@@ -220,7 +226,8 @@ def best_answers(
     shares[some] = probability[kept]
     shares = np.minimum.accumulate(shares, axis=1)
     pointers = np.concatenate([[0], np.cumsum(counts)])
-    return AnswerTable(pointers, candidates.columns[kept], csls[kept], shares[some])
+    columns = candidates.columns[kept]
+    return AnswerTable(pointers, columns, csls(candidates.rows[kept], columns), shares[some])
 
 
 @dataclass(frozen=True)

@@ -151,6 +151,19 @@ def _orthonormal(rows: Matrix) -> Matrix:
     return rows @ (vectors * scale).astype(np.float32)
 
 
+@dataclass(frozen=True)
+class CanonicalConfig:
+    """How canonical coordinates are learned.
+
+    `ridge` times the mean variance is added to each, coordinates are multiplied by this `power` of their
+    correlation, and at most so many (`most`) are kept.
+    """
+
+    ridge: float = REGULARISED
+    power: float = 1.0
+    most: int = CANONICAL
+
+
 @dataclass(frozen=True, eq=False)
 class Correspondences:
     """The canonical coordinates of all words of both languages, (n, k) and (m, k), of unit length.
@@ -181,16 +194,10 @@ class Correspondences:
         target: Matrix,
         pairs: Numbers,
         weights: NDArray[np.float64] | None = None,
-        *,
-        ridge: float = REGULARISED,
-        power: float = 1.0,
-        most: int = CANONICAL,
+        config: CanonicalConfig | None = None,
     ) -> Correspondences:
-        """The coordinates learned from weighted pairs (p, 2) of rows of components (n, c) and (m, e).
-
-        `ridge` times the mean variance is added to each, coordinates are multiplied by this `power` of their
-        correlation, and at most so many are kept.
-        """
+        """The coordinates learned from weighted pairs (p, 2) of rows of components (n, c) and (m, e)."""
+        config = config or CanonicalConfig()
         if len(pairs) < LEAST:
             return cls.none(source, target)
         weights = np.ones(len(pairs)) if weights is None else weights
@@ -198,11 +205,11 @@ class Correspondences:
         rows = source[pairs[:, 0]].astype(np.float64), target[pairs[:, 1]].astype(np.float64)
         means = [share @ side for side in rows]
         x, y = (side - mean for side, mean in zip(rows, means, strict=True))
-        whiten_x, whiten_y = (_whitening(side.T @ (side * share[:, None]), ridge) for side in (x, y))
+        whiten_x, whiten_y = (_whitening(side.T @ (side * share[:, None]), config.ridge) for side in (x, y))
         left, correlations, right = np.linalg.svd(whiten_x @ (x.T @ (y * share[:, None])) @ whiten_y)
-        count = min(most, len(correlations))
+        count = min(config.most, len(correlations))
         correlations = correlations[:count]
-        scale = correlations**power
+        scale = correlations**config.power
         maps = whiten_x @ left[:, :count] * scale, whiten_y @ right[:count].T * scale
         of_source, of_target = (
             _coordinates(*side) for side in zip((source, target), means, maps, strict=True)

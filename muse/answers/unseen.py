@@ -146,15 +146,18 @@ class UnseenAnswers:
         evidence = gather(views, candidates)
         log_odds = self.model.log_odds(evidence)
         probability = self.model.probability(evidence, log_odds)
-        csls = self._csls(rows, mapped, candidates)
-        return best_answers(candidates, csls, log_odds, probability)
+        return best_answers(candidates, log_odds, probability, self._csls(rows, mapped))
 
-    def _csls(self, rows: Matrix, targets: Matrix, candidates: Candidates) -> Floats:
-        """The CSLS (c,) of candidates by the rows (q, d) and (m, d) of the space."""
+    def _csls(self, rows: Matrix, targets: Matrix) -> Callable[[Numbers, Numbers], Floats]:
+        """The function that gives the CSLS of words with rows (q, d) and targets (m, d) of the space."""
         near = nearest(torch.from_numpy(rows), torch.from_numpy(targets), min(HUBNESS_K, len(targets)))
-        own, columns = near.scores.mean(dim=1).numpy(), candidates.columns
-        cosine = dots(rows, targets, candidates.rows, columns)
-        return np.asarray(2 * cosine - own[candidates.rows] - self.mapped_hubness[columns], np.float32)
+        own = near.scores.mean(dim=1).numpy()
+
+        def csls(words: Numbers, columns: Numbers) -> Floats:
+            cosine = dots(rows, targets, words, columns)
+            return np.asarray(2 * cosine - own[words] - self.mapped_hubness[columns], np.float32)
+
+        return csls
 
     def _lists(self, rows: Matrix, targets: Matrix) -> tuple[NeighbourLists, tuple[Numbers, Numbers]]:
         """The neighbours of the words (q, d), and the pairs of those that a target would have as its best."""
