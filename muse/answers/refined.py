@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.answers.candidates import mutual_pairs, share_no_word
-from muse.answers.spelling import CanonicalConfig, Correspondences, unit
+from muse.answers.spelling import CoordinatesConfig, Correspondences, unit
 from muse.space.answer_table import AnswerTable
 from muse.vectors import Matrix
 
@@ -116,7 +116,7 @@ class RowMaps:
 def refine(rows: tuple[Matrix, Matrix], pairs: Numbers, weights: Floats) -> tuple[Matrix, Matrix, RowMaps]:
     """The rows (n, d) and (m, d), refined by weighted pairs (p, 2), and the maps that refined them."""
     directions = min(side.shape[1] for side in rows)
-    learned = Correspondences.learned(*rows, pairs, weights, CanonicalConfig(RIDGE, POWER, directions))
+    learned = Correspondences.learned(*rows, pairs, weights, CoordinatesConfig(RIDGE, POWER, directions))
     source, target = map(_with_zeros, (learned.source, learned.target), rows)
     return source, target, RowMaps.of(learned)
 

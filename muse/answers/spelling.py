@@ -152,7 +152,7 @@ def _orthonormal(rows: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True)
-class CanonicalConfig:
+class CoordinatesConfig:
     """How canonical coordinates are learned.
 
     `ridge` times the mean variance is added to each, coordinates are multiplied by this `power` of their
@@ -194,10 +194,10 @@ class Correspondences:
         target: Matrix,
         pairs: Numbers,
         weights: NDArray[np.float64] | None = None,
-        config: CanonicalConfig | None = None,
+        config: CoordinatesConfig | None = None,
     ) -> Correspondences:
         """The coordinates learned from weighted pairs (p, 2) of rows of components (n, c) and (m, e)."""
-        config = config or CanonicalConfig()
+        config = config or CoordinatesConfig()
         if len(pairs) < LEAST:
             return cls.none(source, target)
         weights = np.ones(len(pairs)) if weights is None else weights
