@@ -237,6 +237,9 @@ def possible_for(counts: tuple[int, int]) -> Callable[[Mapping[str, NDArray[Any]
         sizes = (len(found.csls_back), len(found.mapped_hubness), len(found.whole.targets))
         if found.count != counts[0] or {*sizes} != {counts[1]}:
             raise ValueError("no answers of this space")
+        numbers = (one for name, one in arrays.items() if one.dtype.kind == "f" and name != "csls")
+        if np.isnan(found.csls_back).any() or not all(np.isfinite(one).all() for one in numbers):
+            raise ValueError("expected finite numbers")
         shares = found.model.mix, *found.model.curve.values
         cosines = np.concatenate([found.hubness_back, found.mapped_hubness])
         if not all(0 <= share <= 1 for share in shares) or not (np.abs(cosines) <= HIGHEST).all():

@@ -151,7 +151,8 @@ def _read(path: Path, read: Callable[[], Made], remedy: str) -> Made | None:
     try:
         return read() if path.exists() else None
     except _FAILURES as error:
-        log.warning("%s: not used, %s; %s", path, error, remedy)
+        found = f"a part is missing: {error}" if isinstance(error, KeyError) else str(error)
+        log.warning("%s: not used, %s; %s", path, found or type(error).__name__, remedy)
         return None
 
 
