@@ -1,4 +1,8 @@
-"""Alignment: the linear maps of both languages into the shared space, and how they were found."""
+"""Alignment: the linear maps of both languages into the shared space, and how they were found.
+
+Where the target is a store of rows that do not change, queries may have a map of their own into it
+(`StoreMap`).
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,45 @@ from muse.vectors import Matrix
 
 
 @dataclass(frozen=True, eq=False)
+class HiddenLayer:
+    """Units max(U x + b, 0) of rows x, and what they add, V times these: U (h, d), b (h,), V (k, h)."""
+
+    inner: Matrix
+    bias: Matrix
+    outer: Matrix
+
+    def __call__(self, rows: Matrix) -> Matrix:
+        """What is added (n, k) for rows (n, d)."""
+        units = rows @ self.inner.T  # (n, h)
+        units += self.bias
+        return np.asarray(np.maximum(units, 0, out=units) @ self.outer.T)
+
+
+@dataclass(frozen=True, eq=False)
+class StoreMap:
+    """What maps normalised queries (n, d) among the normalised rows (m, k) of a target that does not change.
+
+    `weight` is (k, d), and `hidden` units may add to the product.
+    """
+
+    weight: Matrix
+    hidden: HiddenLayer | None = None
+
+    def __call__(self, rows: Matrix) -> Matrix:
+        """The mapped rows (n, k), whose lengths mean nothing; zeros stay zeros."""
+        found = rows @ self.weight.T
+        if self.hidden is not None:
+            found += self.hidden(rows) * rows.any(axis=1, keepdims=True)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
 class Alignment:
     """The linear maps that bring source and target words into one space.
 
     `source_map` (k, d_source) and `target_map` (k, d_target) are float32 and act on rows: x W^T. k is the
     dimension of the shared space: that of the target if it does not change, `target_map` None.
+    `store_map` is for queries of the source among the rows of a target that does not change.
     `method` names the initialisation and, after a colon, its variant; for a detour, the language it goes over
     and the methods of both steps: via fr: gromov:rank + identical. `criterion` is the unsupervised criterion,
     NaN if unknown.
@@ -24,6 +62,7 @@ class Alignment:
     target_map: Matrix | None = None
     method: str = ""
     criterion: float = float("nan")
+    store_map: StoreMap | None = None
 
     @property
     def init(self) -> str:

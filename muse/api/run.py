@@ -501,7 +501,10 @@ def _save(
     for language, one in learned.languages.items():
         more = manifest_entry(config, one, signatures[language])
         target_map = one.alignment.target_map  # None if several languages share the target
-        sides[language] = replace(inputs.sources[language], mapping=one.alignment.source_map, more=more)
+        sides[language] = replace(
+            inputs.sources[language], mapping=one.alignment.source_map, more=more,
+            store_map=one.alignment.store_map,
+        )  # fmt: skip
     made = provenance(config, learned.languages, learned.joint, before)
     if config.into is not None:
         manifest = add_to_space(config.folder, config.into, sides, provenance=made)

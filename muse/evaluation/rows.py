@@ -31,7 +31,7 @@ from muse.normalise import normalise
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.old_rows import IntoStore
+from muse.space.old_rows import into_store
 from muse.vectors import Matrix, Vectors
 
 DEPTHS = (1, 5, 10)
@@ -223,10 +223,10 @@ def evaluate_store(
     """
     language, table = store
     space.check_raw(language, table.dimension, str(table.path))
-    into = IntoStore.of(space, language)
+    into = into_store(space, queries.language, language)
     in_space = space.map_words(queries.language, queries.matrix)
     fresh = ~is_learned(space, queries.language, in_space)
-    found = Matched.of(table, into(in_space), queries, native)
+    found = Matched.of(table, into(queries.matrix), queries, native)
     kept = fresh & found.known
     if not kept.any():
         raise Mismatch(

@@ -3,7 +3,9 @@
 .safetensors  `weight` (k, d) and a mean (d,) for each centring: `mean.0` and so on; the metadata have `steps`
               (such as unit,centre,unit), `language`, `pivot` and `version`. Rows x are normalised step by
               step, multiplied, x W^T, and scaled to unit length. A map into a store (`into`) also has
-              `shift.0` and so on, (k,): each is added, and the rows are scaled to unit length again.
+              `shift.0` and so on, (k,): each is added, and the rows are scaled to unit length again. It may
+              have hidden units, `hidden.inner` U (h, d), `hidden.bias` b (h,) and `hidden.outer` V (k, h):
+              then V max(U x + b, 0) is added to the product.
 .onnx         the same as a graph, from `vectors` (n, d) to `mapped` (n, k), float32.
 
 A row of zeros, which points nowhere, stays one.
@@ -11,18 +13,19 @@ A row of zeros, which points nowhere, stays one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from muse.alignment import HiddenLayer
 from muse.errors import BadFile, MissingExtra
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
 from muse.normalise import SMALL
 from muse.space import AlignedSpace
-from muse.space.old_rows import IntoStore
+from muse.space.old_rows import IntoStore, store_map
 from muse.vectors import Matrix
 from muse.version import __version__
 
@@ -34,7 +37,8 @@ OPSET = 17  # of ONNX: operators of 2022, which every runtime in use has
 class PortableMap:
     """The map of a language: steps of normalisation, a mean (d,) for each "centre", and weights (k, d).
 
-    `shifts` (k,) bring rows among those of a store, `into`, which did not change (`muse.space.old_rows`).
+    `shifts` (k,) bring rows among those of a store, `into`, which did not change (`muse.space.old_rows`);
+    there `hidden` units may add to the product.
     """
 
     language: str
@@ -44,6 +48,7 @@ class PortableMap:
     weight: Matrix
     shifts: tuple[Matrix, ...] = ()
     into: str = ""
+    hidden: HiddenLayer | None = None
 
     @classmethod
     def of(cls, space: AlignedSpace, language: str, into: str | None = None) -> PortableMap:
@@ -52,9 +57,13 @@ class PortableMap:
         steps, weight = side.normalisation, np.asarray(side.mapping)
         if into is None:
             return cls(language, space.pivot, tuple(steps.steps), steps.means, weight)
-        back = IntoStore.of(space, into)
-        weight = (back.mapping.T.astype(np.float64) @ weight).astype(np.float32)
-        return cls(language, space.pivot, tuple(steps.steps), steps.means, weight, back.shifts, into)
+        back, own = IntoStore.of(space, into), store_map(space, language, into)
+        hidden = None if own is None else own.hidden
+        if own is not None:
+            weight = np.asarray(own.weight)
+        else:
+            weight = (back.mapping.T.astype(np.float64) @ weight).astype(np.float32)
+        return cls(language, space.pivot, tuple(steps.steps), steps.means, weight, back.shifts, into, hidden)
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -98,6 +107,8 @@ def _as_safetensors(found: PortableMap) -> bytes:
         raise _missing("safetensors") from None
     tensors = {f"mean.{place}": mean for place, mean in enumerate(found.means)} | {"weight": found.weight}
     tensors |= {f"shift.{place}": shift for place, shift in enumerate(found.shifts)}
+    if found.hidden is not None:
+        tensors |= {f"hidden.{one.name}": getattr(found.hidden, one.name) for one in fields(found.hidden)}
     return bytes(
         save({name: np.ascontiguousarray(one, "<f4") for name, one in tensors.items()}, found.metadata)
     )
@@ -124,8 +135,16 @@ def _as_onnx(found: PortableMap) -> bytes:
         elif step == "shift":
             constants[f"shift.{place}"] = next(shifts)
             nodes.append(helper.make_node("Add", [rows, f"shift.{place}"], [after]))
-        else:
+        elif (hidden := found.hidden) is None:
             nodes.append(helper.make_node("MatMul", [rows, "weight"], [after]))
+        else:
+            constants |= {"inner": hidden.inner.T, "bias": hidden.bias, "outer": hidden.outer.T}
+            nodes.append(helper.make_node("MatMul", [rows, "inner"], ["sums"]))
+            nodes.append(helper.make_node("Add", ["sums", "bias"], ["inputs"]))
+            nodes.append(helper.make_node("Relu", ["inputs"], ["units"]))
+            nodes.append(helper.make_node("MatMul", ["units", "outer"], ["added"]))
+            nodes.append(helper.make_node("MatMul", [rows, "weight"], ["product"]))
+            nodes.append(helper.make_node("Add", ["product", "added"], [after]))
         rows = after
     # A row of zeros stays one: what the means made of it is taken out again.
     nodes.append(helper.make_node("ReduceL2", ["vectors"], ["given"], axes=[1], keepdims=1))

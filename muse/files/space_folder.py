@@ -21,6 +21,7 @@ MANIFEST = "manifest.json"
 LONGEST_NAME = 100  # of a language's folder, which is in names of files too
 WORDS, VECTORS, MAPPING, MEANS = "words.txt", "vectors.npy", "mapping.npy", "means.npy"
 TEXTS = "texts.txt"  # of unlabelled vectors, if their texts are known
+STORE_MAP, HIDDEN = "store-map.npy", "hidden.npy"  # of queries into the unchanged rows of the pivot
 _BLOCK = 1 << 20
 Content = NDArray[np.uint8]
 AGAIN = "copy the whole folder again or run muse align again"

@@ -23,9 +23,11 @@ from muse.files.json_text import parse_json
 from muse.files.source import is_stream
 from muse.files.space_folder import (
     AGAIN,
+    HIDDEN,
     MANIFEST,
     MAPPING,
     MEANS,
+    STORE_MAP,
     TEXTS,
     VECTORS,
     WORDS,
@@ -37,7 +39,15 @@ from muse.files.space_folder import (
 from muse.version import __version__
 
 ALIGNED = Path("embeddings", "aligned")  # where muse align writes spaces by default
-FILES = (WORDS, VECTORS, MAPPING, MEANS, TEXTS)  # of each language; not all have texts
+FILES = (
+    WORDS,
+    VECTORS,
+    MAPPING,
+    MEANS,
+    TEXTS,
+    STORE_MAP,
+    HIDDEN,
+)  # of each language; few have the last three
 MOST, NAMED = 1_000, 5  # files looked at in a folder, and spaces named in a message
 LARGEST = 1e38  # figures are of float32
 FORMAT, FORMAT_VERSION = "muse-space", 1
@@ -47,7 +57,7 @@ _LANGUAGE_KEYS = {"words": int, "normalisation": list}
 _OPTIONAL = {
     "method": str, "mapping": str, "verdict": dict, "settings": dict, "inputs": list, "files": list,
     "seed": int, "via": list, "history": list, "supervision": dict, "command": list, "candidates": list,
-    "texts": bool, "reason": str,
+    "texts": bool, "reason": str, "store_map": bool, "hidden_units": int,
 }  # fmt: skip
 _OWN_DIMENSION = {"dimension": int}  # of a language's own vectors, if that is not the dimension of the space
 
@@ -230,7 +240,8 @@ def _check_keys(path: Path, part: Any, keys: Mapping[Any, type], where: str = ""
 def verify(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Raise BadFile, naming the file, if a file of the space is missing or differs from its checksum."""
     for language, entry in manifest["languages"].items():
-        names = (WORDS, VECTORS, MAPPING, MEANS, *((TEXTS,) if entry.get("texts") else ()))
+        more = ((TEXTS, "texts"), (STORE_MAP, "store_map"), (HIDDEN, "hidden_units"))
+        names = (WORDS, VECTORS, MAPPING, MEANS, *(name for name, key in more if entry.get(key)))
         for name in (f"{folder_name(language)}/{name}" for name in names):
             _verify_file(folder / name, manifest["checksums"].get(name))
 

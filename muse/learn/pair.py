@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from muse.alignment import Alignment
+from muse.alignment import Alignment, HiddenLayer, StoreMap
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.files.space_record import Reason
 from muse.learn.auto import Candidate, best, candidates, improve, initialisations, reason_for
@@ -25,7 +25,7 @@ from muse.learn.initialise.components import in_smaller_space
 from muse.learn.settings import AlignConfig
 from muse.learn.supervise.choice import Start, Supervision, are_few, choose
 from muse.learn.supervise.cross_validation import wilson
-from muse.learn.supervise.evidence import Evidence, Maps, gather
+from muse.learn.supervise.evidence import Evidence, Maps, MapsWithUnits, gather
 from muse.learn.tune import tune
 from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
 from muse.lexicon import Lexicon
@@ -309,7 +309,19 @@ def learn_from_pairs(
         evidence, starts, fixed=fixed, plain=plain, regress=regress, seed=[seed, *AlignStream.PAIRS],
         runtime=runtime,
     )  # fmt: skip
-    return _alignment(maps, evidence, f"dictionary:{supervision.chosen}"), supervision
+    alignment = _alignment(maps, evidence, f"dictionary:{supervision.chosen}")
+    if supervision.into_store is not None and alignment.target_map is None:
+        alignment = replace(alignment, store_map=_store_map(supervision.into_store.maps))
+    return alignment, supervision
+
+
+def _store_map(maps: Maps) -> StoreMap:
+    """The source map with its hidden units; NotConverged if it is not finite."""
+    hidden = maps.hidden if isinstance(maps, MapsWithUnits) else ()
+    parts = [one.cpu().numpy().copy() for one in (maps.source, *hidden)]
+    if not all(np.isfinite(one).all() for one in parts):
+        raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
+    return StoreMap(parts[0], HiddenLayer(*parts[1:]) if hidden else None)
 
 
 def _maps(alignment: Alignment, evidence: Evidence) -> Maps:

@@ -24,15 +24,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from muse.alignment import HiddenLayer, StoreMap
 from muse.errors import BadFile, BadSetting, Contradiction, Mismatch, did_you_mean
 from muse.files.atomic import read_whole
 from muse.files.kept import Origin
 from muse.files.row_texts import KeptTexts
 from muse.files.space_folder import (
     AGAIN,
+    HIDDEN,
     MANIFEST,
     MAPPING,
     MEANS,
+    STORE_MAP,
     TEXTS,
     VECTORS,
     WORDS,
@@ -71,12 +74,14 @@ _RANK = 1e-5  # singular values below this share of the largest are rounding: ma
 class Side:
     """One language of a space: its mapped rows (n, k) of unit length, the normalisation and the mapping.
 
-    `mapping` (k, d) acts on normalised rows, x W^T.
+    `mapping` (k, d) acts on normalised rows, x W^T. `store_map` is for queries among the unchanged rows of
+    the pivot (`muse.space.old_rows`).
     """
 
     vectors: Vectors
     mapping: Matrix
     normalisation: Normalisation
+    store_map: StoreMap | None = None
 
     def __repr__(self) -> str:
         return f"Side({self.vectors.summary}, {self.vectors.dimension} dimensions)"
@@ -345,7 +350,10 @@ class AlignedSpace:
 
         Raise Mismatch for rows that are not finite, and for an array of another shape.
         """
-        side = self.side(language)
+        return mapped(self.normalised(language, matrix), self.side(language).mapping)
+
+    def normalised(self, language: str, matrix: Matrix) -> Matrix:
+        """New words of `language`, raw rows (n, d), normalised as its words were; Mismatch as `map_words`."""
         if matrix.ndim != 2:
             raise Mismatch(
                 f"new words of {language} must be rows (n, d), got an array of shape {matrix.shape}; give "
@@ -358,7 +366,7 @@ class AlignedSpace:
                 f"new words of {language}: expected finite numbers, got nan or inf in row "
                 f"{int(np.argmin(finite)) + 1} of {len(matrix)}; leave such rows out"
             )
-        return mapped(side.normalisation.apply(matrix), side.mapping)
+        return self.side(language).normalisation.apply(matrix)
 
     def check_raw(self, language: str, dimension: int, name: str) -> None:
         """Raise Mismatch unless raw rows of `language` have that dimension; `name` says where they are."""
@@ -475,7 +483,7 @@ def _made_side(folder: Path, side: SideToSave) -> Side:
         vectors.language, vectors.words, read_array(home / VECTORS, (n, len(mapping))), ranked=vectors.ranked,
         texts=None if vectors.texts is None else KeptTexts(home / TEXTS, n),
     )  # fmt: skip
-    return Side(saved, mapping, side.normalisation)
+    return Side(saved, mapping, side.normalisation, side.store_map)
 
 
 def _load_sides(
@@ -516,7 +524,7 @@ class _Contents:
 
 def _content_of_small(path: Path) -> Content | None:
     """The bytes of a small file; None of one to map."""
-    return read_content(path) if path.name in (MAPPING, MEANS) else None
+    return read_content(path) if path.name in (MAPPING, MEANS, STORE_MAP, HIDDEN) else None
 
 
 def _log_recall(recall: Recall) -> None:
@@ -526,6 +534,10 @@ def _log_recall(recall: Recall) -> None:
 def _check_numbers(home: Path, side: Side) -> None:
     """Raise BadFile if a number of a language is not finite: all that is computed of it would be nan."""
     arrays = {VECTORS: side.vectors.matrix, MAPPING: side.mapping, MEANS: np.array(side.normalisation.means)}
+    if (store := side.store_map) is not None:
+        arrays[STORE_MAP] = store.weight
+        if store.hidden is not None:
+            arrays[HIDDEN] = np.concatenate([store.hidden.inner, store.hidden.outer.T], axis=1)
     for name, array in arrays.items():
         if not all(np.isfinite(array[begin : begin + CHUNK]).all() for begin in range(0, len(array), CHUNK)):
             raise BadFile(f"{home / name}: expected finite numbers, got nan or inf; {AGAIN}")
@@ -548,4 +560,10 @@ def _load_side(
     vectors = Vectors(language, words, rows, ranked=entry.get("ranked") is not False, texts=texts)
     means = read_array(home / MEANS, (steps.count("centre"), d), read(home / MEANS))
     mapping = read_array(home / MAPPING, (k, d), read(home / MAPPING))
-    return Side(vectors, mapping, Normalisation(steps, tuple(means)))
+    store = None
+    if entry.get("store_map"):
+        store = StoreMap(read_array(home / STORE_MAP, (k, d), read(home / STORE_MAP)))
+        if units := entry.get("hidden_units"):
+            whole = read_array(home / HIDDEN, (units, d + 1 + k), read(home / HIDDEN))
+            store = replace(store, hidden=HiddenLayer(whole[:, :d], whole[:, d], whole[:, d + 1 :].T))
+    return Side(vectors, mapping, Normalisation(steps, tuple(means)), store)

@@ -31,7 +31,7 @@ from muse.files.vectors.table import Table
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space.aligned import AlignedSpace
-from muse.space.old_rows import IntoStore
+from muse.space.old_rows import into_store
 from muse.space.subwords import learn_subwords
 from muse.vectors import Brief, Matrix, Vectors, WordIndex
 
@@ -281,8 +281,9 @@ def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress:
     """
     path, out = files.path, files.out
     check_store_file(out, half=files.half)
-    back = None if files.into is None else IntoStore.of(space, files.into)
-    k = space.side(language).mapping.shape[0] if back is None else back.mapping.shape[1]
+    queries = None if files.into is None else into_store(space, language, files.into)
+    k = space.side(language).mapping.shape[0]
+    k = k if files.into is None else space.side(files.into).mapping.shape[1]
     with open_table(path, files.column) as table:
         space.check_raw(language, table.dimension, str(path))
         blocks = progress.through(
@@ -299,7 +300,7 @@ def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress:
                 mapped = space.map_words(language, rows)
                 if not count:
                     _check_words(space, language, path, ids, mapped)
-                write(ids, mapped if back is None else back(mapped))
+                write(ids, mapped if queries is None else queries(rows))
                 count += len(rows)
             _check_places(table, out)
             table.dropped.settle(path, beyond_ascii=beyond_ascii)

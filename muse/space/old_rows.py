@@ -9,15 +9,20 @@ back:
 u is a row of the space, B (k, d) the map of the store's language, m (d,) the mean that was subtracted from
 its unit rows; the mean of the squares of their lengths is then 1 - |m|^2. So the query lies where a row of
 the store would, and what all of them have in common, m, counts in its searches too.
+
+A space that was learned from pairs of rows has a map for such queries alone (`StoreMap`): the one that kept
+most neighbours of held-out pairs. The map into the space is chosen by counterparts first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from muse.alignment import StoreMap
 from muse.errors import BadSetting, Mismatch
 from muse.normalise import normalise
 from muse.space.aligned import AlignedSpace
@@ -66,4 +71,17 @@ def map_into_store(space: AlignedSpace, language: str, matrix: Matrix, store: st
     """
     if language == store:
         raise Mismatch(f"rows of {language} are among those of {store} already; search with them as they are")
-    return IntoStore.of(space, store)(space.map_words(language, matrix))
+    return into_store(space, language, store)(matrix)
+
+
+def into_store(space: AlignedSpace, language: str, store: str) -> Callable[[Matrix], Matrix]:
+    """What maps new rows of `language` (n, d) as queries (n, e) for the unchanged rows of `store`."""
+    back, own = IntoStore.of(space, store), store_map(space, language, store)
+    if own is None:
+        return lambda matrix: back(space.map_words(language, matrix))
+    return lambda matrix: back(own(space.normalised(language, matrix)))
+
+
+def store_map(space: AlignedSpace, language: str, store: str) -> StoreMap | None:
+    """The map of `language` that is for queries among the rows of `store` alone; None if there is none."""
+    return space.side(language).store_map if store == space.pivot else None

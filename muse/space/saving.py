@@ -15,15 +15,17 @@ from unicodedata import normalize
 
 import numpy as np
 
-from muse.alignment import Alignment
+from muse.alignment import Alignment, StoreMap
 from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
 from muse.files.atomic import atomic_folder, refuse_of_another, writing
 from muse.files.row_texts import write_texts
 from muse.files.source import is_stream
 from muse.files.space_folder import (
+    HIDDEN,
     MANIFEST,
     MAPPING,
     MEANS,
+    STORE_MAP,
     TEXTS,
     VECTORS,
     WORDS,
@@ -57,7 +59,7 @@ class SideToSave:
     """One language to be saved: its *normalised* rows (n, d), and the mapping (k, d), None for the identity.
 
     `files` are the files its words came from: their checksums go into the manifest. `more` are
-    additional entries for the language in the manifest.
+    additional entries for the language in the manifest. `store_map` is for queries into the pivot.
     """
 
     vectors: Vectors
@@ -65,6 +67,7 @@ class SideToSave:
     mapping: Matrix | None = None
     files: tuple[Path | str, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
+    store_map: StoreMap | None = None
 
     def map_or_identity(self) -> Matrix:
         """The mapping (k, d)."""
@@ -181,6 +184,11 @@ def save_side(folder: Path, side: SideToSave) -> None:
     write_array(folder / VECTORS, (len(side.vectors), k), side.mapped_rows())
     write_array(folder / MAPPING, (k, d), [side.map_or_identity()])
     write_array(folder / MEANS, (len(side.normalisation.means), d), side.normalisation.means)
+    if side.store_map is not None:
+        write_array(folder / STORE_MAP, (k, d), [side.store_map.weight])
+        if (hidden := side.store_map.hidden) is not None:
+            whole = np.concatenate([hidden.inner, hidden.bias[:, None], hidden.outer.T], axis=1)
+            write_array(folder / HIDDEN, (len(whole), d + 1 + k), [whole])
 
 
 def _manifest(
@@ -212,10 +220,17 @@ def language_entry(side: SideToSave, role: str) -> dict[str, Any]:
         **({} if k == d else {"dimension": d}),
         **({} if side.vectors.ranked else {"ranked": False}),
         **({} if side.vectors.texts is None else {"texts": True}),
+        **_store_entry(side.store_map),
         "words": len(side.vectors),
         "normalisation": side.normalisation.steps,
         "files": [input_file(path) for path in side.files],
     }
+
+
+def _store_entry(found: StoreMap | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    return {"store_map": True, **({} if found.hidden is None else {"hidden_units": len(found.hidden.bias)})}
 
 
 def is_rotation(side: SideToSave) -> bool:

@@ -14,7 +14,7 @@ from muse.space import AlignedSpace
 from muse.space.old_rows import map_into_store
 from muse.vectors import Matrix
 from tests.support.command import Command
-from tests.support.spaces import raw_rows, saved
+from tests.support.spaces import raw_rows, saved, saved_with_store_map
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,11 @@ def by_numpy(path: Path, given: Matrix) -> Matrix:
                 found = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-15)
             else:
                 found, means = found - file.get_tensor(f"mean.{means}"), means + 1
-        found = found @ file.get_tensor("weight").T
+        mapped = found @ file.get_tensor("weight").T
+        if "hidden.inner" in file.keys():  # noqa: SIM118
+            inner, bias, outer = (file.get_tensor(f"hidden.{name}") for name in ("inner", "bias", "outer"))
+            mapped += np.maximum(found @ inner.T + bias, 0) @ outer.T
+        found = mapped
         shifts = sorted(name for name in file.keys() if name.startswith("shift."))  # noqa: SIM118
         for shift in [None, *shifts]:
             found = found if shift is None else found + file.get_tensor(shift)
@@ -67,7 +71,9 @@ def test_onnx_runtime_applies_the_map(space: AlignedSpace, tmp_path: Path, langu
     assert session.get_modelmeta().custom_metadata_map["language"] == language
 
 
-def test_a_map_into_a_store_is_that_of_muse(space: AlignedSpace, tmp_path: Path) -> None:
+@pytest.mark.parametrize("units", [None, 0, 5])
+def test_a_map_into_a_store_is_that_of_muse(space: AlignedSpace, tmp_path: Path, units: int | None) -> None:
+    space = space if units is None else saved_with_store_map(tmp_path / "space", units)
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     expected = map_into_store(space, "fr", rows(), "en")

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
 from muse.normalise import Normalisation, normalise
-from muse.space import AlignedSpace, Side
+from muse.space import AlignedSpace, Side, load_space
 from muse.space.old_rows import IntoStore, map_into_store
 from muse.vectors import Matrix, Vectors
 from tests.support.command import Command
-from tests.support.spaces import STEPS, raw_rows, rotation, saved
+from tests.support.spaces import STEPS, raw_rows, rotation, saved, saved_with_store_map
 
 
 def unit(rows: Matrix) -> Matrix:
@@ -78,6 +78,39 @@ def test_a_rotated_language_is_rotated_back() -> None:
     found = map_into_store(space, "en", store, "fr")
     own = unit(store @ rotation(1))
     assert ((found @ own.T).argmax(axis=1) == np.arange(60)).mean() > 0.95
+
+
+@pytest.mark.parametrize("units", [0, 5])
+def test_a_map_for_queries_alone_is_used_for_them_alone(tmp_path: Path, units: int) -> None:
+    space, plain = saved_with_store_map(tmp_path / "space", units), saved(tmp_path / "plain")
+    queries = raw_rows(2, 9)
+    queries[4] = 0
+    found = space.side("fr").store_map
+    assert found is not None and (found.hidden is not None) == bool(units)
+    x = plain.side("fr").normalisation.apply(queries).astype(np.float64)
+    mapped = x @ found.weight.T
+    if found.hidden is not None:
+        mapped += np.maximum(x @ found.hidden.inner.T + found.hidden.bias, 0) @ found.hidden.outer.T
+    (mean,) = plain.side("en").normalisation.means
+    mapped[4] = 1  # any row: zeros stay zeros
+    expected = unit(unit(mapped.astype(np.float32)) * np.sqrt(1 - mean @ mean) + mean)
+    expected[4] = 0
+    np.testing.assert_allclose(map_into_store(space, "fr", queries, "en"), expected, atol=1e-6)
+    np.testing.assert_array_equal(space.map_words("fr", queries), plain.map_words("fr", queries))
+    back = map_into_store(space, "en", queries, "fr")
+    np.testing.assert_array_equal(back, map_into_store(plain, "en", queries, "fr"))
+
+
+def test_a_damaged_map_for_queries_is_named(tmp_path: Path) -> None:
+    home = tmp_path / "space"
+    saved_with_store_map(home)
+    weights = np.load(home / "fr" / "hidden.npy")
+    np.save(home / "fr" / "hidden.npy", weights + 1)
+    with pytest.raises(BadFile, match=r"hidden\.npy"):
+        load_space(home)
+    np.save(home / "fr" / "hidden.npy", weights[1:])
+    with pytest.raises(BadFile, match=r"hidden\.npy: expected float32 of shape \(5, 17\)"):
+        load_space(home, check=False)
 
 
 def test_what_has_no_way_back_is_refused() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from muse.alignment import HiddenLayer, StoreMap
 from muse.normalise import Normalisation, normalise
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace, Provenance, Side, SideToSave, load_space, save_space
@@ -58,6 +60,19 @@ def sides_to_save(
 def saved(folder: Path, *others: str, count: int = 40, plain: bool = False) -> AlignedSpace:
     """A space that was saved to `folder` and loaded again."""
     sides = sides_to_save(*others, count=count, plain=plain)
+    save_space(folder, sides, pivot="en", provenance=PROVENANCE)
+    return load_space(folder)
+
+
+def saved_with_store_map(folder: Path, units: int = 5) -> AlignedSpace:
+    """The same space, where fr has a map of its own into the rows of en, with this number of hidden units."""
+    rng = np.random.default_rng(3)
+    weight, inner, bias, outer = (
+        rng.normal(size=shape).astype(np.float32) for shape in ((8, 8), (units, 8), (units,), (8, units))
+    )
+    found = StoreMap(weight, HiddenLayer(inner, bias, outer) if units else None)
+    sides = sides_to_save("fr")
+    sides["fr"] = replace(sides["fr"], store_map=found)
     save_space(folder, sides, pivot="en", provenance=PROVENANCE)
     return load_space(folder)
 

@@ -1,6 +1,9 @@
-"""Choice: the method that translates held-out pairs best, or of equals the simplest.
+"""HeldOutTrials: the method that translates held-out pairs best, or of equals the simplest.
 
-For rows in no order, it is of equals the one that keeps most neighbours of held-out rows (`neighbours`).
+For rows in no order, it is of equals the one that keeps most neighbours of held-out rows
+(`cross_validation`). Queries that are mapped into a store that does not change have a map of their own, the
+one that keeps most neighbours whatever its counterparts; with many pairs hidden units are added if that
+surely keeps more.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.linear import CanonicalConfig
 from muse.learn.supervise.methods import (
     CORRECTIONS,
+    NETWORK_PENALTIES,
     PENALTIES,
     RANKED_PENALTY,
     RANKS,
@@ -39,6 +43,7 @@ from muse.learn.supervise.methods import (
     contrastive_method,
     corrected_method,
     fitted_once,
+    network_methods,
     procrustes_method,
     refined_method,
     relaxed_method,
@@ -63,6 +68,7 @@ FEW = 2_000  # source words
 # Pairs: training, and self-learning from what succeeded without pairs, may spoil rare words, and fewer pairs
 # cannot show that they did.
 LEAST_TO_TRAIN = 500
+LEAST_FOR_NETWORK = 1_000  # pairs: with 200, hidden units gained nothing
 SURE = 2.0  # standard errors
 FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
@@ -108,6 +114,19 @@ class MethodScore:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class MapIntoStore:
+    """The maps of the method that keeps most neighbours, and their share, of held-out rows, in percent."""
+
+    method: str
+    maps: Maps
+    kept: float
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields that `--json` and the manifest show."""
+        return {"chosen": self.method, "kept_neighbours": round(self.kept, 2)}
+
+
 @dataclass(frozen=True)
 class Supervision:
     """What was learned from pairs: the method chosen, and its P@1 in percent on pairs held out.
@@ -115,6 +134,7 @@ class Supervision:
     `pairs` are those known in both vocabularies; `right` of `tested` words were translated correctly;
     `chance` is the P@1 of shuffled translations. A single source word leaves none to hold out. `noun` is what
     is translated: words, or rows. `held_out` are the maps of that method fitted without some of the pairs.
+    `into_store` maps queries into a target that does not change.
     """
 
     pairs: int
@@ -125,6 +145,7 @@ class Supervision:
     candidates: tuple[Mapping[str, Any], ...]
     noun: str = "words"
     held_out: HeldOutMaps | None = field(default=None, repr=False, compare=False)
+    into_store: MapIntoStore | None = field(default=None, repr=False, compare=False)
 
     @property
     def p_at_1(self) -> float | None:
@@ -149,6 +170,7 @@ class Supervision:
             **_held_out(self.right, self.tested),
             "chance": round(self.chance, 4),
             "candidates": list(self.candidates),
+            **({} if self.into_store is None else {"into_store": self.into_store.as_json()}),
         }
 
 
@@ -161,8 +183,11 @@ def _held_out(right: int, tested: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Choice:
-    """What the methods are tested with."""
+class HeldOutTrials:
+    """What the methods are tested with.
+
+    `fixed` leaves the target as it is, `regress` counts the neighbours that are kept, too.
+    """
 
     folds: Folds
     search: HeldOutSearch
@@ -173,10 +198,12 @@ class _Choice:
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def maps(self, method: Method, evidence: Evidence, *, last: bool = False) -> Maps:
+        """The maps of a method, which leave the target as it is where that is asked for."""
         found = method.fit(evidence, last)
         return found.into_target() if self.fixed else found
 
     def test(self, method: Method) -> MethodScore:
+        """The method, tested on the folds."""
         began = time.perf_counter()
         fits = self.fits(method)
         ranks = held_out(fits, self.folds, self.search)
@@ -199,6 +226,7 @@ class _Choice:
         return [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
 
     def rng(self) -> np.random.Generator:
+        """The same generator each time."""
         return np.random.default_rng([*self.seed, 1])
 
 
@@ -233,18 +261,20 @@ def choose(
         "methods",
         may_end_early=True,
     ) as tick:
-        choice = _Choice(folds, search, fixed, regress, seed, tick)
+        choice = HeldOutTrials(folds, search, fixed, regress, seed, tick)
         tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
         overruling = len(evidence) < LEAST_TO_TRAIN and _is_led_by_a_start(tested, starts)
         if regress and not overruling:
             best = keeping_most(tested)
         else:
             best = simplest(tested, SURE if overruling else 1.0)
+        into_store, tested = choose_into_store(choice, tested) if regress and fixed else (None, tested)
         maps = choice.maps(best.method, evidence, last=True)
         found = held_out(best.fits, folds, HeldOutSearch.of(evidence, rng, FINAL))
     supervision = Supervision(
         len(evidence), best.method.name, found.right, len(found.ranks), chance(found, evidence),
         tuple(one.as_json() for one in tested), held_out=HeldOutMaps.of(best.fits, folds),
+        into_store=into_store,
     )  # fmt: skip
     return maps, supervision
 
@@ -254,11 +284,12 @@ def _steps(evidence: Evidence, starts: Sequence[Start], regress: bool) -> int:
     steps = METHODS + TRANSPORTS * are_few(evidence) + 2 * len(starts)
     if regress:
         bases = 2 + TRANSPORTS * are_few(evidence) + 2 * len(starts)
-        return steps + len(RANKS) + len(PENALTIES) + len(CORRECTIONS) * bases
+        networks = len(NETWORK_PENALTIES) * (len(evidence) >= LEAST_FOR_NETWORK)
+        return steps + len(RANKS) + len(PENALTIES) + len(CORRECTIONS) * bases + networks
     return steps + TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
 
 
-def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
+def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]:
     """All methods, tested, simplest first: what was learned without the pairs needs no fit at all.
 
     Maps fitted to induced pairs too have no more parameters than others, and several times the pairs
@@ -295,7 +326,7 @@ def _tested(choice: _Choice, starts: Sequence[Start]) -> list[MethodScore]:
     return [*inducing, *fitted, *map(choice.test, trained)]
 
 
-def _regressions(choice: _Choice, bases: Sequence[MethodScore]) -> list[MethodScore]:
+def _regressions(choice: HeldOutTrials, bases: Sequence[MethodScore]) -> list[MethodScore]:
     """Ridge regressions, and those that correct a rotation, what was learned without pairs or from more."""
     rotation, *_ = starts = [fitted_once(one.method) for one in bases]
     return [
@@ -303,6 +334,36 @@ def _regressions(choice: _Choice, bases: Sequence[MethodScore]) -> list[MethodSc
         *(choice.test(corrected_method(one, size)) for one in starts for size in CORRECTIONS),
         *(choice.test(ridge_method(size)) for size in PENALTIES[::-1]),
     ]
+
+
+def choose_into_store(
+    choice: HeldOutTrials, tested: Sequence[MethodScore]
+) -> tuple[MapIntoStore | None, list[MethodScore]]:
+    """What keeps most neighbours of held-out rows, fitted to all pairs, and all that was tested."""
+    evidence = choice.folds.evidence
+    if not all(one.kept for one in tested):  # a single pair leaves none to hold out
+        return None, [*tested]
+    common = sorted(set.intersection(*(set(one.kept or {}) for one in tested)))
+    best = max(tested, key=lambda one: sum((one.kept or {})[word] for word in common))
+    networks = list[MethodScore]()
+    if len(evidence) >= LEAST_FOR_NETWORK:
+        known = ((own, maps) for (own, _), maps in zip(choice.folds.trials, best.fits, strict=False))
+        start = fitted_once(best.method, known)
+        networks = [choice.test(one) for one in network_methods(start, choice.rng)]
+        better = [one for one in networks if _surely_keeps_more(one, best)]
+        best = max(better, key=lambda one: fmean((one.kept or {}).values()), default=best)
+    maps = choice.maps(best.method, evidence, last=True)
+    return MapIntoStore(best.method.name, maps, 100 * fmean((best.kept or {}).values())), [*tested, *networks]
+
+
+def _surely_keeps_more(one: MethodScore, other: MethodScore) -> bool:
+    """Whether a method keeps more neighbours than another by two standard errors.
+
+    A network has a hundred times the parameters of a linear map, so one is not enough.
+    """
+    kept, others = one.kept or {}, other.kept or {}
+    gained = np.array([kept[word] - others[word] for word in sorted(set(kept) & set(others))])
+    return len(gained) > 1 and bool(gained.mean() > SURE * gained.std(ddof=1) / np.sqrt(len(gained)))
 
 
 def _is_led_by_a_start(tested: Sequence[MethodScore], starts: Sequence[Start]) -> bool:

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 FLOOR = 1e-6  # of the largest eigenvalue: whitening a flat direction would blow up noise
 MANY = 3  # pairs a word: from there on the moments are summed word by word
 BLOCK = 1 << 16  # pairs at once
+BLOCK_OF_UNITS = 4_096  # rows whose hidden units are in memory at once
 LEAST_KNOWN = 0.5  # the share of the pairs below which a warning says that few are known
 
 
@@ -101,6 +102,23 @@ class CrossMoments:
         return self.both / self.weight
 
 
+class HiddenUnits(NamedTuple):
+    """A layer of units max(U x + b, 0), U (h, ds) and b (h,), and the weights V (k, h) of what they add."""
+
+    inner: Tensor
+    bias: Tensor
+    outer: Tensor
+
+    def units(self, rows: Tensor) -> Tensor:
+        """The units (n, h) of rows (n, ds)."""
+        return torch.relu(torch.addmm(self.bias, rows, self.inner.T))
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """What is added (n, k) for rows (n, ds)."""
+        blocks = [self.units(block) @ self.outer.T for block in torch.split(rows, BLOCK_OF_UNITS)]
+        return torch.cat(blocks) if len(blocks) > 1 else blocks[0]
+
+
 class Maps(NamedTuple):
     """The linear maps of both languages into a shared space: (k, ds) and (k, dt); rows become x A^T."""
 
@@ -130,6 +148,27 @@ class Maps(NamedTuple):
         """
         d = self.target.shape[1]
         return Maps(self.target.T @ self.source, torch.eye(d, dtype=self.source.dtype).to(self.source.device))
+
+
+class MapsWithUnits(Maps):
+    """Maps into a target that stays as it is, where `hidden` units add to the map of the source."""
+
+    hidden: HiddenUnits
+
+    @classmethod
+    def of(cls, maps: Maps, hidden: HiddenUnits) -> MapsWithUnits:
+        """The maps with these units."""
+        found = cls(*maps)
+        found.hidden = hidden
+        return found
+
+    def of_source(self, rows: Tensor) -> Tensor:
+        """Source rows (n, ds) among the target's, (n, dt), of unit length."""
+        return normalize(rows @ self.source.T + self.hidden(rows))
+
+    def into_target(self) -> Maps:
+        """These maps: they leave the target as it is."""
+        return self
 
 
 @dataclass(frozen=True, eq=False)

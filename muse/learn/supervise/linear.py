@@ -1,4 +1,4 @@
-"""Linear maps in closed form: orthogonal, ridge, corrected, canonical and whitened.
+"""Maps in closed form: orthogonal, ridge, corrected, canonical and whitened; and with hidden units.
 
 orthogonal    Procrustes on the pairs, the baseline; the target does not move.
 ridge         Ridge regression of the target on the source (Hoerl and Kennard, 1970): directions may be
@@ -14,16 +14,21 @@ canonical     Regularised canonical correlation analysis, with directions weight
 fit_whitened  Maps that whiten, rotate, weight directions by their correlation and undo the whitening: the
               last step of Artetxe et al. (2018), from their framework of 2018 (AAAI), section 3. The maps are
               no longer isometries and the target moves too.
+with_units    A small residual network, M x + V max(U x + b, 0), as Drift-Adapter has one (Vejendla, 2025). M
+              was learned before. U and b are drawn, so that V is a ridge regression (random features, Rahimi
+              and Recht, 2008): no descent, and a penalty in place of early stopping.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from muse.learn.supervise.evidence import CrossMoments, Evidence, Maps
+from muse.learn.supervise.evidence import CrossMoments, Evidence, HiddenUnits, Maps, MapsWithUnits
 from muse.procrustes import procrustes, rotation, svd
 
 SMALL = 1e-30  # below every variance
@@ -72,6 +77,47 @@ def _penalised(moments: CrossMoments, covariance: Tensor, penalty: float) -> Ten
         spread.vectors / (spread.values.clamp_min(0) + penalty * spread.values.mean())
     ) @ spread.vectors.T
     return (inverse @ covariance).T
+
+
+def best_scale(evidence: Evidence, start: Tensor) -> float:
+    """The scale s of a map V (dt, ds) at which s V x is closest to y over the pairs."""
+    moments, given = evidence.moments, start.double()
+    fitted = (given @ moments.source * given).sum().clamp_min(SMALL)
+    return float((given * moments.both.T).sum() / fitted)
+
+
+def drawn_units(d: int, count: int, rng: np.random.Generator) -> HiddenUnits:
+    """Hidden units (h, d) that are normally distributed, whose last is always 1, and which add nothing."""
+    inner, bias = rng.standard_normal((count, d)), rng.standard_normal(count)
+    inner[-1], bias[-1] = 0, 1
+    return HiddenUnits(torch.from_numpy(inner).float(), torch.from_numpy(bias).float(), torch.zeros(0, count))
+
+
+def with_units(
+    evidence: Evidence, start: Tensor, units: HiddenUnits, penalties: Sequence[float]
+) -> list[MapsWithUnits]:
+    """For each penalty the map s M (dt, ds), a `start` M at its best scale, with what the units add to it.
+
+    V is the ridge regression of y - s M x on the units less their means, over the pairs, weighted; the unit
+    that is always 1 takes what the means amount to.
+    """
+    base = best_scale(evidence, start) * start.double()
+    drawn = HiddenUnits(*(one.to(evidence.x) for one in units))
+    hidden, weights = drawn.units(evidence.left.to(evidence.x)), evidence.weights / evidence.weights.sum()
+    centre = weights @ hidden  # (h,)
+    hidden -= centre
+    rest = evidence.right - evidence.left @ base.T  # (p, dt)
+    weighted = weights[:, None] * hidden
+    gram, along = (hidden.T @ weighted).double(), weighted.double().T @ rest  # (h, h), (h, dt)
+    mean = float(gram.diagonal().mean())
+    found = []
+    for penalty in penalties:
+        ridged = gram + penalty * mean * torch.eye(len(gram)).to(gram)
+        outer = torch.cholesky_solve(along, torch.linalg.cholesky(ridged)).T  # (dt, h)
+        outer[:, -1] -= outer @ centre.double()
+        hidden_units = drawn._replace(outer=outer.to(evidence.x))
+        found.append(MapsWithUnits.of(_into_target(base, evidence), hidden_units))
+    return found
 
 
 def _into_target(mapping: Tensor, evidence: Evidence) -> Maps:

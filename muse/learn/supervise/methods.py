@@ -12,8 +12,9 @@ contrastive  Both maps, trained to distinguish each translation from its hardest
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ from torch.nn.functional import embedding_bag
 
 from muse.learn.refine import RefineConfig
 from muse.learn.supervise.cross_validation import trimmed
-from muse.learn.supervise.evidence import Evidence, Maps
+from muse.learn.supervise.evidence import Evidence, Maps, MapsWithUnits
 from muse.learn.supervise.induced import (
     GuidedTransportConfig,
     SelfLearningConfig,
@@ -34,9 +35,11 @@ from muse.learn.supervise.linear import (
     CanonicalConfig,
     canonical,
     corrected,
+    drawn_units,
     fit_whitened,
     orthogonal,
     ridge,
+    with_units,
 )
 from muse.search.exact import nearest
 
@@ -57,6 +60,8 @@ PENALTIES = (0.03, 0.3, 3.0)  # of ridge regression, from hardly any to one for 
 CORRECTIONS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # penalties of what corrects another map
 RANKS = (16, 64)  # of corrections, with the penalty of those
 RANKED_PENALTY = 0.3
+UNITS = 2_048  # hidden units of a network
+NETWORK_PENALTIES = (0.3, 1.0, 3.0)  # in mean variances of a unit
 LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 
 Fit = Callable[[Evidence, bool], Maps]  # the flag: True for the final fit, False within cross-validation
@@ -238,9 +243,12 @@ def corrected_method(start: Method, penalty: float, rank: int | None = None) -> 
     return Method(name if rank is None else f"{name},rank:{rank}", fit, start.slow)
 
 
-def fitted_once(method: Method) -> Method:
-    """The method, which keeps what it fitted to an evidence: corrections of many penalties begin with it."""
-    kept: dict[tuple[int, bool], tuple[Evidence, Maps]] = {}
+def fitted_once(method: Method, known: Iterable[tuple[Evidence, Maps]] = ()) -> Method:
+    """The method, which keeps what it fitted to an evidence: corrections of many penalties begin with it.
+
+    `known` are maps that it fitted before, to parts of the evidence.
+    """
+    kept = {(id(evidence), False): (evidence, maps) for evidence, maps in known}
 
     def fit(evidence: Evidence, last: bool) -> Maps:
         key = id(evidence), last
@@ -250,6 +258,24 @@ def fitted_once(method: Method) -> Method:
         return kept[key][1]
 
     return Method(method.name, fit, method.slow, method.with_induced_pairs)
+
+
+def network_methods(start: Method, rng: Rng) -> list[Method]:
+    """The maps of `start` with what hidden units add to them, for each penalty, fitted together."""
+    kept: dict[tuple[int, bool], tuple[Evidence, list[MapsWithUnits]]] = {}
+
+    def fit(place: int, evidence: Evidence, last: bool) -> Maps:
+        key = id(evidence), last
+        if key not in kept:
+            mapping = start.fit(evidence, last).into_target().source
+            units = drawn_units(mapping.shape[1], UNITS, rng())
+            kept[key] = evidence, with_units(evidence, mapping, units, NETWORK_PENALTIES)
+        return kept[key][1][place]
+
+    return [
+        Method(f"{start.name}+network:{penalty:g}", partial(fit, place), start.slow)
+        for place, penalty in enumerate(NETWORK_PENALTIES)
+    ]
 
 
 def whitened_method() -> Method:
