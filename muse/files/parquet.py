@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra
-from muse.files.payloads import ColumnNames, Payload, as_cell
+from muse.files.payloads import ColumnNames, Payload, as_cell, kind_of
 from muse.files.source import DAMAGED, first_bytes, refuse_stream
 from muse.files.writing import replaced
 from muse.installation import install_extra
@@ -150,9 +150,11 @@ class _Carried:
             self._fields = list(self._payload.batch.schema)
         elif self._payload is not None:
             self._header = ColumnNames(self._path, self._payload)
-            rows = list(self._payload.columns())
-            kinds = ((name, _kind([row.get(name) for row in rows])) for name in self._header.names)
-            self._fields = [pa.field(name, kind) for name, kind in kinds]
+            kinds = self._payload.kinds
+            if kinds is None:
+                rows = list(self._payload.columns())
+                kinds = {name: {kind_of(row.get(name)) for row in rows} for name in self._header.names}
+            self._fields = [pa.field(name, _column_type(kinds[name])) for name in self._header.names]
         return self._fields
 
     def arrays(self) -> list[Any]:
@@ -181,11 +183,11 @@ class _Carried:
             ) from None
 
 
-def _kind(values: Sequence[Any]) -> Any:
-    """The type of a column with these values: numbers or truth values if all are, else text."""
+def _column_type(kinds: set[type]) -> Any:
+    """The type of a column with values of these kinds: numbers or truth values if all are, else text."""
     import pyarrow as pa
 
-    kinds = {type(one) for one in values if one is not None}
+    kinds = kinds - {type(None)}
     if kinds == {bool}:
         return pa.bool_()
     if kinds == {int}:

@@ -2,35 +2,62 @@
 
 A line of JSON keeps what else its object had. Columns of CSV and Parquet become the object `payload` of a
 line, as Qdrant's points have it. The other way each value of `payload` and `metadata` is a column of its own;
-what has parts is written as JSON there. Columns are those of the first rows: their names are written first.
+what has parts is written as JSON there. The names of columns are written first, and a row may have one that
+no row had before: so JSON lines are read twice. Of a pipe the columns are those of the first rows.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from muse.errors import Mismatch
 
 Values = Mapping[str, Any]
+_LARGEST = 1 << 63  # integers of 64 bits are smaller
+_OTHERWISE = "write a .jsonl file, whose rows may differ, or leave them out with --vectors-only"
 NESTED = ("payload", "metadata")  # objects whose values become columns
 RESERVED = ("id", "vector")  # columns that are written anyway
+MOST_COLUMNS = 1_000  # where names differ from row to row, they are no columns
 
 
 class Payload:
     """What the rows of the block read last have beside id and vector, read if it is `wanted`.
 
     `rows` are of JSON lines and CSV, and `batch` is a record batch of Parquet, whose types stay. `known` are
-    the columns of the first rows, and `vectors` the names of other vectors, which are not mapped.
+    the columns of the first rows, and `vectors` the names of other vectors, which are not mapped. `again`
+    reads what all rows have, of rows that may differ; then `kinds` are the types in each column.
     """
 
-    def __init__(self, known: Iterable[str] = (), vectors: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        known: Iterable[str] = (),
+        vectors: Iterable[str] = (),
+        again: Callable[[], Iterator[Values]] | None = None,
+    ) -> None:
         self.known, self.vectors = tuple(known), tuple(vectors)
+        self.kinds: Mapping[str, set[type]] | None = None
+        self._again = again
         self.wanted = False
         self.rows: Sequence[Values] = ()
         self.batch: Any = None
+
+    def find_columns(self, path: Path) -> None:
+        """Reads the file once for the columns of all rows; Mismatch if they are too many for a table."""
+        if self._again is None:
+            return
+        kinds = dict[str, set[type]]()
+        for row in self._again():
+            for name, value in columns_of(row).items():
+                kinds.setdefault(name, set()).add(kind_of(value))
+            if len(kinds) > MOST_COLUMNS:
+                raise Mismatch(
+                    f"{path}: the rows of a table may have at most {MOST_COLUMNS} columns together, got more "
+                    f"({', '.join(list(kinds)[:3])}, ...); {_OTHERWISE}"
+                )
+        self.known, self.kinds = tuple(kinds), kinds
 
     def objects(self) -> Iterator[Values]:
         """What each row has, as a line of JSON takes it."""
@@ -59,6 +86,15 @@ def columns_of(row: Values) -> dict[str, Any]:
     return {_written(name): value for name, value in found.items() if name not in RESERVED}
 
 
+def kind_of(value: object) -> type:
+    """The type of a value as a column has it: text for an integer of more than 64 bits.
+
+    >>> kind_of(None), kind_of(7), kind_of(1 << 64)
+    (<class 'NoneType'>, <class 'int'>, <class 'str'>)
+    """
+    return str if isinstance(value, int) and not -_LARGEST <= value < _LARGEST else type(value)
+
+
 def as_json(path: Path, value: object) -> str:
     """A value as JSON, in which times and the like are text; Mismatch for one that JSON cannot have."""
 
@@ -85,7 +121,7 @@ def _written(text: str) -> str:
 
 
 class ColumnNames:
-    """The columns of the first rows, which all others must have too."""
+    """The columns of all rows, or of the first ones, and then all others must have no more."""
 
     def __init__(self, path: Path, first: Payload | None) -> None:
         self._path = path
@@ -97,6 +133,6 @@ class ColumnNames:
         if odd := next((name for name in row if name not in self.names), None):
             raise Mismatch(
                 f"{self._path}: the columns of a table are those of the first rows "
-                f"({', '.join(self.names) or 'none'}), got {odd!r} later; write a .jsonl file, whose rows "
-                "may differ, or leave them out with --vectors-only"
+                f"({', '.join(self.names) or 'none'}) where they come from a pipe, got {odd!r} later; give a "
+                f"file, {_OTHERWISE}"
             )

@@ -92,6 +92,11 @@ def carries_payloads(path: Path) -> bool:
     return _ending(path) in CARRYING
 
 
+def is_table(path: Path) -> bool:
+    """Whether all rows of a file with this name have the same columns, whose names come first."""
+    return _ending(path) in (".csv", ".parquet")
+
+
 def _ending(path: Path) -> str:
     inner = Path(path.stem).suffix
     return inner if path.suffix == ".gz" and inner in _TEXT else path.suffix

@@ -112,7 +112,9 @@ def _table(
     sample = list(islice(rows, _SAMPLE))
     read_so_far = source.taken
     layout = _layout(path, sample, column)
-    vectorless, payload = Vectorless(), Payload(_columns(sample), layout.others)
+    # All rows of a CSV have the same columns.
+    again = None if count is not None or is_stream(path) else partial(_rests, path, read, layout.column)
+    vectorless, payload = Vectorless(), Payload(_columns(sample), layout.others, again)
     blocks = _blocks(path, chain(sample, rows), layout, vectorless, payload)
     guess = max(len(sample), len(sample) * source.size // max(1, read_so_far))
     return Table(
@@ -146,6 +148,14 @@ def _layout(path: Path, sample: Sequence[_Record], column: str | None) -> _Layou
 def _columns(sample: Sequence[_Record]) -> Iterable[str]:
     """The columns that rows have beside ids and vectors."""
     return dict.fromkeys(name for row in sample for name in columns_of(row.rest))
+
+
+def _rests(path: Path, read: Callable[[Path, _Get], Iterator[_Record]], column: str) -> Iterator[Values]:
+    """What each row with a vector has beside it, from a file that is read once more."""
+    with open_source(path) as source:
+        for row in read(path, source.read):
+            if row.vectors.get(column) is not None:
+                yield row.rest
 
 
 def _is_vector(value: object) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
 from muse.files.payloads import Payload
-from muse.files.row_writers import RowFormat, carries_payloads, check_store_file, store_writer
+from muse.files.row_writers import RowFormat, carries_payloads, check_store_file, is_table, store_writer
 from muse.files.rows import is_rows
 from muse.files.vectors.fasttext import is_fasttext_file, load_fasttext
 from muse.files.vectors.formats import open_table
@@ -269,6 +269,8 @@ class StoreFiles:
                 ", ..." if left[NAMED:] else "",
             )  # fmt: skip
         payload.wanted = carries_payloads(self.out)
+        if is_table(self.out):
+            payload.find_columns(self.out)
         return payload if payload.wanted else None
 
 

@@ -110,20 +110,53 @@ def test_columns_keep_their_types_and_become_a_payload(
     assert [one.get("payload") for one in read_lines(tmp_path / "b.jsonl")][0] == {"day": "2026-01-02"}
 
 
-@pytest.mark.parametrize(("later", "name"), [
-    ({"a": 1, "b": 2}, "b.csv"), ({"a": 1, "b": 2}, "b.parquet"), ({"a": "x"}, "b.parquet"),
-])  # fmt: skip
-def test_a_table_has_the_columns_of_its_first_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: Any, name: str
-) -> None:
-    pytest.importorskip("pyarrow")
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """JSON lines of which the last row has another column, and another kind of value in the one of all."""
     monkeypatch.setattr("muse.files.store_text._MOST_ROWS", 2)
     monkeypatch.setattr("muse.files.store_text._SAMPLE", 2)
-    points = [{"id": row, "vector": [1, row], "payload": {"a": row}} for row in range(3)]
-    points.append({"id": 3, "vector": [1, 3], "payload": later})
-    with pytest.raises(Mismatch, match=r"first (rows|ones).* write a \.jsonl file"):
-        copied(lines(tmp_path / "a.jsonl", points), tmp_path / name)
+    points: list[Any] = [{"id": row, "vector": [1, row], "payload": {"a": row}} for row in range(3)]
+    points += [{"id": 3, "vector": None, "payload": {"of no row": 1}}]
+    return lines(
+        tmp_path / "a.jsonl", [*points, {"id": 4, "vector": [1, 3], "payload": {"a": 1.5, "b": "x"}}]
+    )
+
+
+def test_a_column_of_a_late_row_is_one_of_the_table(tmp_path: Path, late: Path) -> None:
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    copied(late, tmp_path / "b.csv")
+    assert [(one["a"], one["b"]) for one in read_csv(tmp_path / "b.csv")][1:] == [
+        ("1", ""), ("2", ""), ("1.5", "x"),
+    ]  # fmt: skip
+    copied(late, tmp_path / "b.parquet")
+    table = parquet.read_table(tmp_path / "b.parquet").drop_columns(["id", "vector"])
+    assert table.to_pydict() == {"a": [0.0, 1.0, 2.0, 1.5], "b": [None, None, None, "x"]}
+    with late.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"id": 5, "vector": [1, 3], "payload": {"a": 1 << 64}}) + "\n")
+    copied(late, tmp_path / "b.parquet")
+    assert parquet.read_table(tmp_path / "b.parquet")["a"].to_pylist()[-2:] == ["1.5", str(1 << 64)]
+
+
+@pytest.mark.parametrize("name", ["b.csv", "b.parquet"])
+def test_a_pipe_has_the_columns_of_its_first_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: Path, name: str
+) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("muse.files.store_text.is_stream", lambda _: True)
+    with pytest.raises(Mismatch, match=r"first rows \(a\) .* pipe, got 'b' later; .*write a \.jsonl file"):
+        copied(late, tmp_path / name)
     assert not (tmp_path / name).exists()
+
+
+def test_names_that_differ_from_row_to_row_are_no_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: Path
+) -> None:
+    monkeypatch.setattr("muse.files.payloads.MOST_COLUMNS", 1)
+    with pytest.raises(Mismatch, match=r"at most 1 columns together, .*a, b.*write a \.jsonl file"):
+        copied(late, tmp_path / "b.csv")
+    assert not (tmp_path / "b.csv").exists()
 
 
 def test_what_a_file_cannot_have_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
