@@ -5,9 +5,9 @@
 
 FOLDER gets a store in each format, a space in which a model of its dimension is rotated, and what is mapped.
 The rows are the same in all formats; ids are integers for Qdrant, pgvector and faiss, text for the others.
-Qdrant's points and the rows of pgvector have a payload. What is read back of the mapped file must have the same
-ids, and the rows that the rotation gives to 1e-5. One row a format is appended to FILE.csv; those there are not
-made again.
+Qdrant's points and the rows of pgvector have a payload. What is read back of the mapped file must have the
+same ids, and the rows that the rotation gives to 1e-5. One row a format is appended to FILE.csv; those there
+are not made again.
 """
 
 from __future__ import annotations
