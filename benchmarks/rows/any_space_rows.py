@@ -8,8 +8,8 @@ FOLDER gets text.txt, a sentence a line, and for each encoder NAME.npy, whose ro
 10,000 a side. Encoders with more rows already are left alone; fewer rows are continued, not made again.
 any_space_encoders.py says which packages the published encoders come from.
 
-NAME.en and NAME.fr encode translations in their place, as two languages: row i of one is of the translation
-of row i of the other.
+e5-query is E5 with its prefix of queries. NAME.en and NAME.fr encode
+translations in their place, as two languages: row i of one is of the translation of row i of the other.
 """
 
 from __future__ import annotations
@@ -21,14 +21,23 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.rows.any_space_encoders import Encode, distilled, e5, minilm, of_words, static, use
+from benchmarks.rows.any_space_encoders import (
+    Encode,
+    distilled,
+    e5,
+    e5_query,
+    minilm,
+    of_words,
+    static,
+    use,
+)
 from benchmarks.rows.any_space_text import EVALUATED, english, french, translations
 from benchmarks.support.pairs import SHARED
 from muse.vectors import Matrix
 
 Make = Callable[[Path], Encode]
 PUBLISHED: dict[str, Make] = {
-    "minilm": minilm, "use": use, "e5": e5, "static": static, "distilled": distilled,
+    "minilm": minilm, "use": use, "e5": e5, "e5-query": e5_query, "static": static, "distilled": distilled,
 }  # fmt: skip
 # By name: the vectors of words, their language, the encoder.
 OWN = {

@@ -13,8 +13,9 @@ drawn from the store by the seed; muse also has as many source rows of other sen
 
 Kinds change the rows: `scaled` multiplies the source's directions by 0.1 to 10, `truncated` keeps its first
 128 numbers, `quantised` rounds the store to 8 bits, `wrong` gives 1 % of the pairs another row, `chunks`
-gives each row of a pair four noisy copies. One row a cell is appended to FILE.csv; those there are not made
-again.
+gives each row of a pair four noisy copies. `prefixes` takes the queries of an encoder NAME from
+NAME-query.npy, where there is one: E5's, with the prefix of queries, while its rows have that of passages.
+One row a cell is appended to FILE.csv; those there are not made again.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from muse.normalise import normalise
 from muse.vectors import Matrix
 
 PAIRS = "minilm:mean,minilm:static,mean:static"
-KINDS = ("plain", "scaled", "truncated", "quantised", "wrong", "chunks")
+KINDS = ("plain", "scaled", "truncated", "quantised", "wrong", "chunks", "prefixes")
 QUERIES, NEIGHBOURS, COPIES = 1_000, 10, 4
 COLUMNS = (
     "source", "target", "kind", "rows", "known", "tool", "seed", "top_1", "top_1_error", "recall_at_10",
@@ -80,7 +81,9 @@ def load(cell: Cell, folder: Path) -> Data:
         raise SystemExit(
             f"{cell.rows} rows a side need {QUERIES + 2 * cell.rows} sentences, got {len(target)}"
         )
-    queries, native = (np.array(rows[:QUERIES], np.float32) for rows in (source, target))
+    queries, native = (
+        np.array(_queries(cell, folder, name)[:QUERIES], np.float32) for name in (cell.source, cell.target)
+    )
     if cell.kind == "scaled":
         scales = rng.permutation(np.geomspace(0.1, 10, source.shape[1])).astype(np.float32)
         twins, others, queries = twins * scales, others * scales, queries * scales
@@ -98,6 +101,14 @@ def load(cell: Cell, folder: Path) -> Data:
         noise = 0.3 * left.std() * rng.standard_normal((COPIES, *left.shape)).astype(np.float32)
         left, right = (left + noise).reshape(-1, left.shape[1]), np.tile(right, COPIES)
     return Data(Given(left, right, others, store), queries, native, twins[free], free)
+
+
+def _queries(cell: Cell, folder: Path, name: str) -> Matrix:
+    """The rows of an encoder, with its prefix of queries if the cell is of those and it has one."""
+    prefixed = folder / f"{name}-query.npy"
+    found = prefixed if cell.kind == "prefixes" and prefixed.exists() else folder / f"{name}.npy"
+    rows: Matrix = np.load(found, mmap_mode="r")
+    return rows
 
 
 def neighbours(queries: Matrix, store: Matrix) -> NDArray[np.int64]:

@@ -38,6 +38,9 @@ def test_queries_pairs_and_the_store_are_what_they_should_be(store: Any, tmp_pat
     assert 1 <= (wrong.left != rows[41::2][wrong.right]).any(axis=1).sum() <= 2
     chunks = store.load(store.Cell("one", "two", "chunks", 300, 50, "ridge", 0), tmp_path).given
     assert len(chunks.left) == len(chunks.right) == 200
+    np.save(tmp_path / "two-query.npy", -rows[:40])
+    prefixed = store.load(store.Cell("one", "two", "prefixes", 300, 50, "ridge", 0), tmp_path)
+    assert (prefixed.native == -rows[:40]).all() and (prefixed.queries == rows[:40]).all()
     with pytest.raises(SystemExit, match="640"):
         store.load(store.Cell("one", "two", "plain", 301, 50, "ridge", 0), tmp_path)
 
