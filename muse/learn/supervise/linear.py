@@ -28,10 +28,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.learn.supervise.evidence import CrossMoments, Evidence, HiddenUnits, Maps, MapsWithUnits
+from muse.learn.supervise.evidence import (
+    BLOCK_OF_UNITS,
+    CrossMoments,
+    Evidence,
+    HiddenUnits,
+    Maps,
+    MapsWithUnits,
+)
 from muse.procrustes import procrustes, rotation, svd
 
 SMALL = 1e-30  # below every variance
+LEAST_VARIANCE = 1e-12  # of hidden units, as a mean: rows that are all alike have none
 POWER = 0.5  # of the singular values, on either side
 
 
@@ -103,21 +111,36 @@ def with_units(
     """
     base = best_scale(evidence, start) * start.double()
     drawn = HiddenUnits(*(one.to(evidence.x) for one in units))
-    hidden, weights = drawn.units(evidence.left.to(evidence.x)), evidence.weights / evidence.weights.sum()
-    centre = weights @ hidden  # (h,)
-    hidden -= centre
-    rest = evidence.right - evidence.left @ base.T  # (p, dt)
-    weighted = weights[:, None] * hidden
-    gram, along = (hidden.T @ weighted).double(), weighted.double().T @ rest  # (h, h), (h, dt)
-    mean = float(gram.diagonal().mean())
+    centre, gram, along = _moments_of_units(evidence, drawn, base)
+    mean = max(float(gram.diagonal().mean()), LEAST_VARIANCE)
     found = []
     for penalty in penalties:
         ridged = gram + penalty * mean * torch.eye(len(gram)).to(gram)
         outer = torch.cholesky_solve(along, torch.linalg.cholesky(ridged)).T  # (dt, h)
-        outer[:, -1] -= outer @ centre.double()
+        outer[:, -1] -= outer @ centre
         hidden_units = drawn._replace(outer=outer.to(evidence.x))
         found.append(MapsWithUnits.of(_into_target(base, evidence), hidden_units))
     return found
+
+
+def _moments_of_units(evidence: Evidence, units: HiddenUnits, base: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The means (h,) and covariance (h, h) of units, and theirs (h, dt) with what a map leaves, double.
+
+    The units of many pairs would be large: these are summed block by block.
+    """
+    weights = (evidence.weights / evidence.weights.sum()).double()
+    left, right = evidence.left, evidence.right
+    h, dt = len(units.bias), len(base)
+    ones, gram, along = (torch.zeros(h, k, dtype=torch.float64).to(left) for k in (1, h, dt))
+    middle = weights @ (right - left @ base.T)  # (dt,)
+    for begin in range(0, len(left), BLOCK_OF_UNITS):
+        part = slice(begin, begin + BLOCK_OF_UNITS)
+        hidden = units.units(left[part].to(evidence.x))  # (b, h)
+        weighted = weights[part, None].to(hidden) * hidden
+        ones += weighted.sum(dim=0).double()[:, None]
+        gram += (hidden.T @ weighted).double()
+        along += weighted.double().T @ (right[part] - left[part] @ base.T)
+    return ones[:, 0], gram - ones @ ones.T, along - ones * middle
 
 
 def _into_target(mapping: Tensor, evidence: Evidence) -> Maps:

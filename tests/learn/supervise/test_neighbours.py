@@ -90,7 +90,8 @@ def bent(count: int, bend: float) -> Evidence:
     return Evidence(left, right, torch.arange(count).repeat(2, 1).T, torch.ones(count), (count, count))
 
 
-def test_hidden_units_are_ridge_regression_of_what_is_left() -> None:
+def test_hidden_units_are_ridge_regression_of_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muse.learn.supervise.linear.BLOCK_OF_UNITS", 33)
     evidence, rng = bent(80, 1.0), np.random.default_rng(1)
     start = torch.from_numpy(rng.normal(size=(6, 6)).astype(np.float32))
     (maps,) = with_units(evidence, start, drawn_units(6, 20, rng), [0.5])
