@@ -12,8 +12,9 @@ words best.
 The most frequent words are answered first by the trees from elsewhere. Those that are each other's answer
 refine the vectors (`muse.answers.refined`), by which all words are then answered.
 
-Where held-out words show no gain over CSLS, CSLS is kept; without pairs, where spelling says nothing of
-translations, or where far fewer words than by CSLS are each other's answer.
+Where held-out words are answered worse than by CSLS, CSLS is kept. Where they show neither a gain nor a loss,
+for they are few, and without pairs, it is kept if spelling says nothing of translations, or if far fewer
+words than by CSLS are each other's answer.
 """
 
 from __future__ import annotations
@@ -214,7 +215,7 @@ def _first_answers(start: RefinedViews, elsewhere: Trees) -> AnswerTable | None:
     some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST, len(views.source))))
     if views.outside is not None:
         _fill_outside(views.outside, some, evidence, elsewhere)
-    elif not spelling_informs(views, some, evidence):
+    elif not spelling_informs(views, start.halves, some, evidence):
         return None
     model = AnswerModel.of_elsewhere(elsewhere, outside=views.outside is not None)
     log_odds = model.log_odds(evidence)
@@ -235,18 +236,18 @@ def _more_mutual(
 ) -> tuple[ChosenAnswers, ...]:
     """The directions, or those by CSLS if far fewer words than by it are each other's answer.
 
-    It replaces a test where there are no pairs and no outside scores: each direction is chosen without the
-    other. How many are mutual also tells there, and where pairs do not, how probable the answers are.
+    It replaces a test where held-out words do not decide and there are no outside scores: each direction is
+    chosen without the other. How many are mutual also tells, where pairs do not, how probable answers are.
     """
     there, back = (one.answers.first() for one in found)
     there_without, back_without = (one.without_pairs for one in found)
     mutual, by_csls = mutual_share(there, back), mutual_share(lists.columns[:, 0], lists.rows[:, 0])
     shown = [replace(one, report=replace(one.report, mutual=mutual, mutual_csls=by_csls)) for one in found]
-    tested = outside or any(one.report.labelled for one in shown)
+    tested = outside or any(one.report.labelled and not one.report.undecided for one in shown)
     if not tested and mutual < MUTUAL_LEFT * by_csls:
         sides = zip(shown, (lists, lists.reversed()), strict=True)
         return tuple(ChosenAnswers(csls_answers(of), replace(one.report, by="csls")) for one, of in sides)
-    if not tested:
+    if not outside and not any(one.report.labelled for one in shown):
         by = mutual_shift(there, back)
     elif there_without is not None and back_without is not None:
         by = mutual_shift(there_without, back_without)
@@ -364,8 +365,9 @@ def _learn(
     model, report = _model(labelled, elsewhere, grow)
     if labelled is None and elsewhere is not None and outside is not None:
         model = AnswerModel.of_elsewhere(elsewhere, outside=True)
-    report = replace(report, spelling_informs=spelling_informs(views, every, evidence))
-    if labelled is None and not report.spelling_informs and outside is None:
+    report = replace(report, spelling_informs=spelling_informs(views, start.halves, every, evidence))
+    untested = report.undecided or labelled is None
+    if untested and not report.spelling_informs and outside is None:
         model = None  # the trees from elsewhere learned from languages with related spellings
     if model is None:
         return ChosenAnswers(csls_answers(start.mapped.lists), replace(report, by="csls", mix=0.0))
@@ -417,7 +419,7 @@ def _fill_outside(
 def _model(
     labelled: _Labelled | None, elsewhere: Trees | None, grow: _Grower
 ) -> tuple[AnswerModel | None, ChoiceReport]:
-    """The model of highest accuracy on held-out words, and a report; no model where CSLS is as good."""
+    """The model of highest accuracy on held-out words, and a report; no model where CSLS is better."""
     if labelled is None:
         known = None if elsewhere is None else AnswerModel.of_elsewhere(elsewhere)
         return known, ChoiceReport("csls" if known is None else "all evidence", 0, 0.0)
@@ -436,10 +438,10 @@ def _model(
     shares = float(by_csls.mean()), float(right.mean())
     gains = right.astype(float) - by_csls
     error = float(gains.std()) / np.sqrt(len(gains))
-    helps = gains.mean() > error
-    report = ChoiceReport("all evidence" if helps else "csls", len(words), mix, len(words), *shares)
-    if not helps:
-        return None, report
+    undecided = elsewhere is not None and abs(gains.mean()) <= error
+    report = ChoiceReport("all evidence", len(words), mix, len(words), *shares, undecided=undecided)
+    if gains.mean() <= error and not undecided:
+        return None, replace(report, by="csls")
     curve = ProbabilityCurve.fitted(values[best], right)
     report = replace(report, one_each=labelled.one_each and elsewhere is not None)
     return AnswerModel(grow.trees(labelled), elsewhere, mix, curve), report

@@ -273,12 +273,14 @@ class SpellingHalves:
     """Correspondences that judge no pair they were learned from, which, right or wrong, would seem alike.
 
     The words fall into two halves, `source` (n,) and `target` (m,) of 0 and 1, mutual neighbours into the
-    same. The `correspondences` of each half, of words and of endings, are learned without its own neighbours.
+    same. The `correspondences` of each half, of words and of endings, are learned without its own neighbours,
+    and from all the `given` pairs (p, 2).
     """
 
     correspondences: tuple[tuple[Correspondences, Correspondences], ...]
     source: Numbers
     target: Numbers
+    given: Numbers
 
     @classmethod
     def of(cls, views: Views, given: KnownPairs) -> SpellingHalves:
@@ -291,12 +293,12 @@ class SpellingHalves:
             others = mutual[source[mutual[:, 0]] != half]
             known = _with_given(others, given.pairs, given.weights)
             learned.append(views.written.correspondences(*known))
-        return cls(tuple(learned), source, target)
+        return cls(tuple(learned), source, target, given.pairs)
 
     def reversed(self) -> SpellingHalves:
         """The halves from target to source."""
         learned = tuple((whole.reversed(), ends.reversed()) for whole, ends in self.correspondences)
-        return SpellingHalves(learned, self.target, self.source)
+        return SpellingHalves(learned, self.target, self.source, self.given[:, ::-1])
 
 
 def evidence_of(
@@ -327,13 +329,17 @@ def candidates_of(views: Views, words: Numbers) -> Candidates:
     return Candidates.of(words, found, len(views.target))
 
 
-def spelling_informs(views: Views, candidates: Candidates, evidence: NDArray[np.float32]) -> bool:
+def spelling_informs(
+    views: Views, halves: SpellingHalves, candidates: Candidates, evidence: NDArray[np.float32]
+) -> bool:
     """Whether mutual neighbours are spelled more alike than other candidates of the same words.
 
     Otherwise spelling says nothing about translations: the words are ids, or no letters correspond. The
-    correspondences of the evidence (c, f) were learned without the pair that they judge (`SpellingHalves`).
+    correspondences of the evidence (c, f) were learned without the pair that they judge (`SpellingHalves`);
+    words of given pairs are left out.
     """
     mutual = views.lists.mutual()
+    mutual = mutual[share_no_word(mutual, halves.given)]
     if len(mutual) < MUTUAL_LEAST:
         return False
     chosen = candidates.are(mutual, len(views.target))

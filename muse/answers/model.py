@@ -235,7 +235,8 @@ class ChoiceReport:
     """How the answers of one direction were chosen.
 
     `by` is "all evidence" or "csls". Of `tested` held-out words the shares right by `csls` and by
-    `evidence`, None without pairs; with `one_each` one translation of each was known. `mutual_csls` and
+    `evidence`, None without pairs; `undecided` if they differ by no more than chance would have it; with
+    `one_each` one translation of each was known. `mutual_csls` and
     `mutual` are the shares of words that are their answer's answer. `spelling_informs`: whether spelling
     distinguishes translations. `decided` has for each kind of evidence the share of words that have another
     answer without it.
@@ -250,6 +251,7 @@ class ChoiceReport:
     mutual_csls: float | None = None
     mutual: float | None = None
     spelling_informs: bool = True
+    undecided: bool = False
     one_each: bool = False
     decided: Mapping[str, float] = field(default_factory=dict)
 

@@ -102,6 +102,26 @@ def test_ids_keep_csls() -> None:
     assert right(learned.answers, made, but=known) > by_csls - 0.03
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("spelled", "by"), [("cipher", "all evidence"), ("ids", "csls")])
+def test_pairs_that_csls_knows_already_decide_nothing(spelled: str, by: str) -> None:
+    made = made_up(500, spelled=spelled)
+    alone, _ = learn_answers(
+        made.words, made.rows, rng=np.random.default_rng(0), elsewhere=read_elsewhere(), config=FEW
+    )
+    by_csls = NeighbourLists.of(*made.rows).columns[:, 0]
+    easy = np.flatnonzero((alone.answers.first() == made.gold) & (by_csls == made.gold))[:120]
+    known = np.stack([easy, made.gold[easy]], axis=1)
+    learned, _ = learn_answers(
+        made.words, made.rows, KnownPairs(known, np.ones(len(known))),
+        rng=np.random.default_rng(0), elsewhere=read_elsewhere(), config=FEW,
+    )  # fmt: skip
+    assert learned.report.undecided
+    assert learned.report.evidence == pytest.approx(learned.report.csls, abs=0.02)
+    assert alone.report.by == learned.report.by == by
+    assert alone.report.spelling_informs == learned.report.spelling_informs == (spelled == "cipher")
+
+
 def test_nothing_known_keeps_csls() -> None:
     made = made_up(300)
     there, _ = learn_answers(made.words, made.rows, rng=np.random.default_rng(0))
