@@ -8,21 +8,34 @@ pyglossary writes it. Articles are texts for people: read is what is clearly a t
 from __future__ import annotations
 
 import html
+import logging
 import re
 import string
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.dictionary_tables import LONGEST_PHRASE, split_translations, stripped
-from muse.files.language_names import Languages, are_reversed, languages_of_file
+from muse.files.language_names import (
+    Languages,
+    are_reversed,
+    languages_of_file,
+    languages_of_title,
+    one_language,
+)
 from muse.files.source import first_bytes, open_source
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.lexicon import Entry, PairLine
 
+log = logging.getLogger(__name__)
+
+# The share of long texts, of at least so many, from which a dictionary seems to explain words in their own
+# language: FreeDict's have 0.07 at most, those of the one language in Debian at least 0.44.
+EXPLAINED, LEAST = 0.25, 20
 MAGIC = b"StarDict's dict ifo file"
 _ENDINGS = (".ifo", ".idx", ".idx.gz", ".dict", ".dict.dz")
 _MOST = 1 << 30  # bytes of one of the files; the largest dictionaries have a tenth
@@ -73,20 +86,63 @@ def _bases(path: Path, endings: Sequence[str]) -> Iterator[Path]:
             yield path.with_name(path.name.removesuffix(ending))
 
 
-def stardict_pairs(base: Path) -> Iterator[PairLine]:
-    """The pairs of a dictionary by the path of its files without their endings."""
-    info = _info(base.with_name(f"{base.name}.ifo"))
+@dataclass
+class _Lengths:
+    """How many lines of articles are translations, and how many are too long for that."""
+
+    path: Path
+    short: int = 0
+    long: int = 0
+
+    def check(self) -> None:
+        """Raise BadFile if there is no translation; warn where most of what there is may be none."""
+        if not self.short:
+            raise BadFile(
+                f"{self.path}: expected articles that list translations of one to {LONGEST_PHRASE} words, "
+                "got none; write the pairs into lines of two words with a tab between"
+            )
+        warn_of_explanations(self.path, self.long, self.short)
+
+
+def warn_of_explanations(path: Path, long: int, short: int) -> None:
+    """Warn if so many texts are long that the others may be no translations, but parts of explanations."""
+    texts = long + short
+    if texts >= LEAST and long > EXPLAINED * texts:
+        log.warning(
+            "%s: %.0f %% of its texts are longer than %d words, as in a dictionary that explains words in "
+            "their own language: what was read may be no translations; check that it is of two languages",
+            path, 100 * long / texts, LONGEST_PHRASE,
+        )  # fmt: skip
+
+
+def _is_reversed(path: Path, named: Languages, languages: Languages | None) -> bool:
+    """Whether a dictionary goes from the target to the source; BadFile if it is of one language alone."""
+    if named[0] and one_language(named) and not (languages and one_language(languages)):
+        raise BadFile(
+            f"{path}: expected a dictionary of two languages, got one of {named[0]} and {named[1]} by its "
+            "name; take another one"
+        )
+    return are_reversed(named, languages)
+
+
+def stardict_pairs(base: Path, languages: Languages | None = None) -> Iterator[PairLine]:
+    """The pairs of a dictionary by the path of its files without their endings.
+
+    Its name, or the name of its files, may say that it goes from the target to the source of `languages`.
+    """
+    path = base.with_name(f"{base.name}.ifo")
+    info = _info(path)
+    named = languages_of_title(info.get("bookname", "")) or languages_of_file(base.name)
+    swapped = _is_reversed(path, named, languages)
     index, articles = (
         _content(base, ".ifo", endings) for endings in ((".idx", ".idx.gz"), (".dict.dz", ".dict"))
     )
-    types, found = info.get("sametypesequence", ""), False
+    types, read = info.get("sametypesequence", ""), _Lengths(path)
     for word, begin, size in _places(base, index, wide=info.get("idxoffsetbits") == "64"):
         article = _article(base, articles, begin, size, ".idx")
-        for translation in _translations(word, _fields(article, types)):
-            found = True
-            yield PairLine((word, translation))
-    if not found:
-        raise _none_found(base.with_name(f"{base.name}.ifo"))
+        for translation in _translations(word, _fields(article, types), read):
+            yield PairLine((translation, word) if swapped else (word, translation))
+    read.check()
 
 
 def dictd_pairs(base: Path, languages: Languages | None) -> Iterator[PairLine]:
@@ -96,8 +152,8 @@ def dictd_pairs(base: Path, languages: Languages | None) -> Iterator[PairLine]:
     may say that it goes from the target to the source of `languages`.
     """
     index, articles = (_content(base, ".index", endings) for endings in ((".index",), (".dict.dz", ".dict")))
-    swapped = are_reversed(languages_of_file(base.name), languages)
-    found = False
+    path = base.with_name(f"{base.name}.index")
+    swapped, read = _is_reversed(path, languages_of_file(base.name), languages), _Lengths(path)
     for number, line in enumerate(index.decode(errors="replace").splitlines(), 1):
         cells = line.split("\t")
         if cells[0].startswith(_ABOUT) or not line:
@@ -112,11 +168,9 @@ def dictd_pairs(base: Path, languages: Languages | None) -> Iterator[PairLine]:
             _article(base, articles, begin, size, ".index").decode(errors="replace").partition("\n")
         )
         word = _as_written(cells[0], heading)
-        for translation in _translations(word, [("m", text)], headed=False) if word else ():
-            found = True
+        for translation in _translations(word, [("m", text)], read, headed=False) if word else ():
             yield PairLine((translation, word) if swapped else (word, translation))
-    if not found:
-        raise _none_found(base.with_name(f"{base.name}.index"))
+    read.check()
 
 
 def _number(digits: str) -> int:
@@ -157,7 +211,7 @@ def is_tab_file(sample: Sequence[str]) -> bool:
 
 def tab_file_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
     """The pairs of such lines, whose first ones may say which languages they are in."""
-    named, found = dict[str, str](), False
+    named, read = dict[str, str](), _Lengths(path)
     for number, line in enumerate(lines, 1):
         cells = line.removesuffix("\r").split("\t")
         if line.startswith("##"):
@@ -170,21 +224,18 @@ def tab_file_pairs(lines: Iterable[str], path: Path, languages: Languages | None
                 f"{path}:{number}: expected a word and an article with a tab between, got {len(cells)} cells "
                 f"({line.strip()[:60]!r}); convert it again"
             )
-        of = named.get("##sourceLang", ""), named.get("##targetLang", "")
+        of = (
+            (named["##sourceLang"], named["##targetLang"])
+            if {"##sourceLang", "##targetLang"} <= named.keys()
+            else languages_of_title(named.get("##name", named.get("##bookname", "")))
+        ) or ("", "")
+        swapped = _is_reversed(path, of, languages)
         text = re.sub(r"\\[nrt\\]", lambda escape: _ESCAPES[escape[0]], cells[1])
         word = stripped(cells[0].split("|")[0])  # behind it are its other forms
-        for translation in _translations(word, [("h" if _TAG.search(text) else "m", text)]) if word else ():
-            found = True
-            yield PairLine((translation, word) if are_reversed(of, languages) else (word, translation))
-    if not found:
-        raise _none_found(path)
-
-
-def _none_found(path: Path) -> BadFile:
-    return BadFile(
-        f"{path}: expected articles that list translations of one to {LONGEST_PHRASE} words, got none; write "
-        "the pairs into lines of two words with a tab between"
-    )
+        fields = [("h" if _TAG.search(text) else "m", text)]
+        for translation in _translations(word, fields, read) if word else ():
+            yield PairLine((translation, word) if swapped else (word, translation))
+    read.check()
 
 
 def _article(base: Path, articles: bytes, begin: int, size: int, index: str) -> bytes:
@@ -243,10 +294,13 @@ def _places(base: Path, index: bytes, *, wide: bool) -> Iterator[tuple[str, int,
         at = end + 1 + numbers.size
 
 
-def _translations(word: str, fields: Iterable[tuple[str, str]], *, headed: bool = True) -> list[str]:
+def _translations(
+    word: str, fields: Iterable[tuple[str, str]], read: _Lengths, *, headed: bool = True
+) -> list[str]:
     """The translations of a word in the texts of its article, whose types stand before them.
 
-    A line that repeats the word, with what is said of it, is a heading where texts are `headed`.
+    A line that repeats the word, with what is said of it, is a heading where texts are `headed`. Lines are
+    counted in `read`.
     """
     found = dict[str, None]()
     for kind, text in fields:
@@ -263,7 +317,10 @@ def _translations(word: str, fields: Iterable[tuple[str, str]], *, headed: bool 
             if not cell or _LABEL.fullmatch(cell) or _REMARK.match(line):
                 continue
             parts = split_translations(cell.rstrip(" .,;"))
-            found |= dict.fromkeys(part for part in map(stripped, parts) if _is_translation(part))
+            kept = [part for part in map(stripped, parts) if _is_translation(part)]
+            read.short += bool(kept)
+            read.long += len(cell.split()) > LONGEST_PHRASE and not kept
+            found |= dict.fromkeys(kept)
     return list(found)
 
 

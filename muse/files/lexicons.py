@@ -259,7 +259,7 @@ def _of_stardict(path: Path, languages: Languages | None) -> Iterator[PairLine]:
     base = base_of_stardict(path)
     if base is None:
         raise _no_files(path, "NAME.ifo, NAME.idx and NAME.dict or NAME.dict.dz", "StarDict")
-    return stardict_pairs(base)
+    return stardict_pairs(base, languages)
 
 
 def _of_dictd(path: Path, languages: Languages | None) -> Iterator[PairLine]:

@@ -15,14 +15,15 @@ from muse.lexicon import Entry
 
 
 def made(
-    folder: Path, articles: dict[str, bytes], *, types: str = "m", wide: bool = False, packed: bool = True
-) -> Path:
+    folder: Path, articles: dict[str, bytes], *, types: str = "m", wide: bool = False, packed: bool = True,
+    title: str = "x",
+) -> Path:  # fmt: skip
     """The .ifo of a dictionary that is written here as the format's description has it."""
     index, texts = b"", b""
     for word, article in articles.items():
         index += word.encode() + b"\0" + struct.pack(">QI" if wide else ">II", len(texts), len(article))
         texts += article
-    lines = ["StarDict's dict ifo file", "version=3.0.0", f"wordcount={len(articles)}", "bookname=x"]
+    lines = ["StarDict's dict ifo file", "version=3.0.0", f"wordcount={len(articles)}", f"bookname={title}"]
     lines += [f"idxfilesize={len(index)}", *(["idxoffsetbits=64"] if wide else [])]
     lines += [f"sametypesequence={types}"] if types else []
     (folder / "d.ifo").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -50,6 +51,30 @@ def test_articles(tmp_path: Path, types: str, article: bytes, translations: list
     path = made(tmp_path, {"king": article}, types=types)
     found = [target for _, target in read_lexicon(path).pairs]
     assert found == translations
+
+
+def test_a_dictionary_that_explains_words_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    longer = b"a person who rules over a whole country\nruler"
+    for long, warned in ((10, True), (5, False)):
+        articles = {f"w{number}": longer if number < long else b"roi" for number in range(20)}
+        assert len(read_lexicon(made(tmp_path, articles))) == 20
+        assert ("33 % of its texts are longer than 4 words" in caplog.text) == warned
+        caplog.clear()
+    read_lexicon(made(tmp_path, {"king": longer}))
+    assert not caplog.text  # too few to tell
+
+
+def test_the_title_of_stardict_says_the_direction(tmp_path: Path) -> None:
+    for title in ("English-French FreeDict Dictionary", "en - fr", "Anglais \u2192 fran\u00e7ais"):
+        path = made(tmp_path, {"king": b"roi"}, title=title)
+        assert read_lexicon(path, languages=("fr", "en")).pairs == (("roi", "king"),)
+        assert read_lexicon(path, languages=("en", "fr")).pairs == (("king", "roi"),)
+    path = made(tmp_path, {"king": b"ruler"}, title="English - English")
+    with pytest.raises(BadFile, match=r"d.ifo: expected a dictionary of two languages, got one of en and en"):
+        read_lexicon(path, languages=("fr", "en"))
+    assert read_lexicon(path, languages=("en", "en-old")).pairs == (("king", "ruler"),)  # meant so
 
 
 def test_any_of_the_files_is_the_dictionary(tmp_path: Path) -> None:
