@@ -168,6 +168,30 @@ def test_dictd(tmp_path: Path, packed: bool) -> None:
     assert read_lexicon(index, form="dictd").pairs == found
 
 
+def test_words_that_share_an_article(tmp_path: Path) -> None:
+    index = of_dictd(tmp_path, {"roi": "roi\nking\n"})
+    line = index.read_text(encoding="utf-8")
+    index.write_text(line + line.replace("roi", "rois"), encoding="utf-8")
+    assert read_lexicon(index).pairs == (("roi", "king"), ("rois", "king"))
+    info = made(tmp_path, {"king": b"king <n>\nroi", "ruler": b""})
+    places = struct.pack(">II", 0, 12)
+    (tmp_path / "d.idx").write_bytes(b"king\0" + places + b"ruler\0" + places)
+    # The heading of one word is a translation of the other.
+    assert read_lexicon(info).pairs == (("king", "roi"), ("ruler", "king"), ("ruler", "roi"))
+
+
+def test_an_index_whose_words_all_have_one_long_article_is_refused(tmp_path: Path) -> None:
+    # Otherwise time and memory would be those of each word with each line.
+    info = made(tmp_path, {"king": b"roi\n" * 5_000})
+    (tmp_path / "d.idx").write_bytes((tmp_path / "d.idx").read_bytes() * 300)
+    with pytest.raises(BadFile, match=r"d.idx: expected articles of at most 100 times the size"):
+        read_lexicon(info)
+    index = of_dictd(tmp_path, {"roi": "roi\n" + "king\n" * 5_000})
+    index.write_bytes(index.read_bytes() * 300)
+    with pytest.raises(BadFile, match=r"d.index: expected articles of at most 100 times the size"):
+        read_lexicon(index)
+
+
 def test_the_name_of_dictd_says_the_direction(tmp_path: Path) -> None:
     index = of_dictd(tmp_path, {"roi": "roi\nking\n"}, name="freedict-fra-eng")
     for languages in (None, ("fr", "en"), ("xx", "yy")):
