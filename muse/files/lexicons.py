@@ -199,10 +199,10 @@ def _of_all(path: Path, name: str, numbers: Sequence[float | None]) -> tuple[flo
     return known or None
 
 
-def check_form(form: str | None) -> None:
-    """Raise BadSetting if there is no such format of a dictionary."""
+def check_form(form: str | None, option: str = "--dictionary-format") -> None:
+    """Raise BadSetting if there is no such format of a dictionary, which is the value of `option`."""
     if form is not None and form not in FORMS:
-        raise BadSetting(f"--dictionary-format must be one of {', '.join(FORMS)}; got {form!r}")
+        raise BadSetting(f"{option} must be one of {', '.join(FORMS)}; got {form!r}")
 
 
 @dataclass(frozen=True)
