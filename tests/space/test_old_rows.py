@@ -129,7 +129,7 @@ def test_what_has_no_way_back_is_refused() -> None:
 
 
 def test_by_command(muse: Command, tmp_path: Path) -> None:
-    space = saved(tmp_path / "space")
+    space = saved_with_store_map(tmp_path / "space")
     np.save(tmp_path / "queries.npy", raw_rows(9, 30))
     given = "map", tmp_path / "space", "--lang", "fr", "--vectors", tmp_path / "queries.npy"
     out = muse(*given, "--among", "en", "--out", tmp_path / "found.npy")
