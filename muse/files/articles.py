@@ -186,7 +186,7 @@ def _places_of_dictd(base: Path, index: bytes) -> Iterator[Place]:
         yield cells[0], _number(cells[1]), _number(cells[2])
 
 
-def _of_dictd(article: bytes) -> tuple[str, list[_Text]]:
+def _of_dictd(article: bytes) -> tuple[str, list[_ArticleText]]:
     """The first line of an article, which is its heading, and what the others say."""
     heading, _, text = article.decode(errors="replace").partition("\n")
     return heading, _texts([("m", text)])
@@ -331,14 +331,16 @@ def _places(base: Path, index: bytes, *, wide: bool) -> Iterator[tuple[str, int,
         at = end + 1 + numbers.size
 
 
-class _Text(NamedTuple):
+class _ArticleText(NamedTuple):
     # A line of an article.
     heading: str | None  # the word that it may repeat, folded
     translations: list[str]
     long: bool
 
 
-def _translations(word: str, texts: Iterable[_Text], read: _Lengths, *, headed: bool = True) -> list[str]:
+def _translations(
+    word: str, texts: Iterable[_ArticleText], read: _Lengths, *, headed: bool = True
+) -> list[str]:
     """The translations of a word in the lines of its article, which are counted in `read`.
 
     A line that repeats the word, with what is said of it, is a heading where texts are `headed`.
@@ -353,7 +355,7 @@ def _translations(word: str, texts: Iterable[_Text], read: _Lengths, *, headed: 
     return list(found)
 
 
-def _texts(fields: Iterable[tuple[str, str]]) -> list[_Text]:
+def _texts(fields: Iterable[tuple[str, str]]) -> list[_ArticleText]:
     """The lines of an article that may be translations, of its texts, whose types stand before them."""
     found = []
     for kind, text in fields:
@@ -370,7 +372,7 @@ def _texts(fields: Iterable[tuple[str, str]]) -> list[_Text]:
             parts = split_translations(cell.rstrip(" .,;"))
             kept = [part for part in map(stripped, parts) if _is_translation(part)]
             heading = _folded(cell) if marked and lines[1:] else None
-            found.append(_Text(heading, kept, len(cell.split()) > LONGEST_PHRASE and not kept))
+            found.append(_ArticleText(heading, kept, len(cell.split()) > LONGEST_PHRASE and not kept))
     return found
 
 
