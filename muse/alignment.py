@@ -12,6 +12,8 @@ import numpy as np
 
 from muse.vectors import Matrix
 
+BLOCK = 4_096  # rows whose hidden units are in memory at once
+
 
 @dataclass(frozen=True, eq=False)
 class HiddenLayer:
@@ -22,10 +24,13 @@ class HiddenLayer:
     outer: Matrix
 
     def __call__(self, rows: Matrix) -> Matrix:
-        """What is added (n, k) for rows (n, d)."""
-        units = rows @ self.inner.T  # (n, h)
-        units += self.bias
-        return np.asarray(np.maximum(units, 0, out=units) @ self.outer.T)
+        """What is added (n, k) for rows (n, d), block by block: there are more units than dimensions."""
+        found = np.empty((len(rows), len(self.outer)), np.float32)
+        for begin in range(0, len(rows), BLOCK):
+            units = rows[begin : begin + BLOCK] @ self.inner.T  # (b, h)
+            units += self.bias
+            found[begin : begin + BLOCK] = np.maximum(units, 0, out=units) @ self.outer.T
+        return found
 
 
 @dataclass(frozen=True, eq=False)

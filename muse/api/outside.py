@@ -15,7 +15,7 @@ import numpy as np
 from muse.answers.outside import OutsideScores
 from muse.answers.spelling import LetterSimilarity, plain
 from muse.embedding.pretrained import PretrainedEncoder
-from muse.errors import BadSetting, Contradiction, Mismatch
+from muse.errors import BadSetting, Contradiction, Mismatch, MuseError
 from muse.files import read_lexicon, read_vectors
 from muse.learn.settings import AlignConfig
 from muse.lexicon import Lexicon
@@ -62,7 +62,7 @@ def outside_scores(
             "--encoder, --encoder-emb and --evidence need words, got unlabelled vectors; leave them out"
         )
     if config.evidence is not None:
-        return _of_pairs(config.evidence, source, target)
+        return _of_pairs(config.evidence, config.evidence_format, source, target)
     sides = source, target
     if config.encoder is not None:
         encoder = PretrainedEncoder(config.encoder, config.encoder_template)
@@ -101,8 +101,12 @@ def _rows_of(path: Path, side: Vectors, config: AlignConfig, progress: Progress)
     return rows
 
 
-def _of_pairs(path: Path, source: Vectors, target: Vectors) -> OutsideScores:
-    lexicon = read_lexicon(path, languages=(source.language, target.language))
+def _of_pairs(path: Path, form: str | None, source: Vectors, target: Vectors) -> OutsideScores:
+    try:
+        lexicon = read_lexicon(path, languages=(source.language, target.language), form=form)
+    except MuseError as error:  # here another option names the format
+        message = str(error).replace("--dictionary-format", "--evidence-format")
+        raise type(error)(message) from error
     scores = lexicon.probabilities or lexicon.scores or (1.0,) * len(lexicon)
     known = [
         (row, column, score)

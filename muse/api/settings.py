@@ -218,6 +218,11 @@ def _check_learning(config: AlignConfig) -> None:
     """Raise BadSetting if nothing can be learned so, or an initialisation would not be used."""
     init = config.init
     check_form(config.dictionary_format)
+    check_form(config.evidence_format, "--evidence-format")
+    if config.evidence is None and config.evidence_format is not None:
+        raise Contradiction(
+            "--evidence-format is the format of translations, got none; give --evidence FILE, or leave it out"
+        )
     if config.dictionary is None:
         if config.dictionary_format is not None:
             raise Contradiction(

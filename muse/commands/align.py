@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from muse.commands.options import backend, common, dictionary_format, typed
+from muse.commands.options import backend, common, dictionary_format, evidence_format, typed
 from muse.commands.outputs import echo
 from muse.commands.sections import RenamedOption, SectionedCommand
 from muse.learn.initialise import INITIALISATIONS
@@ -61,7 +61,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--via-emb",
             "--joint",
         ),
-        "Help": ("--encoder", "--encoder-template", "--encoder-emb", "--evidence"),
+        "Help": ("--encoder", "--encoder-template", "--encoder-emb", "--evidence", "--evidence-format"),
         "Output": ("--out", "--force", "--resume"),
         "Advanced": (
             *("--recipe", "--normalise", "--refine", "--no-refine", "--reweight", "--answers", "--backend"),
@@ -166,6 +166,7 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--evidence", type=Path, metavar="FILE",
     help="Translations by another program, which may be wrong: source word, target word, score.",
 )  # fmt: skip
+@evidence_format
 @click.option("--no-identical", is_flag=True, help="Do not let auto fall back on identical strings.")
 @click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Read only the N most frequent words.")
 @click.option("--lower", is_flag=True, help="Lowercase words; of words that become equal, keep the first.")

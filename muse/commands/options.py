@@ -201,6 +201,14 @@ def dictionary_format(command: F) -> F:
     )(command)  # fmt: skip
 
 
+def evidence_format(command: F) -> F:
+    """The format of --evidence, where it should not be recognised."""
+    return click.option(
+        "--evidence-format", type=click.Choice(DICTIONARY_FORMS), metavar="NAME",
+        help="Format of --evidence, as --dictionary-format.  [default: recognised by its content]",
+    )(command)  # fmt: skip
+
+
 def answers(command: F) -> F:
     """The option that chooses how translations are ranked."""
     return click.option(

@@ -8,24 +8,42 @@ pyglossary writes it. Articles are texts for people: read is what is clearly a t
 from __future__ import annotations
 
 import html
+import logging
 import re
 import string
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.dictionary_tables import LONGEST_PHRASE, split_translations, stripped
-from muse.files.language_names import Languages, are_reversed, languages_of_file
-from muse.files.source import first_bytes, open_source
+from muse.files.language_names import (
+    Languages,
+    are_reversed,
+    languages_of_file,
+    languages_of_title,
+    one_language,
+)
+from muse.files.source import RATIO, first_bytes, open_source
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.lexicon import Entry, PairLine
 
+log = logging.getLogger(__name__)
+
+Read = TypeVar("Read")
+Place = tuple[str, int, int]  # a word of an index, and where its article begins and how long it is
+
+# The share of long texts, of at least so many, from which a dictionary seems to explain words in their own
+# language: FreeDict's have 0.07 at most, those of the one language in Debian at least 0.44.
+EXPLAINED, LEAST = 0.25, 20
 MAGIC = b"StarDict's dict ifo file"
 _ENDINGS = (".ifo", ".idx", ".idx.gz", ".dict", ".dict.dz")
 _MOST = 1 << 30  # bytes of one of the files; the largest dictionaries have a tenth
+_SHORT, _KEPT = 4096, 128  # bytes of an article that is kept for the words that share it, and how many are
 _LONGEST_WORD = 255  # bytes, by the format
 _TEXT = frozenset("mgxhlyk")  # articles of these types are text, with tags or without
 _TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?def|/?tr)\b[^<>]*>", re.IGNORECASE)
@@ -73,20 +91,65 @@ def _bases(path: Path, endings: Sequence[str]) -> Iterator[Path]:
             yield path.with_name(path.name.removesuffix(ending))
 
 
-def stardict_pairs(base: Path) -> Iterator[PairLine]:
-    """The pairs of a dictionary by the path of its files without their endings."""
-    info = _info(base.with_name(f"{base.name}.ifo"))
+@dataclass
+class _Lengths:
+    """How many lines of articles are translations, and how many are too long for that."""
+
+    path: Path
+    short: int = 0
+    long: int = 0
+
+    def check(self) -> None:
+        """Raise BadFile if there is no translation; warn where most of what there is may be none."""
+        if not self.short:
+            raise BadFile(
+                f"{self.path}: expected articles that list translations of one to {LONGEST_PHRASE} words, "
+                "got none; write the pairs into lines of two words with a tab between"
+            )
+        warn_of_explanations(self.path, self.long, self.short)
+
+
+def warn_of_explanations(path: Path, long: int, short: int) -> None:
+    """Warn if so many texts are long that the others may be no translations, but parts of explanations."""
+    texts = long + short
+    if texts >= LEAST and long > EXPLAINED * texts:
+        log.warning(
+            "%s: %.0f %% of its texts are longer than %d words, as in a dictionary that explains words in "
+            "their own language: what was read may be no translations; check that it is of two languages",
+            path, 100 * long / texts, LONGEST_PHRASE,
+        )  # fmt: skip
+
+
+def _is_reversed(path: Path, named: Languages, languages: Languages | None) -> bool:
+    """Whether a dictionary goes from the target to the source; BadFile if it is of one language alone."""
+    if named[0] and one_language(named) and not (languages and one_language(languages)):
+        raise BadFile(
+            f"{path}: expected a dictionary of two languages, got one of {named[0]} and {named[1]} by its "
+            "name; take another one"
+        )
+    return are_reversed(named, languages)
+
+
+def stardict_pairs(base: Path, languages: Languages | None = None) -> Iterator[PairLine]:
+    """The pairs of a dictionary by the path of its files without their endings.
+
+    Its name, or the name of its files, may say that it goes from the target to the source of `languages`.
+    """
+    path = base.with_name(f"{base.name}.ifo")
+    info = _info(path)
+    named = languages_of_title(info.get("bookname", "")) or languages_of_file(base.name)
+    swapped = _is_reversed(path, named, languages)
     index, articles = (
         _content(base, ".ifo", endings) for endings in ((".idx", ".idx.gz"), (".dict.dz", ".dict"))
     )
-    types, found = info.get("sametypesequence", ""), False
-    for word, begin, size in _places(base, index, wide=info.get("idxoffsetbits") == "64"):
-        article = _article(base, articles, begin, size, ".idx")
-        for translation in _translations(word, _fields(article, types)):
-            found = True
-            yield PairLine((word, translation))
-    if not found:
-        raise _none_found(base.with_name(f"{base.name}.ifo"))
+    types, read = info.get("sametypesequence", ""), _Lengths(path)
+    places = [*_places(base, index, wide=info.get("idxoffsetbits") == "64")]
+    _check_places(places, base, ".idx", (len(index), len(articles)))
+    texts = _reader(articles, lambda article: _texts(_fields(article, types)))
+    for word, begin, size in places:
+        for translation in _translations(word, texts(begin, size), read):
+            yield PairLine((translation, word) if swapped else (word, translation))
+    read.check()
 
 
 def dictd_pairs(base: Path, languages: Languages | None) -> Iterator[PairLine]:
@@ -96,8 +159,21 @@ def dictd_pairs(base: Path, languages: Languages | None) -> Iterator[PairLine]:
     may say that it goes from the target to the source of `languages`.
     """
     index, articles = (_content(base, ".index", endings) for endings in ((".index",), (".dict.dz", ".dict")))
-    swapped = are_reversed(languages_of_file(base.name), languages)
-    found = False
+    path = base.with_name(f"{base.name}.index")
+    swapped, read = _is_reversed(path, languages_of_file(base.name), languages), _Lengths(path)
+    places = [*_places_of_dictd(base, index)]
+    _check_places(places, base, ".index", (len(index), len(articles)))
+    article = _reader(articles, _of_dictd)
+    for folded, begin, size in places:
+        heading, texts = article(begin, size)
+        word = _as_written(folded, heading)
+        for translation in _translations(word, texts, read, headed=False) if word else ():
+            yield PairLine((translation, word) if swapped else (word, translation))
+    read.check()
+
+
+def _places_of_dictd(base: Path, index: bytes) -> Iterator[Place]:
+    """Each word of an index with the place and the size of its article."""
     for number, line in enumerate(index.decode(errors="replace").splitlines(), 1):
         cells = line.split("\t")
         if cells[0].startswith(_ABOUT) or not line:
@@ -107,16 +183,13 @@ def dictd_pairs(base: Path, languages: Languages | None) -> Iterator[PairLine]:
                 f"{base}.index:{number}: expected a word and two numbers, got {line[:60]!r}; download the "
                 "file again"
             )
-        begin, size = map(_number, cells[1:3])
-        heading, _, text = (
-            _article(base, articles, begin, size, ".index").decode(errors="replace").partition("\n")
-        )
-        word = _as_written(cells[0], heading)
-        for translation in _translations(word, [("m", text)], headed=False) if word else ():
-            found = True
-            yield PairLine((translation, word) if swapped else (word, translation))
-    if not found:
-        raise _none_found(base.with_name(f"{base.name}.index"))
+        yield cells[0], _number(cells[1]), _number(cells[2])
+
+
+def _of_dictd(article: bytes) -> tuple[str, list[_ArticleText]]:
+    """The first line of an article, which is its heading, and what the others say."""
+    heading, _, text = article.decode(errors="replace").partition("\n")
+    return heading, _texts([("m", text)])
 
 
 def _number(digits: str) -> int:
@@ -157,7 +230,7 @@ def is_tab_file(sample: Sequence[str]) -> bool:
 
 def tab_file_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
     """The pairs of such lines, whose first ones may say which languages they are in."""
-    named, found = dict[str, str](), False
+    named, read = dict[str, str](), _Lengths(path)
     for number, line in enumerate(lines, 1):
         cells = line.removesuffix("\r").split("\t")
         if line.startswith("##"):
@@ -170,30 +243,45 @@ def tab_file_pairs(lines: Iterable[str], path: Path, languages: Languages | None
                 f"{path}:{number}: expected a word and an article with a tab between, got {len(cells)} cells "
                 f"({line.strip()[:60]!r}); convert it again"
             )
-        of = named.get("##sourceLang", ""), named.get("##targetLang", "")
+        of = (
+            (named["##sourceLang"], named["##targetLang"])
+            if {"##sourceLang", "##targetLang"} <= named.keys()
+            else languages_of_title(named.get("##name", named.get("##bookname", "")))
+        ) or ("", "")
+        swapped = _is_reversed(path, of, languages)
         text = re.sub(r"\\[nrt\\]", lambda escape: _ESCAPES[escape[0]], cells[1])
         word = stripped(cells[0].split("|")[0])  # behind it are its other forms
-        for translation in _translations(word, [("h" if _TAG.search(text) else "m", text)]) if word else ():
-            found = True
-            yield PairLine((translation, word) if are_reversed(of, languages) else (word, translation))
-    if not found:
-        raise _none_found(path)
+        texts = _texts([("h" if _TAG.search(text) else "m", text)]) if word else []
+        for translation in _translations(word, texts, read):
+            yield PairLine((translation, word) if swapped else (word, translation))
+    read.check()
 
 
-def _none_found(path: Path) -> BadFile:
-    return BadFile(
-        f"{path}: expected articles that list translations of one to {LONGEST_PHRASE} words, got none; write "
-        "the pairs into lines of two words with a tab between"
-    )
-
-
-def _article(base: Path, articles: bytes, begin: int, size: int, index: str) -> bytes:
-    if begin + size > len(articles):
+def _check_places(places: Sequence[Place], base: Path, ending: str, sizes: tuple[int, int]) -> None:
+    """Raise BadFile for articles beyond the end, or so many times the same that they are far more."""
+    of_articles, taken = sizes[1], 0
+    for _, begin, size in places:
+        if begin + size > of_articles:
+            raise BadFile(
+                f"{base}{ending}: expected articles within {base.name}.dict, which has {of_articles} bytes, "
+                f"got one that ends at {begin + size}; take the files of one dictionary"
+            )
+        taken += size
+    if taken > RATIO * sum(sizes):
         raise BadFile(
-            f"{base}{index}: expected articles within {base.name}.dict, which has {len(articles)} bytes, "
-            f"got one that ends at {begin + size}; take the files of one dictionary"
+            f"{base}{ending}: expected articles of at most {RATIO} times the size of the files, got {taken} "
+            "bytes, as many words have the same long one; download the files again"
         )
-    return articles[begin : begin + size]
+
+
+def _reader(articles: bytes, read: Callable[[bytes], Read]) -> Callable[[int, int], Read]:
+    """What reads the article at a place, of a size; short ones that words share are read once."""
+
+    def at(begin: int, size: int) -> Read:
+        return read(articles[begin : begin + size])
+
+    again = lru_cache(_KEPT)(at)
+    return lambda begin, size: again(begin, size) if size <= _SHORT else at(begin, size)
 
 
 def _info(path: Path) -> dict[str, str]:
@@ -243,12 +331,33 @@ def _places(base: Path, index: bytes, *, wide: bool) -> Iterator[tuple[str, int,
         at = end + 1 + numbers.size
 
 
-def _translations(word: str, fields: Iterable[tuple[str, str]], *, headed: bool = True) -> list[str]:
-    """The translations of a word in the texts of its article, whose types stand before them.
+class _ArticleText(NamedTuple):
+    # A line of an article.
+    heading: str | None  # the word that it may repeat, folded
+    translations: list[str]
+    long: bool
+
+
+def _translations(
+    word: str, texts: Iterable[_ArticleText], read: _Lengths, *, headed: bool = True
+) -> list[str]:
+    """The translations of a word in the lines of its article, which are counted in `read`.
 
     A line that repeats the word, with what is said of it, is a heading where texts are `headed`.
     """
-    found = dict[str, None]()
+    found, repeated = dict[str, None](), _folded(word) if headed else None
+    for text in texts:
+        if headed and text.heading is not None and text.heading == repeated:
+            continue
+        read.short += bool(text.translations)
+        read.long += text.long
+        found |= dict.fromkeys(text.translations)
+    return list(found)
+
+
+def _texts(fields: Iterable[tuple[str, str]]) -> list[_ArticleText]:
+    """The lines of an article that may be translations, of its texts, whose types stand before them."""
+    found = []
     for kind, text in fields:
         if kind not in _TEXT:
             continue
@@ -258,13 +367,13 @@ def _translations(word: str, fields: Iterable[tuple[str, str]], *, headed: bool 
             plain = _ANNOTATION.sub(" ", line)
             cell = stripped(" ".join(plain.split())).rstrip(":")
             marked = plain != line or (kind != "m" and not place)
-            if headed and marked and lines[1:] and _folded(cell) == _folded(word):
-                continue
             if not cell or _LABEL.fullmatch(cell) or _REMARK.match(line):
                 continue
             parts = split_translations(cell.rstrip(" .,;"))
-            found |= dict.fromkeys(part for part in map(stripped, parts) if _is_translation(part))
-    return list(found)
+            kept = [part for part in map(stripped, parts) if _is_translation(part)]
+            heading = _folded(cell) if marked and lines[1:] else None
+            found.append(_ArticleText(heading, kept, len(cell.split()) > LONGEST_PHRASE and not kept))
+    return found
 
 
 def _is_translation(part: str) -> bool:

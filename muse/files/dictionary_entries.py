@@ -17,9 +17,17 @@ from typing import Any
 from xml.parsers import expat
 
 from muse.errors import BadFile
+from muse.files.articles import warn_of_explanations
 from muse.files.dictionary_tables import LONGEST_PHRASE, split_translations, stripped
 from muse.files.json_text import parse_json
-from muse.files.language_names import Languages, language_code, languages_of_file
+from muse.files.language_names import (
+    Languages,
+    english_name,
+    language_code,
+    languages_of_file,
+    named_language,
+    one_language,
+)
 from muse.files.source import Readable
 from muse.lexicon import PairLine
 
@@ -36,7 +44,9 @@ class _LanguageFilter:
 
     def __init__(self, path: Path, languages: Languages | None) -> None:
         self.path = path
-        self.wanted = None if languages is None else tuple(map(language_code, languages))
+        self.wanted: Languages | None = None
+        if languages is not None:
+            self.wanted = language_code(languages[0]), language_code(languages[1])
         self.others = Counter[tuple[str, str]]()
         self.long = 0
         self.kept = 0
@@ -49,8 +59,9 @@ class _LanguageFilter:
         if max(len(one.split()), len(two.split())) > LONGEST_PHRASE:
             self.long += 1
             return
+        alone = bool(of[0]) and one_language(of) and not (self.wanted and one_language(self.wanted))
         of = language_code(of[0]), language_code(of[1])
-        swapped = self._is_swapped(of)
+        swapped = None if alone else self._is_swapped(of)
         if swapped is None:
             self.others[of] += 1
             return
@@ -58,7 +69,7 @@ class _LanguageFilter:
         yield PairLine((two, one) if swapped else (one, two))
 
     def _is_swapped(self, of: tuple[str, str]) -> bool | None:
-        # None if these are not the languages wanted; without any wanted, the first pair of languages is.
+        # None if these are not the languages wanted; without any wanted, the first two languages are.
         if self.wanted is None:
             self.wanted = of
         for swapped, (source, target) in ((False, of), (True, of[::-1])):
@@ -129,10 +140,18 @@ def _of_entry(entry: dict[str, Any]) -> Iterator[tuple[str, str, tuple[str, str]
         translation = one.get("word")
         if isinstance(translation, str):
             yield word, translation, (language, _language(one))
-    if not translations and language not in ("", "en"):
+    if not translations and language not in ("", "en") and not _is_of_another_edition(entry):
         for sense in senses:
             for gloss in _short_glosses(sense):
                 yield word, gloss, (language, "en")
+
+
+def _is_of_another_edition(entry: dict[str, Any]) -> bool:
+    """Whether glosses are not in English: the edition has another name for the language of the word."""
+    name = entry.get("lang")
+    if not isinstance(name, str) or named_language(name) is None or name == "Mandarin":
+        return False
+    return english_name(language_code(name)).casefold() != name.casefold()
 
 
 def _language(fields: dict[str, Any]) -> str:
@@ -247,10 +266,16 @@ class _Tei(_Reader):
         super().__init__(found)
         self.words: list[tuple[str, str]] = []
         self.translations: list[tuple[str, str]] = []
+        self.definitions: list[tuple[str, str]] = []
         self.named = languages_of_file(found.path.name)
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         super().begin(name, attributes)
+        if self.stack[-1].name == "include":
+            raise BadFile(
+                f"{self.found.path}: expected the entries in the file, got a reference to another one, "
+                f"{attributes.get('href', '')[:60]!r}; put them into one file: xmllint --xinclude"
+            )
         if self.stack[-1].name in ("TEI", "TEI.2", "teiHeader", "text"):
             self.stack[-1].language = ""  # of the description, not of the words
 
@@ -259,28 +284,31 @@ class _Tei(_Reader):
             self.stack[-1].text.append(f" {text} ")
         elif element.name == "orth" and not self._is_inflected() and self.is_inside("form"):
             self.words.append((text, element.language))
-        elif element.name in ("quote", "tr", "def") and self._is_translation(element.name):
-            self.translations.append((re.sub(r"\([^()]*\)", " ", text), element.language))
+        elif element.name in ("quote", "tr", "def") and self._is_translation(element):
+            found = self.definitions if element.name == "def" else self.translations
+            found.append((re.sub(r"\([^()]*\)", " ", text), element.language))
         elif element.name == "entry":
-            # Where one language alone is named, it is that of the whole file.
+            # Definitions are translations only where there are no others.
             for word, own in self.words[:_MOST]:
-                for translation, other in self.translations[:_MOST]:
+                for translation, other in (self.translations or self.definitions)[:_MOST]:
+                    # Where one language alone is named, it is that of the whole file.
                     of = own or self.named[0], other if other not in ("", own) else self.named[1]
                     for part in split_translations(translation):
                         self.pairs += self.found.pair(word, part, of)
-            self.words, self.translations = [], []
+            self.words, self.translations, self.definitions = [], [], []
 
     def _is_inflected(self) -> bool:
         return any(self.is_inside("form", type=kind) for kind in ("infl", "inflected"))
 
-    def _is_translation(self, name: str) -> bool:
+    def _is_translation(self, element: _Element) -> bool:
         if self.is_inside("cit", type="example") or self.is_inside("eg"):
             return False
+        types = ("trans", "translation")
         return (
-            (name == "def" and self.is_inside("sense"))
+            (element.name == "def" and self.is_inside("sense"))
             or self.is_inside("trans")
-            or self.is_inside("cit", type="trans")
-            or self.is_inside("cit", type="translation")
+            or element.attributes.get("type") in types
+            or any(self.is_inside("cit", type=kind) for kind in types)
         )
 
 
@@ -321,6 +349,8 @@ def xml_pairs(source: Readable, path: Path, languages: Languages | None) -> Iter
         yield from parsing.feed(data)
     yield from parsing.feed(b"", last=True)
     found.check(parsing.reader.what if parsing.reader else "XML")
+    if isinstance(parsing.reader, _Tei):
+        warn_of_explanations(path, found.long, found.kept)
 
 
 class _Parsing:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import pairwise
 
 Languages = tuple[str, str]  # of the source and of the target
 # The two-letter code, longer codes, the name in English, the language's own names, and those that large
@@ -19,6 +20,7 @@ az aze azerbaijani azərbaycanca
 be bel belarusian
 bg bul bulgarian български
 bn ben bengali bangla বাংলা
+br bre breton brezhoneg
 bs bos bosnian bosanski
 ca cat catalan català
 cs ces cze czech čeština česky
@@ -33,8 +35,10 @@ et est estonian eesti
 eu eus baq basque euskara
 fa fas per persian farsi فارسی
 fi fin finnish suomi
+fo fao faroese
 fr fra fre french français französisch francés francese francês
 ga gle irish gaeilge
+gd gla gaelic gàidhlig
 gl glg galician galego
 gu guj gujarati
 ha hau hausa
@@ -53,6 +57,7 @@ kk kaz kazakh
 km khm khmer
 kn kan kannada
 ko kor korean 한국어
+ku kur kurdish kurdî
 ky kir kyrgyz
 la lat latin
 lb ltz luxembourgish
@@ -70,6 +75,7 @@ my mya bur burmese
 ne nep nepali
 nl nld dut dutch nederlands
 no nor nob nno norwegian norsk
+oc oci occitan
 om orm oromo
 pa pan punjabi
 pl pol polish polski
@@ -79,6 +85,7 @@ qu que quechua
 ro ron rum romanian română
 ru rus russian русский russe russisch
 rw kin kinyarwanda
+sa san sanskrit
 si sin sinhala
 sk slk slo slovak slovenčina
 sl slv slovene slovenian slovenščina
@@ -163,13 +170,41 @@ def languages_of_file(name: str) -> Languages:
     return (found[1], found[2]) if found else ("", "")
 
 
+def languages_of_title(title: str) -> Languages | None:
+    """The languages that the title of a dictionary names beside one another; None without them.
+
+    >>> languages_of_title("English-French FreeDict Dictionary"), languages_of_title("Français → anglais")
+    (('en', 'fr'), ('fr', 'en'))
+    >>> languages_of_title("A Dictionary of English")
+    """
+    words = re.findall(r"[^\W\d_]+|[^\w\s]+", title)
+    named = [(place, code) for place, word in enumerate(words) if (code := named_language(word))]
+    for (place, one), (after, other) in pairwise(named):
+        between = " ".join(words[place + 1 : after]).casefold()
+        plain = is_name(words[place]) and is_name(words[after])
+        if (plain and between in ("", "to", "into")) or re.fullmatch(r"[-\u2013\u2014\u2192<>=/]+", between):
+            return one, other
+    return None
+
+
 def are_reversed(named: Languages, wanted: Languages | None) -> bool:
     """Whether languages that a file names are those wanted, the target first.
 
     >>> are_reversed(("eng", "French"), ("fr", "en")), are_reversed(("eng", "fra"), ("en", "fr"))
     (True, False)
     """
-    return wanted is not None and (*map(language_code, named),) == (*map(language_code, wanted[::-1]),)
+    if wanted is None or one_language(wanted):
+        return False
+    return (*map(language_code, named),) == (*map(language_code, wanted[::-1]),)
+
+
+def one_language(languages: Languages) -> bool:
+    """Whether both are the same language, however it is written; Norwegian is two.
+
+    >>> one_language(("eng", "English")), one_language(("en", "fr")), one_language(("nno", "nob"))
+    (True, False, False)
+    """
+    return language_code(languages[0]) == language_code(languages[1]) and {*languages} != {"nno", "nob"}
 
 
 def target_comes_first(name: str, languages: Languages | None) -> bool:

@@ -199,10 +199,10 @@ def _of_all(path: Path, name: str, numbers: Sequence[float | None]) -> tuple[flo
     return known or None
 
 
-def check_form(form: str | None) -> None:
-    """Raise BadSetting if there is no such format of a dictionary."""
+def check_form(form: str | None, option: str = "--dictionary-format") -> None:
+    """Raise BadSetting if there is no such format of a dictionary, which is the value of `option`."""
     if form is not None and form not in FORMS:
-        raise BadSetting(f"--dictionary-format must be one of {', '.join(FORMS)}; got {form!r}")
+        raise BadSetting(f"{option} must be one of {', '.join(FORMS)}; got {form!r}")
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ def _of_stardict(path: Path, languages: Languages | None) -> Iterator[PairLine]:
     base = base_of_stardict(path)
     if base is None:
         raise _no_files(path, "NAME.ifo, NAME.idx and NAME.dict or NAME.dict.dz", "StarDict")
-    return stardict_pairs(base)
+    return stardict_pairs(base, languages)
 
 
 def _of_dictd(path: Path, languages: Languages | None) -> Iterator[PairLine]:

@@ -107,6 +107,8 @@ class AlignConfig:
     """Vectors of the words of `src` and of `tgt` that are comparable already: `--encoder-emb`, twice."""
     evidence: Path | None = None
     """Translations that another program gives, with scores: `--evidence`."""
+    evidence_format: str | None = None
+    """The format of `evidence`, as that of `dictionary`: `--evidence-format`."""
     init: str = "auto"
     """The initialisation, or `auto`, which tries several: `--init`."""
     no_identical: bool = False
@@ -238,8 +240,7 @@ class AlignConfig:
             self, into=None, src_emb=(), tgt_emb=None, via_emb=(), src_words=None, tgt_words=None,
             src_captions=None, tgt_captions=None, dictionary=None, dictionary_format=None, out=None,
             resume=False, force=False, command=(), answers="all", encoder=None, encoder_emb=(), evidence=None,
-            recipe=None,
-            backend="auto",
+            evidence_format=None, recipe=None, backend="auto",
         )  # fmt: skip
 
     @property

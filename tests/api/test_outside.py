@@ -11,10 +11,11 @@ import pytest
 import muse
 from muse import align
 from muse.answers.outside import OutsideScores
-from muse.api.outside import hints
+from muse.api.outside import hints, outside_scores
 from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.errors import BadFile, BadSetting, Contradiction, Mismatch
+from muse.progress import Progress
 from muse.vectors import Vectors
 from tests.support.command import Command
 from tests.support.made_up_pair import Made, made_up, unit
@@ -119,6 +120,8 @@ def test_hints_are_spelled_otherwise() -> None:
         ({"encoder_emb": ["a", "b"], "evidence": "pairs.txt"}, Contradiction, "leave out all but one"),
         ({"encoder_emb": ["a.vec", "b.vec"]}, BadFile, "a.vec"),
         ({"evidence": "pairs.txt"}, BadFile, "pairs.txt: expected a file"),
+        ({"evidence_format": "csv"}, Contradiction, "got none; give --evidence FILE, or leave it out"),
+        ({"evidence": "pairs.txt", "evidence_format": "moses"}, BadSetting, "--evidence-format must be one"),
         ({"encoder": "nowhere"}, BadFile, "nowhere: expected the folder of a model"),
         ({"encoder": ".", "encoder_template": "word"}, BadSetting, "must contain {word}"),
         ({"encoder_template": 3}, BadSetting, "encoder_template must be a string"),
@@ -137,6 +140,19 @@ def test_pairs_of_other_languages_are_refused(options: dict[str, Any], tmp_path:
     (tmp_path / "pairs.txt").write_text("one two\n")
     with pytest.raises(Mismatch, match="got 0 of 1; check the order of the languages"):
         run(settings_of("xx", "yy", {**options, "evidence": tmp_path / "pairs.txt"}))
+
+
+def test_the_format_of_pairs(options: dict[str, Any], made: Made, tmp_path: Path) -> None:
+    given = {**options, "evidence": tmp_path / "pairs.txt"}
+    given["evidence"].write_text("a,b,c,d\ne f g\n")
+    with pytest.raises(BadFile, match="or name the format of the file with --evidence-format$"):
+        run(settings_of("xx", "yy", given))
+    # The second word comes first: otherwise no pair would be known.
+    given["evidence"].write_text(f"{made.words[1][0]} {made.words[0][0]} 0.5\n")
+    sides = [Vectors(name, words, rows) for name, words, rows in zip(("xx", "yy"), *made[:2], strict=True)]
+    config = settings_of("xx", "yy", {**given, "evidence_format": "lex.f2e"})
+    scores = outside_scores(config, *sides, device="cpu", progress=Progress(quiet=True))
+    assert scores.surest().tolist() == [[0, 0]]
 
 
 @pytest.mark.slow

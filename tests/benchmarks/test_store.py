@@ -54,14 +54,25 @@ def test_a_rotation_keeps_every_neighbour(store: Any, tmp_path: Path, tool: str)
 
 def test_the_standing_is_by_the_standard_error_of_the_best(store: Any) -> None:
     means = {
-        "ridge": store.Means(1.0, 50.0, 0.8, 7.0, 0.1),
-        "procrustes": store.Means(1.0, 40.0, 0.5, 9.0, 0.2),
+        "ridge": store.Means(7.0, 0.1, 50.0, 0.8, 1.0),
+        "procrustes": store.Means(9.0, 0.2, 40.0, 0.5, 1.0),
     }
-    ours = store.Means(1.0, 49.5, 0.7, 8.7, 5.0)
+    ours = store.Means(8.7, 5.0, 49.5, 0.7, 1.0)
     assert store.standing({**means, "muse": ours}, "recall_at_10") == "at or above (-0.5)"
-    assert store.standing({**means, "muse": ours}, "counterpart") == "below (-0.3)"
+    assert store.standing({**means, "muse": ours}, "top_1") == "below (-0.3)"
     below = ours._replace(recall_at_10=49.1)
     assert store.standing({**means, "muse": below}, "recall_at_10") == "below (-0.9)"
+
+
+def test_tools_are_shown_by_the_seeds_that_muse_has(store: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = dict.fromkeys(("top_1_error", "recall_at_10_error", "counterpart"), "1")
+    cell |= {"source": "one", "target": "two", "kind": "plain", "known": "50"}
+    found = (("ridge", "0", "20"), ("ridge", "1", "40"), ("muse", "0", "21"))
+    store.show(
+        [{**cell, "tool": tool, "seed": seed, "top_1": at, "recall_at_10": at} for tool, seed, at in found]
+    )
+    *_, line = capsys.readouterr().out.splitlines()
+    assert "| 1 | 20.0, 20.0, 1.0 | 21.0, 21.0, 1.0 | at or above (+1.0) | at or above (+1.0) |" in line
 
 
 def test_with_every_row_in_a_pair_none_is_held_out(store: Any, tmp_path: Path) -> None:

@@ -215,6 +215,7 @@ def test_every_dictionary_has_a_format() -> None:
     having = {name for name, known in options.items() if "--dictionary" in known}
     assert having == {"align", "evaluate words", "report"}
     assert having == {name for name, known in options.items() if "--dictionary-format" in known}
+    assert {"--evidence", "--evidence-format"} <= options["align"]
 
 
 def _options(command: click.Command) -> set[str]:

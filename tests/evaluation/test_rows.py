@@ -17,10 +17,11 @@ from muse.files.rows import table_of_rows
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
+from muse.space.old_rows import map_into_store
 from muse.vectors import Matrix, Vectors
 from tests.evaluation.test_words import scores
 from tests.support.command import Command
-from tests.support.spaces import RETRIEVALS, plain_space, raw_rows, saved
+from tests.support.spaces import RETRIEVALS, plain_space, raw_rows, saved, saved_with_store_map
 
 
 def _space(count: int = 50, more: int = 10, noise: float = 0.8) -> AlignedSpace:
@@ -238,6 +239,19 @@ def test_queries_that_were_learned_from_are_left_out() -> None:
     with pytest.raises(Mismatch, match="a store needs more than 10 rows .* got 9 rows"):
         table = table_of_rows(Path("s.npy"), store[:9])
         evaluate_store(space, *given, ("en", table), rng=np.random.default_rng(0))
+
+
+def test_what_is_measured_is_the_map_of_queries(tmp_path: Path) -> None:
+    space = saved_with_store_map(tmp_path / "space")
+    queries, native, store = raw_rows(6, 20), raw_rows(7, 20), raw_rows(5, 60)
+    given = _rows_of("fr", queries, "q"), _rows_of("en", native, "q")
+    table = table_of_rows(Path("s.npy"), store)
+    found = evaluate_store(space, *given, ("en", table), rng=np.random.default_rng(0))
+    ours, theirs = (
+        _ten_nearest(rows, store) for rows in (map_into_store(space, "fr", queries, "en"), native)
+    )
+    both = [len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)]
+    assert found.recall_at_10 == pytest.approx(10 * np.mean(both), abs=0.01)
 
 
 def test_a_store_by_command(muse: Command, tmp_path: Path) -> None:

@@ -15,14 +15,15 @@ from muse.lexicon import Entry
 
 
 def made(
-    folder: Path, articles: dict[str, bytes], *, types: str = "m", wide: bool = False, packed: bool = True
-) -> Path:
+    folder: Path, articles: dict[str, bytes], *, types: str = "m", wide: bool = False, packed: bool = True,
+    title: str = "x",
+) -> Path:  # fmt: skip
     """The .ifo of a dictionary that is written here as the format's description has it."""
     index, texts = b"", b""
     for word, article in articles.items():
         index += word.encode() + b"\0" + struct.pack(">QI" if wide else ">II", len(texts), len(article))
         texts += article
-    lines = ["StarDict's dict ifo file", "version=3.0.0", f"wordcount={len(articles)}", "bookname=x"]
+    lines = ["StarDict's dict ifo file", "version=3.0.0", f"wordcount={len(articles)}", f"bookname={title}"]
     lines += [f"idxfilesize={len(index)}", *(["idxoffsetbits=64"] if wide else [])]
     lines += [f"sametypesequence={types}"] if types else []
     (folder / "d.ifo").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -50,6 +51,30 @@ def test_articles(tmp_path: Path, types: str, article: bytes, translations: list
     path = made(tmp_path, {"king": article}, types=types)
     found = [target for _, target in read_lexicon(path).pairs]
     assert found == translations
+
+
+def test_a_dictionary_that_explains_words_is_warned_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    longer = b"a person who rules over a whole country\nruler"
+    for long, warned in ((10, True), (5, False)):
+        articles = {f"w{number}": longer if number < long else b"roi" for number in range(20)}
+        assert len(read_lexicon(made(tmp_path, articles))) == 20
+        assert ("33 % of its texts are longer than 4 words" in caplog.text) == warned
+        caplog.clear()
+    read_lexicon(made(tmp_path, {"king": longer}))
+    assert not caplog.text  # too few to tell
+
+
+def test_the_title_of_stardict_says_the_direction(tmp_path: Path) -> None:
+    for title in ("English-French FreeDict Dictionary", "en - fr", "Anglais \u2192 fran\u00e7ais"):
+        path = made(tmp_path, {"king": b"roi"}, title=title)
+        assert read_lexicon(path, languages=("fr", "en")).pairs == (("roi", "king"),)
+        assert read_lexicon(path, languages=("en", "fr")).pairs == (("king", "roi"),)
+    path = made(tmp_path, {"king": b"ruler"}, title="English - English")
+    with pytest.raises(BadFile, match=r"d.ifo: expected a dictionary of two languages, got one of en and en"):
+        read_lexicon(path, languages=("fr", "en"))
+    assert read_lexicon(path, languages=("en", "en-old")).pairs == (("king", "ruler"),)  # meant so
 
 
 def test_any_of_the_files_is_the_dictionary(tmp_path: Path) -> None:
@@ -141,6 +166,30 @@ def test_dictd(tmp_path: Path, packed: bool) -> None:
         found = read_lexicon(path).pairs
         assert found == OF_DICTD
     assert read_lexicon(index, form="dictd").pairs == found
+
+
+def test_words_that_share_an_article(tmp_path: Path) -> None:
+    index = of_dictd(tmp_path, {"roi": "roi\nking\n"})
+    line = index.read_text(encoding="utf-8")
+    index.write_text(line + line.replace("roi", "rois"), encoding="utf-8")
+    assert read_lexicon(index).pairs == (("roi", "king"), ("rois", "king"))
+    info = made(tmp_path, {"king": b"king <n>\nroi", "ruler": b""})
+    places = struct.pack(">II", 0, 12)
+    (tmp_path / "d.idx").write_bytes(b"king\0" + places + b"ruler\0" + places)
+    # The heading of one word is a translation of the other.
+    assert read_lexicon(info).pairs == (("king", "roi"), ("ruler", "king"), ("ruler", "roi"))
+
+
+def test_an_index_whose_words_all_have_one_long_article_is_refused(tmp_path: Path) -> None:
+    # Otherwise time and memory would be those of each word with each line.
+    info = made(tmp_path, {"king": b"roi\n" * 5_000})
+    (tmp_path / "d.idx").write_bytes((tmp_path / "d.idx").read_bytes() * 300)
+    with pytest.raises(BadFile, match=r"d.idx: expected articles of at most 100 times the size"):
+        read_lexicon(info)
+    index = of_dictd(tmp_path, {"roi": "roi\n" + "king\n" * 5_000})
+    index.write_bytes(index.read_bytes() * 300)
+    with pytest.raises(BadFile, match=r"d.index: expected articles of at most 100 times the size"):
+        read_lexicon(index)
 
 
 def test_the_name_of_dictd_says_the_direction(tmp_path: Path) -> None:

@@ -60,6 +60,12 @@ def test_wiktionary(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         read(tmp_path, ENGLISH, ("sw", "en"))
 
 
+def test_glosses_of_other_editions_are_not_in_english(tmp_path: Path) -> None:
+    roi = {"word": "roi", "lang_code": "fr", "senses": [{"glosses": ["souverain"]}]}
+    text = entries({"lang": "Fran\u00e7ais", **roi}, {"lang": "French", **roi, "word": "reine"})
+    assert read(tmp_path, text, name="d.jsonl").pairs == (("reine", "souverain"),)
+
+
 def test_a_long_entry_of_wiktionary(tmp_path: Path) -> None:
     many = [translation(f"mot{number}", "fr") for number in range(3_000)]
     text = entries({"word": "water", "lang_code": "en", "translations": many})
@@ -116,8 +122,22 @@ def test_freedict(tmp_path: Path) -> None:
     meant = "<sense><def>king (of a land), ruler</def></sense>"
     found = read(tmp_path, f"<TEI><entry><form><orth>roi</orth></form>{meant}</entry></TEI>")
     assert found.pairs == (("roi", "king"), ("roi", "ruler"))
+    both = f"<sense><cit><quote type='trans'>king</quote></cit>{meant[7:]}"
+    found = read(tmp_path, f"<TEI><entry><form><orth>roi</orth></form>{both}</entry></TEI>")
+    assert found.pairs == (("roi", "king"),)  # what is defined too
     old = "<TEI.2><entry><form><orth>king</orth></form><trans><tr>roi</tr></trans></entry></TEI.2>"
     assert read(tmp_path, old, EN_FR).pairs == (("king", "roi"),)
+
+
+def test_a_tei_of_one_language(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    entry = "<entry><form><orth>king</orth></form><sense><def>{}</def></sense></entry>"
+    short, long = entry.format("ruler"), entry.format("a person who rules over a country")
+    read(tmp_path, f"<TEI>{short * 15}{long * 15}</TEI>")
+    assert "50 % of its texts are longer than 4 words" in caplog.text
+    for languages in (FR_EN, None):
+        with pytest.raises(BadFile, match="in the TEI of FreeDict, got pairs of en-en"):
+            read(tmp_path, f"<TEI>{short}</TEI>", languages, "eng-eng.tei")
+    assert len(read(tmp_path, f"<TEI>{short}</TEI>", ("nno", "nob"), "nno-nob.tei")) == 1
 
 
 def unit(*segments: tuple[str, str], attribute: str = "xml:lang") -> str:
@@ -156,6 +176,10 @@ def test_a_translation_memory(tmp_path: Path) -> None:
             "d.xml:2: expected TEI, as FreeDict has it, or TMX, got XML of the kind 'xdxf'",
         ),
         ("<!DOCTYPE html>\n<html><p>Not found</html>", "d.xml:2: expected TEI, .* of the kind 'html'"),
+        (
+            "<TEI><text><xi:include href='a.xml'/></text></TEI>",
+            "got a reference to another one, 'a.xml'; put",
+        ),
         ("<TEI>" + "<a>" * 100_000, "expected elements 200 deep at most"),
         (memory(), "expected pairs of words of fr and en in a translation memory"),
     ],

@@ -81,7 +81,10 @@ def test_a_rotated_language_is_rotated_back() -> None:
 
 
 @pytest.mark.parametrize("units", [0, 5])
-def test_a_map_for_queries_alone_is_used_for_them_alone(tmp_path: Path, units: int) -> None:
+def test_a_map_for_queries_alone_is_used_for_them_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, units: int
+) -> None:
+    monkeypatch.setattr("muse.alignment.BLOCK", 4)
     space, plain = saved_with_store_map(tmp_path / "space", units), saved(tmp_path / "plain")
     queries = raw_rows(2, 9)
     queries[4] = 0
@@ -126,7 +129,7 @@ def test_what_has_no_way_back_is_refused() -> None:
 
 
 def test_by_command(muse: Command, tmp_path: Path) -> None:
-    space = saved(tmp_path / "space")
+    space = saved_with_store_map(tmp_path / "space")
     np.save(tmp_path / "queries.npy", raw_rows(9, 30))
     given = "map", tmp_path / "space", "--lang", "fr", "--vectors", tmp_path / "queries.npy"
     out = muse(*given, "--among", "en", "--out", tmp_path / "found.npy")
