@@ -133,6 +133,8 @@ def read_words(path: Path, form: str | None = None) -> list[str]:
     found = []
     for number, line in enumerate(lines, 1):
         word = line.strip()
+        if not word:  # there may be millions
+            continue
         if "\t" in word or "\r" in word:
             raise BadFile(
                 f"{name}:{number}: expected one word on each line, got {word[:60]!r}; give a list with one "
@@ -148,8 +150,7 @@ def read_words(path: Path, form: str | None = None) -> list[str]:
                 f"{name}:{number}: expected a word that {form} can represent, got {word[:60]!r}; correct it, "
                 "or write another format"
             )
-        if word:
-            found.append(word)
+        found.append(word)
     if not found:
         raise BadFile(f"{name}: expected at least one word, got only blank lines; check the list")
     return found
