@@ -75,6 +75,7 @@ _BY_NAME = {
     ".bgl": "Babylon", ".mdx": "MDict", ".dsl": "ABBYY Lingvo", ".slob": "Aard 2",
 }  # fmt: skip
 _SPACED = re.compile(r" *([^ \t]+) +([^ \t]+) +([01]?\.\d+(?:[eE]-?\d+)?|[01]|\d(?:\.\d+)?[eE]-\d+) *\r?")
+_MESSAGE, _COLON = re.compile(r'msgid\s+"'), re.compile(r"[^\s:][^:\t]*: +[^\s:]+ *\r?")
 _NOTHING = "NULL"  # what Moses aligns with no word
 BLANK = " \t\r\n"  # other kinds of space may be words
 _ADVICE = "write the file again with muse induce"
@@ -292,11 +293,26 @@ def _form_of_text(text: _LexiconText) -> str:
             f"{text.path}:1: expected pairs of words, got a phrase table of Moses; give lex.f2e, which lies "
             "beside it"
         )
+    elif conversion := _conversion(text.sample):
+        raise BadFile(
+            f"{text.path}:1: expected two words with a space or a tab between, got {conversion}"
+            f"{_OR_ITS_FORMAT}"
+        )
     elif not _is_of_muse(text.sample[0] if text.sample else ""):
         found = table_form(text.sample, text.languages) or ""
         if not found and _has_probabilities(text.sample):
             found = "lex.f2e" if target_comes_first(text.path.name, text.languages) else "lex.e2f"
     return found or "muse"
+
+
+def _conversion(sample: Sequence[str]) -> str | None:
+    """What lines are that would be read as pairs and are none, and what to do; None for others."""
+    lines = [line for line in sample if line.strip(" \t\r") and not line.startswith(_COMMENT)]
+    if any(map(_MESSAGE.match, lines)) and any(line.startswith("msgstr") for line in lines):
+        return "a catalogue of gettext; convert it: po2csv FILE.po FILE.csv"
+    if len(lines) > 1 and all(map(_COLON.fullmatch, lines)):
+        return "a colon behind each first word, as in YAML; put a tab in its place"
+    return None
 
 
 def _of_objects(text: _LexiconText) -> Iterator[PairLine]:

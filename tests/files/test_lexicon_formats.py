@@ -370,6 +370,23 @@ def test_another_format_is_given_than_a_file_has(tmp_path: Path, form: str) -> N
         read_lexicon(tmp_path / "d", form=form)
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('# french\nmsgid ""\nmsgstr ""\n\nmsgid "roi"\nmsgstr "king"\n', "a catalogue of gettext; convert"),
+        ("roi: king\nchat: cat\n", "a colon behind each first word, as in YAML; put a tab in its place"),
+    ],
+)  # fmt: skip
+def test_lines_that_look_like_pairs_and_are_none(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "d").write_text(content, encoding="utf-8")
+    with pytest.raises(
+        BadFile, match=f"d:1: expected two words with a space or a tab between, got {message}"
+    ):
+        read_lexicon(tmp_path / "d")
+    (tmp_path / "d").write_text("a: b\n: ;\n", encoding="utf-8")
+    assert len(read_lexicon(tmp_path / "d")) == 2  # signs may be words
+
+
 def test_an_error_names_the_option_that_may_help(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match=r"--dictionary-format must be one of muse, .* got 'xml'"):
         read_lexicon(tmp_path / "d", form="xml")
