@@ -1,4 +1,4 @@
-"""HeldOutTrials: the method that translates held-out pairs best, or of equals the simplest.
+"""Choice: the method that translates held-out pairs best, or of equals the simplest.
 
 For rows in no order, it is of equals the one that keeps most neighbours of held-out rows
 (`cross_validation`). Queries that are mapped into a store that does not change have a map of their own, the
