@@ -57,6 +57,7 @@ _REMARK = re.compile(
     re.IGNORECASE,
 )
 _INDEX_LINE = re.compile(rb"[^\t\n]*\t[A-Za-z0-9+/]{1,11}\t[A-Za-z0-9+/]{1,11}(?:\t[^\t\n]*)?\r?\n")
+_NUMBER = re.compile(r"[A-Za-z0-9+/]{1,11}")  # 64 bits
 _DIGITS = {
     sign: value for value, sign in enumerate(string.ascii_uppercase + string.ascii_lowercase + "0123456789+/")
 }
@@ -178,7 +179,7 @@ def _places_of_dictd(base: Path, index: bytes) -> Iterator[Place]:
         cells = line.split("\t")
         if cells[0].startswith(_ABOUT) or not line:
             continue
-        if len(cells) not in (3, 4) or not all(cell and _DIGITS.keys() >= set(cell) for cell in cells[1:3]):
+        if len(cells) not in (3, 4) or not all(map(_NUMBER.fullmatch, cells[1:3])):
             raise BadFile(
                 f"{base}.index:{number}: expected a word and two numbers, got {line[:60]!r}; download the "
                 "file again"

@@ -204,6 +204,7 @@ def test_a_damaged_dictionary_of_dictd(tmp_path: Path) -> None:
     for content, message in (
         (b"roi\tA\tM\ndame\t!\tB\n", "d.index:2: expected a word and two numbers"),
         (b"roi\tA\tzzzz\n", "d.index: expected articles within d.dict"),
+        (b"roi\tA\tM\nroi\tA\t" + b"z" * 10_000 + b"\n", "d.index:2: expected a word and two numbers"),
         (b"00databaseinfo\tA\tM\n", "articles that list translations"),
     ):
         index.write_bytes(content)
