@@ -31,6 +31,7 @@ from muse.version import __version__
 
 LOCAL = "local"
 ATTEMPTS = 3
+REPLACED = 10  # times that a worker may die, as one does whose machine lacks memory for its part
 Make = Callable[[int], None]
 
 
@@ -207,7 +208,7 @@ def make_parts(
                 tick(parts.count - len(parts.missing()))
             ray.get(task)
     except ray.exceptions.RayError as error:
-        raise _of_user(error) or error from None
+        raise _of_user(error) or _of_machines(error) or error from None
 
 
 def _made(job: Work, missing: list[int], workers: int, cpus: float) -> Iterator[object]:
@@ -216,7 +217,10 @@ def _made(job: Work, missing: list[int], workers: int, cpus: float) -> Iterator[
     _silence(data)
     rows = data.from_items([{"part": number} for number in missing], override_num_blocks=len(missing))
     actors = data.ActorPoolStrategy(min_size=1, max_size=workers)
-    yield from rows.map_batches(_worker(job), batch_size=1, compute=actors, num_cpus=cpus).iter_rows()
+    # Ray Data would replace it without end.
+    again = {"max_restarts": REPLACED, "max_task_retries": REPLACED}
+    made = rows.map_batches(_worker(job), batch_size=1, compute=actors, num_cpus=cpus, **again)
+    yield from made.iter_rows()
 
 
 def _make_all(job: Work, missing: list[int], workers: int, cpus: float) -> None:
@@ -239,11 +243,28 @@ def _worker(job: Work) -> type:
     return Worker
 
 
-def _of_user(error: BaseException | None) -> MuseError | None:
+def _of_user(error: BaseException) -> MuseError | None:
     """The MuseError in a chain of Ray's errors, if there is one."""
-    while error is not None and not isinstance(error, MuseError):
+    return next((one for one in _chain(error) if isinstance(one, MuseError)), None)
+
+
+def _of_machines(error: BaseException) -> MuseError | None:
+    """The error for a worker that died each time, in a chain of Ray's errors, if there is one."""
+    found = require_ray().exceptions
+    died = found.RayActorError, found.WorkerCrashedError, found.NodeDiedError, found.OutOfMemoryError
+    if not any(isinstance(one, died) for one in _chain(error)):
+        return None
+    return MuseError(
+        "each worker of the Ray cluster must live until its part is made, got one that died each of "
+        f"{REPLACED + 1} times, most often for lack of memory; give the machines more of it, or Ray fewer "
+        "CPUs, and run the command again: the parts that are made are kept"
+    )
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
         error = getattr(error, "cause", None) or error.__cause__
-    return error
 
 
 def _silence(data: Any) -> None:
@@ -251,7 +272,7 @@ def _silence(data: Any) -> None:
     context = data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # its errors are raised too
 
 
 def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:

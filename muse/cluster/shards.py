@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.cluster.run import Cluster, Make, Site, make_parts, require_ray
+from muse.cluster.run import REPLACED, Cluster, Make, Site, make_parts, require_ray
 from muse.errors import BadSetting
 from muse.files.parquet import VECTOR
 from muse.files.parts import PartFolder
@@ -172,7 +172,7 @@ def _shards(search: KeySearch, cluster: Cluster) -> list[Any]:
         sample = sample_of(search.queries, SAMPLE, np.random.default_rng(search.approximation.seed))
     actor = ray.remote(Shard).options(
         # One a machine; where that is lost, another has room for it.
-        num_cpus=FEW_CPUS, scheduling_strategy="SPREAD", max_restarts=-1, max_task_retries=-1,
+        num_cpus=FEW_CPUS, scheduling_strategy="SPREAD", max_restarts=REPLACED, max_task_retries=REPLACED,
     )  # fmt: skip
     ends = np.linspace(0, blocks, min(cluster.machines, blocks) + 1).astype(int).tolist()
     threads = max(1, cluster.cpus // cluster.machines)

@@ -20,10 +20,12 @@ import numpy as np
 import pytest
 from pyarrow import dataset
 
-from muse.cluster.run import connected, encoder_as_settings
-from muse.files.parts import MANIFEST, WORK
+from muse.cluster.run import Make, connected, encoder_as_settings, make_parts
+from muse.errors import MuseError
+from muse.files.parts import MANIFEST, WORK, begin_parts
 from muse.files.sentence_text import SLICE
 from muse.normalise import Normalisation, normalise
+from muse.progress import Progress
 from muse.sentences.loading import load_encoder
 from muse.space import SideToSave, load_space, save_space
 from muse.vectors import Vectors
@@ -206,6 +208,27 @@ def test_what_is_killed_is_replaced(
         found.remove_node(next(node for node in found.list_all_nodes() if node is not found.head_node))
         fields = end(process)
     check(home, name, out, fields, muse)
+
+
+class Dies:
+    """A job whose workers are killed at each part, as those of a machine without enough memory."""
+
+    def begin(self) -> Make:
+        """What kills the worker."""
+        return lambda _: os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_that_dies_each_time_is_not_replaced_for_ever(
+    tmp_path: Path, cluster: Clusters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muse.cluster.run.REPLACED", 1)
+    parts = begin_parts(tmp_path / "parts", 1, {})
+    with (
+        cluster(1) as found,
+        connected(found.address),
+        pytest.raises(MuseError, match="one that died each of 2 times"),
+    ):
+        make_parts("x", parts, Dies(), 1, progress=Progress(quiet=True))
 
 
 def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Command, cluster: Clusters) -> None:
