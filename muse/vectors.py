@@ -113,6 +113,7 @@ _INVISIBLE = dict.fromkeys(
     _characters("\u200b\u200e\u200f\u061c\u2060\ufeff", "\u202a-\u202e", "\u2066-\u2069")
 )
 _TATWEEL, _SIGMA, _SOFT_HYPHEN = {0x640: None}, _each("\u03c2", "\u03c3"), {0xAD: None}
+_HYPHENS = _each("\u2010\u2011", "--")
 Fold = Callable[[str], str]
 
 
@@ -142,6 +143,7 @@ SPELLINGS: Mapping[str, Fold] = {
     "final sigma": _translated(_SIGMA),
     "full width": _in_nfkc(_FULL_WIDTH),
     "soft hyphens": _translated(_SOFT_HYPHEN),
+    "hyphens": _translated(_HYPHENS),
     "invisible marks": _translated(_INVISIBLE),
 }
 SEVERAL = "several ways"  # of spelling
@@ -149,7 +151,7 @@ SEVERAL = "several ways"  # of spelling
 _COMPATIBLE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee\u3000]+")
 _PLAIN: dict[int, str | None] = {
     **_APOSTROPHES, **_VOWEL_SIGNS, **_CEDILLAS, **_HAMZA, **_YE_AND_KAF, **_CHILLUS, **_INVISIBLE,
-    **_TATWEEL, **_SIGMA, **_SOFT_HYPHEN,
+    **_TATWEEL, **_SIGMA, **_SOFT_HYPHEN, **_HYPHENS,
 }  # fmt: skip
 _ANY = re.compile(
     f"{_COMPATIBLE.pattern[:-2]}\u200c\u200d{''.join(re.escape(chr(code)) for code in _PLAIN if code > 127)}]"

@@ -301,6 +301,8 @@ RESPELLED = (
     ("Tokyo", "\uff34\uff4f\uff4b\uff59\uff4f", "full width"),
     ("\u30ac\u30b9", "\uff76\uff9e\uff7d", "full width"),
     ("Donau", "Do\u00adnau", "soft hyphens"),
+    ("week-end", "week\u2010end", "hyphens"),
+    ("week-end", "week\u2011end", "hyphens"),
     ("shalom", "\u200eshalom\u200b", "invisible marks"),
     ("\u0627\u0645\u0644", "\u0623\u064e\u0645\u064e\u0644", "several ways"),
 )
