@@ -34,7 +34,7 @@ def test_nothing_is_known() -> None:
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 # Named in messages below the commands, and those of other programs.
-OTHERS = {"--help", "--headless", "--convert-to", "--surface", "--tune", "--inplace"}
+OTHERS = {"--help", "--headless", "--convert-to", "--surface", "--tune", "--inplace", "--xinclude"}
 
 
 def named_options() -> Iterator[tuple[str, str]]:

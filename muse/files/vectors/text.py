@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile
 from muse.files.source import Source
-from muse.files.vectors.broken import BrokenWord, Dropped
+from muse.files.vectors.broken import BrokenWord, Dropped, Kind
 from muse.files.vectors.table import Block, Table
 from muse.files.vectors.text_line import (
     SAMPLE,
@@ -249,15 +249,17 @@ def _read_singly(
 ) -> tuple[_Found, list[tuple[int, BrokenWord]]]:
     # The whole words among these lines, and the errors of the broken ones with the places of their lines.
     found, words, rows, broken = list[int](), list[str](), list[Matrix](), list[tuple[int, BrokenWord]]()
+    same = dict[tuple[Kind, bool], BrokenWord]()
     for place, line in zip(places, lines, strict=True):
         if not line or line.isspace():  # a file may have millions, and each place takes time
             continue
         try:
             read = read_line(line, first.after(place))
         except BrokenWord as error:
-            # Without what led to it, which takes kilobytes: there may be thousands in a block.
+            # Without what led to it, which takes kilobytes, and one of all that count alike: there may be
+            # many thousands in a block.
             error.__traceback__ = error.__context__ = None
-            broken.append((place, error))
+            broken.append((place, same.setdefault((error.kind, error.uncut), error)))
             continue
         if read is not None:
             found.append(place)
