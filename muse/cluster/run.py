@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
@@ -217,9 +218,11 @@ def _made(job: Work, missing: list[int], workers: int, cpus: float) -> Iterator[
     _silence(data)
     rows = data.from_items([{"part": number} for number in missing], override_num_blocks=len(missing))
     actors = data.ActorPoolStrategy(min_size=1, max_size=workers)
-    # Ray Data would replace it without end.
+    # Ray Data would replace it without end. Arguments of actors are deprecated, but there are no others yet.
     again = {"max_restarts": REPLACED, "max_task_retries": REPLACED}
-    made = rows.map_batches(_worker(job), batch_size=1, compute=actors, num_cpus=cpus, **again)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        made = rows.map_batches(_worker(job), batch_size=1, compute=actors, num_cpus=cpus, **again)
     yield from made.iter_rows()
 
 
