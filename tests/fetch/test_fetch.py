@@ -166,9 +166,7 @@ def encrypted(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
 
     def to(home: str) -> list[str]:
         def sent(adapter: Any, request: Any, **more: Any) -> Any:
-            if (
-                threading.current_thread() is not threading.main_thread()
-            ):  # of a library that an earlier test used
+            if threading.current_thread() is not own:  # of a library that an earlier test used
                 return send(adapter, request, **more)
             named = request.url
             asked.append(named)
