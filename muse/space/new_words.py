@@ -284,8 +284,9 @@ def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress:
     path, out = files.path, files.out
     check_store_file(out, half=files.half)
     queries = None if files.into is None else into_store(space, language, files.into)
-    k = space.side(language).mapping.shape[0]
-    k = k if files.into is None else space.side(files.into).mapping.shape[1]
+    k = len(space.side(language).mapping)
+    if files.into is not None:
+        k = space.side(files.into).mapping.shape[1]
     with open_table(path, files.column) as table:
         space.check_raw(language, table.dimension, str(path))
         blocks = progress.through(
@@ -299,7 +300,8 @@ def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress:
                 if not ids:  # a block of blank lines, whose rows have no width
                     continue
                 beyond_ascii += sum(not one.isascii() for one in ids)
-                mapped = space.map_words(language, rows)
+                if queries is None or not count:
+                    mapped = space.map_words(language, rows)
                 if not count:
                     _check_words(space, language, path, ids, mapped)
                 write(ids, mapped if queries is None else queries(rows))

@@ -344,7 +344,7 @@ def choose_into_store(
     if not all(one.kept for one in tested):  # a single pair leaves none to hold out
         return None, [*tested]
     common = sorted(set.intersection(*(set(one.kept or {}) for one in tested)))
-    best = max(tested, key=lambda one: sum((one.kept or {})[word] for word in common))
+    best = max(tested, key=lambda one: _kept(one, common))
     networks = list[MethodScore]()
     if len(evidence) >= LEAST_FOR_NETWORK:
         known = ((own, maps) for (own, _), maps in zip(choice.folds.trials, best.fits, strict=False))
@@ -379,7 +379,12 @@ def simplest(tested: Sequence[MethodScore], errors: float = 1.0) -> MethodScore:
 def keeping_most(tested: Sequence[MethodScore]) -> MethodScore:
     """The method that keeps most neighbours, of those within one standard error of the best."""
     equals, common = _equals(tested, 1.0)
-    return max(equals, key=lambda one: sum((one.kept or {}).get(word, 0.0) for word in common))
+    return max(equals, key=lambda one: _kept(one, common))
+
+
+def _kept(one: MethodScore, words: Sequence[int]) -> float:
+    """The sum of the shares of neighbours that a method keeps of these held-out words."""
+    return sum((one.kept or {}).get(word, 0.0) for word in words)
 
 
 def _equals(tested: Sequence[MethodScore], errors: float) -> tuple[list[MethodScore], list[int]]:
