@@ -2,7 +2,7 @@
 
     python -m benchmarks.words.all_evidence --spaces FOLDER --out FILE.csv [--pairs en-fr,en-it]
         [--help-given none,500,5000] [--draws 0] [--without en-de=FILE.npz] [--list test,unseen]
-        [--shared ../shared] [--threads 2]
+        [--shared ../shared] [--threads 2] [--device cpu]
 
 Each space is aligned once and kept in FOLDER, as PAIR.HELP.DRAW; the number of a draw is the seed too, also
 where the same pairs or none are given. `--list development` measures on a part of
@@ -61,11 +61,13 @@ def calibration_error(probability: NDArray[np.float64], right: NDArray[np.bool_]
     ) / len(right)
 
 
-def made(pair: Pair, given: Path | None, folder: Path, seed: int, trees: Path | None) -> AlignedSpace:
+def made(
+    pair: Pair, given: Path | None, folder: Path, seed: int, trees: Path | None, device: str = "cpu"
+) -> AlignedSpace:
     """The space of a pair with answers, made unless it is there."""
     if not (folder / "manifest.json").exists():
         config = _config(pair, given, folder, seed)
-        report = run(config)
+        report = run(config, device=device)
         quiet = Progress(quiet=True)
         files = {pair.source: pair.source_file, pair.target: pair.target_file}
         rows = {name: read_side(config, name, path, quiet).vectors for name, path in files.items()}
@@ -139,7 +141,7 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
                     if asked.development and help_ != IDENTICAL:
                         _without_development(given)
                 trees = Path(without[name]) if name in without else None
-                space = made(pair, given, folder, draw, trees)
+                space = made(pair, given, folder, draw, trees, asked.device)
                 for path in _lists(asked, pair):
                     yield {"pair": name, "help": help_, "draw": draw} | _row(asked, pair, space, path)
 
@@ -192,6 +194,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--list", default="development", help="development, or test, unseen, or both")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--device", default="cpu", help="on which each space is aligned")
     asked = parser.parse_args()
     asked.list = asked.list.split(",")
     if not {"development"} >= {*asked.list} and not {"test", "unseen"} >= {*asked.list}:

@@ -9,9 +9,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from benchmarks.align import paper_recipe
-from benchmarks.align.paper_recipe import Kept, Task, correlated, kept_file, measure, read_kept, train
+from benchmarks.align.paper_recipe import (
+    Kept,
+    SideBySide,
+    Task,
+    correlated,
+    kept_file,
+    measure,
+    read_kept,
+    train,
+)
 from benchmarks.support.kept_rows import read_rows
 from muse.learn.initialise.adversarial import PAPER
 from tests.support.toys import raw_pair, write_vec
@@ -30,17 +40,32 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     return Task.of("zhang-fr-en", tmp_path / "shared")
 
 
-def test_a_run_goes_on_where_it_stopped(task: Task, tmp_path: Path) -> None:
+def test_runs_side_by_side_go_on_where_they_stopped(task: Task, tmp_path: Path) -> None:
     for name, ends in (("whole", (6,)), ("resumed", (2, 6))):
         for steps in ends:
             (tmp_path / name).mkdir(exist_ok=True)
-            train(task, 1, Namespace(slice=2, steps=steps, kept=tmp_path / name))
+            asked = Namespace(slice=2, steps=steps, kept=tmp_path / name, device="cpu")
+            train([(task, 1), (task, 2)], asked)
     whole, resumed = (
-        read_kept(kept_file(tmp_path / name, "zhang-fr-en", 1)) for name in ("whole", "resumed")
+        [read_kept(kept_file(tmp_path / name, "zhang-fr-en", seed)) for seed in (1, 2)]
+        for name in ("whole", "resumed")
     )
-    assert whole.figures[:, 0].tolist() == [2, 4, 6]
-    np.testing.assert_array_equal(whole.maps, resumed.maps)
-    np.testing.assert_array_equal(whole.figures[:, :4], resumed.figures[:, :4])
+    for one, other in zip(whole, resumed, strict=True):
+        assert one.figures[:, 0].tolist() == [2, 4, 6]
+        np.testing.assert_array_equal(one.maps, other.maps)
+        np.testing.assert_array_equal(one.figures[:, :4], other.figures[:, :4])
+    assert not np.allclose(whole[0].maps, whole[1].maps)
+
+
+def test_each_run_draws_words_of_its_own_pair(task: Task) -> None:
+    few = replace(task, source=task.source.most_frequent(5), target=task.target.most_frequent(7))
+    runs = SideBySide([(few, 0), (task, 1)], replace(PAPER, hidden=8, batch=500), "cpu")
+    for rows, sides in ((runs.x, (few.source, task.source)), (runs.y, (few.target, task.target))):
+        drawn = runs._sample(rows, torch.Generator().manual_seed(0))  # (2, 500, d)
+        for found, side in zip(drawn, sides, strict=True):
+            seen, own = ({tuple(row) for row in one.tolist()} for one in (found, side.fitted_tensor()))
+            assert seen <= own
+            assert len(seen) > 0.5 * min(len(own), 500)
 
 
 @pytest.mark.slow

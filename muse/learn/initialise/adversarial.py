@@ -15,6 +15,9 @@ By default three things differ from the paper, and each makes seconds on a CPU o
 
 PAPER has the settings of the paper instead. The state between two epochs is saved to the run's checkpoint, so
 that training can be resumed.
+
+On a GPU a step is some 200 small kernels, which take longer to start one by one than to run: it is recorded
+as a CUDA graph, and replayed. Steps therefore change all tensors in place.
 """
 
 from __future__ import annotations
@@ -50,6 +53,7 @@ log = logging.getLogger(__name__)
 State = dict[str, Tensor]  # all that training changes; restarts are the first axis of every tensor
 REPORTED = ("criterion", "loss", "defect")  # of each epoch, in the history
 TIMED, LONG = 100, 10_000  # steps by which the time of a long epoch is predicted, and what is a long one
+UNRECORDED = 3  # first steps of an epoch on a GPU, in which its libraries make what they keep
 WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted to bring a mapping back
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -270,19 +274,24 @@ class _Training:
         decay = c.decay**epoch
         generator = _generator(seed, epoch + 1, self.device)
         loss = torch.zeros((), device=self.device)
-        for step in range(1, c.steps + 1):
+
+        def step() -> None:
             for _ in range(c.discriminator_steps):
-                loss += self._discriminator_step(state, c.discriminator_rate * decay, generator)
+                loss.add_(self._discriminator_step(state, c.discriminator_rate * decay, generator))
             self._mapping_step(state, c.mapping_rate * decay, generator)
-            if step == TIMED and c.steps >= LONG:
+
+        for done in _repeated(step, c.steps, generator):
+            if done == TIMED and c.steps >= LONG:
+                float(loss)  # a GPU has then done what was started
                 self._predict((c.epochs - epoch) * c.steps, (time.perf_counter() - began) / TIMED)
+        mean_loss = float(loss / (c.steps * c.discriminator_steps))
         pace = 2 * c.batch * c.steps * len(state["mapping"]) / (time.perf_counter() - began)
         state = _healthy(state)
         found = torch.tensor([criterion(self._lift(mapping)) for mapping in state["mapping"]])
         _judge(state, found.to(self.device), halve_on_drop=c.halve_on_drop, shrink=c.shrink)
         rate = c.mapping_rate * decay * float(state["rate"][state["best"].argmax()])
-        worst, loss = float(defect(state["mapping"]).max()), loss / (c.steps * c.discriminator_steps)
-        figures = AdversarialEpoch(epoch + 1, tuple(found.tolist()), pace, worst, rate, float(loss))
+        worst = float(defect(state["mapping"]).max())
+        figures = AdversarialEpoch(epoch + 1, tuple(found.tolist()), pace, worst, rate, mean_loss)
         return self._prune(state, epoch + 1), figures
 
     @staticmethod
@@ -323,7 +332,7 @@ class _Training:
             gradient = gradient - mapping.detach() @ (stretch + stretch.mT) / 2
         norm = gradient.flatten(1).norm(dim=1)[:, None, None]
         mapping.detach_().sub_(rate * state["rate"] * gradient * (c.clip / norm).clamp(max=1))
-        state["mapping"] = orthogonality_update(mapping, c.beta)
+        mapping.copy_(orthogonality_update(mapping, c.beta))
 
     def _sample(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         return rows[torch.randint(len(rows), (self.config.batch,), generator=generator, device=self.device)]
@@ -348,6 +357,27 @@ class _Training:
         rows, columns = mutual_neighbours(x, y, Retrieval()).cpu().T
         found = procrustes(self.source.fitted_tensor()[rows], self.target.fitted_tensor()[columns])
         return np.asarray(found.numpy(), dtype=np.float32)
+
+
+def _repeated(step: Callable[[], None], times: int, generator: torch.Generator) -> Iterator[int]:
+    """Yields 1 to `times`, each after a run of the step; on the GPU of the generator most are replayed."""
+    started = times if generator.device.type == "cpu" else min(times, UNRECORDED)
+    for number in range(1, started + 1):
+        step()
+        yield number
+    replay = _recorded(step, generator) if started < times else step
+    for number in range(started + 1, times + 1):
+        replay()
+        yield number
+
+
+def _recorded(step: Callable[[], None], generator: torch.Generator) -> Callable[[], None]:
+    """The step as a CUDA graph; each replay draws the next numbers of the generator."""
+    graph = torch.cuda.CUDAGraph()
+    graph.register_generator_state(generator)
+    with torch.cuda.graph(graph):  # nothing runs yet
+        step()
+    return graph.replay
 
 
 def orthogonality_update(mapping: Tensor, beta: float) -> Tensor:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 from torch.nn import functional
 
 from muse.alignment import Alignment
@@ -417,3 +418,13 @@ def test_the_time_of_long_training_is_predicted(
     training = _Training(SOURCE, TARGET, replace(QUICK, steps=29), "cpu")
     training.run_epoch(training.start(0), 0, 1, lambda _: 0.0)
     assert "adversarial training" not in caplog.text
+
+
+@pytest.mark.gpu
+def test_replayed_steps_are_those_that_are_started_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mapping(unrecorded: int) -> Tensor:
+        monkeypatch.setattr("muse.learn.initialise.adversarial.UNRECORDED", unrecorded)
+        training = _Training(SOURCE, TARGET, QUICK, "cuda")
+        return training.run_epoch(training.start(0), 0, 1, lambda _: 0.0)[0]["mapping"].cpu()
+
+    torch.testing.assert_close(mapping(3), mapping(QUICK.steps), rtol=1e-4, atol=1e-4)
