@@ -36,7 +36,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "eval": ("sacrebleu",),
     "exchange": ("gensim", "onnx", "pandas", "safetensors", "tokenizers"),
     "fetch": ("requests",),
-    "gpu": ("faiss-gpu-cu12",),
+    "gpu": ("faiss-gpu",),
     "networks": ("tokenizers",),
     "parquet": ("pyarrow",),
     "ray": ("pyarrow", "ray"),

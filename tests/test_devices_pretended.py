@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
 
-import faiss
 import numpy as np
 import pytest
 import torch
@@ -15,7 +12,7 @@ from torch import Tensor
 from muse.errors import MissingExtra
 from muse.run.runtime import pick_device
 from muse.search.exact import nearest
-from tests.support.devices import Generator, RefusedByCuda, pretended_gpu
+from tests.support.devices import Generator, RefusedByCuda, pretended_faiss, pretended_gpu
 
 
 def test_the_pretended_gpu_is_picked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,31 +60,8 @@ def test_the_pretended_gpu_lets_pass_what_cuda_does(monkeypatch: pytest.MonkeyPa
     assert torch.equal(drawn, torch.rand(2, generator=Generator().manual_seed(1)))
 
 
-class GpuIndexFlatIP:
-    """What muse uses of the index of faiss on a GPU, which takes tensors of that GPU and gives such."""
-
-    def __init__(self, resources: object, dimension: int, config: SimpleNamespace) -> None:
-        assert config.device == 0
-        self.dimension, self.keys = dimension, torch.empty(0)
-
-    def add(self, keys: Tensor) -> None:
-        assert keys.is_cuda and keys.is_contiguous() and keys.shape[1] == self.dimension
-        self.keys = keys
-
-    def search(self, queries: Tensor, k: int) -> tuple[Tensor, Tensor]:
-        assert queries.is_cuda and queries.is_contiguous()
-        found = (queries @ self.keys.T).topk(k, dim=1)
-        return found.values, found.indices
-
-
 def test_faiss_on_a_gpu_searches_without_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, part in (
-        ("StandardGpuResources", object),
-        ("GpuIndexFlatConfig", SimpleNamespace),
-        ("GpuIndexFlatIP", GpuIndexFlatIP),
-    ):
-        monkeypatch.setattr(faiss, name, part, raising=False)
-    monkeypatch.setitem(sys.modules, "faiss.contrib.torch_utils", ModuleType("torch_utils"))
+    made = pretended_faiss(monkeypatch)
     rows = torch.from_numpy(np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32))
     bias = torch.linspace(-1, 1, 50)
     expected = [nearest(rows[:9], rows, 3, bias=one) for one in (None, bias)]
@@ -101,6 +75,7 @@ def test_faiss_on_a_gpu_searches_without_the_cpu(monkeypatch: pytest.MonkeyPatch
         assert max(gpu.copied_back[before:], default=0) < len(rows)  # a count at most, and no rows
         assert all(one.indices.is_cuda and one.scores.is_cuda for one in found)
         indices = [one.indices.cpu() for one in found]
+        assert len(made) == 1  # it takes a second, so all searches share it
     for one, other in zip(indices, expected, strict=True):
         assert torch.equal(one, other.indices)
 

@@ -26,7 +26,7 @@ from tests.conftest import ROOT
 from tests.support.command import Ended
 
 NAME = f"{DISTRIBUTION.replace('-', '_')}-{__version__}"
-UNPINNED = {"faiss-gpu-cu12"}  # beside faiss-cpu it cannot be installed for the tests
+UNPINNED = {"faiss-gpu"}  # beside faiss-cpu it cannot be installed for the tests
 LEFT_OUT = shutil.ignore_patterns(
     ".*", "__pycache__", "*.egg-info", "build", "dist", "site", "aligned", "raw", "gold", "induced"
 )

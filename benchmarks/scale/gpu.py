@@ -9,8 +9,9 @@
 * `muse align --src fr --tgt en` with the repository's sample vectors on both devices: verdict, P@1, seconds
   and the peak of the GPU's memory;
 * on the GPU alone: an epoch of the paper's adversarial training (31,250 steps, from the seconds of --steps),
-  the same neighbours by faiss if it was built for GPUs, the alignment of --words random words a language, and
-  a few steps of each sentence system at its paper preset (gpu_networks.py).
+  whether faiss, if it was built for GPUs, finds the same neighbours and pairs as torch, and the seconds of
+  both by turns, the alignment of --words random words a language, and a few steps of each sentence system at
+  its paper preset (gpu_networks.py).
 
 It needs the repository alone. What was checked is kept in a file: run again with the same sizes, the command
 goes on where it stopped. It begins nothing new after --minutes.
@@ -55,7 +56,10 @@ LEAST_SAME = 0.999  # of neighbours or pairs: the last digits of two devices dif
 SAMPLE = ROOT / "embeddings" / "sample"
 DICTIONARY = ROOT / "dictionaries" / "fr-en.sample.txt"
 FAILED, NO_GPU, UNFINISHED = 1, 2, 3
+BACKENDS = ("faiss", "torch")
 PARTS = ("tests", "neighbours", "sample", "adversarial", "faiss", "large", *SYSTEMS)
+
+Seconds = tuple[float, float, float]  # of a product, of the k nearest, of the mutual CSLS neighbours
 
 
 class Check(NamedTuple):
@@ -73,7 +77,7 @@ class Searched(NamedTuple):
 
     neighbours: Neighbours
     pairs: Tensor
-    seconds: tuple[float, float, float]
+    seconds: Seconds
 
 
 class Aligned(NamedTuple):
@@ -96,13 +100,14 @@ def gpu_tests() -> Check:
     return Check("pytest -m gpu", "", last.strip("= "), "all pass", done.returncode == 0)
 
 
-def searched(x: Tensor, y: Tensor, *, k: int, repeat: int) -> Searched:
+def searched(x: Tensor, y: Tensor, *, k: int, repeat: int, backend: str = "auto") -> Searched:
     """The neighbours of x (n, d) among y (m, d) and the mutual pairs, on the device of the two."""
-    how, room = Retrieval(k=k), x.new_empty(len(x), len(y))
-    found, pairs = nearest(x, y, k), mutual_neighbours(x, y, how)  # first: what starts slowly is then ready
+    how, room = Retrieval(k=k, backend=backend), x.new_empty(len(x), len(y))
+    find = partial(nearest, x, y, k, backend=backend)
+    found, pairs = find(), mutual_neighbours(x, y, how)  # first: what starts slowly is then ready
     works: list[Callable[[], object]] = [
         lambda: torch.mm(x, y.T, out=room),
-        lambda: nearest(x, y, k),
+        find,
         lambda: mutual_neighbours(x, y, how),
     ]
     product, one_way, both_ways = (min(_seconds(work, repeat)) for work in works)
@@ -126,11 +131,7 @@ def _wait() -> None:
 
 def compared(cpu: Searched, gpu: Searched) -> list[Check]:
     """Whether both devices found the same, with the seconds of each beside those of the product."""
-    on_cpu, on_gpu = ({(i, j) for i, j in one.pairs.tolist()} for one in (cpu, gpu))
-    shares = {
-        "k nearest neighbours": same(gpu.neighbours, cpu.neighbours),
-        "mutual CSLS neighbours": len(on_cpu & on_gpu) / max(1, len(on_cpu | on_gpu)),
-    }
+    shares = shared_part(gpu, cpu)
     return [
         Check(
             f"{name}: {100 * share:.2f} % the same", _beside(cpu, place), _beside(gpu, place),
@@ -138,6 +139,16 @@ def compared(cpu: Searched, gpu: Searched) -> list[Check]:
         )
         for place, (name, share) in enumerate(shares.items(), start=1)
     ]  # fmt: skip
+
+
+def shared_part(one: Searched, other: Searched) -> dict[str, float]:
+    """The share of neighbours and of pairs that both found."""
+    here, there = ({(i, j) for i, j in found.pairs.tolist()} for found in (one, other))
+    expected = Neighbours(*(part.cpu() for part in other.neighbours))
+    return {
+        "k nearest neighbours": same(one.neighbours, expected),
+        "mutual CSLS neighbours": len(here & there) / max(1, len(here | there)),
+    }
 
 
 def _beside(one: Searched, place: int) -> str:
@@ -192,15 +203,30 @@ def adversarial_epoch(x: Tensor, y: Tensor, steps: int) -> Check:
     return Check("an epoch of adversarial-paper", "", f"{seconds:.0f} s, from {steps} steps", "", True)
 
 
-def by_faiss(x: Tensor, y: Tensor, k: int, repeat: int) -> Check:
-    """The seconds of faiss beside those of torch for the k nearest of x (n, d) among y (m, d)."""
+def by_faiss(x: Tensor, y: Tensor, k: int, repeat: int) -> list[Check]:
+    """Whether faiss and torch find the same of x (n, d) and y (m, d), with the seconds of each, by turns."""
     if not installed_faiss().gpu:
-        return Check("faiss on the GPU", "", "faiss-cpu is installed", "", True)
-    seconds = [
-        min(_seconds(partial(nearest, x, y, k, backend=backend), repeat)) for backend in ("faiss", "torch")
-    ]
-    shown = f"{seconds[0]:.4f} s, torch {seconds[1]:.4f} s"
-    return Check("k nearest neighbours by faiss", "", shown, "", True)
+        return [Check("faiss on the GPU", "", "faiss-cpu is installed", "", True)]
+    turns = [{name: searched(x, y, k=k, repeat=1, backend=name) for name in BACKENDS} for _ in range(repeat)]
+    least = {
+        name: turns[0][name]._replace(seconds=_least([turn[name].seconds for turn in turns]))
+        for name in BACKENDS
+    }
+    shares = shared_part(*(least[name] for name in BACKENDS))
+    return [
+        Check(
+            f"{name} by faiss: {100 * share:.2f} % those of torch", "",
+            ", ".join(f"{backend} {_beside(least[backend], place)}" for backend in BACKENDS),
+            f"{100 * LEAST_SAME:.1f} % the same", share >= LEAST_SAME,
+        )
+        for place, (name, share) in enumerate(shares.items(), start=1)
+    ]  # fmt: skip
+
+
+def _least(seconds: Sequence[Seconds]) -> Seconds:
+    """The least of each kind."""
+    product, one_way, both_ways = map(min, zip(*seconds, strict=True))
+    return product, one_way, both_ways
 
 
 def large(words: int, dimension: int) -> Check:
@@ -269,7 +295,7 @@ class Run:
         if part == "adversarial":
             return [adversarial_epoch(*self.rows("cpu"), a.steps)]
         if part == "faiss":
-            return [by_faiss(*self.rows("cuda"), a.k, a.repeat)]
+            return by_faiss(*self.rows("cuda"), a.k, a.repeat)
         return [large(a.words, a.dimension) if part == "large" else network(part, self.folder)]
 
 

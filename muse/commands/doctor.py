@@ -25,7 +25,7 @@ PACKAGES = (
     "scikit-learn",
     "torch",
     "faiss-cpu",
-    "faiss-gpu-cu12",
+    "faiss-gpu",
     "fasttext-community",
     "rapidfuzz",
     "sacremoses",
@@ -134,7 +134,7 @@ def extras() -> list[Extra]:
 def _installed(package: str) -> bool:
     from muse.search.exact import installed_faiss
 
-    if package == "faiss-gpu-cu12":
+    if package == "faiss-gpu":
         return installed_faiss().gpu  # any build of faiss will do that searches on a GPU
     try:
         return importlib.util.find_spec(package) is not None

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from threading import Lock
 from typing import Any, NamedTuple
 
 import torch
@@ -36,6 +37,7 @@ WORTHWHILE = 4  # groups for each of the k: with fewer, maxima save nothing
 TILE_QUERIES = 2_048
 TILE_KEYS = 8_192
 TILE_SCALE_ON_GPU = 4
+_GPU_LOCK = Lock()  # of what all searches of faiss on a GPU share
 
 
 def zero_places(rows: Tensor) -> Tensor:
@@ -406,11 +408,24 @@ def _faiss_on_gpu(keys: Tensor) -> Callable[[Tensor, int], Neighbours]:
         raise MissingExtra(f"faiss on a GPU needs faiss-gpu, found faiss-cpu; run {install_extra('gpu')}")
     import faiss.contrib.torch_utils  # from here on indices take tensors, on a GPU too, and give them
 
-    resources, config = faiss.StandardGpuResources(), faiss.GpuIndexFlatConfig()
+    config = faiss.GpuIndexFlatConfig()
     config.device = keys.device.index or 0
+    resources = _gpu_resources(faiss.StandardGpuResources, config.device)
     index: Any = faiss.GpuIndexFlatIP(resources, keys.shape[1], config)
-    index.add(keys.contiguous())
-    return lambda block, k: Neighbours(*index.search(block.contiguous(), k))
+
+    def find(block: Tensor, k: int) -> Neighbours:
+        with _GPU_LOCK:
+            return Neighbours(*index.search(block.contiguous(), k))
+
+    with _GPU_LOCK:
+        index.add(keys.contiguous())
+    return find
+
+
+@cache
+def _gpu_resources(made_by: Callable[[], Any], device: int) -> Any:
+    """Where faiss works on a GPU: memory for one search at a time, taken once because that is slow."""
+    return made_by()
 
 
 def _auto(keys: Tensor, bias: Tensor | None) -> Search:

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from muse.sentences.systems.registry import SAVED
-from tests.support.devices import pretended_gpu
+from tests.support.devices import pretended_faiss, pretended_gpu
 
 pytestmark = pytest.mark.slow
 
@@ -112,6 +112,26 @@ def test_what_was_checked_is_kept_and_a_failure_is_tried_again(
         assert [ended(gpu) for _ in range(3)] == [1, 0, 0]
     assert made == ["sp", "lens", "xlm", "lens"]
     assert "CUDA out of memory" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wrong", [0, 9])
+def test_faiss_on_the_gpu_is_compared_with_torch(
+    gpu: Any, wrong: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = gpu.mutual_neighbours
+    monkeypatch.setattr(
+        gpu,
+        "mutual_neighbours",
+        lambda x, y, how: found(x, y, how)[wrong if how.backend == "faiss" else 0 :],
+    )
+    monkeypatch.setattr(sys, "argv", [*sys.argv[:-1], "faiss"])
+    pretended_faiss(monkeypatch)
+    with pretended_gpu(monkeypatch):
+        assert ended(gpu) == (wrong > 0)
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if "by faiss" in line]
+    assert rows[0][0] == "| k nearest neighbours by faiss: 100.00 % those of torch"
+    assert [row[-1] for row in rows] == ["yes |", "NO |" if wrong else "yes |"]
+    assert all("faiss 0." in row[2] and "torch 0." in row[2] for row in rows)
 
 
 def test_nothing_is_begun_after_the_minutes(

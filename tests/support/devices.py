@@ -7,10 +7,13 @@ What no pretence can show: speed, memory, kernels that CUDA lacks, and the last 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import ModuleType, SimpleNamespace
 from typing import Any, TypeGuard
 
+import faiss
 import pytest
 import torch
 from torch import Tensor
@@ -93,6 +96,41 @@ def pretended_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedGpu]:
             patch.setattr(torch.cuda, name, lambda *_: None)
         patch.setattr(adversarial, "_recorded", lambda step, _: step)  # a graph is of kernels: none are here
         yield gpu
+
+
+class GpuIndexFlatIP:
+    """What muse uses of the index of faiss on a GPU, which takes tensors of that GPU and gives such."""
+
+    def __init__(self, resources: object, dimension: int, config: SimpleNamespace) -> None:
+        assert config.device == 0
+        self.dimension, self.keys = dimension, torch.empty(0)
+
+    def add(self, keys: Tensor) -> None:
+        assert keys.is_cuda and keys.is_contiguous() and keys.shape[1] == self.dimension
+        self.keys = keys
+
+    def search(self, queries: Tensor, k: int) -> tuple[Tensor, Tensor]:
+        assert queries.is_cuda and queries.is_contiguous()
+        found = (queries @ self.keys.T).topk(k, dim=1)
+        return found.values, found.indices
+
+
+def pretended_faiss(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Makes the installed faiss one for GPUs; what it makes to work there is appended to the list."""
+    made: list[object] = []
+
+    class Resources:
+        def __init__(self) -> None:
+            made.append(self)
+
+    for name, part in (
+        ("StandardGpuResources", Resources),
+        ("GpuIndexFlatConfig", SimpleNamespace),
+        ("GpuIndexFlatIP", GpuIndexFlatIP),
+    ):
+        monkeypatch.setattr(faiss, name, part, raising=False)
+    monkeypatch.setitem(sys.modules, "faiss.contrib.torch_utils", ModuleType("torch_utils"))
+    return made
 
 
 def on_gpu(tensor: Tensor) -> bool:
