@@ -1,7 +1,7 @@
 """The recipe of Conneau et al. (2018) in steps: Adv, Adv-Refine, Procrustes, and what the criterion tells.
 
     python -m benchmarks.align.paper_recipe --train [--pairs zhang-es-en,zhang-it-en] [--seeds 0-2]
-        [--steps 156250] [--slice 31250] [--device cpu] [--shared ../shared] [--kept paper-recipe-runs]
+        [--steps 156250] [--slice 31250] [--device cpu] [--tf32] [--shared ../shared] [--kept paper-recipe-runs]
     python -m benchmarks.align.paper_recipe [--out benchmarks/results/align]
 
 The first command trains with the settings of `muse align --recipe muse` (PAPER, raw vectors), runs of vectors
@@ -345,11 +345,13 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=WHOLE, help="mapping steps of each run")
     parser.add_argument("--slice", type=int, default=PAPER.steps, help="mapping steps between two mappings")
     parser.add_argument("--device", default="cpu", help="on which to train")
+    parser.add_argument("--tf32", action="store_true", help="products of a GPU have mantissas of 10 bits")
     parser.add_argument("--kept", type=Path, default=Path("paper-recipe-runs"), help="folder of the runs")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "align")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
     keep_freed_memory()
+    torch.backends.cuda.matmul.allow_tf32 = asked.tf32
     heading("The recipe of the paper")
     asked.kept.mkdir(parents=True, exist_ok=True)
     tasks = [Task.of(name, asked.shared) for name in asked.pairs.split(",")]

@@ -316,7 +316,7 @@ class _Training:
         loss = _loss(state, z, labels)
         gradients = torch.autograd.grad(loss, weights)
         for weight, gradient in zip(weights, gradients, strict=True):
-            weight.detach_().sub_(rate * state["rate"] * gradient)
+            weight.detach_().sub_(gradient.mul_(rate * state["rate"]))
         return loss.detach() / len(mapped)
 
     def _mapping_step(self, state: State, rate: float, generator: torch.Generator) -> None:
