@@ -1,7 +1,8 @@
 """The recipe of Conneau et al. (2018) in steps: Adv, Adv-Refine, Procrustes, and what the criterion tells.
 
     python -m benchmarks.align.paper_recipe --train [--pairs zhang-es-en,zhang-it-en] [--seeds 0-2]
-        [--steps 156250] [--slice 31250] [--device cpu] [--tf32] [--shared ../shared] [--kept paper-recipe-runs]
+        [--steps 156250] [--slice 31250] [--device cpu] [--tf32] [--kept paper-recipe-runs]
+        [--shared ../shared]
     python -m benchmarks.align.paper_recipe [--out benchmarks/results/align]
 
 The first command trains with the settings of `muse align --recipe muse` (PAPER, raw vectors), runs of vectors

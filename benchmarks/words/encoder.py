@@ -1,12 +1,12 @@
-"""P@1 without pairs by vectors alone, by an encoder's words alone, and by both.
+"""P@1 by vectors alone, by an encoder's words alone, and by both, without pairs and with some.
 
     python -m benchmarks.words.encoder --spaces FOLDER --vectors FOLDER --out FILE.csv [--pairs en-ru,en-de]
-        [--encoder e5] [--without en-de=FILE.npz] [--seed 0] [--shared ../shared]
+        [--help-given none,500,5000] [--encoder e5] [--without en-de=FILE.npz] [--seed 0] [--shared ../shared]
 
 FOLDER of the vectors has LANG.vec.gz of every language, the encoder's vectors of its words; --encoder is its
 name, and "random" needs no vectors. `--encoder none` is the space without help. `seconds` are those of the
-alignment and of the choice of answers, without encoding the words. --without as in
-`benchmarks.words.all_evidence`: trees that were not learned on this pair.
+alignment and of the choice of answers, without encoding the words. The pairs given, the seed as the number of
+their draw and --without (trees that were not learned on this pair) as in `benchmarks.words.all_evidence`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ import argparse
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.support.draws import NONE, write_draw
 from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.tables import append_rows, commit, today
 from benchmarks.words.all_evidence import measured
@@ -36,12 +38,12 @@ from muse.progress import Progress
 from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix, Vectors
 
-RANDOM, NONE = "random", "none"
+RANDOM = "random"
 COLUMNS = (
-    "pair", "encoder", "seed", "list", "queries", "verdict", "method", "encoder_alone", "csls", "evidence",
-    "difference", "low", "high", "p_value", "csls_other", "evidence_other", "calibration_error", "worst_band",
-    "trusted", "trusted_right", "other sources", "vectors", "frequency", "spelling", "hints", "seconds",
-    "commit", "date",
+    "pair", "encoder", "help", "seed", "list", "queries", "verdict", "method", "encoder_alone", "csls",
+    "evidence", "difference", "low", "high", "p_value", "csls_other", "evidence_other", "calibration_error",
+    "worst_band", "trusted", "trusted_right", "other sources", "vectors", "frequency", "spelling", "hints",
+    "seconds", "commit", "date",
 )  # fmt: skip
 
 
@@ -52,11 +54,11 @@ def random_rows(side: Vectors, seed: int) -> Matrix:
 
 
 def made(
-    pair: Pair, asked: argparse.Namespace, trees: Path | None
+    pair: Pair, help_: str, asked: argparse.Namespace, trees: Path | None
 ) -> tuple[AlignedSpace, OutsideScores | None, int, float]:
     """The space with answers, the scores of the encoder, the number of its pairs, and the seconds."""
-    folder = asked.spaces / f"{pair.name}.{asked.encoder}.{asked.seed}"
-    options = {
+    folder = asked.spaces / f"{pair.name}.{asked.encoder}.{help_}.{asked.seed}"
+    options: dict[str, Any] = {
         "src_emb": pair.source_file, "tgt_emb": pair.target_file, "lower": pair.lower, "out": folder,
         "answers": "csls", "seed": asked.seed,
     }  # fmt: skip
@@ -64,22 +66,26 @@ def made(
     files = {pair.source: pair.source_file, pair.target: pair.target_file}
     sides = {name: read_side(config, name, path, quiet).vectors for name, path in files.items()}
     source, target = sides.values()
+    if help_ != NONE:
+        given = write_draw(pair, (source, target), help_, asked.seed, asked.spaces)
+        config = settings_of(pair.source, pair.target, options | {"dictionary": given})
     outside = None
     if asked.encoder != NONE:
         if asked.encoder == RANDOM:
             outside = OutsideScores.of_vectors(*(random_rows(side, asked.seed) for side in (source, target)))
         else:
             vectors = tuple(asked.vectors / f"{language}.vec.gz" for language in sides)
-            given = replace(config, encoder_emb=vectors)
-            outside = outside_scores(given, source, target, device="cpu", progress=quiet)
-        config = replace(config, hints=hints(outside, source, target))
+            encoded = replace(config, encoder_emb=vectors)
+            outside = outside_scores(encoded, source, target, device="cpu", progress=quiet)
+        if help_ == NONE:
+            config = replace(config, hints=hints(outside, source, target))
     began = time.perf_counter()
     report = run(config)
     ways: dict[str, Any] = {
         "seed": asked.seed, "progress": quiet,
         "elsewhere": read_elsewhere() if trees is None else read_elsewhere(trees),
     }  # fmt: skip
-    choose_answers(report.aligned, report.learned, sides, Known(None, outside), **ways)
+    choose_answers(report.aligned, report.learned, sides, Known(report.config.lexicon, outside), **ways)
     took = time.perf_counter() - began
     return load_space(folder), outside, 0 if config.hints is None else len(config.hints), took
 
@@ -96,11 +102,12 @@ def alone(space: AlignedSpace, pair: Pair, outside: OutsideScores | None, lexico
 
 
 def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The row of each pair."""
+    """The row of each pair and help."""
     without = dict(one.split("=") for one in asked.without)
-    for name in asked.pairs.split(","):
+    for name, help_ in product(asked.pairs.split(","), asked.help_given.split(",")):
         pair = find_pair(name, asked.shared)
-        space, outside, given, took = made(pair, asked, Path(without[name]) if name in without else None)
+        trees = Path(without[name]) if name in without else None
+        space, outside, given, took = made(pair, help_, asked, trees)
         path = pair.gold_in(asked.spaces)
         if path is None:
             raise SystemExit(f"{name} has no gold list")
@@ -108,9 +115,9 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
         table = space.answers(pair.source, pair.target)
         shares: dict[str, Any] = {} if table is None else dict(table.report.get("evidence", {}))
         yield {
-            "pair": name, "encoder": asked.encoder, "seed": asked.seed, "list": gold_name(path),
-            "verdict": space.made.verdict.label, "method": space.made.method, "hints": given,
-            "encoder_alone": alone(space, pair, outside, lexicon), "seconds": took,
+            "pair": name, "encoder": asked.encoder, "help": help_, "seed": asked.seed,
+            "list": gold_name(path), "verdict": space.made.verdict.label, "method": space.made.method,
+            "hints": given, "encoder_alone": alone(space, pair, outside, lexicon), "seconds": took,
             "commit": commit(), "date": today(), **shares, **measured(space, lexicon, pair),
         }  # fmt: skip
 
@@ -122,6 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--vectors", type=Path, metavar="FOLDER")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
     parser.add_argument("--pairs", default="en-ru,ru-en,en-de")
+    parser.add_argument("--help-given", default=NONE)
     parser.add_argument("--encoder", default="e5")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--without", action="append", default=[], metavar="PAIR=FILE.npz")
