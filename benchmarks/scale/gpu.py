@@ -1,7 +1,8 @@
 """Whether muse runs on a GPU (CUDA) and finds there what it finds on the CPU: all checks, in one command.
 
-    python -m benchmarks.scale.gpu [--kept gpu-checks.json] [--minutes 8] [--parts tests,neighbours,...]
-        [--size 20000] [--dimension 300] [--k 10] [--repeat 3] [--steps 300] [--words 200000]
+    python -m benchmarks.scale.gpu [--kept gpu-checks.json] [--out FILE.csv] [--minutes 8]
+        [--parts tests,neighbours,...] [--size 20000] [--dimension 300] [--k 10] [--repeat 3] [--steps 300]
+        [--words 200000]
 
 * the tests that need a GPU (`pytest -m gpu`);
 * k nearest neighbours and mutual CSLS neighbours of random clusters, and their seconds beside those of one
@@ -41,7 +42,8 @@ from torch.nn.functional import normalize
 
 from benchmarks.scale.gpu_networks import SYSTEMS, paper_steps
 from benchmarks.scale.neighbours import clustered, same
-from benchmarks.support.tables import ROOT, header, heading, muse, row
+from benchmarks.support.kept_rows import append
+from benchmarks.support.tables import ROOT, commit, header, heading, muse, row, today
 from muse.api.run import run
 from muse.errors import MuseError
 from muse.learn.initialise.adversarial import PAPER, adversarial
@@ -56,6 +58,7 @@ LEAST_SAME = 0.999  # of neighbours or pairs: the last digits of two devices dif
 MARKER = "@pytest.mark.gpu"
 SAMPLE = ROOT / "embeddings" / "sample"
 DICTIONARY = ROOT / "dictionaries" / "fr-en.sample.txt"
+COLUMNS = ("name", "cpu", "gpu", "limit", "kept", "device", "torch", "commit", "date")
 FAILED, NO_GPU, UNFINISHED = 1, 2, 3
 BACKENDS = ("faiss", "torch")
 PARTS = ("tests", "neighbours", "sample", "adversarial", "faiss", "large", *SYSTEMS)
@@ -337,6 +340,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--words", type=int, default=200_000, help="of each language of the large alignment")
     parser.add_argument("--parts", default=",".join(PARTS), help="what is checked, in this order")
     parser.add_argument("--kept", type=Path, default=Path("gpu-checks.json"), help="file of what was checked")
+    parser.add_argument("--out", type=Path, help="CSV to which the rows are appended")
     parser.add_argument("--minutes", type=float, default=8, help="after which nothing new is begun")
     asked = parser.parse_args()
     if unknown := [part for part in asked.parts.split(",") if part not in PARTS]:
@@ -360,6 +364,10 @@ def main() -> None:
             show(found)
             checks += found
             parts += 1
+    if asked.out is not None:
+        about = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
+        about |= {"commit": commit(), "date": today()}
+        append(asked.out, [{**check._asdict(), **about} for check in checks], COLUMNS)
     if not all(check.kept for check in checks):
         sys.exit(FAILED)
     left = len(asked.parts.split(",")) - parts

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks.support.kept_rows import read_rows
 from muse.sentences.systems.registry import SAVED
 from tests.support.devices import pretended_faiss, pretended_gpu
 
@@ -25,7 +26,8 @@ CHECKS = 10
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """The module, called for a small size."""
-    monkeypatch.setattr(sys, "argv", [*SMALL, "--kept", str(tmp_path / "kept.json"), "--parts", PARTS])
+    files = ["--kept", str(tmp_path / "kept.json"), "--out", str(tmp_path / "gpu.csv")]
+    monkeypatch.setattr(sys, "argv", [*SMALL, *files, "--parts", PARTS])
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "pretended")
     return importlib.import_module("benchmarks.scale.gpu")
 
@@ -52,6 +54,7 @@ def test_without_a_gpu_it_says_so_in_one_line(
 )
 def test_all_checks_are_made_and_a_failure_counts(  # noqa: PLR0913 - what may fail
     gpu: Any,
+    tmp_path: Path,
     tests: int,
     p_at_1: float,
     wrong: int,
@@ -77,6 +80,9 @@ def test_all_checks_are_made_and_a_failure_counts(  # noqa: PLR0913 - what may f
     rows = [line.strip("| ").split(" | ") for line in printed.splitlines() if line.startswith("| ")][2:]
     assert [cells[-1] for cells in rows] == ["NO" if place == failed else "yes" for place in range(CHECKS)]
     assert rows[0][2] == "4 in 1 s"
+    written = read_rows(tmp_path / "gpu.csv")
+    assert [row["name"] for row in written] == [cells[0] for cells in rows]
+    assert {row["device"] for row in written} == {"pretended"}
     assert rows[1][0] == "k nearest neighbours: 100.00 % the same"
 
 
