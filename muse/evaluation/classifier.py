@@ -22,8 +22,10 @@ Labels = NDArray[np.int64]
 KINDS = ("logistic", "mlp")
 HIDDEN = 100  # units of the MLP's hidden layer; SentEval tries 50, 100, 200
 ROUNDS = {"logistic": 100, "mlp": 300}  # the most iterations of L-BFGS and of Adam
-_FLAT = 1e-5  # the greatest part of a gradient of the mean loss at which L-BFGS ends
+_FLAT = 1e-4  # the greatest part of a gradient of the mean loss at which L-BFGS ends
 _MEMORY = 8  # steps that it remembers
+_MOST_STEPS = 100
+_MOST_AXES = 2_000  # columns; of more, the axes cost more than they save
 _TINY = 1e-20
 FEWEST = 5  # sentences of a class: one of them for testing, one for model selection
 
@@ -122,11 +124,12 @@ def fitted_by_folds(
     of equal ones, the most regularised.
     """
     strengths = sorted(config.strengths)
-    reached = np.zeros(len(strengths))
-    for held_out in range(int(fold.max()) + 1):
-        part, others = (train.part(np.flatnonzero(which)) for which in (fold == held_out, fold != held_out))
-        for place, strength in enumerate(strengths):
-            reached[place] += measure(part.labels, _answer(others, config, strength)(part.rows))
+    without, reached = _without(train, fold, config), np.zeros(len(strengths))
+    held_out = [(one,) for one in range(int(fold.max()) + 1)]
+    for place, strength in enumerate(strengths):
+        for (one,), answers in zip(held_out, without(held_out, strength).T, strict=True):
+            part = fold == one
+            reached[place] += measure(train.labels[part], answers[part])
     return _answer(train, config, strengths[int(reached.argmax())])
 
 
@@ -141,8 +144,7 @@ def cross_validated(
     """
     strengths = sorted(config.strengths)
     count = int(fold.max()) + 1
-    binary = config.kind == "logistic" and len(np.unique(task.labels)) == 2
-    without = _Together(task, fold).without if binary else partial(_one_by_one, task, fold, config)
+    without = _without(task, fold, config)
     # Fitted without both folds, a classifier serves for either as the fold tested, the other being held out.
     both = list(combinations(range(count), 2))
     inner = np.zeros((len(strengths), count))  # sums over the folds held out, for each fold tested
@@ -160,13 +162,24 @@ def cross_validated(
     return found
 
 
+Without = Callable[[Sequence[Sequence[int]], float], Labels]
+
+
+def _without(task: Labelled, fold: Labels, config: ClassifierConfig) -> Without:
+    """What makes, of lists of folds and a strength, the classes (n, k) by k classifiers fitted without them.
+
+    -1 for a row that a classifier was fitted to.
+    """
+    if config.kind != "logistic":
+        return partial(_one_by_one, task, fold, config)
+    classes = np.unique(task.labels)
+    regressions = Regressions(_unit(task.rows)(task.rows), one_hot(task.labels, classes))
+    return partial(_together, regressions, fold, classes)
+
+
 def _one_by_one(
     task: Labelled, fold: Labels, config: ClassifierConfig, lacking: Sequence[Sequence[int]], strength: float
 ) -> Labels:
-    """The classes (n, k) of the rows that classifier k, fitted without the folds `lacking[k]`, finds.
-
-    -1 for the rows that it was fitted to.
-    """
     found = np.full((len(fold), len(lacking)), -1, np.int64)
     for place, folds_out in enumerate(lacking):
         out = np.isin(fold, folds_out)
@@ -175,76 +188,128 @@ def _one_by_one(
     return found
 
 
-class _Together:
-    """Logistic regressions of two classes, each fitted without some of the folds, all at once.
+def _together(
+    regressions: Regressions, fold: Labels, classes: Labels, lacking: Sequence[Sequence[int]], strength: float
+) -> Labels:
+    out = np.stack([np.isin(fold, folds_out) for folds_out in lacking], axis=1)  # (n, k)
+    counts = torch.from_numpy((~out).sum(axis=0)).float()  # (k,)
+    shares = torch.from_numpy(~out).float() / counts
+    # Each has the scale of its own training rows, as a classifier fitted alone.
+    penalty = regressions.spread(shares) / (strength * counts)
+    scores = regressions.fitted(shares, penalty).scores
+    best = scores.argmax(dim=2) if scores.shape[2] > 1 else (scores[:, :, 0] > 0).long()
+    return np.where(out, classes[best.numpy()], -1)
 
-    They have nearly the same rows, so the principal axes of all rows make one preconditioner for all: a few
-    iterations of L-BFGS with products of matrices take the place of hundreds of fits of a hundred.
+
+def one_hot(labels: Labels, classes: Labels) -> Matrix:
+    """The shares (n, c) of the classes (c,) in each label (n,); of two classes, that of the second (n, 1)."""
+    found = (labels[:, None] == classes).astype(np.float32)
+    return found[:, 1:] if len(classes) == 2 else found
+
+
+class FittedRegressions(NamedTuple):
+    """Weights (d + 1, k, c), the intercept last, and the log odds (n, k, c) of the rows fitted to."""
+
+    weights: torch.Tensor
+    scores: torch.Tensor
+
+
+class Regressions:
+    """Logistic regressions on the same centred rows (n, d), with other weights of rows, all fitted at once.
+
+    `targets` (n, c) are the shares of the classes in each row, of two classes that of the second alone. The
+    principal axes of the rows make one preconditioner for all: a few iterations of L-BFGS with products of
+    matrices take the place of many fits of a hundred iterations, and come closer to the minimum.
     """
 
-    def __init__(self, task: Labelled, fold: Labels) -> None:
-        self.fold, self.classes = fold, np.unique(task.labels)
-        rows = torch.from_numpy(_unit(task.rows)(task.rows).astype(np.float32))  # (n, d)
-        values, axes = torch.linalg.eigh(rows.T @ rows / len(rows))
-        self.values = values.clamp_min(0)
-        self.rows = rows @ axes  # (n, d): a rotation leaves the penalty as it is
-        self.truth = torch.from_numpy((task.labels == self.classes[1]).astype(np.float32))[:, None]
+    def __init__(self, rows: Matrix, targets: Matrix) -> None:
+        self.rows = torch.from_numpy(rows.astype(np.float32))
+        self.targets = torch.from_numpy(targets)[:, None]  # (n, 1, c)
+        self.axes: torch.Tensor | None = None
+        if rows.shape[1] <= _MOST_AXES:
+            values, self.axes = torch.linalg.eigh(self.rows.T @ self.rows / len(rows))
+            self.values = values.clamp_min(0)
+            self.rows = self.rows @ self.axes  # a rotation leaves the penalty as it is
+        else:
+            self.values = self.rows.square().mean(dim=0)
 
-    def without(self, lacking: Sequence[Sequence[int]], strength: float) -> Labels:
-        """The classes (n, k) that classifier k, fitted without the folds `lacking[k]`, finds for all rows."""
-        used = np.stack([~np.isin(self.fold, folds_out) for folds_out in lacking], axis=1)
-        counts = torch.from_numpy(used.sum(axis=0)).float()  # (k,)
-        shares = torch.from_numpy(used).float() / counts  # (n, k)
-        # Each has the scale of its own training rows, as a classifier fitted alone.
-        means = shares.T @ self.rows  # (k, d)
-        spread = (shares.T @ self.rows.square() - means.square()).mean(dim=1)
-        penalty = torch.zeros(self.rows.shape[1] + 1, len(lacking))  # the intercept has none
-        penalty[:-1] = spread / (strength * counts)
-        answers = self._scores(shares, penalty) > 0
-        found: Labels = self.classes[answers.long().numpy()]
-        return found
+    def spread(self, shares: torch.Tensor) -> torch.Tensor:
+        """The mean variance (k,) of the columns, each row with its share (n, k)."""
+        return (shares.T @ self.rows.square() - (shares.T @ self.rows).square()).mean(dim=1)
 
-    def _scores(self, shares: torch.Tensor, penalty: torch.Tensor) -> torch.Tensor:
-        """The log odds (n, k) of the second class where the gradients of the mean losses vanish."""
-        weights = torch.zeros_like(penalty)  # (d + 1, k)
-        scores = torch.zeros_like(shares)
-        # The curvature of the loss is at most a quarter of the rows'.
-        inverse = 1 / (torch.cat([self.values, torch.ones(1)])[:, None] / 4 + penalty)
-        gradient = self._gradient(scores, shares, penalty * weights)
-        past: list[_Step] = []
-        for _ in range(ROUNDS["logistic"]):
-            if float(gradient.abs().max()) <= _FLAT:
+    def predicted(self, fit: FittedRegressions, rows: Matrix) -> torch.Tensor:
+        """The shares (m, k, c) of the classes in other rows (m, d)."""
+        other = torch.from_numpy(rows.astype(np.float32))
+        other = other if self.axes is None else other @ self.axes
+        scores = (other @ fit.weights[:-1].flatten(1)).view(-1, *fit.weights.shape[1:]) + fit.weights[-1]
+        return _shares_of(scores)
+
+    def fitted(self, shares: torch.Tensor, strengths: torch.Tensor) -> FittedRegressions:
+        """The minima of the losses, each row with its share (n, k), and `strengths` (k,) / 2 times w^2."""
+        columns, classes = self.rows.shape[1], self.targets.shape[2]
+        penalty = torch.zeros(columns + 1, shares.shape[1], 1)  # the intercept has none
+        penalty[:-1] = strengths[:, None]
+        problem = _Problem(self.rows, self.targets, shares[:, :, None], penalty)
+        weights = torch.zeros(columns + 1, shares.shape[1], classes)
+        scores = torch.zeros(len(self.rows), shares.shape[1], classes)
+        # The curvature of the loss is at most a quarter of the rows', with many classes nearly so.
+        inverse = 1 / (torch.cat([self.values, torch.ones(1)])[:, None, None] / 4 + penalty)
+        gradient, past = problem.gradient(scores, weights), list[_Step]()
+        for _ in range(_MOST_STEPS):
+            moving = (gradient.abs().amax((0, 2)) > _FLAT)[
+                :, None
+            ]  # each ends by itself, whatever the others
+            if not moving.any():
                 break
             down = -_inverted(gradient, past, inverse)
-            slope = self.rows @ down[:-1] + down[-1]  # (n, k): of the scores
-            size = self._size(scores, slope, shares, penalty, weights, down)
+            slope = problem.product(down)
+            size = moving * problem.size(scores, slope, weights, down)
             weights, scores = weights + size * down, scores + size * slope
-            new = self._gradient(scores, shares, penalty * weights)
+            new = problem.gradient(scores, weights)
             past = [*past, _Step.of(size * down, new - gradient)][-_MEMORY:]
             gradient = new
-        return scores
+        return FittedRegressions(weights, scores)
 
-    def _gradient(self, scores: torch.Tensor, shares: torch.Tensor, pull: torch.Tensor) -> torch.Tensor:
-        residuals = (torch.sigmoid(scores) - self.truth) * shares
-        return torch.cat([self.rows.T @ residuals, residuals.sum(0, keepdim=True)]) + pull
 
-    def _size(
-        self, scores: torch.Tensor, slope: torch.Tensor, shares: torch.Tensor, penalty: torch.Tensor,
-        weights: torch.Tensor, down: torch.Tensor,
-    ) -> torch.Tensor:  # fmt: skip
-        """How far (k,) to go in each direction: two of Newton's steps along it, which cost no product."""
-        first, second = ((penalty * one * down).sum(0) for one in (weights, down))
-        size, part = torch.ones(len(first)), shares * slope
+class _Problem(NamedTuple):
+    """Rows (n, d), targets (n, 1, c), shares (n, k, 1) and penalty (d + 1, k, 1) of regressions."""
+
+    rows: torch.Tensor
+    targets: torch.Tensor
+    shares: torch.Tensor
+    penalty: torch.Tensor
+
+    def product(self, weights: torch.Tensor) -> torch.Tensor:
+        """The scores (n, k, c) by weights (d + 1, k, c)."""
+        return (self.rows @ weights[:-1].flatten(1)).view(-1, *weights.shape[1:]) + weights[-1]
+
+    def gradient(self, scores: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """How the losses change with the weights (d + 1, k, c)."""
+        left = (_shares_of(scores) - self.targets) * self.shares
+        found = (self.rows.T @ left.flatten(1)).view(-1, *left.shape[1:])
+        return torch.cat([found, left.sum(0, keepdim=True)]) + self.penalty * weights
+
+    def size(
+        self, scores: torch.Tensor, slope: torch.Tensor, weights: torch.Tensor, down: torch.Tensor
+    ) -> torch.Tensor:
+        """How far (k, 1) to go in each direction: two of Newton's steps along it, which cost no product."""
+        first, second = ((self.penalty * one * down).sum((0, 2)) for one in (weights, down))
+        size, part = torch.ones(len(first)), self.shares * slope
         for _ in range(2):
-            odds = torch.sigmoid(scores + size * slope)
-            rise = ((odds - self.truth) * part).sum(0) + first + size * second
-            bend = (odds * (1 - odds) * part * slope).sum(0) + second
+            odds = _shares_of(scores + size[:, None] * slope)
+            rise = ((odds - self.targets) * part).sum((0, 2)) + first + size * second
+            mean = (odds * slope).sum(2, keepdim=True)
+            bend = (odds * part * (slope - mean)).sum((0, 2)) + second
             size = (size - rise / bend.clamp_min(_TINY)).clamp(0.05, 4)
-        return size
+        return size[:, None]
+
+
+def _shares_of(scores: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(scores, 2) if scores.shape[2] > 1 else torch.sigmoid(scores)
 
 
 class _Step(NamedTuple):
-    """A step (d + 1, k) of L-BFGS, how it changed the gradient (d + 1, k), and 1 over their products (k,)."""
+    """A step (d + 1, k, c) of L-BFGS, how it changed the gradient, and 1 over their products (k, 1)."""
 
     step: torch.Tensor
     change: torch.Tensor
@@ -253,19 +318,23 @@ class _Step(NamedTuple):
     @classmethod
     def of(cls, step: torch.Tensor, change: torch.Tensor) -> _Step:
         """With a factor of 0 where a problem has converged and no longer moves."""
-        product = (step * change).sum(0)
+        product = _dot(step, change)
         return cls(step, change, torch.where(product > _TINY, 1 / product.clamp_min(_TINY), 0.0))
 
 
+def _dot(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    return (one * other).sum((0, 2))[:, None]
+
+
 def _inverted(gradient: torch.Tensor, past: Sequence[_Step], inverse: torch.Tensor) -> torch.Tensor:
-    """The gradient (d + 1, k) times the inverse curvature: that of past steps, and `inverse` before them."""
-    found, sizes = gradient.clone(), []
+    """The gradient times the inverse curvature: that of past steps, and `inverse` before them."""
+    found, sizes = gradient.clone(), list[torch.Tensor]()
     for one in reversed(past):
-        sizes.append(one.factor * (one.step * found).sum(0))
+        sizes.append(one.factor * _dot(one.step, found))
         found -= sizes[-1] * one.change
     found *= inverse
     for one, size in zip(past, reversed(sizes), strict=True):
-        found += (size - one.factor * (one.change * found).sum(0)) * one.step
+        found += (size - one.factor * _dot(one.change, found)) * one.step
     return found
 
 
@@ -276,7 +345,7 @@ def _answer(train: Labelled, config: ClassifierConfig, strength: float) -> Calla
 
 
 def fit_quietly(model: Any, *arguments: Any) -> None:
-    """Fit a model of scikit-learn; one that has not converged is judged by what it finds, as any other is."""
+    """FittedRegressions a model of scikit-learn; one that has not converged is judged by what it finds, as any other is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(*arguments)

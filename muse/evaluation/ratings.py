@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
-from muse.evaluation.classifier import fit_quietly, require_sklearn
+from muse.evaluation.classifier import Regressions
 from muse.evaluation.score import (
     Interval,
     Signature,
@@ -282,41 +283,40 @@ def evaluate_relatedness(
     check_ratings(*test)
     x, known = train.features(), train.ratings
     held_out = rng.permutation(len(known)) < len(known) // HELD_OUT  # (p,)
-    chosen = max(STRENGTHS, key=lambda strength: _agreement(x, known, held_out, strength))
-    found = _Regression(x, known, chosen).predict(test.features())
+    reached = _agreement(x, known, held_out)
+    (found,) = _predicted(x, known, test.features(), [STRENGTHS[int(np.argmax(reached))]])
     return correlated(found, test.ratings, empty_pairs(test.first, test.second), signature, rng=rng)
 
 
-def _agreement(x: Values, ratings: Values, held_out: NDArray[np.bool_], strength: float) -> float:
-    """Pearson's correlation on the pairs held out (p,), of a regression from the others; -1 if undefined."""
+def _agreement(x: Values, ratings: Values, held_out: NDArray[np.bool_]) -> list[float]:
+    """Pearson's correlation on the pairs held out (p,), of a regression of each strength from the others.
+
+    -1 where it is undefined.
+    """
     if not (np.ptp(ratings[held_out]) and np.ptp(ratings[~held_out])):
-        return -1.0
-    found = _Regression(x[~held_out], ratings[~held_out], strength).predict(x[held_out])
-    return pearson(found, ratings[held_out]) if np.ptp(found) else -1.0
+        return [-1.0] * len(STRENGTHS)
+    found = _predicted(x[~held_out], ratings[~held_out], x[held_out], STRENGTHS)
+    return [pearson(one, ratings[held_out]) if np.ptp(one) else -1.0 for one in found]
 
 
-class _Regression:
-    """A multinomial regression from features (p, f) to whole numbers, in the proportions of ratings (p,)."""
+def _predicted(x: Values, ratings: Values, other: Values, strengths: Sequence[float]) -> Values:
+    """The expected ratings (s, m) of other features (m, f), by a regression of each strength.
 
-    def __init__(self, x: Values, ratings: Values, strength: float) -> None:
-        logistic, _ = require_sklearn()
-        self.mean, self.scale = x.mean(axis=0), x.std(axis=0)
-        self.scale[self.scale == 0] = 1.0
-        below = np.floor(ratings)
-        # A rating of 3.7 is a pair of class 4 with the weight 0.7, and one of class 3 with 0.3: the cross
-        # entropy with the distribution of Tai et al. (2015, equation 15) but for a constant.
-        classes = np.concatenate([below, below + 1])
-        weights = np.concatenate([1 - (ratings - below), ratings - below])
-        there = weights > 0
-        self.model: Any = logistic(C=strength, max_iter=200)
-        fit_quietly(self.model, np.tile(self._unit(x), (2, 1))[there], classes[there], weights[there])
-
-    def predict(self, x: Values) -> Values:
-        """The expected rating (p,) of features (p, f)."""
-        shares: Values = self.model.predict_proba(self._unit(x))
-        expected: Values = shares @ self.model.classes_
-        return expected
-
-    def _unit(self, x: Values) -> Values:
-        unit: Values = (x - self.mean) / self.scale
-        return unit
+    Multinomial, from features (p, f) to whole numbers in the proportions of ratings (p,).
+    """
+    mean, scale = x.mean(axis=0), x.std(axis=0)
+    scale[scale == 0] = 1.0
+    # A rating of 3.7 is of class 4 by 0.7, and of class 3 by 0.3: the cross entropy with the distribution of
+    # Tai et al. (2015, equation 15) but for a constant.
+    below = np.floor(ratings)
+    classes = np.unique([below, np.ceil(ratings)])
+    targets = (classes == below[:, None]) * (1 - (ratings - below))[:, None]
+    targets += (classes == below[:, None] + 1) * (ratings - below)[:, None]
+    binary = len(classes) == 2
+    regressions = Regressions((x - mean) / scale, (targets[:, 1:] if binary else targets).astype(np.float32))
+    shares = torch.full((len(x), len(strengths)), 1 / len(x))
+    fit = regressions.fitted(shares, torch.tensor([1 / (strength * len(x)) for strength in strengths]))
+    odds = regressions.predicted(fit, (other - mean) / scale).double().numpy()  # (m, s, c)
+    odds = np.concatenate([1 - odds, odds], axis=2) if binary else odds
+    expected: Values = (odds @ classes).T
+    return expected

@@ -10,7 +10,7 @@ import scipy.special
 pytest.importorskip("sklearn")
 
 from muse.errors import Mismatch
-from muse.evaluation.ratings import RatedRows, _Regression, evaluate_relatedness
+from muse.evaluation.ratings import RatedRows, _predicted, evaluate_relatedness
 from muse.evaluation.score import Signature
 
 SIGNATURE = Signature("regression", "en-en")
@@ -62,7 +62,7 @@ def test_a_rating_is_a_distribution_over_the_two_numbers_beside_it() -> None:
     best = scipy.optimize.minimize(loss, np.zeros((unit.shape[1] + 1) * len(classes)), tol=1e-9)
     weights = best.x.reshape(-1, len(classes))
     expected = scipy.special.softmax(unit @ weights[:-1] + weights[-1], axis=1) @ classes
-    np.testing.assert_allclose(_Regression(x, ratings, 0.1).predict(x), expected, atol=0.02)
+    np.testing.assert_allclose(_predicted(x, ratings, x, [0.1])[0], expected, atol=0.02)
 
 
 def test_sentences_without_a_known_word_are_counted() -> None:
