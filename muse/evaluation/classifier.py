@@ -203,8 +203,9 @@ def _together(
 
 def one_hot(labels: Labels, classes: Labels) -> Matrix:
     """The shares (n, c) of the classes (c,) in each label (n,); of two classes, that of the second (n, 1)."""
-    found = (labels[:, None] == classes).astype(np.float32)
-    return found[:, 1:] if len(classes) == 2 else found
+    found: Matrix = (labels[:, None] == classes).astype(np.float32)
+    second: Matrix = found[:, 1:]
+    return second if len(classes) == 2 else found
 
 
 class FittedRegressions(NamedTuple):
@@ -345,7 +346,7 @@ def _answer(train: Labelled, config: ClassifierConfig, strength: float) -> Calla
 
 
 def fit_quietly(model: Any, *arguments: Any) -> None:
-    """FittedRegressions a model of scikit-learn; one that has not converged is judged by what it finds, as any other is."""
+    """Fit a model of scikit-learn; one that has not converged is judged by what it finds, as any other is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(*arguments)
