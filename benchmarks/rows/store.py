@@ -114,7 +114,9 @@ def _queries(cell: Cell, folder: Path, name: str) -> Matrix:
 def neighbours(queries: Matrix, store: Matrix) -> NDArray[np.int64]:
     """The ten nearest rows (q, 10) of a store by cosine, nearest first."""
     found = normalise(queries, ["unit"])[0] @ normalise(store, ["unit"])[0].T
-    return np.argsort(-found, axis=1, kind="stable")[:, :NEIGHBOURS]
+    some = np.argpartition(-found, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+    order = np.argsort(-np.take_along_axis(found, some, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(some, order, axis=1)
 
 
 def measure(cell: Cell, folder: Path) -> dict[str, Any]:

@@ -65,18 +65,20 @@ def by_ridge(given: Given, queries: Matrix, seed: int) -> Found:
 
 
 def by_low_rank(given: Given, queries: Matrix, seed: int) -> Found:
-    """Reduced-rank regression with an intercept, with the penalty that ridge regression would have."""
-    from sklearn.linear_model import RidgeCV
+    """Reduced-rank regression with an intercept, with the penalty that ridge regression chooses.
+
+    Of centred rows cross-validation would choose none where they are fewer than their dimensions.
+    """
+    from sklearn.linear_model import Ridge, RidgeCV
 
     x, y = _unit(given.left), _unit(given.store[given.right])
-    centre, middle = x.mean(axis=0), y.mean(axis=0)
-    x, y = x - centre, y - middle
-    model = RidgeCV(alphas=PENALTIES, fit_intercept=False).fit(x, y)
-    fitted = model.predict(x)
-    _, _, directions = np.linalg.svd(fitted, full_matrices=False)
+    chosen = RidgeCV(alphas=PENALTIES, fit_intercept=False).fit(_affine(given.left), y).alpha_
+    model = Ridge(alpha=chosen).fit(x, y)
+    middle = y.mean(axis=0)
+    _, _, directions = np.linalg.svd(model.predict(x) - middle, full_matrices=False)
     kept = directions[: min(RANK, len(directions))]
-    mapped = model.predict(_unit(queries) - centre) @ kept.T @ kept + middle
-    return mapped.astype(np.float32), given.store, f"{model.alpha_:.3g}"
+    mapped = (model.predict(_unit(queries)) - middle) @ kept.T @ kept + middle
+    return mapped.astype(np.float32), given.store, f"{chosen:.3g}"
 
 
 def by_peer(given: Given, queries: Matrix, seed: int) -> Found:

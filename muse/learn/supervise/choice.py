@@ -59,8 +59,7 @@ from muse.run.runtime import Runtime
 
 log = logging.getLogger(__name__)
 
-TESTED = 500  # words on which the slow methods are tested
-TESTED_ROWS = 1_000  # on which all methods of rows are
+TESTED = 500  # words on which the slow methods are tested, and all methods of rows
 METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
 TRANSPORTS = 2  # with self-learning and without
 TRAINED = 2  # RCSLS and contrastive training
@@ -220,9 +219,8 @@ class HeldOutTrials:
 
     def fits(self, method: Method) -> list[Maps]:
         """The maps fitted without one fold after the other, to fewer of them for a slow method."""
-        most = self.folds.enough(TESTED) if method.slow else self.folds.number
-        if self.regress:
-            most = min(most, self.folds.enough(TESTED_ROWS))
+        fewer = method.slow or self.regress
+        most = self.folds.enough(TESTED) if fewer else self.folds.number
         return [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
 
     def rng(self) -> np.random.Generator:
@@ -313,11 +311,17 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
         grows = serves and (start.failed or trains)
         grown = [choice.self_learning_from(given.method, config)] if grows else []
         (inducing if serves and not start.failed else others).extend([given, *grown])
+    plain = True
     if are_few(evidence) and not inducing:
-        transport = transport_method(config)
-        inducing += [choice.self_learning_from(transport, config), choice.test(transport)]
-    plain = self_learning_method("self-learning", grid[config].method, config, choice.rng)
-    inducing.append(choice.test(plain))
+        transport = choice.test(transport_method(config))
+        # Of rows, self-learning goes on from the better of its two starts alone: it takes most of the time.
+        better = transport.score >= grid[config].score
+        grown = [choice.self_learning_from(transport.method, config)] if better or not choice.regress else []
+        inducing += [*grown, transport]
+        plain = not (choice.regress and better)
+    if plain:
+        own = self_learning_method("self-learning", grid[config].method, config, choice.rng)
+        inducing.append(choice.test(own))
     fitted = [*rotations, whitened, *canonicals, *others]
     if choice.regress:
         return [*inducing, *fitted, *_regressions(choice, [rotations[0], *inducing, *others])]
