@@ -215,7 +215,11 @@ class HeldOutTrials:
 
     def self_learning_from(self, start: Method, config: CanonicalConfig) -> MethodScore:
         """Self-learning from a start, tested."""
-        return self.test(self_learning_method(f"self-learning from {start.name}", start, config, self.rng))
+        return self.self_learning(f"self-learning from {start.name}", start, config)
+
+    def self_learning(self, name: str, start: Method, config: CanonicalConfig) -> MethodScore:
+        """The same, by another name."""
+        return self.test(self_learning_method(name, start, config, self.rng, ranked=not self.regress))
 
     def fits(self, method: Method) -> list[Maps]:
         """The maps fitted without one fold after the other, to fewer of them for a slow method."""
@@ -299,7 +303,9 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
     """
     evidence = choice.folds.evidence
     trains = len(evidence) >= LEAST_TO_TRAIN
-    rotations = [choice.test(method) for method in (procrustes_method(), refined_method(choice.rng))]
+    rotations = [choice.test(procrustes_method())]
+    if not choice.regress:  # of rows, self-learning finds more from the same start, and keeps the pairs
+        rotations.append(choice.test(refined_method(choice.rng)))
     whitened = choice.test(whitened_method())
     grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
     config = max(grid, key=lambda one: grid[one].score)
@@ -311,23 +317,32 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
         grows = serves and (start.failed or trains)
         grown = [choice.self_learning_from(given.method, config)] if grows else []
         (inducing if serves and not start.failed else others).extend([given, *grown])
-    plain = True
-    if are_few(evidence) and not inducing:
-        transport = choice.test(transport_method(config))
-        # Of rows, self-learning goes on from the better of its two starts alone: it takes most of the time.
-        better = transport.score >= grid[config].score
-        grown = [choice.self_learning_from(transport.method, config)] if better or not choice.regress else []
-        inducing += [*grown, transport]
-        plain = not (choice.regress and better)
-    if plain:
-        own = self_learning_method("self-learning", grid[config].method, config, choice.rng)
-        inducing.append(choice.test(own))
+    inducing += _induced(choice, grid[config], config, transports=are_few(evidence) and not inducing)
     fitted = [*rotations, whitened, *canonicals, *others]
     if choice.regress:
         return [*inducing, *fitted, *_regressions(choice, [rotations[0], *inducing, *others])]
     best = max((*inducing, *canonicals, *others), key=lambda one: one.score)
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if trains else []
     return [*inducing, *fitted, *map(choice.test, trained)]
+
+
+def _induced(
+    choice: HeldOutTrials, canonical: MethodScore, config: CanonicalConfig, *, transports: bool
+) -> list[MethodScore]:
+    """Self-learning from canonical maps, and if it `transports` transport and self-learning from it.
+
+    Of rows, self-learning goes on from the better of the two alone: it takes most of the time.
+    """
+    found, from_both = list[MethodScore](), not choice.regress
+    if transports:
+        transport = choice.test(transport_method(config, ranked=not choice.regress))
+        better = transport.score >= canonical.score
+        if better or from_both:
+            found.append(choice.self_learning_from(transport.method, config))
+        found.append(transport)
+        if better and not from_both:
+            return found
+    return [*found, choice.self_learning("self-learning", canonical.method, config)]
 
 
 def _regressions(choice: HeldOutTrials, bases: Sequence[MethodScore]) -> list[MethodScore]:

@@ -312,18 +312,23 @@ def relaxed_method() -> Method:
     return Method("rcsls", lambda evidence, _: relaxed(evidence, RelaxedConfig()), slow=True)
 
 
-def transport_method(config: CanonicalConfig) -> Method:
+def transport_method(config: CanonicalConfig, *, ranked: bool = True) -> Method:
     """Canonical maps of `config` on the pairs and those that transport finds with them."""
-    return _inducing(
-        "transport", lambda evidence, _: with_transport(evidence, GuidedTransportConfig()), config
-    )
+    settings = GuidedTransportConfig() if ranked else GuidedTransportConfig.of_rows()
+    return _inducing("transport", lambda evidence, _: with_transport(evidence, settings), config)
 
 
-def self_learning_method(name: str, start: Method, config: CanonicalConfig, rng: Rng) -> Method:
+def self_learning_method(
+    name: str, start: Method, config: CanonicalConfig, rng: Rng, *, ranked: bool = True
+) -> Method:
     """Self-learning that begins with the maps of `start` and ends with canonical maps of `config`."""
 
     def induce(evidence: Evidence, last: bool) -> Evidence:
-        settings = SelfLearningConfig() if last else SelfLearningConfig().up_to(LIGHT)
+        settings = SelfLearningConfig()
+        if not ranked:
+            settings = settings.of_rows(settings.cutoffs[-1] if last else LIGHT)
+        elif not last:
+            settings = settings.up_to(LIGHT)
         held = trimmed(evidence, settings.canonical, rng())
         return self_learning(held, start.fit(held, last), settings, rng())
 
