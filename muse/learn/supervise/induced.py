@@ -28,7 +28,6 @@ from muse.learn.supervise.linear import CanonicalConfig, canonical, in_basis_of,
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, mutual_pairs
 
-
 # Of rows in no order; chosen on held-out pairs of four pairs of sentence encoders.
 ROUNDS_OF_ROWS = 6  # of self-learning
 SCHEDULE_OF_ROWS = ((0.5, 2), (0.3, 3), (0.2, 3), (0.1, 4), (0.05, 3))  # of transport: half the usual steps
