@@ -40,7 +40,6 @@ from torch.nn.functional import gelu, normalize
 from benchmarks.rows.store import NEIGHBOURS, Cell, load
 from benchmarks.support.kept_rows import append, read_rows
 from benchmarks.support.tables import commit, header, numbers, row, today
-from muse.learn.supervise.choice import TESTED_ROWS
 from muse.learn.supervise.cross_validation import Folds, HeldOutSearch, held_out, kept_neighbours
 from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.linear import corrected, drawn_units, orthogonal, ridge, with_units
@@ -57,6 +56,7 @@ from muse.space.old_rows import IntoStore
 from muse.vectors import Matrix
 
 STEPS = (50, 200, 800)
+TESTED_ROWS = 1_000  # pairs held out, or a few more
 BATCH, WIDTH, RATE, DECAY, DROPPED = 256, 256, 1e-3, 1.0, 0.3
 NO_CORRECTION = 1e9  # the penalty that leaves of a correction the scale alone
 COLUMNS = (

@@ -176,7 +176,7 @@ def of_moments(moments: CrossMoments, config: CanonicalConfig) -> Maps:
     if config.shrinkage > 0:
         try:
             return _of_roots(moments, config)
-        except torch.linalg.LinAlgError:  # rows that are all zero have no root
+        except RuntimeError:  # rows that are all zero have no root
             pass
     white_x, white_y = (spread.power(-0.5, config.shrinkage) for spread in moments.spreads)
     u, s, vt = svd(white_x @ moments.covariance @ white_y)
@@ -203,12 +203,14 @@ def _of_roots(moments: CrossMoments, config: CanonicalConfig) -> Maps:
 def _root(covariance: Tensor, shrinkage: float) -> Tensor:
     """The lower triangular root (d, d) of (1 - s) C + s I t, t the mean of the diagonal of C."""
     sphere = covariance.diagonal().mean() * torch.eye(len(covariance)).to(covariance)
-    return torch.linalg.cholesky((1 - shrinkage) * covariance + shrinkage * sphere)
+    root: Tensor = torch.linalg.cholesky((1 - shrinkage) * covariance + shrinkage * sphere)
+    return root
 
 
 def _divided(root: Tensor, rows: Tensor) -> Tensor:
     """L^-1 M (d, k) of a lower triangular L (d, d) and M (d, k)."""
-    return torch.linalg.solve_triangular(root, rows, upper=False)
+    found: Tensor = torch.linalg.solve_triangular(root, rows, upper=False)
+    return found
 
 
 def _singular(product: Tensor) -> tuple[Tensor, Tensor, Tensor]:
