@@ -25,7 +25,7 @@ ROUNDS = {"logistic": 100, "mlp": 300}  # the most iterations of L-BFGS and of A
 _FLAT = 1e-4  # the greatest part of a gradient of the mean loss at which L-BFGS ends
 _MEMORY = 8  # steps that it remembers
 _MOST_STEPS = 100
-_MOST_AXES = 2_000  # columns; of more, the axes cost more than they save
+_MOST_AXES = 2_500  # columns; of more, the axes cost more than they save
 _TINY = 1e-20
 FEWEST = 5  # sentences of a class: one of them for testing, one for model selection
 
