@@ -57,6 +57,7 @@ PER_STEP = 4  # batches of a step: two languages to restore, two directions
 PRINTED = 50  # steps between two lines of losses
 WAYS = ("en_fr", "fr_en")
 LONGEST = 40  # words of a translation that is scored: one that never ends costs as much as a good batch
+RESAMPLES = 1_000  # for an interval of BLEU
 GRACE = 120  # seconds after those of a run in which its last evaluation ends
 TOLD = 3_000  # last characters of what a failed run wrote
 POLLED = 5  # seconds between two looks at the logs
@@ -242,9 +243,15 @@ def scored(dumped: Path, epoch: int, way: str) -> dict[str, object]:
     languages = way.replace("_", "-")
     files = dumped / f"hyp{epoch}.{languages}.test.txt", dumped / f"ref.{languages}.test.txt"
     found, gold = (path.read_text(encoding="utf-8").splitlines() for path in files)
-    score = METRIC.corpus_score(found, [gold], n_bootstrap=1_000)
+    score = METRIC.corpus_score(found, [gold], n_bootstrap=RESAMPLES)
     interval = score._mean - score._ci, score._mean + score._ci
     return dict(zip(interval_columns(f"bleu_{way}"), (score.score, *interval), strict=True))
+
+
+def signature() -> str:
+    """How BLEU was taken, though nothing may have been scored yet."""
+    METRIC.corpus_score(["a b c d"], [["a b c d"]], n_bootstrap=RESAMPLES)
+    return str(METRIC.get_signature())
 
 
 @dataclass(frozen=True)
@@ -369,7 +376,7 @@ def main() -> None:
     if asked.stage != "prepare":
         runs = [Run(table, seed, work / str(seed)) for seed, table in product(seeds, asked.tables.split(","))]
         train(runs, copy, asked)
-        print((asked.out / "handover.csv").read_text(encoding="utf-8"), METRIC.get_signature(), sep="\n")
+        print((asked.out / "handover.csv").read_text(encoding="utf-8"), signature(), sep="\n")
 
 
 if __name__ == "__main__":
