@@ -2,9 +2,10 @@
 
     python -m benchmarks.sentences.sts_hard --space FOLDER --work FOLDER --out FILE.csv
         [--rows "mean;sif;..."]
-        [--trained NAME=FOLDER ...] [--shared ../shared]
+        [--trained NAME=FOLDER ...] [--years] [--shared ../shared]
 
-The splits of Wieting et al. (2020, section 4.3), made from STS-B's development and test parts in English:
+The splits of Wieting et al. (2020, section 4.3), made from STS-B's development and test parts in English, or
+with --years from all sets of STS 2012 to 2016 that there are, as in the paper:
     alike       pairs with the lowest 20 % of symmetric word error rates, rated 0 to 1
     unlike      pairs with the highest 20 %, rated 4 to 5
     negation    pairs of which one sentence alone has not or n't
@@ -18,6 +19,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,7 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.sentences.sentences import named
+from benchmarks.sentences.senteval import YEARS
 from benchmarks.sentences.which_encoder import NOTHING, Encoder, made
 from benchmarks.support.kept_rows import append, interval_columns, read_rows, with_interval
 from benchmarks.support.pairs import SHARED
@@ -32,6 +35,7 @@ from benchmarks.support.sentence_sets import PIVOT, beside_english, training
 from benchmarks.support.tables import commit, today
 from muse.evaluation.ratings import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
+from muse.files.suite_folder import read_suite
 from muse.sentences.loading import load_encoder
 from muse.space import load_space
 
@@ -40,6 +44,7 @@ LOW, HIGH = (0.0, 1.0), (4.0, 5.0)  # ratings
 NAMES = "mean;idf;sif;power-mean;static;distilled;minilm;use"
 SPLITS = ("all", "alike", "unlike", "negation")
 COLUMNS = ("encoder", *interval_columns(*SPLITS), "commit", "date")
+_FIRST, _SECOND = attrgetter("first"), attrgetter("second")
 _WORD = re.compile(r"\w+(?:['’]\w+)?|[^\w\s]")
 _NEGATION = re.compile(r"\bnot\b|n['’]t\b", re.IGNORECASE)
 
@@ -82,6 +87,17 @@ def splits(
     }
 
 
+def rated(data: Path, years: bool) -> tuple[list[str], list[str], NDArray[np.float64]]:
+    """First sentences, second ones and ratings of all pairs."""
+    if years:
+        parts = [part for task in read_suite(data, names=YEARS) for part in task.parts.values()]
+        sides = [[text for part in parts for text in side(part)] for side in (_FIRST, _SECOND)]
+        return sides[0], sides[1], np.concatenate([part.ratings for part in parts])
+    of_stsb = [read_rated_sentences(data / f"sts/stsb-{PIVOT}-{part}.csv") for part in ("dev", "test")]
+    first, second = (sum((list(getattr(one, side)) for one in of_stsb), []) for side in ("first", "second"))
+    return first, second, np.concatenate([one.ratings for one in of_stsb]).astype(float)
+
+
 def main() -> None:
     """Appends the rows that are missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -90,14 +106,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
     parser.add_argument("--rows", default=NAMES, help="with ; between")
     parser.add_argument("--trained", type=named, action="append", default=[], metavar="NAME=FOLDER")
+    parser.add_argument("--years", action="store_true", help="of STS 2012 to 2016 instead of STS-B")
     parser.add_argument("--shared", type=Path, default=SHARED)
     asked = parser.parse_args()
     torch.set_num_threads(1)
     space, data = load_space(asked.space), asked.shared / "data"
     text, languages = training(data, beside_english(space)), (beside_english(space), PIVOT)
-    parts = [read_rated_sentences(data / f"sts/stsb-{PIVOT}-{part}.csv") for part in ("dev", "test")]
-    first, second = (sum((list(getattr(one, side)) for one in parts), []) for side in ("first", "second"))
-    ratings = np.concatenate([one.ratings for one in parts]).astype(float)
+    first, second, ratings = rated(data, asked.years)
     chosen = splits(first, second, ratings)
     print({name: int(which.sum()) for name, which in chosen.items()}, flush=True)
     folders = dict(asked.trained)
