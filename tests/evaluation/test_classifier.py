@@ -11,6 +11,8 @@ from muse.errors import BadSetting, Mismatch, MissingExtra
 from muse.evaluation.classifier import (
     ClassifierConfig,
     Labelled,
+    _one_by_one,
+    _without,
     accuracy,
     cross_validated,
     fitted,
@@ -153,6 +155,20 @@ def test_cross_validation_is_nested() -> None:
     assert 60 < accuracy(task.labels, found) < 90
     for one in strengths:  # and the choice matters
         assert (found != best_of_inner_folds(task, fold, (one,))).any()
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("strength", [0.001, 1.0])
+def test_regressions_fitted_at_once_answer_as_those_fitted_one_by_one(classes: int, strength: float) -> None:
+    pytest.importorskip("sklearn")
+    rows, labels = blobs(5, count=240, gap=1)
+    task, config = Labelled(rows, labels % classes), ClassifierConfig()
+    fold = folds(task.labels, 5, np.random.default_rng(0))
+    lacking = [(0,), (0, 1), (3, 4)]
+    at_once = _without(task, fold, config)(lacking, strength)
+    one_by_one = _one_by_one(task, fold, config, lacking, strength)
+    assert ((at_once == -1) == (one_by_one == -1)).all()
+    assert (at_once == one_by_one).mean() > 0.99
 
 
 def test_the_fold_that_is_tested_teaches_nothing() -> None:
