@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from benchmarks.support.kept_rows import Row, append, read_rows
 from benchmarks.support.pairs import SHARED
@@ -38,6 +39,13 @@ from benchmarks.support.tables import commit, header, muse, numbers, row, today
 from benchmarks.systems.inference_pairs import LANGUAGES, written
 from benchmarks.systems.inference_text import OTHERS, PIVOT, Text
 from benchmarks.systems.inference_text import written as text_written
+from muse.evaluation.classifier import ClassifierConfig, Labelled, accuracy, fitted
+from muse.evaluation.score import bootstrap_interval
+from muse.files.nli import Inference, read_nli
+from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.loading import load_encoder
+from muse.sentences.systems.nli.pair_classes import pair_features
+from muse.space import load_space
 
 KEY = ("system", "seed")
 COLUMNS = (
@@ -204,6 +212,43 @@ def zero_shot(bench: Bench) -> Iterator[Row]:
     yield from bench.tested("infersent", infersent(bench), bench.tests)
 
 
+def of_words(name: str) -> Callable[[Bench], Iterator[Row]]:
+    """The mean of words, or X-CBOW, which leaves English as it is: a logistic regression of English pairs.
+
+    It sees [u, v, |u - v|, u * v], the dev part chooses its strength, and it reads the other languages.
+    """
+
+    def rows(bench: Bench) -> Iterator[Row]:
+        space, sick = load_space(bench.asked.space), read_nli(bench.sick)
+        parts, pairs = np.array(sick.parts), _pair_rows(load_encoder("mean", space), sick, PIVOT)
+        train, dev = (pairs.part(np.flatnonzero(parts == part)) for part in ("train", "dev"))
+        answer = fitted(train, dev, ClassifierConfig(), accuracy)
+        for language, path in bench.tests.items():
+            encoder, seconds = "mean", 0.0
+            if name == "x-cbow" and language != PIVOT:
+                options = ["--lang", language, "--parallel", bench.text.parallel[language]]
+                trained = bench.encoder(f"x-cbow-{language}", "x-cbow", options)
+                encoder, seconds = str(trained.folder), trained.told["seconds"]["training"]
+            tested = _pair_rows(load_encoder(encoder, space), read_nli(path), language)
+            hits = answer(tested.rows) == tested.labels
+            low, high = bootstrap_interval(hits, np.random.default_rng(0))
+            yield {
+                "system": name, "seed": bench.seed, "lang": language, "accuracy": 100 * hits.mean(),
+                "ci95_low": low, "ci95_high": high, "unread": "",
+                "dev": accuracy(dev.labels, answer(dev.rows)), "seconds": seconds, "commit": commit(),
+                "date": today(),
+            }  # fmt: skip
+
+    return rows
+
+
+def _pair_rows(encoder: SentenceEncoder, text: Inference, language: str) -> Labelled:
+    both = (
+        torch.from_numpy(encoder.encode(side, language).matrix) for side in (text.premises, text.hypotheses)
+    )
+    return Labelled(pair_features(*both).numpy(), np.array(text.labels))
+
+
 def lens(bench: Bench) -> Iterator[Row]:
     """A lens that learned from inferences."""
     yield from bench.tested("lens", bench.encoder("lens", "lens", bench.labelled()), bench.tests)
@@ -226,6 +271,8 @@ def translate_train(bench: Bench) -> Iterator[Row]:
 
 
 SYSTEMS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "mean": of_words("mean"),
+    "x-cbow": of_words("x-cbow"),
     "infersent": zero_shot,
     "lens": lens,
     "translate-test": translate_test,
