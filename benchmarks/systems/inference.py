@@ -226,7 +226,7 @@ def of_words(name: str) -> Callable[[Bench], Iterator[Row]]:
         for language, path in bench.tests.items():
             encoder, seconds = "mean", 0.0
             if name == "x-cbow" and language != PIVOT:
-                options = ["--lang", language, "--parallel", bench.text.parallel[language]]
+                options: Options = ["--lang", language, "--parallel", bench.text.parallel[language]]
                 trained = bench.encoder(f"x-cbow-{language}", "x-cbow", options)
                 encoder, seconds = str(trained.folder), trained.told["seconds"]["training"]
             tested = _pair_rows(load_encoder(encoder, space), read_nli(path), language)
