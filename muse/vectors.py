@@ -8,6 +8,7 @@ not there may be spelled otherwise in ways that change no word (SPELLINGS), such
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -95,6 +96,12 @@ _HAMZA = {
     ),
     **dict.fromkeys(_characters("\u0653\u0654\u0655")),
 }
+# Where the seats of hamzas differ, all are written without one, and final \u0626 as \u064a\u0621 is.
+_HAMZA_APART = re.compile("[\u0649\u06cc]\u0654")
+_FINAL_HAMZA = re.compile("\u064a\u0621$")
+_SEATED = re.compile("[\u0621-\u0626]")
+_MAY_HAVE_HAMZA = re.compile("[\u0621-\u0626\u0654\u0655\u0653\ufe80-\ufe8c]")
+_SEATS = {**_each("\u0623\u0624\u0625\u0626", "\u0621" * 4), 0x622: "\u0621\u0627"}
 _YE_AND_KAF = _each("\u0649\u06cc\u06a9\u06aa", "\u064a\u064a\u0643\u0643")
 # Between letters they choose a form of these; in emoji they make one of several. Malayalam and Bengali have
 # letters of their own for such forms.
@@ -114,6 +121,7 @@ _INVISIBLE = dict.fromkeys(
 )
 _TATWEEL, _SIGMA, _SOFT_HYPHEN = {0x640: None}, _each("\u03c2", "\u03c3"), {0xAD: None}
 _HYPHENS = _each("\u2010\u2011", "--")
+_YO = _each("\u0401\u0451", "\u0415\u0435")
 Fold = Callable[[str], str]
 
 
@@ -129,6 +137,10 @@ def _nfkc(match: re.Match[str]) -> str:
     return normalize("NFKC", match[0]).strip()
 
 
+def _without_seats(word: str) -> str:
+    return _FINAL_HAMZA.sub("\u0621", _HAMZA_APART.sub("\u0626", word).translate(_SEATS))
+
+
 # The classes of spellings that are one word, in the order in which they are tried: how a report names what
 # differs, and the spelling without that difference.
 SPELLINGS: Mapping[str, Fold] = {
@@ -138,12 +150,14 @@ SPELLINGS: Mapping[str, Fold] = {
     "presentation forms": _in_nfkc(_PRESENTATION),
     "cedillas": _translated(_CEDILLAS),
     "hamza": _translated(_HAMZA),
+    "seats of hamzas": _without_seats,
     "Persian ye and kaf": _translated(_YE_AND_KAF),
     "joiners": lambda word: _JOINERS.sub("", word.translate(_CHILLUS)),
     "final sigma": _translated(_SIGMA),
     "full width": _in_nfkc(_FULL_WIDTH),
     "soft hyphens": _translated(_SOFT_HYPHEN),
     "hyphens": _translated(_HYPHENS),
+    "\u0451 and \u0435": _translated(_YO),
     "invisible marks": _translated(_INVISIBLE),
 }
 SEVERAL = "several ways"  # of spelling
@@ -151,8 +165,10 @@ SEVERAL = "several ways"  # of spelling
 _COMPATIBLE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee\u3000]+")
 _PLAIN: dict[int, str | None] = {
     **_APOSTROPHES, **_VOWEL_SIGNS, **_CEDILLAS, **_HAMZA, **_YE_AND_KAF, **_CHILLUS, **_INVISIBLE,
-    **_TATWEEL, **_SIGMA, **_SOFT_HYPHEN, **_HYPHENS,
+    **_TATWEEL, **_SIGMA, **_SOFT_HYPHEN, **_HYPHENS, **_YO,
 }  # fmt: skip
+# Hamzas are kept here, without what they sit on.
+_WITH_HAMZAS = {**_PLAIN, **_SEATS}
 _ANY = re.compile(
     f"{_COMPATIBLE.pattern[:-2]}\u200c\u200d{''.join(re.escape(chr(code)) for code in _PLAIN if code > 127)}]"
 )
@@ -164,11 +180,75 @@ def plain_spelling(word: str) -> str:
     >>> plain_spelling("l\u2019a\u00admi"), plain_spelling("\uff23\uff24")
     ("l'ami", 'CD')
     """
+    return _plain(word, _PLAIN)
+
+
+def _plain(word: str, table: Mapping[int, str | None]) -> str:
     word = normalize("NFC", word)
     if _COMPATIBLE.search(word):
         word = normalize("NFC", SPELLINGS["full width"](SPELLINGS["presentation forms"](word)))
-    word = word.translate(_PLAIN)
+    word = word.translate(table)
     return _JOINERS.sub("", word) if "\u200c" in word or "\u200d" in word else word
+
+
+def _seatless(word: str) -> str:
+    """The plain spelling of a word with its hamzas, but not with their seats; "" for one without hamzas."""
+    if word.isascii():
+        return ""
+    word = _HAMZA_APART.sub("\u0626", normalize("NFKC" if _COMPATIBLE.search(word) else "NFC", word))
+    return _FINAL_HAMZA.sub("\u0621", _plain(word, _WITH_HAMZAS)) if _SEATED.search(word) else ""
+
+
+# What a dictionary says about a word beside it: cat (animal), king [masc.], Katze {f}, to trust sb./sth.
+BRACKETED = re.compile(
+    r"\([^()]*\)|\[[^][]*\]|\{[^{}]*\}|<[^<>]*>|\uff08[^\uff08\uff09]*\uff09|\u3010[^\u3010\u3011]*\u3011"
+    r"|\uff3b[^\uff3b\uff3d]*\uff3d|\u3014[^\u3014\u3015]*\u3015|\u3008[^\u3008\u3009]*\u3009"
+)
+_PLACEHOLDERS = frozenset(
+    "sb sth so sbs sths sos os smb smth jd jdn jdm jds jmd jmdn jmdm jmds etw qn qc qqn qqc qqch algn qlcu "
+    "qlco qlcn".split()
+)
+_GENDERS = frozenset("m f n mf pl mpl fpl npl masc fem neut sg sing".split())
+_NUMBER = re.compile(r"\d{1,2}[.)]\s+(?=\S)")  # of a sense
+_DEEPEST_GLOSS = 4  # brackets in one another
+
+
+def without_gloss(word: str) -> str:
+    """The word without remarks in brackets, abbreviations for somebody and something, and of its gender.
+
+    A word that has nothing else stays as it is.
+
+    >>> [without_gloss(word) for word in ("cat (animal)", "king [masc.]", "trust sb./sth.", "(!)")]
+    ['cat', 'king', 'trust', '(!)']
+    """
+    bare = _NUMBER.sub("", word, count=1) if _NUMBER.match(word) else word
+    for _ in range(_DEEPEST_GLOSS):
+        bare, found = BRACKETED.subn("", bare)
+        if not found:
+            break
+    fields = bare.split()
+    while len(fields) > 1 and _abbreviates(fields[-1], _GENDERS):
+        fields.pop()
+    fields = [one for one in fields if not _abbreviates(one, _PLACEHOLDERS)]
+    return " ".join(fields).rstrip(" ,;:") or word
+
+
+def _without_entities(word: str) -> str:
+    return html.unescape(word) if "&" in word and ";" in word else word
+
+
+# What is left out of a word that is looked up, not of those of a vocabulary: how a report names it, and the
+# word without it. Moses writes &apos; and &#124; for signs of its own formats.
+_REMADE: Mapping[str, Fold] = {
+    "entities": _without_entities,
+    "glosses": lambda word: without_gloss(_without_entities(word)),
+}
+
+
+def _abbreviates(field: str, known: frozenset[str]) -> bool:
+    # With a point, or a slash between two, "so" and "m" are no words.
+    parts = field.casefold().replace("'", "").replace(".", "").strip(",;").split("/")
+    return ("." in field or len(parts) > 1) and known.issuperset(parts)
 
 
 _TURKIC, _LITHUANIAN = frozenset("tr tur az aze azj azb crh".split()), frozenset(("lt", "lit"))
@@ -291,12 +371,25 @@ class WordIndex(dict[str, int]):
         """The row of the word that differs from this one by how it is spelled, and in which of SPELLINGS.
 
         By the first class that has such a word it is the most frequent one; else of those that differ in
-        SEVERAL.
+        SEVERAL. If there is none, it is the word without what programs or people add to it (_REMADE).
         """
+        if (found := self._respelled(word)) is not None:
+            return found
+        for name, remade in _REMADE.items():
+            if (other := remade(word)) != word:
+                if (row := self.get(other)) is not None:
+                    return row, name
+                if (found := self._respelled(other)) is not None:
+                    return found[0], SEVERAL
+        return None
+
+    def _respelled(self, word: str) -> tuple[int, str] | None:
         plain = plain_spelling(word)
-        rows = self._respellings.get(plain, ())
+        rows = self._respellings.get(plain, [])
         if plain and (row := dict.get(self, plain)) is not None:
             rows = sorted({row, *rows})
+        seatless = _seatless(word)
+        rows = [*rows, *(self._by_hamzas.get(seatless, ()) if seatless else ())]
         if not rows:
             return None
         word = normalize("NFC", word)
@@ -312,7 +405,17 @@ class WordIndex(dict[str, int]):
         # The rows of words by their plain spelling, where it is another one. Built when a word is missing.
         found: dict[str, list[int]] = {}
         for row, word in enumerate(self.words):
-            if not word.isascii() and _ANY.search(word) and (plain := plain_spelling(word)):
+            differs = not word.isascii() and _ANY.search(normalize("NFC", word))
+            if differs and (plain := plain_spelling(word)):
+                found.setdefault(plain, []).append(row)
+        return found
+
+    @cached_property
+    def _by_hamzas(self) -> dict[str, list[int]]:
+        # The rows of words with hamzas, whatever their seats.
+        found: dict[str, list[int]] = {}
+        for row, word in enumerate(self.words):
+            if not word.isascii() and _MAY_HAVE_HAMZA.search(word) and (plain := _seatless(word)):
                 found.setdefault(plain, []).append(row)
         return found
 

@@ -288,6 +288,14 @@ RESPELLED = (
     ("ku\u015f", "ku\u0219", "cedillas"),
     ("\u0627\u0633\u0644\u0627\u0645", "\u0625\u0633\u0644\u0627\u0645", "hamza"),
     ("\u0627\u0644\u0642\u0631\u0627\u0646", "\u0627\u0644\u0642\u0631\u0622\u0646", "hamza"),
+    ("\u0645\u0633\u0626\u0648\u0644", "\u0645\u0633\u0624\u0648\u0644", "seats of hamzas"),
+    ("\u0634\u0626\u0648\u0646", "\u0634\u0624\u0648\u0646", "seats of hamzas"),
+    ("\u0647\u064a\u0626\u0629", "\u0647\u064a\u0623\u0629", "seats of hamzas"),
+    ("\u0642\u0631\u0627\u0621\u0629", "\u0642\u0631\u0627\u0626\u0629", "seats of hamzas"),
+    ("\u0634\u064a\u0621", "\u0634\u0626", "seats of hamzas"),
+    ("\u0633\u064a\u0626", "\u0633\u064a\u0621", "seats of hamzas"),
+    ("\u0642\u0631\u0622\u0646", "\u0642\u0631\u0621\u0627\u0646", "seats of hamzas"),
+    ("\u0645\u0633\u0624\u0648\u0644", "\u0645\u0633\u06cc\u0654\u0648\u0644", "seats of hamzas"),
     ("\u06a9\u062a\u0627\u0628", "\u0643\u062a\u0627\u0628", "Persian ye and kaf"),
     ("\u0639\u0644\u06cc", "\u0639\u0644\u064a", "Persian ye and kaf"),
     ("\u0915\u094d\u0937", "\u0915\u094d\u200d\u0937", "joiners"),
@@ -303,8 +311,13 @@ RESPELLED = (
     ("Donau", "Do\u00adnau", "soft hyphens"),
     ("week-end", "week\u2010end", "hyphens"),
     ("week-end", "week\u2011end", "hyphens"),
+    ("\u0451\u043b\u043a\u0430", "\u0435\u043b\u043a\u0430", "\u0451 and \u0435"),
+    ("\u0401\u0436", "\u0415\u0436", "\u0451 and \u0435"),
+    ("\u0432\u0441\u0435\u0308", "\u0432\u0441\u0435", "\u0451 and \u0435"),
     ("shalom", "\u200eshalom\u200b", "invisible marks"),
     ("\u0627\u0645\u0644", "\u0623\u064e\u0645\u064e\u0644", "several ways"),
+    ("\u0645\u0633\u0626\u0648\u0644", "\u0645\u064e\u0633\u0624\u0648\u0644", "several ways"),
+    ("\u0634\u06cc\u0621", "\u0634\u0626", "several ways"),
 )
 
 
@@ -330,6 +343,56 @@ def test_the_classes_are_tried_in_order_and_the_most_frequent_word_comes_first()
 def test_marks_alone_and_other_words_are_not_found(asked: str) -> None:
     index = WordIndex(["\u064e", "\u00ad\u00ad", "x", "\U0001f469\u200d\U0001f467", "\ufeff"])
     assert index.locate(asked) is None
+
+
+def test_a_hamza_that_is_left_out_comes_before_one_with_another_seat() -> None:
+    asked, bare, seated = (
+        "\u0645\u0633\u0624\u0648\u0644",
+        "\u0645\u0633\u0648\u0648\u0644",
+        "\u0645\u0633\u0626\u0648\u0644",
+    )
+    assert WordIndex([seated, bare]).respelled(asked) == (1, "hamza")
+    assert WordIndex([seated]).locate(bare) is None
+    assert WordIndex(["\u0633\u0648\u0621"]).locate("\u0633\u064a\u0621") is None  # evil, and bad
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [
+        ("cat (animal)", "glosses"),
+        ("cat [masc.]", "glosses"),
+        ("cat {f}", "glosses"),
+        ("cat {f} <zool.> [fam.]", "glosses"),
+        ("(the) cat", "glosses"),
+        ("cat(s)", "glosses"),
+        ("cat (of (any) house)", "glosses"),
+        ("cat sb./sth.", "glosses"),
+        ("jdn./etw. cat", "glosses"),
+        ("cat f.", "glosses"),
+        ("cat m./f.", "glosses"),
+        ("cat, qqn.", "glosses"),
+        ("2. cat", "glosses"),
+        ("cat;", "glosses"),
+        ("&#99;at", "entities"),
+        ("cat&nbsp;(animal)", "glosses"),
+        ("cat\uff08\u52d5\u7269\uff09", "glosses"),
+        ("cat\u3010zool\u3011", "glosses"),
+        ("\u00adcat (animal)", "several ways"),
+        ("cat (animal", None),
+        ("cat so", None),
+        ("cat m", None),
+        ("cat n/a", None),
+        ("cat 5 f.", None),
+        ("(cat)", None),
+        ("sb./sth.", None),
+        ("[]", None),
+    ],
+)
+def test_a_gloss_is_no_part_of_a_word_that_is_known_without_it(asked: str, kind: str | None) -> None:
+    index = WordIndex(["dog", "cat"])
+    assert index.respelled(asked) == (None if kind is None else (1, kind))
+    assert WordIndex(["cat", asked]).locate(asked) == 1
+    assert WordIndex([asked]).locate("cat") in (None, 0 if kind == "several ways" else None)
 
 
 def test_known_words_cost_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,6 +423,28 @@ def test_pairs_in_another_spelling_are_learned_from_and_counted(caplog: pytest.L
     ]
     score = evaluate_words(sides, lexicon, rng=rng(), source="fr", target="en")
     assert (score.queries, score.covered) == (14, 13)
+
+
+def test_pairs_with_glosses_are_learned_from_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    rows = rng().normal(size=(COUNT, 6)).astype(np.float32)
+    french = [f"chat{row}" for row in range(COUNT)]
+    sides = plain_space(rows, rows, french, english())
+    glossed = [f"{word} {{m}} [fam.]" for word in french]
+    phrase = (f"{french[12]} {french[13]} (ensemble)", english()[14])
+    lexicon = Lexicon((*zip(glossed[:12], english()[:12], strict=True), phrase, ("x (y)", english()[0])))
+    caplog.set_level("INFO")
+    found = gather(lexicon, sides.vectors("fr"), sides.vectors("en"))
+    assert found.pairs.tolist() == [*([row, row] for row in range(12)), [COUNT, 14]]
+    assert caplog.messages == [
+        "12 pairs differ in glosses alone, and are learned from as the vocabularies spell them"
+    ]
+    caplog.clear()
+    warn_of_dictionary(sides, lexicon, "fr", "en")
+    assert caplog.messages == [
+        "12 pairs differ in glosses alone, and are looked up as the vocabularies spell them"
+    ]
+    score = evaluate_words(sides, lexicon, rng=rng(), source="fr", target="en")
+    assert (score.queries, score.covered) == (14, 12)
 
 
 @pytest.mark.parametrize(

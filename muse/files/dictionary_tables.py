@@ -26,6 +26,7 @@ from muse.files.source import DAMAGED, check_archive, first_bytes
 from muse.files.tables import plain_cell
 from muse.installation import install_extra
 from muse.lexicon import Entry, PairLine
+from muse.vectors import BRACKETED, without_gloss
 
 log = logging.getLogger(__name__)
 
@@ -87,11 +88,18 @@ def split_translations(cell: str) -> list[str]:
     >>> [split_translations(cell) for cell in ("king, kings", "roi|monarque", "1,5", "km/h", "well, well")]
     [['king', 'kings'], ['roi', 'monarque'], ['1,5'], ['km/h'], ['well, well']]
     """
-    for separator in _SEPARATORS if _SEPARATED.search(cell) else ():
-        if separator.search(cell):
-            cells = (stripped(part.strip()) for part in separator.split(cell))
-            parts = [one for part in cells for one in split_translations(part)]
-            return parts if _are_translations(parts, bare="/" in cell and " / " not in cell) else [cell]
+    if not _SEPARATED.search(cell):
+        return [cell]
+    outside = BRACKETED.sub(lambda gloss: "\0" * len(gloss[0]), cell)  # a gloss may have commas
+    for separator in _SEPARATORS:
+        if separators := [match.span() for match in separator.finditer(outside)]:
+            ends, begins = zip(*separators, strict=True)
+            cells = (cell[begin:end] for begin, end in zip((0, *begins), (*ends, None), strict=True))
+            whole = [stripped(part.strip()) for part in cells]
+            whole = whole[:-1] if len(whole) > 2 and not whole[-1] else whole  # the last sign ends the list
+            parts = [one for part in whole for one in split_translations(part)]
+            bare = "/" in outside and " / " not in outside
+            return parts if _are_translations(parts, bare=bare) else [cell]
     return [cell]
 
 
@@ -103,10 +111,11 @@ def _are_translations(parts: Sequence[str], *, bare: bool) -> bool:
 
 
 def _is_phrase(part: str) -> bool:
+    bare = without_gloss(part)
     return (
-        _WORDS.fullmatch(part) is not None
-        and len(part.split()) <= LONGEST_PHRASE
-        and part.count("(") == part.count(")")
+        _WORDS.fullmatch(bare) is not None
+        and len(bare.split()) <= LONGEST_PHRASE
+        and bare.count("(") == bare.count(")")
     )
 
 
@@ -315,7 +324,11 @@ def table_form(sample: Sequence[str], languages: Languages | None) -> str | None
         return "csv"
     if any("\t" in line for line in lines):
         return "tsv" if _is_tab_table(lines, languages) else None
-    return "csv" if any(_is_delimited(lines, sign) for sign in ";,") else None
+    if any(_is_delimited(lines, sign) for sign in ";,"):
+        return "csv"
+    # Of a cell whose quotation marks do not end its reader says so.
+    opened = any(re.search(r'(?:^|[,;])"[^"]*$', line) for line in lines)
+    return "csv" if opened and not any(map(_could_be_a_pair, lines)) else None
 
 
 def table_rows(form: str, sample: Sequence[str]) -> ReadRows:
@@ -375,9 +388,11 @@ def _is_delimited(lines: Sequence[str], delimiter: str) -> bool:
 
 
 def _could_be_a_pair(line: str) -> bool:
-    """Whether a line could be two words with a space between, which "cat, chat" is not."""
+    """Whether a line could be two words with a space between, which "cat, chat" and "cat ;chat" are not."""
     fields = line.split()
-    return len(fields) == 2 and not (len(fields[0]) > 1 and fields[0][-1] in ",;")
+    if len(fields) != 2 or (len(fields[0]) > 1 and fields[0][-1] in ",;"):
+        return False
+    return len(fields[1]) == 1 or fields[1][0] not in ",;"
 
 
 def _sampled(lines: Sequence[str], delimiter: str) -> Iterator[Cells]:

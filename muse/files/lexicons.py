@@ -76,8 +76,13 @@ _BY_NAME = {
 }  # fmt: skip
 _SPACED = re.compile(r" *([^ \t]+) +([^ \t]+) +([01]?\.\d+(?:[eE]-?\d+)?|[01]|\d(?:\.\d+)?[eE]-\d+) *\r?")
 _MESSAGE, _COLON = re.compile(r'msgid\s+"'), re.compile(r"[^\s:][^:\t]*: +[^\s:]+ *\r?")
+_CEDICT = re.compile(r"\S+ (?:\S+ )?\[[^\]]*\] /.*/ *\r?$")
+_ARRAY, _TAG = re.compile(r"\[\s*(?:[\[{]|$)|\{\s*$"), re.compile(r"<[A-Za-z!][^<>]*>")
+_BETWEEN = ("::", "->", "=>", "\u2192", "|", "=", " - ", " \u2013 ")
 _NOTHING = "NULL"  # what Moses aligns with no word
 BLANK = " \t\r\n"  # other kinds of space may be words
+_TAB = "\t"
+_OR_COLUMNS = "; or name the columns in a first row, such as source, target and note"
 _ADVICE = "write the file again with muse induce"
 _OR_ITS_FORMAT = "; or name the format of the file with --dictionary-format"
 
@@ -183,7 +188,9 @@ def read_lexicon(
             path, len(differ), *differ[0],
         )  # fmt: skip
     if not found:
-        raise BadFile(f"{path}: expected at least one pair of words, got only blank lines; check the file")
+        raise BadFile(
+            f"{path}: expected at least one pair of words, got only blank lines or a header; check the file"
+        )
     scores = _of_all(path, "score", [line.score for line in found.values()])
     probabilities = _of_all(path, "probability", [line.probability for line in found.values()])
     return Lexicon(tuple(found), scores, probabilities)
@@ -284,6 +291,11 @@ def _form_of_text(text: _LexiconText) -> str:
         found = "kaikki"
     elif fields:
         found = "jsonl"
+    elif text.first.startswith('{"') and fields is None and not text.first.endswith("{"):
+        raise BadFile(
+            f"{text.path}:1: expected a JSON object on each line, got {text.first[:60]!r}; correct it"
+            f"{_OR_ITS_FORMAT}"
+        )
     elif is_tab_file(text.sample):
         found = "tabfile"
     elif is_dict_cc(text.sample):
@@ -307,12 +319,25 @@ def _form_of_text(text: _LexiconText) -> str:
 
 def _conversion(sample: Sequence[str]) -> str | None:
     """What lines are that would be read as pairs and are none, and what to do; None for others."""
+    if len(sample) == 1 and sample[0].rstrip("\r").count("\r"):
+        return "line ends of old Macs; convert them: tr '\\r' '\\n' < FILE > OUT"
     lines = [line for line in sample if line.strip(" \t\r") and not line.startswith(_COMMENT)]
     if any(map(_MESSAGE.match, lines)) and any(line.startswith("msgstr") for line in lines):
         return "a catalogue of gettext; convert it: po2csv FILE.po FILE.csv"
     if len(lines) > 1 and all(map(_COLON.fullmatch, lines)):
         return "a colon behind each first word, as in YAML; put a tab in its place"
-    return None
+    if lines and all(map(_CEDICT.match, lines)):
+        return "CC-CEDICT or EDICT; convert it into lines with tabs: pyglossary FILE OUT.txt"
+    if lines and len(_fields(lines[0])) == 1 and _ARRAY.match(lines[0]):
+        return "JSON that is no object on each line; convert a list of objects: jq -c '.[]' FILE > OUT.jsonl"
+    if not lines or any("\t" in line or len(_fields(line)) == 2 for line in lines):
+        return None
+    if _TAG.match(lines[0]):
+        return (
+            "XML or HTML that is neither TEI nor TMX; convert it into lines of two words with a tab between"
+        )
+    sign = next((sign for sign in _BETWEEN if all(sign in line.strip()[1:-1] for line in lines)), None)
+    return None if sign is None else f"{sign!r} between the words; put a tab in its place"
 
 
 def _of_objects(text: _LexiconText) -> Iterator[PairLine]:
@@ -476,6 +501,7 @@ def _read_pair(line: str, where: str, wanted: str) -> PairLine:
         raise BadFile(
             f"{where}: expected {wanted}, got {found} ({line.strip()[:60]!r}); {comment}put one pair on a "
             "line, with a space between the two, or a tab where one has a space or a number follows"
+            f"{_OR_COLUMNS if len(fields) > 2 and line.count(_TAB) > 1 and wanted == WORDS else ''}"
             f"{_OR_ITS_FORMAT if wanted == WORDS else ''}"
         )
     return PairLine((fields[0], fields[1]), score)

@@ -114,6 +114,15 @@ def without_elision(word: str, language: str) -> str:
     return after if apostrophe and after and before.lower() in _BEFORE.get(code, ()) else word
 
 
+def is_elided(word: str, language: str) -> bool:
+    """Whether a word without its apostrophe is one that is written before another: l, qu, dell.
+
+    >>> is_elided("L", "fr"), is_elided("dell", "it"), is_elided("s", "en")
+    (True, True, False)
+    """
+    return word.lower() in _BEFORE.get(iso_code(language), ())
+
+
 def elide(words: Sequence[str], language: str) -> list[str]:
     """The words, with French elision before vowels; unchanged in other languages.
 

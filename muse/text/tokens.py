@@ -17,7 +17,7 @@ from typing import Any
 from muse.text.characters import composed
 from muse.text.markup import split_at_markup, split_at_tags
 from muse.text.segmentation import Segmenter, unspaced_language
-from muse.text.surface import iso_code
+from muse.text.surface import is_elided, iso_code
 
 _CLOSES = {
     "“": "”", "”": "”", "„": "“”", "‘": "’", "‚": "‘’", "«": "»", "»": "«»", "‹": "›", "›": "‹›",
@@ -106,6 +106,7 @@ _PLAIN = re.compile("([A-Za-zÀ-ÖØ-öø-ʯΑ-ΡΣ-Ωα-ωА-яЁё]+)([,;:?!.]
 _CLOSING = re.compile(" (?=[،؛؟۔।॥።፣։၊။។])")
 _LATIN = re.compile("[\\x00-\u02ff\u2010-\u206f]*")  # without marks and joiners
 # Of no language: control characters, which Moses' rules drop, and the byte order mark of a file amid others.
+_SOFT_HYPHEN = re.compile("(?<=\\w)\u00ad+(?=\\w)")
 _INVISIBLE = re.compile("[\x00-\x1f\x7f\ufeff]")
 LONGEST_PART = 1_000  # characters
 _REMEMBERED = 1 << 19  # parts of lines whose tokens are cached: about 200 MB
@@ -198,12 +199,23 @@ class Tokeniser:
         return found
 
     def _of_text(self, part: str, follows: str) -> list[str]:
-        part = _APOSTROPHE.sub("'", composed(part))
+        part = _SOFT_HYPHEN.sub("", _APOSTROPHE.sub("'", composed(part)))
         for pattern, put in self._rules if "'" in part or "-" in part else ():
             part = pattern.sub(put, part)
         *first, last = part.split()
         found = [token for piece in first for token in self._moses(piece)]
-        return found + (self._moses(f"{last} {follows}")[:-1] if follows else self._moses(last))
+        found += self._moses(f"{last} {follows}")[:-1] if follows else self._moses(last)
+        return self._with_elided(found) if "'" in found or "\u2019" in found else found
+
+    def _with_elided(self, tokens: Sequence[str]) -> list[str]:
+        # Moses' rules need a letter behind an apostrophe: l'« eau ».
+        found: list[str] = []
+        for token in tokens:
+            if token in ("'", "\u2019") and found and is_elided(found[-1], self.language):
+                found[-1] += "'"
+            else:
+                found.append(token)
+        return found
 
     def text(self, tokens: Sequence[str]) -> str:
         """The line of these tokens, with spaces around punctuation as usual in the language."""

@@ -26,11 +26,15 @@ _KEPT = re.compile(
         (
             r"(?:https?|ftp)://\S*[\w/]",
             r"www\.\S*[\w/]",
-            r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.\w+)+",
+            r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.\w+)*",
             r"(?<![\w.@-])(?:[\w-]+\.)+[a-z]{2,}/\S*[\w/]",  # a domain with a path
             r"(?<![\w&/])[@#]\w+",
             r"(?<!\w)(?:\w{0,40}&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});)+\w{0,40}",  # &eacute;
-            r"(?<!\w)[^\W\d_a-z]{1,5}(?:&[^\W\d_a-z]{1,5})+(?!\w)",  # R&D
+            r"(?<!\w)[^\W\d_a-z]{1,5}(?:&[^\W\d_a-z]{1,5})+s?(?!\w)",  # R&D
+            r"(?<![\w/.-])[A-Za-z](?:/[A-Za-z]{1,2}[²³]?)+(?![\w/'’-])",  # A/B, n/a, m/s²
+            r"^\(?[A-Za-z]\)(?=[.,:;]?$)",  # a) and (b) of a list
+            r"(?<![\w'’])O['’][A-Z]\w+",  # O'Brien
+            r"(?<![\w'’])\w+['’]n['’]\w+",  # rock'n'roll
             r"(?<![\w./@-])\w[\w.-]*\.(?:" + _FILES + r")(?!\w)",
             r"(?<!\w)[A-Z](?:\+\+|#)(?![\w+#])",
             r"(?<!\S)\.[^\W\d_]\w*",  # .NET
@@ -42,6 +46,9 @@ _KEPT = re.compile(
         )
     )
 )
+_WITH_APOSTROPHES = re.compile("O['’][A-Z]|['’]n['’]|['’]s")
+# Languages with words before apostrophes, but for McDonald's.
+_KEPT_IN_ROMANCE = re.compile(rf"{_KEPT.pattern}|(?<![\w'’])[A-Z]\w+['’]s(?!\w)")
 _PART = re.compile(r"\S+")
 _NO_BREAK = frozenset("\u00a0\u202f\u2007")
 # Apostrophes that may open and close a quotation: 'la mer', not l'homme.
@@ -50,6 +57,7 @@ _IN_WORDS, _AFTER_WORDS = str.maketrans("", "", "'’-"), ",;:?!."
 _FRENCH = frozenset("?!:;%")  # signs after a space in French, and after none in other languages
 _OPENING = frozenset("([{«“„‘<>=+/*~—–-")
 _CLOSING = frozenset([*")]}»”\"'.…?!", "..."])
+_SOFT_HYPHEN = "\u00ad"
 _OPENS, _CLOSES = "«", "»"
 
 
@@ -100,7 +108,7 @@ def _tokens(tokeniser: Tokeniser, text: str, then: str, *, glued: bool) -> Itera
     parts = list(_parts(text, glued=glued))
     followings = [*(part for _, part, _ in parts[1:]), then]
     for (before, part, quote), following in zip(parts, followings, strict=False):
-        pieces = [(part, True)] if quote else _split_at_kept(part)
+        pieces = [(part, True)] if quote else _split_at_kept(part, tokeniser.language)
         for place, (piece, kept) in enumerate(pieces, 1):
             space = before if place == 1 else ""
             if kept:
@@ -141,13 +149,14 @@ def _quotes(text: str) -> list[int]:
     return found
 
 
-def _split_at_kept(part: str) -> list[tuple[str, bool]]:
+def _split_at_kept(part: str, language: str) -> list[tuple[str, bool]]:
     # Most parts are words, in which there is nothing to search for.
     is_word = part.isalpha() or part.rstrip(_AFTER_WORDS).translate(_IN_WORDS).isalpha()
-    if is_word or len(part) > LONGEST_PART:
+    if (is_word and not _WITH_APOSTROPHES.search(part)) or len(part) > LONGEST_PART:
         return [(part, False)]
     found, end = list[tuple[str, bool]](), 0
-    for match in _KEPT.finditer(part):
+    kept = _KEPT_IN_ROMANCE if language in ("fr", "it") else _KEPT
+    for match in kept.finditer(part):
         found += [(part[end : match.start()], False), (match[0], True)]
         end = match.end()
     return [(text, kept) for text, kept in [*found, (part[end:], False)] if text]
@@ -157,6 +166,8 @@ def _in_place(tokens: Sequence[str], piece: str, space: str) -> Iterator[Written
     """The tokens of a piece with what stands before them there: a space, if they are not in it as such."""
     plain, end = composed(piece).replace("\u2019", "'"), 0
     as_written = len(plain) == len(piece)
+    places = [place for place, letter in enumerate(plain) if letter != _SOFT_HYPHEN]
+    plain = plain.replace(_SOFT_HYPHEN, "")
     for place, token in enumerate(tokens):
         begin = plain.find(token.replace("\u2019", "'"), end)
         before = space if place == 0 else "" if begin == end else " "
@@ -164,7 +175,7 @@ def _in_place(tokens: Sequence[str], piece: str, space: str) -> Iterator[Written
             yield WrittenToken(token, before, token)
             continue
         end = begin + len(token)
-        yield WrittenToken(token, before, piece[begin:end] if as_written else token)
+        yield WrittenToken(token, before, piece[places[begin] : places[end - 1] + 1] if as_written else token)
 
 
 def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser) -> str:

@@ -55,9 +55,14 @@ _ENDS = frozenset(".!?…")  # tokens after which a sentence begins, as after se
 # What follows a number and is written alike in every language.
 UNITS = frozenset(
     "nm mm cm dm m km ha mg g kg t ml cl dl l ms s min h Hz kHz MHz GHz W kW MW GW kWh V kV mA Ah J kJ kcal "
-    "cal N Pa hPa bar dB b B kb kB Mb MB Gb GB TB ko Mo Go To px dpi ft yd mi mph kph lb lbs oz C F K".split()
+    "cal N Pa hPa bar dB b B kb kB Mb MB Gb GB TB ko Mo Go To px dpi ft yd mi mph kph lb lbs oz C F K L mL "
+    "cL dL hl hL µm µg µl µL kPa MPa mbar kJ MJ mV kVA VA mAh MWh Mbit Gbit kbit Mbps Gbps rpm".split()
 )
-_OF_QUANTITIES = UNITS | frozenset("/°²³")  # km/h, 20 °C
+_NO_WORDS = frozenset(
+    "BCDFGHJKLMNPQRSTVWXZ"
+)  # capitals alone that are no words, but for prepositions that begin a sentence
+_CURRENCIES = frozenset("€$£¥₽₹")
+_OF_QUANTITIES = UNITS | _CURRENCIES | frozenset("/°²³")  # km/h, 20 °C, 3 €/kg
 log = logging.getLogger(__name__)
 
 _FEW_LETTERS = 20  # letters; fewer may be a name that is copied (iPhone 15), and no text in another language
@@ -106,7 +111,8 @@ class TextReader:
     def read(self, tokens: Sequence[WrittenToken]) -> list[Piece]:
         """The pieces of a line; a name of several words, each of them capitalised, is copied whole."""
         found: list[Piece] = []
-        first, quantity, place = True, False, 0
+        first, quantity, place, last = True, False, 0, ""
+        all_caps = is_all_caps([token.text for token in tokens])
         for group, entry in with_entries([token.text for token in tokens], self._vectors, self._phrases):
             at, token = tokens[place], joined(group)
             place += len(group)
@@ -114,11 +120,16 @@ class TextReader:
             has_letters = any(map(str.isalpha, token)) and not is_markup(token)
             if entry is not None:
                 found.append(Piece(token, entry, first, at=at._replace(text=token)))
-            elif at.kept or numeral or not has_letters or (quantity and token in UNITS):
+            elif at.kept or not (
+                all_caps or first or not is_letter_name(token, last, self._vectors.language)
+            ):
+                found.append(Piece(token, None, at=at))
+            elif numeral or not has_letters or (quantity and token in UNITS):
                 found.append(Piece(token, None, at=at))
             else:
                 found += self._word(at, first)
-            quantity = numeral or (quantity and token in _OF_QUANTITIES)
+            quantity = numeral or token in _CURRENCIES or (quantity and token in _OF_QUANTITIES)
+            last = (token.lower() if first else token) if has_letters else last
             first = token in _ENDS or not token.strip(".") or (first and not has_letters)
         return list(_long_names_copied(found))
 
@@ -126,7 +137,7 @@ class TextReader:
         # The token as one word or, if it is unknown, as the words between its hyphens.
         token, language = at.text, self._vectors.language
         entry, name = self._known(token, first), not first and has_name_capital(token, language)
-        if entry is None and "-" in token:
+        if entry is None and "-" in token and (len(token) > 3 or not token.isupper()):  # not A-B
             parts = [
                 Piece(part, self._known(part, first), first, name, WrittenToken(part, "", part))
                 for part in token.split("-")
@@ -150,6 +161,17 @@ class TextReader:
             return None
         known = reversed(forms(token, self._vectors.language))
         return next((form for form in known if self._new_words.has(form)), None)
+
+
+def is_letter_name(token: str, last: str, language: str) -> bool:
+    """Whether a token amid a sentence is the name of a letter, as in plan B: no word, behind the `last` one.
+
+    >>> is_letter_name("B", "Plan", "fr"), is_letter_name("A", "le", "fr"), is_letter_name("A", "Of", "en")
+    (True, True, False)
+    """
+    if len(token) != 1 or not token.isupper() or is_always_capital(token, language):
+        return False
+    return token in _NO_WORDS or (token.isascii() and last.islower())
 
 
 def has_digit(token: str) -> bool:

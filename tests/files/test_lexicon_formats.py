@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import os
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -375,16 +376,72 @@ def test_another_format_is_given_than_a_file_has(tmp_path: Path, form: str) -> N
     [
         ('# french\nmsgid ""\nmsgstr ""\n\nmsgid "roi"\nmsgstr "king"\n', "a catalogue of gettext; convert"),
         ("roi: king\nchat: cat\n", "a colon behind each first word, as in YAML; put a tab in its place"),
+        ("roi,king\rchat,cat\r", "line ends of old Macs; convert them: tr"),
+        ("roi -> king\nle chat -> the cat\n", "'->' between the words; put a tab in its place"),
+        ("roi = king\n", "'=' between the words"),
+        ("roi=king\nchat=cat\n", "'=' between the words"),
+        ("roi|king\nchat|cat\n", "'|' between the words"),
+        ("| roi | king |\n| chat | cat |\n", "'|' between the words"),
+        ("roi - king\nchat - cat\n", "' - ' between the words"),
+        ("roi \u2192 king\n", "'\u2192' between the words"),
+        ("# Ding\nK\u00f6nig {m} :: king\nKatze {f} | Katzen {pl} :: cat | cats\n", "'::' between the words"),
+        ("# CEDICT\n\u8c93 \u732b [mao1] /cat/\n\u72d7 \u72d7 [gou3] /dog/\n", "CC-CEDICT or EDICT; convert"),
+        ("\u732b [\u306d\u3053] /(n) cat/\n", "CC-CEDICT or EDICT; convert"),
+        ("<table><tr><td>roi</td><td>king</td></tr></table>\n", "XML or HTML that is neither TEI nor TMX"),
+        ('[{"source":"roi","target":"king"}]\n', "JSON that is no object on each line; convert"),
+        ('[\n  ["roi", "king"]\n]\n', "JSON that is no object on each line"),
+        ('{\n  "roi": "king"\n}\n', "JSON that is no object on each line"),
     ],
 )  # fmt: skip
 def test_lines_that_look_like_pairs_and_are_none(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "d").write_text(content, encoding="utf-8")
     with pytest.raises(
-        BadFile, match=f"d:1: expected two words with a space or a tab between, got {message}"
+        BadFile, match=re.escape(f"d:1: expected two words with a space or a tab between, got {message}")
     ):
         read_lexicon(tmp_path / "d")
     (tmp_path / "d").write_text("a: b\n: ;\n", encoding="utf-8")
     assert len(read_lexicon(tmp_path / "d")) == 2  # signs may be words
+    (tmp_path / "d").write_text("= =\n-> ->\n[ [\n<b> </b>\n", encoding="utf-8")
+    assert len(read_lexicon(tmp_path / "d")) == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"source": "\\ud83d", "target": "king"}\n', "d:1: expected a JSON object on each line"),
+        (
+            'roi,"king\nreine,queen\n',
+            "d:1: expected cells with ',' between, got a quoted one that does not end",
+        ),
+        ("roi\tking\tnoun\n", "or name the columns in a first row, such as source, target and note"),
+        ("source,target\n", "got only blank lines or a header"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_named(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "d").write_text(content, encoding="utf-8")
+    with pytest.raises(BadFile, match=re.escape(message)):
+        read_lexicon(tmp_path / "d")
+
+
+@pytest.mark.parametrize(
+    ("content", "pairs"),
+    [
+        ("\u00a0roi ; king\u3000\n reine ;queen\u202f\n", [("roi", "king"), ("reine", "queen")]),
+        ("roi\tking; ruler;\nreine\tqueen\n", [("roi", "king"), ("roi", "ruler"), ("reine", "queen")]),
+        ("roi\t1. king; 2. ruler\n", [("roi", "1. king"), ("roi", "2. ruler")]),
+        (
+            "chat\tcat (animal, small), kitty [fam.]\n",
+            [("chat", "cat (animal, small)"), ("chat", "kitty [fam.]")],
+        ),
+        ("K\u00f6nig {m}\tking {n} | ruler\n", [("K\u00f6nig {m}", "king {n}"), ("K\u00f6nig {m}", "ruler")]),
+        ("chat\tcat (a, b)\n", [("chat", "cat (a, b)")]),
+    ],
+)
+def test_cells_with_remarks_and_signs_at_their_ends(
+    tmp_path: Path, content: str, pairs: list[tuple[str, str]]
+) -> None:
+    (tmp_path / "d").write_text(content, encoding="utf-8")
+    assert list(read_lexicon(tmp_path / "d").pairs) == pairs
 
 
 def test_an_error_names_the_option_that_may_help(tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ def to_english(line: str) -> str:
 
 UNCHANGED = """
 20 °C | 20°C | 68 °F | 12 km/h | 50 € | 50€ | $30 | £20 | 5 m² | m² | H₂O | 10⁵ | 5° 6' | n° 5 | 3 × 4 = 12
-R&D | H&M | AT&T | C++ | C# | .NET | v1.2.3
+R&D | H&M | AT&T | C++ | C# | .NET | v1.2.3 | M&Ms | A/C | n/a | m/s² | h/d | c@d | O'Etc | O’Etc | roi'n'mot
+Mc's | Roi's | R-D | 15 €/kg | 1,5 L | 3 $/h
 👍🏽 | 👩‍👩‍👧 | 🇫🇷 | ❤️ | 1️⃣ | 😀😀 | :-) | :D | <3
 &eacute; | caf&eacute; | &amp; | &#233; | &nbsp;
 #mot | #mot_clé | @nom | @nom_2 | https://a.org/b?c=1&d=2#e | www.a.fr | nom@roi.org | roi.com/mot
@@ -63,6 +64,14 @@ def test_what_is_no_word_is_unchanged(kept: str) -> None:
         ("50 € par jour", "50 € by day"),
         ("50€/jour", "50€/day"),
         ("il dit 'la mer' et \"la mer\".", "he says 'the sea' and \"the sea\"."),
+        ('l\'« eau » et l’"eau"', 'the «water» and the "water"'),
+        ("a) la mer, (b) l'eau", "a) the sea, (b) the water"),
+        ("la me\u00adr et Mar\u00adtin", "the sea and Mar\u00adtin"),
+        ("la mer C, la mer A ou le R.", "the sea C, the sea A or the R."),
+        ("Le C est mer", "The C is sea"),
+        ("LA MER C", "THE SEA NOT0"),
+        ("C mer. D mer", "Not0 sea. Not3 sea"),
+        ("le/la mer/eau", "the/the sea/water"),
         ("il dit ‘la mer’, “la mer”, « la mer ».", "he says ‘the sea’, “the sea”, «the sea»."),
         ("*la mer* _la mer_ **la mer**", "*the sea* _the sea_ **the sea**"),
         ("la mer et/ou l'eau", "the sea and/or the water"),

@@ -316,6 +316,21 @@ class _Chosen:
             ", in alphabetical order; the most frequent first is better" if in_order else "",
         )  # fmt: skip
 
+    def warn_of_words(self, path: Path) -> None:
+        """Warn if the words seem to have a column or a sign more than words have."""
+        first = [word for word, _ in zip(self.words, range(_FIRST), strict=False)]
+        if not self._ranked or len(first) < _FEWEST:
+            return
+        numbers = [re.match(r"(\d+)[ \t]\S", word) for word in first]
+        rows = [int(match[1]) for match in numbers if match]
+        if rows in ([*range(len(first))], [*range(1, len(first) + 1)]):
+            log.warning(
+                "%s: every word begins with the number of its row, such as %r: remove the first column",
+                path, first[0],
+            )  # fmt: skip
+        elif all(word.endswith(":") for word in first):
+            log.warning("%s: every word ends with a colon, such as %r: remove the colons", path, first[0])
+
     def texts_of(self, table: Table) -> list[str] | None:
         """The texts of the rows kept, from those of the whole file; Mismatch if there are not as many."""
         texts = table.texts

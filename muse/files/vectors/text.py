@@ -382,9 +382,14 @@ def _advice(line: bytes) -> str:
         return "this is a web page, perhaps of an error: download the file again"
     if line.startswith(b"version https://git-lfs"):
         return "this is a pointer of Git LFS: get the file itself with git lfs pull"
-    for sign, name in ((b",", "commas"), (b";", "semicolons")):
+    for sign, name in ((b";", "semicolons"), (b",", "commas")):
         if numbers_at_end(line.split(sign)) > 1:
             return f"the numbers are separated by {name}: put spaces in their place"
+        if line.count(sign) > 1 and not line.strip().count(b" "):  # names of columns, or decimal commas
+            return (
+                f"{name} stand between the columns: put spaces in their place, write numbers with a decimal "
+                "point, and drop a first line of names"
+            )
     return "give vectors as text, word2vec binary, fastText .bin, .npz, .npy or Parquet"
 
 

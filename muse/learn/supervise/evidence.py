@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from muse.errors import Mismatch
 from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
 from muse.search.exact import zero_places
-from muse.vectors import Vectors
+from muse.vectors import Vectors, without_gloss
 
 log = logging.getLogger(__name__)
 
@@ -274,7 +274,7 @@ class _Entries:
         """The row number of a word or phrase; None if a word is not in the vocabulary, or its row is zero."""
         if (row := self._own_row(entry)) is not None or " " not in entry:
             return row
-        words = [self._own_row(word) for word in entry.split(" ")]
+        words = [self._own_row(word) for word in without_gloss(entry).split(" ")]
         known = tuple(row for row in words if row is not None)
         if len(known) < len(words):
             return None
