@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 Block = tuple[list[str], Matrix]  # p words and their rows (p, d)
 _ROWS = 1000  # rows looked up at once
+_FEWEST, _FIRST = 5, 100  # words that show what is wrong with all of them, and those that are looked at
 _NAMED, _SURE = 8, 20  # languages in a message; words that must all look like keys
 _COMPARED = 4  # numbers of a row by which rows that may be equal are found
 _MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
@@ -199,6 +200,7 @@ def gather(table: Table, wanted: ReadOptions) -> Vectors:
         table.dropped.check_hope()
     table.dropped.settle(table.path, beyond_ascii=beyond_ascii, read=chosen.end if chosen.enough else None)
     chosen.check_keys(table.path)
+    chosen.warn_of_words(table.path)
     _check(table.path, rows_read, any_value)
     matrix.resize((rows_read, table.dimension), refcheck=False)
     if table.ranked:

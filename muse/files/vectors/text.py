@@ -312,6 +312,11 @@ def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
     Raise BadFile for more than `longest_line` bytes without an end of line: that is no text.
     """
     head = _head(source, longest_line)
+    if b"\n" not in head and head.count(b"\r") > 1:
+        raise BadFile(
+            f"{source.path}:1: expected lines that end in LF or CR LF, got CR alone, as on old Macs; convert "
+            "the file: tr '\\r' '\\n' < FILE > OUT"
+        )
     header = parse_header(head)
     if head.startswith(_BOM) and head[3:4] not in (b" ", b"\t"):  # else it is the first word
         source.read(len(_BOM))

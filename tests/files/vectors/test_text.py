@@ -366,3 +366,30 @@ def test_lines_that_begin_with_a_space_are_read_at_once(
     assert found.words == tuple(f"w{number}" for number in range(100))
     np.testing.assert_array_equal(found.matrix, [[0.5, number] for number in range(100)])
     assert singly == []
+
+
+def test_what_all_lines_have_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = [f"w{place} 0.5 {place / 8}" for place in range(6)]
+    for first in (0, 1):
+        content = "\n".join(f"{place} {row}" for place, row in enumerate(rows, first))
+        assert _read(tmp_path, content).words[0] == f"{first} w0"
+        assert f"every word begins with the number of its row, such as '{first} w0'" in caplog.messages[-1]
+    assert _read(tmp_path, "\n".join(row.replace(" ", ": ", 1) for row in rows)).words[0] == "w0:"
+    assert "every word ends with a colon, such as 'w0:': remove the colons" in caplog.messages[-1]
+    caplog.clear()
+    assert len(_read(tmp_path, "\n".join([*rows, "7 up 1.5 2.5", "note: 1.5 2.5"]))) == 8
+    assert len(_read(tmp_path, "0 a 1.5 2.5\n1 b 2.5 1.5\n")) == 2  # two words may be so
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("2 2\rroi 0.5 1.5\rmer 1.5 0.5\r", "got CR alone, as on old Macs; convert the file: tr"),
+        ("word,d1,d2\nroi,0.5,1.5\n", "commas stand between the columns: put spaces in their place"),
+        ("roi;0,5;1,5\nmer;1,5;0,5\n", "semicolons stand between the columns"),
+    ],
+)
+def test_text_that_other_programs_lay_out_otherwise(tmp_path: Path, content: str, message: str) -> None:
+    with pytest.raises(BadFile, match=message):
+        _read(tmp_path, content)
