@@ -3,6 +3,7 @@
     python -m benchmarks.rows.store ROWS --out FILE.csv [--pairs minilm:mean,...] [--known 0,50,200,1000,5000]
         [--seeds 0-2] [--tools procrustes,ridge,low-rank,peer,muse] [--kinds plain,scaled,...] [--rows 5000]
     python -m benchmarks.rows.store ROWS --out FILE.csv --table
+    python -m benchmarks.rows.store ROWS --out FILE.csv --gains
 
 ROWS is the folder of any_space_rows.py. The store holds the target's rows of every other sentence; queries
 are 1,000 sentences that are in no file. What is measured are the rows that they find, mapped from the source,
@@ -207,12 +208,54 @@ def standing(means: Mapping[str, Means], name: str) -> str:
     return f"{'at or above' if gained >= -getattr(best, f'{name}_error') else 'below'} ({gained:+.1f})"
 
 
+def gains(rows: Sequence[Mapping[str, str]]) -> None:
+    """A line for each pair of encoders: muse's top-1 and recall@10, less the best of the other tools.
+
+    A figure that is below the best less one standard error has a star; the last line counts the others.
+    """
+    plain = [one for one in rows if one["kind"] == "plain"]
+    known = sorted({int(one["known"]) for one in plain if one["tool"] == "muse" and int(one["known"])})
+    header(["source, target", *(f"{count:,} pairs" for count in known)])
+    held: dict[int, list[bool]] = {count: [] for count in known}
+    for pair in dict.fromkeys((one["source"], one["target"]) for one in plain):
+        cells = []
+        for count in known:
+            own = [
+                one for one in plain if (one["source"], one["target"], int(one["known"])) == (*pair, count)
+            ]
+            found = _gained(own)
+            held[count] += [level for _, level in found]
+            cells.append(" / ".join(shown for shown, _ in found) or "-")
+        if any(cell != "-" for cell in cells):
+            row([", ".join(pair), *cells])
+    row(["at or above", *(f"{sum(of)} of {len(of)}" for of in held.values())])
+
+
+def _gained(rows: Sequence[Mapping[str, str]]) -> list[tuple[str, bool]]:
+    """Muse's top-1 and recall@10 with what they gain on the best tool, and if that is no loss."""
+    seeds = {one["seed"] for one in rows if one["tool"] == "muse"}
+    means = {
+        tool: Means.of(of)
+        for tool in TOOLS
+        if (of := [one for one in rows if one["tool"] == tool and one["seed"] in seeds])
+    }
+    found = []
+    for name in ("top_1", "recall_at_10"):
+        stands = standing(means, name)
+        if stands != "-":
+            level = stands.startswith("at")
+            gain = stands[stands.index("(") :]
+            found.append((f"{getattr(means['muse'], name):.1f} {gain}{'' if level else '*'}", level))
+    return found
+
+
 def main() -> None:
     """Measures the cells that are missing, or prints the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path, metavar="ROWS")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
     parser.add_argument("--table", action="store_true", help="show what the file has, and run nothing")
+    parser.add_argument("--gains", action="store_true", help="the same for muse against the best, shorter")
     parser.add_argument("--pairs", default=PAIRS)
     parser.add_argument("--kinds", default="plain", help=f"some of {','.join(KINDS)}")
     parser.add_argument("--known", default="0,50,200,1000,5000", help="numbers of pairs")
@@ -220,8 +263,8 @@ def main() -> None:
     parser.add_argument("--seeds", default="0-2")
     parser.add_argument("--tools", default="procrustes,ridge,low-rank,muse")
     asked = parser.parse_args()
-    if asked.table:
-        show(read_rows(asked.out))
+    if asked.table or asked.gains:
+        (gains if asked.gains else show)(read_rows(asked.out))
         return
     done = {tuple(one[name] for name in Cell._fields) for one in read_rows(asked.out)}
     for cell in cells(asked):

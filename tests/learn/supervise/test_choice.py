@@ -239,4 +239,8 @@ def test_regression_is_tried_where_it_is_wanted() -> None:
     known = evidence(60)
     for regress in (False, True):
         _, found = choose(known, [], fixed=True, regress=regress, seed=[0], runtime=Runtime())
-        assert any(one["name"].startswith("ridge:") for one in found.candidates) == regress
+        names = [one["name"] for one in found.candidates]
+        assert any(name.startswith("ridge:") for name in names) == regress
+        assert ("refinement" in names) != regress
+        # Of rows, self-learning begins once: with canonical maps, or with transport if that is as good.
+        assert sum(name.startswith("self-learning") and "+" not in name for name in names) == 2 - regress

@@ -14,7 +14,7 @@ from torch.nn.functional import normalize
 
 from muse.learn.initialise.gromov import GromovConfig
 from muse.learn.refine import RefineConfig
-from muse.learn.supervise import methods
+from muse.learn.supervise import linear, methods
 from muse.learn.supervise.cross_validation import Support, probability_right, supported, trimmed
 from muse.learn.supervise.evidence import Evidence, Maps, shared_weight
 from muse.learn.supervise.induced import (
@@ -144,6 +144,22 @@ def test_full_shrinkage_leaves_the_rotation_of_procrustes() -> None:
     np.testing.assert_allclose(
         (ours / ours.norm() * 20**0.5).numpy(), orthogonal(known).source.numpy(), atol=1e-4
     )
+
+
+@pytest.mark.parametrize(("columns", "pairs"), [(20, 200), (12, 200), (12, 8)])
+def test_canonical_maps_by_roots_are_those_by_eigenvalues(
+    monkeypatch: pytest.MonkeyPatch, columns: int, pairs: int
+) -> None:
+    known = narrower(evidence(pairs, noise=0.5), columns)
+    for sides in (known, replace(known, x=known.y, y=known.x, pairs=known.pairs.flip(1))):
+        found = canonical(sides, CanonicalConfig(shrinkage=0.3, power=0.5))
+        with monkeypatch.context() as patch:
+            patch.setattr(linear, "_of_roots", lambda *_: torch.linalg.cholesky(-torch.eye(2)))
+            expected = canonical(sides, CanonicalConfig(shrinkage=0.3, power=0.5))
+        cosines, reference = (
+            maps.of_source(sides.x) @ maps.of_target(sides.y).T for maps in (found, expected)
+        )
+        np.testing.assert_allclose(cosines.numpy(), reference.numpy(), atol=1e-5)
 
 
 def test_white_and_equal_sides_are_only_turned() -> None:
@@ -336,6 +352,24 @@ def test_transport_finds_more_pairs_with_the_given_ones() -> None:
 
     assert torch.equal(with_transport(known, config).pairs[: len(known)], known.pairs)
     assert share(0.2) > share(0.0) + 0.2
+
+
+def test_transport_of_rows_does_not_depend_on_their_places() -> None:
+    known = evidence(60, noise=0.3)
+    gromov = replace(GuidedTransportConfig.of_rows().gromov, words=len(known.x), dimensions=20)
+    config = replace(GuidedTransportConfig.of_rows(), gromov=gromov)
+    shuffled = torch.randperm(len(known.y), generator=torch.Generator().manual_seed(0))
+    places = torch.argsort(shuffled)
+    moved = replace(
+        known,
+        y=known.y[shuffled],
+        pairs=torch.stack([known.pairs[:, 0], places[known.pairs[:, 1]]], dim=1),
+    )
+    found = with_transport(moved, config).pairs
+    expected = with_transport(known, config).pairs
+    assert len(expected) > len(known)
+    same = set(zip(expected[:, 0].tolist(), places[expected[:, 1]].tolist(), strict=True))
+    assert len(same & set(map(tuple, found.tolist()))) > 0.95 * len(same)
 
 
 def test_refined_is_a_rotation_and_holds_a_right_start() -> None:
