@@ -12,7 +12,8 @@ same captions and sentences (inference_text.py), for all three languages at once
 as many steps; it reads both sentences of a pair together, as in the thesis, and apart, and with --aligned a
 copy of it then learns French and German from the translations, by the loss of the X-BiLSTM. translate-test
 classifies word-by-word translations into English, translate-train learns from SICK's train part in the
-language, translated word by word, both with a language model. The space joins English, French and German.
+language, translated word by word, both with a language model. The mean of words and X-CBOW, which leaves
+English as it is, are read by one logistic regression of English pairs. The space joins the three languages.
 Rows that the file has are not made again; FILE_models.csv has the perplexities of the language models, and
 P@1 (CSLS) of Tatoeba's test pairs by the means of their states.
 """
