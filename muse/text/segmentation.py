@@ -33,6 +33,7 @@ _LETTERS = {
     "km": "\u1780-\u17d3\u17d7\u17dc\u17dd" + _JOINERS,
     "my": "\u1000-\u103f\u104c-\u108f\u109a-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f" + _JOINERS,
 }
+_UNSPACED = re.compile(f"[{''.join(_LETTERS.values())}]")
 _CHINESE = frozenset(("yue", "wuu", "hak", "nan", "gan", "lzh"))
 _BREAK = "\u200b"  # where Thai and Khmer text has it, a word ends there
 _A_HAN = re.compile(f"[{_HAN}]")
@@ -52,6 +53,15 @@ def unspaced_language(language: str) -> str | None:
     code = iso_code(language)
     code = "zh" if code in _CHINESE else code
     return code if code in _LETTERS else None
+
+
+def is_unspaced(letter: str) -> bool:
+    """Whether a letter is one of these languages'.
+
+    >>> is_unspaced("猫"), is_unspaced("a"), is_unspaced("")
+    (True, False, False)
+    """
+    return _UNSPACED.match(letter) is not None
 
 
 @cache

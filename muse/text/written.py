@@ -14,13 +14,15 @@ from typing import NamedTuple
 
 from muse.text.characters import composed
 from muse.text.markup import is_markup, split_at_tags
-from muse.text.segmentation import without_spaces
+from muse.text.segmentation import is_unspaced, unspaced_language, without_spaces
 from muse.text.tokens import LONGEST_PART, Tokeniser, closed_up, next_part_kind
 
 _FILES = (
     "txt|csv|tsv|json|xml|html?|css|py|js|ts|java|cc|cpp|hpp|sh|php|rb|rs|md|rst|tex|pdf|docx?|xlsx?|pptx?|odt|"
     "epub|png|jpe?g|gif|svg|mp[34]|avi|wav|zip|gz|bz2|xz|7z|tar|exe|dll|conf|cfg|ini|ya?ml|toml|log|sql|vec|bin"
 )
+# Capitals, and what may not stand beside them: letters without case may, as in Chinese.
+_CAPITAL, _CASED = "[A-ZÀ-ÖØ-ÞΑ-ΩЀ-Я]", "[A-Za-zÀ-ÖØ-öø-ɏΑ-ωЀ-ӿ0-9_]"
 _KEPT = re.compile(
     "|".join(
         (
@@ -30,13 +32,13 @@ _KEPT = re.compile(
             r"(?<![\w.@-])(?:[\w-]+\.)+[a-z]{2,}/\S*[\w/]",  # a domain with a path
             r"(?<![\w&/])[@#]\w+",
             r"(?<!\w)(?:\w{0,40}&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});)+\w{0,40}",  # &eacute;
-            r"(?<!\w)[^\W\d_a-z]{1,5}(?:&[^\W\d_a-z]{1,5})+s?(?!\w)",  # R&D
+            rf"(?<!{_CASED}){_CAPITAL}{{1,5}}(?:&{_CAPITAL}{{1,5}})+s?(?!{_CASED})",  # R&D
             r"(?<![\w/.-])[A-Za-z](?:/[A-Za-z]{1,2}[²³]?)+(?![\w/'’-])",  # A/B, n/a, m/s²
             r"^\(?[A-Za-z]\)(?=[.,:;]?$)",  # a) and (b) of a list
             r"(?<![\w'’])O['’][A-Z]\w+",  # O'Brien
             r"(?<![\w'’])\w+['’]n['’]\w+",  # rock'n'roll
             r"(?<![\w./@-])\w[\w.-]*\.(?:" + _FILES + r")(?!\w)",
-            r"(?<!\w)[A-Z](?:\+\+|#)(?![\w+#])",
+            rf"(?<!{_CASED})[A-Z](?:\+\+|#)(?!{_CASED}|[+#])",
             r"(?<!\S)\.[^\W\d_]\w*",  # .NET
             r"(?<!\w)[nN][°º]",
             r"°[CFK](?!\w)",
@@ -58,6 +60,7 @@ _FRENCH = frozenset("?!:;%")  # signs after a space in French, and after none in
 _OPENING = frozenset("([{«“„‘<>=+/*~—–-")
 _CLOSING = frozenset([*")]}»”\"'.…?!", "..."])
 _SOFT_HYPHEN = "\u00ad"
+_BEGINNING, _ENDING = frozenset("“‘「『（《〈【([{"), frozenset("”’」』）》〉】)]}%％")
 _OPENS, _CLOSES = "«", "»"
 
 
@@ -209,6 +212,8 @@ def _space(words: Sequence[TranslatedToken], place: int, language: str) -> str |
         before = before and " "  # a no-break space is for what it holds together
     if not (last.sign or word.sign):
         return before if last.copied and word.copied else None
+    if not before and _is_parted(last, word, language):
+        return " "
     if not before and last.token.text.endswith("'") and not last.sign and not last.text.endswith("'"):
         return " "  # "l'" is "the"
     if word.text == _CLOSES or last.text == _OPENS:
@@ -218,6 +223,15 @@ def _space(words: Sequence[TranslatedToken], place: int, language: str) -> str |
             return ""
         return before or (" " if not last.sign or last.text in _CLOSING - _FRENCH else "")
     return before
+
+
+def _is_parted(last: TranslatedToken, word: TranslatedToken, language: str) -> bool:
+    """Whether a sign beside a word of a language without spaces has a space there in one with spaces."""
+    if unspaced_language(language):
+        return False
+    if last.sign and not word.sign:
+        return last.text[-1:] in _ENDING and is_unspaced(word.token.text[:1])
+    return word.text[:1] in _BEGINNING and not last.sign and is_unspaced(last.token.text[-1:])
 
 
 def _opens(sign: str) -> bool:

@@ -103,6 +103,7 @@ class TextReader:
     def __init__(self, vectors: Vectors, new_words: NewWords | None = None) -> None:
         self._vectors, self._new_words = vectors, new_words
         self._phrases = Phrases(vectors.words)
+        self._respelled: dict[str, str | None] = {}  # of words that are not in the vocabulary
 
     def pieces(self, tokens: Sequence[str]) -> list[Piece]:
         """The pieces of tokens with spaces between them."""
@@ -153,7 +154,12 @@ class TextReader:
         # Capitals that the place requires are no evidence: take the more frequent form.
         if first or token.isupper():
             found.sort(key=lambda form: index[form])
-        return found[0] if found else None
+        if found or (token.isascii() and "'" not in token):
+            return found[0] if found else None
+        if token not in self._respelled:
+            rows = [index.locate(form) for form in forms(token, self._vectors.language)]
+            self._respelled[token] = next((index.words[row] for row in rows if row is not None), None)
+        return self._respelled[token]
 
     def _new(self, token: str, first: bool) -> str | None:
         # A capital inside a sentence marks a name, a point an abbreviation: n-grams would make words of them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,45 @@ def test_unknown_words_from_their_n_grams() -> None:
     # Zora, inside a sentence, is a name; the first word may be any.
     assert translator.translate(["Azzz zzz, le Zora est zzz-zz."]) == ["The cat, the Zora is cat."]
     assert sorted(vowels.asked) == ["azzz", "zzz", "zzz-zz"]
+
+
+FOREIGN = {
+    "zh": ("我=I 喜欢=like 猫=cat 和=and", {
+        "我喜欢R&D和C++。": "I like R&D and C++。",
+        "“猫”和‘猫’": "“cat” and ‘cat’",
+        "猫（猫）100%猫": "cat （cat）100% cat",
+    }),
+    "ja": ("猫=cat は=is の=of コーヒー=coffee", {
+        "「猫」は『猫』": "「cat」 is 『cat』",
+        "20%のｺｰﾋｰ": "20% of coffee",
+    }),
+    "ar": ("أنا=I أحب=love كتاب=book مسؤول=responsible", {
+        "أَنَا أُحِبُّ كِتاب": "I love book",
+        "انا احب كتـــاب، مسئول": "I love book، responsible",
+        "\u200fﻛﺘﺎﺏ\u200f": "\u200fbook\u200f",
+    }),
+    "he": ("צה״ל=IDF כלב=dog צה=wrong ל=wrong", {'צה"ל, "כלב" ד"ר': 'IDF, "dog" ד"ר'}),
+    "ru": ("ёлка=tree все=all", {"ЕЛКА, всё": "TREE, all"}),
+    "fa": ("می‌خواهم=want کتاب=book", {"كتاب میخواهم": "book want"}),
+    "hi": ("बिल्ली=cat", {"बिल्\u200dली": "cat"}),
+    "el": ("οδός=street", {"οδόσ": "street"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+def test_words_of_a_text_are_found_as_the_vocabulary_spells_them(language: str) -> None:
+    if language in ("zh", "ja"):
+        pytest.importorskip("icu4py")
+    words, lines = FOREIGN[language]
+    pairs = dict(pair.split("=") for pair in words.split())
+    english = list(dict.fromkeys(pairs.values()))
+    rows = np.eye(len(english), dtype=np.float32)
+    own = rows[[english.index(word) for word in pairs.values()]]
+    sides = plain_space(own, rows, list(pairs), english).sides
+    foreign = replace(sides["fr"], vectors=replace(sides["fr"].vectors, language=language))
+    space = AlignedSpace({language: foreign, "en": sides["en"]}, "en", {"method": "gromov", "seed": 7})
+    translator = Translator(space, source=language, config=TextConfig(Retrieval("nn")))
+    assert translator.translate(list(lines)) == list(lines.values())
 
 
 def test_settings() -> None:
