@@ -328,7 +328,7 @@ def _conversion(sample: Sequence[str]) -> str | None:
         return "a colon behind each first word, as in YAML; put a tab in its place"
     if lines and all(map(_CEDICT.match, lines)):
         return "CC-CEDICT or EDICT; convert it into lines with tabs: pyglossary FILE OUT.txt"
-    if lines and len(_fields(lines[0])) == 1 and _ARRAY.match(lines[0]):
+    if lines and len(_fields(lines[0])) != 2 and _ARRAY.match(lines[0]):
         return "JSON that is no object on each line; convert a list of objects: jq -c '.[]' FILE > OUT.jsonl"
     if not lines or any("\t" in line or len(_fields(line)) == 2 for line in lines):
         return None

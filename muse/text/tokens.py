@@ -95,6 +95,7 @@ _WRITTEN_OUT: dict[str, Rules] = {
 }
 # What must stay one token, besides Moses' own patterns: 12:45, 1/2, addresses.
 _WHOLE = [r"\d+(?:[:/.,]\d+)+", r"[\w.+-]+@[\w-]+(?:\.\w+)+", r"(?:https?|ftp)://\S*[\w/]", r"www\.\S*[\w/]"]
+_INCLUSIVE = [r"\w+(?:·\w+)+", r"(?<!\w)[^\W\d_]{2,}\([^\W\d_]{1,3}\)(?!\w)"]  # étudiant·e·s, ami(e)
 _HEBREW_ACRONYM = "[\u05d0-\u05ea]+[\"'\u05f3\u05f4][\u05d0-\u05ea]+"
 _APOSTROPHE = re.compile(r"(?<=\w)\u2019(?=\w)")
 # Moses has rules for apostrophes in these languages; in others a word with one stays one token.
@@ -229,7 +230,8 @@ class Tokeniser:
             if sign != "." or word not in self._splitter.NONBREAKING_PREFIXES:
                 return [word, sign] if sign else [word]
         # Compiling the long pattern and searching for it costs time, and most text needs neither.
-        whole = self._whole if _LATIN.fullmatch(text) else [*self._whole, _marked_word(), _HEBREW_ACRONYM]
+        whole = [*self._whole, *_INCLUSIVE] if "·" in text or "(" in text[2:] else self._whole
+        whole = whole if _LATIN.fullmatch(text) else [*whole, _marked_word(), _HEBREW_ACRONYM]
         return list(self._splitter.tokenize(text, escape=False, protected_patterns=whole))
 
     @cached_property

@@ -9,6 +9,7 @@ Text in another script than the vocabulary is refused, since all of it would be 
 from __future__ import annotations
 
 import logging
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,11 +59,13 @@ UNITS = frozenset(
     "cal N Pa hPa bar dB b B kb kB Mb MB Gb GB TB ko Mo Go To px dpi ft yd mi mph kph lb lbs oz C F K L mL "
     "cL dL hl hL µm µg µl µL kPa MPa mbar kJ MJ mV kVA VA mAh MWh Mbit Gbit kbit Mbps Gbps rpm".split()
 )
+_SPELLED_OTHERWISE = re.compile("['(]")  # what ASCII has that a vocabulary may write otherwise
+_ROMAN = re.compile("(?=..)M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _NO_WORDS = frozenset(
     "BCDFGHJKLMNPQRSTVWXZ"
 )  # capitals alone that are no words, but for prepositions that begin a sentence
 _CURRENCIES = frozenset("€$£¥₽₹")
-_OF_QUANTITIES = UNITS | _CURRENCIES | frozenset("/°²³")  # km/h, 20 °C, 3 €/kg
+_OF_QUANTITIES = UNITS | _CURRENCIES | frozenset("/ ° ² ³ °C °F °K".split())  # km/h, 20 °C, 3 €/kg
 log = logging.getLogger(__name__)
 
 _FEW_LETTERS = 20  # letters; fewer may be a name that is copied (iPhone 15), and no text in another language
@@ -154,7 +157,7 @@ class TextReader:
         # Capitals that the place requires are no evidence: take the more frequent form.
         if first or token.isupper():
             found.sort(key=lambda form: index[form])
-        if found or (token.isascii() and "'" not in token):
+        if found or (token.isascii() and not _SPELLED_OTHERWISE.search(token)):
             return found[0] if found else None
         if token not in self._respelled:
             rows = [index.locate(form) for form in forms(token, self._vectors.language)]
@@ -170,11 +173,15 @@ class TextReader:
 
 
 def is_letter_name(token: str, last: str, language: str) -> bool:
-    """Whether a token amid a sentence is the name of a letter, as in plan B: no word, behind the `last` one.
+    """Whether a token amid a sentence is a letter's name, behind the `last` word, or a Roman number.
 
     >>> is_letter_name("B", "Plan", "fr"), is_letter_name("A", "le", "fr"), is_letter_name("A", "Of", "en")
     (True, True, False)
+    >>> is_letter_name("XIV", "Louis", "fr"), is_letter_name("TOM", "et", "fr")
+    (True, False)
     """
+    if _ROMAN.fullmatch(token):
+        return True
     if len(token) != 1 or not token.isupper() or is_always_capital(token, language):
         return False
     return token in _NO_WORDS or (token.isascii() and last.islower())

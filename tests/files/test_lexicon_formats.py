@@ -389,6 +389,7 @@ def test_another_format_is_given_than_a_file_has(tmp_path: Path, form: str) -> N
         ("\u732b [\u306d\u3053] /(n) cat/\n", "CC-CEDICT or EDICT; convert"),
         ("<table><tr><td>roi</td><td>king</td></tr></table>\n", "XML or HTML that is neither TEI nor TMX"),
         ('[{"source":"roi","target":"king"}]\n', "JSON that is no object on each line; convert"),
+        ('[{"word": "king", "translations": []}]\n', "JSON that is no object on each line"),
         ('[\n  ["roi", "king"]\n]\n', "JSON that is no object on each line"),
         ('{\n  "roi": "king"\n}\n', "JSON that is no object on each line"),
     ],

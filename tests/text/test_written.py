@@ -40,7 +40,7 @@ def to_english(line: str) -> str:
 UNCHANGED = """
 20 °C | 20°C | 68 °F | 12 km/h | 50 € | 50€ | $30 | £20 | 5 m² | m² | H₂O | 10⁵ | 5° 6' | n° 5 | 3 × 4 = 12
 R&D | H&M | AT&T | C++ | C# | .NET | v1.2.3 | M&Ms | A/C | n/a | m/s² | h/d | c@d | O'Etc | O’Etc | roi'n'mot
-Mc's | Roi's | R-D | 15 €/kg | 1,5 L | 3 $/h
+XIV | 5 °C/km | deux·s | Mc's | Roi's | R-D | 15 €/kg | 1,5 L | 3 $/h
 👍🏽 | 👩‍👩‍👧 | 🇫🇷 | ❤️ | 1️⃣ | 😀😀 | :-) | :D | <3
 &eacute; | caf&eacute; | &amp; | &#233; | &nbsp;
 #mot | #mot_clé | @nom | @nom_2 | https://a.org/b?c=1&d=2#e | www.a.fr | nom@roi.org | roi.com/mot
@@ -71,6 +71,8 @@ def test_what_is_no_word_is_unchanged(kept: str) -> None:
         ("Le C est mer", "The C is sea"),
         ("LA MER C", "THE SEA NOT0"),
         ("C mer. D mer", "Not0 sea. Not3 sea"),
+        ("l'homme(s) et ou(e)", "the man and or"),
+        ("LE CD, le CD", "THE CD, the CD"),
         ("le/la mer/eau", "the/the sea/water"),
         ("il dit ‘la mer’, “la mer”, « la mer ».", "he says ‘the sea’, “the sea”, «the sea»."),
         ("*la mer* _la mer_ **la mer**", "*the sea* _the sea_ **the sea**"),
