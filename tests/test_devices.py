@@ -143,7 +143,7 @@ def fits(runtime: Runtime) -> Found:
         contrastive(known, start, ContrastiveConfig(steps=2), rng()), canonical(grown, CanonicalConfig()),
         refined(known, orthogonal(known), RefineConfig(cutoffs=(200,), max_rounds=2), rng()),
     ]  # fmt: skip
-    return [part for one in maps for part in one]
+    return [part for one in maps for part in one.sides]
 
 
 def led_by_pairs(runtime: Runtime) -> Found:
@@ -164,7 +164,7 @@ def chosen(runtime: Runtime) -> Found:
     maps, supervision = choose(
         evidence(runtime, WRONG), [Start("gromov", start)], fixed=False, seed=[0], runtime=runtime
     )
-    return [*maps, float(supervision.right), supervision.chance]
+    return [*maps.sides, float(supervision.right), supervision.chance]
 
 
 def refinement(runtime: Runtime) -> Found:

@@ -257,9 +257,8 @@ class Regressions:
         inverse = 1 / (torch.cat([self.values, torch.ones(1)])[:, None, None] / 4 + penalty)
         gradient, past = problem.gradient(scores, weights), list[_Step]()
         for _ in range(_MOST_STEPS):
-            moving = (gradient.abs().amax((0, 2)) > _FLAT)[
-                :, None
-            ]  # each ends by itself, whatever the others
+            # Each ends by itself, whatever the others.
+            moving = (gradient.abs().amax((0, 2)) > _FLAT)[:, None]
             if not moving.any():
                 break
             down = -_inverted(gradient, past, inverse)

@@ -25,7 +25,7 @@ from muse.learn.initialise.components import in_smaller_space
 from muse.learn.settings import AlignConfig
 from muse.learn.supervise.choice import Start, Supervision, are_few, choose
 from muse.learn.supervise.cross_validation import wilson
-from muse.learn.supervise.evidence import Evidence, Maps, MapsWithUnits, gather
+from muse.learn.supervise.evidence import Evidence, Maps, gather
 from muse.learn.tune import tune
 from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
 from muse.lexicon import Lexicon
@@ -317,7 +317,7 @@ def learn_from_pairs(
 
 def _store_map(maps: Maps) -> StoreMap:
     """The source map with its hidden units; NotConverged if it is not finite."""
-    hidden = maps.hidden if isinstance(maps, MapsWithUnits) else ()
+    hidden = maps.hidden or ()
     parts = [one.cpu().numpy().copy() for one in (maps.source, *hidden)]
     if not all(np.isfinite(one).all() for one in parts):
         raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
@@ -334,11 +334,11 @@ def _maps(alignment: Alignment, evidence: Evidence) -> Maps:
 
 def _alignment(maps: Maps, evidence: Evidence, method: str) -> Alignment:
     """The maps as an alignment with its criterion; NotConverged if they are not finite."""
-    if not all(torch.isfinite(one).all() for one in maps):
+    if not all(torch.isfinite(one).all() for one in maps.sides):
         raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
     x, y = (rows[:MOST_FREQUENT] for rows in evidence.vocabulary)
     score = mean_cosine(maps.of_source(x), maps.of_target(y))
     k, d = maps.target.shape
     fixed = k == d and torch.equal(maps.target, torch.eye(d).to(maps.target))
-    own, other = (one.cpu().numpy().copy() for one in maps)
+    own, other = (one.cpu().numpy().copy() for one in maps.sides)
     return Alignment(own, None if fixed else other, method=method, criterion=score)

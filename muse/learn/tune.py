@@ -81,7 +81,7 @@ def tune(
     )
     if not better:
         return start
-    left, right = (one.cpu().numpy() for one in best.fit(best.evidence))
+    left, right = (one.cpu().numpy() for one in best.fit(best.evidence).sides)
     return replace(start, source_map=left, target_map=right)
 
 

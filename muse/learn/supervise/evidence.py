@@ -119,11 +119,21 @@ class HiddenUnits(NamedTuple):
         return torch.cat(blocks) if len(blocks) > 1 else blocks[0]
 
 
-class Maps(NamedTuple):
-    """The linear maps of both languages into a shared space: (k, ds) and (k, dt); rows become x A^T."""
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """The maps of both languages into a shared space: (k, ds) and (k, dt); rows become x A^T.
+
+    `hidden` units may add to the map of the source; the target then stays as it is.
+    """
 
     source: Tensor
     target: Tensor
+    hidden: HiddenUnits | None = None
+
+    @property
+    def sides(self) -> tuple[Tensor, Tensor]:
+        """The linear maps of source and target."""
+        return self.source, self.target
 
     @classmethod
     def of_mapping(cls, mapping: Tensor) -> Maps:
@@ -135,7 +145,8 @@ class Maps(NamedTuple):
 
     def of_source(self, rows: Tensor) -> Tensor:
         """Source rows (n, ds) in the shared space, (n, k), of unit length."""
-        return normalize(rows @ self.source.T)
+        mapped = rows @ self.source.T
+        return normalize(mapped if self.hidden is None else mapped + self.hidden(rows))
 
     def of_target(self, rows: Tensor) -> Tensor:
         """Target rows (m, dt) in the shared space, (m, k), of unit length."""
@@ -146,29 +157,10 @@ class Maps(NamedTuple):
 
         (A x) . (B y) = (B^T A x) . y; cosines differ, because y keeps its own length.
         """
+        if self.hidden is not None:
+            return self
         d = self.target.shape[1]
         return Maps(self.target.T @ self.source, torch.eye(d, dtype=self.source.dtype).to(self.source.device))
-
-
-class MapsWithUnits(Maps):
-    """Maps into a target that stays as it is, where `hidden` units add to the map of the source."""
-
-    hidden: HiddenUnits
-
-    @classmethod
-    def of(cls, maps: Maps, hidden: HiddenUnits) -> MapsWithUnits:
-        """The maps with these units."""
-        found = cls(*maps)
-        found.hidden = hidden
-        return found
-
-    def of_source(self, rows: Tensor) -> Tensor:
-        """Source rows (n, ds) among the target's, (n, dt), of unit length."""
-        return normalize(rows @ self.source.T + self.hidden(rows))
-
-    def into_target(self) -> Maps:
-        """These maps: they leave the target as it is."""
-        return self
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ with_units    A small residual network, M x + V max(U x + b, 0), as Drift-Adapte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -34,7 +34,6 @@ from muse.learn.supervise.evidence import (
     Evidence,
     HiddenUnits,
     Maps,
-    MapsWithUnits,
 )
 from muse.procrustes import procrustes, rotation, svd
 
@@ -104,7 +103,7 @@ def drawn_units(d: int, count: int, rng: np.random.Generator) -> HiddenUnits:
 
 def with_units(
     evidence: Evidence, start: Tensor, units: HiddenUnits, penalties: Sequence[float]
-) -> list[MapsWithUnits]:
+) -> list[Maps]:
     """For each penalty the map s M (dt, ds), a `start` M at its best scale, with what the units add to it.
 
     V is the ridge regression of y - s M x on the units less their means, over the pairs, weighted; the unit
@@ -120,7 +119,7 @@ def with_units(
         outer = torch.cholesky_solve(along, torch.linalg.cholesky(ridged)).T  # (dt, h)
         outer[:, -1] -= outer @ centre
         hidden_units = drawn._replace(outer=outer.to(evidence.x))
-        found.append(MapsWithUnits.of(_into_target(base, evidence), hidden_units))
+        found.append(replace(_into_target(base, evidence), hidden=hidden_units))
     return found
 
 

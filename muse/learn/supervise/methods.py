@@ -23,7 +23,7 @@ from torch.nn.functional import embedding_bag
 
 from muse.learn.refine import RefineConfig
 from muse.learn.supervise.cross_validation import trimmed
-from muse.learn.supervise.evidence import Evidence, Maps, MapsWithUnits
+from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.induced import (
     GuidedTransportConfig,
     SelfLearningConfig,
@@ -151,17 +151,17 @@ def contrastive(evidence: Evidence, start: Maps, config: ContrastiveConfig, rng:
     """
     sides = [_keys(evidence, side, config.words) for side in (0, 1)]
     (x, a), (y, b) = sides  # (n, ds), (p,): the place of each pair's word among the keys
-    maps = [_unit_scale(rows, start[side]).requires_grad_() for side, rows in enumerate((x, y))]
+    maps = [_unit_scale(rows, start.sides[side]).requires_grad_() for side, rows in enumerate((x, y))]
     rates = [{"params": [one], "lr": config.rate * float(one.detach().std())} for one in maps]
     optimiser = torch.optim.Adam(rates, betas=(0.9, 0.99))
     for _ in range(config.steps):
         batch = torch.from_numpy(rng.permutation(len(a))[: config.batch]).to(a.device)
-        mapped = Maps(*maps)
+        mapped = Maps(maps[0], maps[1])
         loss = _loss(mapped.of_source(x), mapped.of_target(y), (a, b), batch, config.scale)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-    return Maps(*(one.detach() for one in maps))
+    return Maps(maps[0].detach(), maps[1].detach())
 
 
 def _loss(u: Tensor, v: Tensor, pairs: tuple[Tensor, Tensor], batch: Tensor, scale: float) -> Tensor:
@@ -262,7 +262,7 @@ def fitted_once(method: Method, known: Iterable[tuple[Evidence, Maps]] = ()) -> 
 
 def network_methods(start: Method, rng: Rng) -> list[Method]:
     """The maps of `start` with what hidden units add to them, for each penalty, fitted together."""
-    kept: dict[tuple[int, bool], tuple[Evidence, list[MapsWithUnits]]] = {}
+    kept: dict[tuple[int, bool], tuple[Evidence, list[Maps]]] = {}
 
     def fit(place: int, evidence: Evidence, last: bool) -> Maps:
         key = id(evidence), last

@@ -65,7 +65,7 @@ def test_orthogonal_between_two_dimensions() -> None:
     known = narrower(evidence(), 12)
     maps = orthogonal(known)
     assert maps.source.shape == (12, 20) and maps.target.shape == (12, 12)
-    for one in maps:
+    for one in maps.sides:
         np.testing.assert_allclose((one @ one.T).numpy(), np.eye(12), atol=1e-5)
 
 
@@ -444,7 +444,7 @@ def test_pairs_of_a_single_word_leave_others_as_they_are() -> None:
         one, start, SelfLearningConfig(cutoffs=(50,), rounds=(3,)), np.random.default_rng(0)
     )
     maps = canonical(found, CanonicalConfig())
-    assert all(bool(side.isfinite().all()) for side in maps)
+    assert all(bool(side.isfinite().all()) for side in maps.sides)
 
 
 def test_known_translations_are_found_in_time_that_grows_as_the_pairs_do() -> None:
