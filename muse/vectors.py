@@ -193,8 +193,6 @@ def _plain(word: str, table: Mapping[int, str | None]) -> str:
 
 def _seatless(word: str) -> str:
     """The plain spelling of a word with its hamzas, but not with their seats; "" for one without hamzas."""
-    if word.isascii():
-        return ""
     word = _HAMZA_APART.sub("\u0626", normalize("NFKC" if _COMPATIBLE.search(word) else "NFC", word))
     return _FINAL_HAMZA.sub("\u0621", _plain(word, _WITH_HAMZAS)) if _SEATED.search(word) else ""
 
@@ -210,6 +208,8 @@ _PLACEHOLDERS = frozenset(
 )
 _GENDERS = frozenset("m f n mf pl mpl fpl npl masc fem neut sg sing".split())
 _NUMBER = re.compile(r"\d{1,2}[.)]\s+(?=\S)")  # of a sense
+_MAY_HAVE_GLOSS = re.compile("[](){}<>[.,;:/\uff08\u3010\uff3b\u3014\u3008]")
+_MAY_HAVE_MORE = re.compile(_MAY_HAVE_GLOSS.pattern + "|&")  # nearly no word has
 _DEEPEST_GLOSS = 4  # brackets in one another
 
 
@@ -221,6 +221,8 @@ def without_gloss(word: str) -> str:
     >>> [without_gloss(word) for word in ("cat (animal)", "king [masc.]", "trust sb./sth.", "(!)")]
     ['cat', 'king', 'trust', '(!)']
     """
+    if not _MAY_HAVE_GLOSS.search(word):
+        return word
     bare = _NUMBER.sub("", word, count=1) if _NUMBER.match(word) else word
     for _ in range(_DEEPEST_GLOSS):
         bare, found = BRACKETED.subn("", bare)
@@ -373,7 +375,7 @@ class WordIndex(dict[str, int]):
         By the first class that has such a word it is the most frequent one; else of those that differ in
         SEVERAL. If there is none, it is the word without what programs or people add to it (_REMADE).
         """
-        if (found := self._respelled(word)) is not None:
+        if (found := self._respelled(word)) is not None or not _MAY_HAVE_MORE.search(word):
             return found
         for name, remade in _REMADE.items():
             if (other := remade(word)) != word:
@@ -388,8 +390,8 @@ class WordIndex(dict[str, int]):
         rows = self._respellings.get(plain, [])
         if plain and (row := dict.get(self, plain)) is not None:
             rows = sorted({row, *rows})
-        seatless = _seatless(word)
-        rows = [*rows, *(self._by_hamzas.get(seatless, ()) if seatless else ())]
+        if _MAY_HAVE_HAMZA.search(word) and (seatless := _seatless(word)):
+            rows = [*rows, *self._by_hamzas.get(seatless, ())]
         if not rows:
             return None
         word = normalize("NFC", word)
@@ -415,7 +417,7 @@ class WordIndex(dict[str, int]):
         # The rows of words with hamzas, whatever their seats.
         found: dict[str, list[int]] = {}
         for row, word in enumerate(self.words):
-            if not word.isascii() and _MAY_HAVE_HAMZA.search(word) and (plain := _seatless(word)):
+            if _MAY_HAVE_HAMZA.search(word) and (plain := _seatless(word)):
                 found.setdefault(plain, []).append(row)
         return found
 
