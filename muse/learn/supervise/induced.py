@@ -52,7 +52,7 @@ class SelfLearningConfig:
         return replace(self, cutoffs=cutoffs, rounds=most)
 
     @classmethod
-    def of_rows(cls, most: int) -> SelfLearningConfig:
+    def for_unranked_rows(cls, most: int) -> SelfLearningConfig:
         """The settings for rows in no order, at most `most` of them: none is rarer, so all begin together."""
         return cls(cutoffs=(most,), rounds=(ROUNDS_OF_ROWS,), share=1.0)
 
@@ -123,7 +123,7 @@ class GuidedTransportConfig:
     gromov: GromovConfig = GromovConfig()
 
     @classmethod
-    def of_rows(cls) -> GuidedTransportConfig:
+    def for_unranked_rows(cls) -> GuidedTransportConfig:
         """The settings for rows in no order, whose place in the file says nothing of what they match."""
         return cls(gromov=GromovConfig(prior_weight=0.0, schedule=SCHEDULE_OF_ROWS))
 

@@ -314,7 +314,7 @@ def relaxed_method() -> Method:
 
 def transport_method(config: CanonicalConfig, *, ranked: bool = True) -> Method:
     """Canonical maps of `config` on the pairs and those that transport finds with them."""
-    settings = GuidedTransportConfig() if ranked else GuidedTransportConfig.of_rows()
+    settings = GuidedTransportConfig() if ranked else GuidedTransportConfig.for_unranked_rows()
     return _inducing("transport", lambda evidence, _: with_transport(evidence, settings), config)
 
 
@@ -326,7 +326,7 @@ def self_learning_method(
     def induce(evidence: Evidence, last: bool) -> Evidence:
         settings = SelfLearningConfig()
         if not ranked:
-            settings = settings.of_rows(settings.cutoffs[-1] if last else LIGHT)
+            settings = settings.for_unranked_rows(settings.cutoffs[-1] if last else LIGHT)
         elif not last:
             settings = settings.up_to(LIGHT)
         held = trimmed(evidence, settings.canonical, rng())

@@ -356,8 +356,8 @@ def test_transport_finds_more_pairs_with_the_given_ones() -> None:
 
 def test_transport_of_rows_does_not_depend_on_their_places() -> None:
     known = evidence(60, noise=0.3)
-    gromov = replace(GuidedTransportConfig.of_rows().gromov, words=len(known.x), dimensions=20)
-    config = replace(GuidedTransportConfig.of_rows(), gromov=gromov)
+    gromov = replace(GuidedTransportConfig.for_unranked_rows().gromov, words=len(known.x), dimensions=20)
+    config = replace(GuidedTransportConfig.for_unranked_rows(), gromov=gromov)
     shuffled = torch.randperm(len(known.y), generator=torch.Generator().manual_seed(0))
     places = torch.argsort(shuffled)
     moved = replace(

@@ -135,7 +135,11 @@ def test_corrections_compete_with_what_is_learned_from_more_pairs() -> None:
     _, found = choose(known(pairs=60), [], fixed=True, regress=True, seed=[0], runtime=Runtime())
     names = {one["name"] for one in found.candidates}
     assert {"procrustes+ridge:0.3,rank:16", "ridge:0.3", "canonical:0.5,0.5", "transport"} <= names
-    assert {"self-learning", "self-learning+ridge:0.3", "transport+ridge:1"} <= names
+    assert {
+        "self-learning from transport",
+        "self-learning from transport+ridge:0.3",
+        "transport+ridge:1",
+    } <= names
     assert all("kept_neighbours" in one for one in found.candidates)
     assert found.into_store is not None
     most = max(found.candidates, key=lambda one: float(one["kept_neighbours"]))
