@@ -413,16 +413,18 @@ def test_pairs_in_another_spelling_are_learned_from_and_counted(caplog: pytest.L
     caplog.set_level("INFO")
     found = gather(lexicon, sides.vectors("fr"), sides.vectors("en"))
     assert found.pairs.tolist() == [[row, row] for row in range(13)]
-    assert caplog.messages == [
-        "12 pairs differ in vowel signs alone, and are learned from as the vocabularies spell them"
-    ]
-    caplog.clear()
-    warn_of_dictionary(sides, lexicon, "fr", "en")
-    assert caplog.messages == [
-        "12 pairs differ in vowel signs alone, and are looked up as the vocabularies spell them"
-    ]
+    counted(caplog, "vowel signs", sides, lexicon)
     score = evaluate_words(sides, lexicon, rng=rng(), source="fr", target="en")
     assert (score.queries, score.covered) == (14, 13)
+
+
+def counted(caplog: pytest.LogCaptureFixture, name: str, sides: AlignedSpace, lexicon: Lexicon) -> None:
+    """Asserts that twelve pairs were told to differ so, when they were learned from and are looked up."""
+    said = f"12 pairs differ in {name} alone, and are"
+    assert caplog.messages == [f"{said} learned from as the vocabularies spell them"]
+    caplog.clear()
+    warn_of_dictionary(sides, lexicon, "fr", "en")
+    assert caplog.messages == [f"{said} looked up as the vocabularies spell them"]
 
 
 def test_pairs_with_glosses_are_learned_from_and_counted(caplog: pytest.LogCaptureFixture) -> None:
@@ -435,14 +437,7 @@ def test_pairs_with_glosses_are_learned_from_and_counted(caplog: pytest.LogCaptu
     caplog.set_level("INFO")
     found = gather(lexicon, sides.vectors("fr"), sides.vectors("en"))
     assert found.pairs.tolist() == [*([row, row] for row in range(12)), [COUNT, 14]]
-    assert caplog.messages == [
-        "12 pairs differ in glosses alone, and are learned from as the vocabularies spell them"
-    ]
-    caplog.clear()
-    warn_of_dictionary(sides, lexicon, "fr", "en")
-    assert caplog.messages == [
-        "12 pairs differ in glosses alone, and are looked up as the vocabularies spell them"
-    ]
+    counted(caplog, "glosses", sides, lexicon)
     score = evaluate_words(sides, lexicon, rng=rng(), source="fr", target="en")
     assert (score.queries, score.covered) == (14, 12)
 

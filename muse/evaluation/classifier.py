@@ -242,8 +242,7 @@ class Regressions:
         """The shares (m, k, c) of the classes in other rows (m, d)."""
         other = torch.from_numpy(rows.astype(np.float32))
         other = other if self.axes is None else other @ self.axes
-        scores = (other @ fit.weights[:-1].flatten(1)).view(-1, *fit.weights.shape[1:]) + fit.weights[-1]
-        return _shares_of(scores)
+        return _shares_of(_scores(other, fit.weights))
 
     def fitted(self, shares: torch.Tensor, strengths: torch.Tensor) -> FittedRegressions:
         """The minima of the losses, each row with its share (n, k), and `strengths` (k,) / 2 times w^2."""
@@ -262,7 +261,7 @@ class Regressions:
             if not moving.any():
                 break
             down = -_inverted(gradient, past, inverse)
-            slope = problem.product(down)
+            slope = _scores(problem.rows, down)
             size = moving * problem.size(scores, slope, weights, down)
             weights, scores = weights + size * down, scores + size * slope
             new = problem.gradient(scores, weights)
@@ -278,10 +277,6 @@ class _Problem(NamedTuple):
     targets: torch.Tensor
     shares: torch.Tensor
     penalty: torch.Tensor
-
-    def product(self, weights: torch.Tensor) -> torch.Tensor:
-        """The scores (n, k, c) by weights (d + 1, k, c)."""
-        return (self.rows @ weights[:-1].flatten(1)).view(-1, *weights.shape[1:]) + weights[-1]
 
     def gradient(self, scores: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """How the losses change with the weights (d + 1, k, c)."""
@@ -302,6 +297,11 @@ class _Problem(NamedTuple):
             bend = (odds * part * (slope - mean)).sum((0, 2)) + second
             size = (size - rise / bend.clamp_min(_TINY)).clamp(0.05, 4)
         return size[:, None]
+
+
+def _scores(rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """The scores (n, k, c) of rows (n, d) by weights (d + 1, k, c)."""
+    return (rows @ weights[:-1].flatten(1)).view(-1, *weights.shape[1:]) + weights[-1]
 
 
 def _shares_of(scores: torch.Tensor) -> torch.Tensor:

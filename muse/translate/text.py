@@ -61,9 +61,8 @@ UNITS = frozenset(
 )
 _SPELLED_OTHERWISE = re.compile("['(]")  # what ASCII has that a vocabulary may write otherwise
 _ROMAN = re.compile("(?=..)M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
-_NO_WORDS = frozenset(
-    "BCDFGHJKLMNPQRSTVWXZ"
-)  # capitals alone that are no words, but for prepositions that begin a sentence
+# Capitals alone that are no words, but for prepositions that begin a sentence.
+_NO_WORDS = frozenset("BCDFGHJKLMNPQRSTVWXZ")
 _CURRENCIES = frozenset("€$£¥₽₹")
 _OF_QUANTITIES = UNITS | _CURRENCIES | frozenset("/ ° ² ³ °C °F °K".split())  # km/h, 20 °C, 3 €/kg
 log = logging.getLogger(__name__)
@@ -122,13 +121,10 @@ class TextReader:
             place += len(group)
             numeral = has_digit(token)
             has_letters = any(map(str.isalpha, token)) and not is_markup(token)
+            copied = at.kept or numeral or not has_letters or (quantity and token in UNITS)
             if entry is not None:
                 found.append(Piece(token, entry, first, at=at._replace(text=token)))
-            elif at.kept or not (
-                all_caps or first or not is_letter_name(token, last, self._vectors.language)
-            ):
-                found.append(Piece(token, None, at=at))
-            elif numeral or not has_letters or (quantity and token in UNITS):
+            elif copied or (not (all_caps or first) and is_letter_name(token, last, self._vectors.language)):
                 found.append(Piece(token, None, at=at))
             else:
                 found += self._word(at, first)
