@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from muse.errors import MuseError
-from muse.version import __version__
+from muse.installation import __version__
 
 if TYPE_CHECKING:  # for editors and type checkers
     from muse.api.dictionary import evaluate, induce

@@ -31,9 +31,8 @@ from muse.commands.train import train
 from muse.commands.train_translation import train_lm, train_translator
 from muse.commands.translate import translate
 from muse.errors import MuseError
-from muse.installation import REQUIRED, install_packages
+from muse.installation import REQUIRED, __version__, install_packages
 from muse.progress import message, printable
-from muse.version import __version__
 
 INTERRUPTED = 130  # the exit code after Ctrl-C
 TOO_LITTLE = (

@@ -1,4 +1,4 @@
-"""Installation: under which name muse is installed, its extras, and the commands that add what is missing."""
+"""Installation: the version, under which name muse is installed, its extras, and commands that add these."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+__version__ = "0.1.0"  # in one place: setup.cfg, signatures and manifests read it here
 # The name of setup.cfg. Never plain `muse`: on PyPI that is another project's.
 DISTRIBUTION = "muse-align"
 PACKAGE = Path(__file__).resolve().parent

@@ -150,7 +150,7 @@ class Lexicon:
         return RowPairs(Lexicon(tuple(found), scores, probabilities), replaced, left_out)
 
     def respelled(self, source_index: WordIndex, target_index: WordIndex) -> Counter[str]:
-        """How many pairs are known only in another spelling, by what differs (`muse.vectors.SPELLINGS`).
+        """How many pairs are known only in another spelling, by what differs (`muse.orthography.SPELLINGS`).
 
         >>> lexicon = Lexicon((("l'ami", "friend"), ("pa\u00adpa", "dad"), ("x", "dad")))
         >>> lexicon.respelled(WordIndex(["l\u2019ami", "papa"]), WordIndex(["friend", "dad"]))

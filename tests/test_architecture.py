@@ -17,7 +17,7 @@ PROCESSES = {"embedding.fasttext_process"}  # started as processes of their own
 # Lowest first. A module imports from its own package and from lower layers; packages of one layer import
 # one another only where they are the core types.
 LAYERS = (
-    {"errors", "version", "installation"},
+    {"errors", "installation", "orthography"},
     {"progress"},
     {"vectors", "lexicon", "alignment"},
     {"files"},

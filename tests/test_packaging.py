@@ -20,8 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from muse.installation import DISTRIBUTION, EXTRAS
-from muse.version import __version__
+from muse.installation import DISTRIBUTION, EXTRAS, __version__
 from tests.conftest import ROOT
 from tests.support.command import Ended
 

@@ -31,7 +31,7 @@ from muse.sentences.systems.cmlm.learning import glossed
 from muse.space import AlignedSpace
 from muse.space.new_words import WordVectors, load_new_words, map_new_words
 from muse.text.language_model import learn_language_model
-from muse.vectors import Matrix, Vectors, WordIndex, lowercase
+from muse.vectors import Matrix, Vectors, WordIndex
 from tests.space.test_new_words import space_of
 from tests.support.spaces import plain_space
 
@@ -440,22 +440,3 @@ def test_pairs_with_glosses_are_learned_from_and_counted(caplog: pytest.LogCaptu
     counted(caplog, "glosses", sides, lexicon)
     score = evaluate_words(sides, lexicon, rng=rng(), source="fr", target="en")
     assert (score.queries, score.covered) == (14, 12)
-
-
-@pytest.mark.parametrize(
-    ("language", "word", "lower"),
-    [
-        ("tr", "ISIRMAK", "\u0131s\u0131rmak"),
-        ("tur_Latn", "\u0130STANBUL", "istanbul"),
-        ("az", "I\u0307y", "iy"),
-        ("en", "ISTANBUL", "istanbul"),
-        ("el", "\u039f\u0394\u039f\u03a3 \u03a3\u0391\u03a3", "\u03bf\u03b4\u03bf\u03c2 \u03c3\u03b1\u03c2"),
-        ("lt", "\u00cc", "i\u0307\u0300"),
-        ("lt", "J\u0303", "j\u0307\u0303"),
-        ("lt", "VILNIUS \u0116\u012e", "vilnius \u0117\u012f"),
-        ("fr", "\u00c9T\u00c9", "\u00e9t\u00e9"),
-    ],
-)
-def test_lower_case_is_a_matter_of_the_language(language: str, word: str, lower: str) -> None:
-    assert lowercase(word, language) == lower
-    assert lowercase(lower, language) == lower

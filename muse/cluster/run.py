@@ -25,10 +25,9 @@ from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
 from muse.files.sentence_text import files_of
 from muse.files.source import cannot_open
 from muse.files.space_folder import MANIFEST, checksum
-from muse.installation import install_extra
+from muse.installation import __version__, install_extra
 from muse.progress import Progress
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.version import __version__
 
 LOCAL = "local"
 ATTEMPTS = 3

@@ -16,8 +16,7 @@ import click
 from muse.commands.options import common_without
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
-from muse.installation import EXTRAS, install_extra
-from muse.version import __version__
+from muse.installation import EXTRAS, __version__, install_extra
 
 PACKAGES = (
     "numpy",

@@ -18,9 +18,9 @@ from click.core import ParameterSource
 from muse.commands.inputs import without_dashes
 from muse.commands.outputs import check_inputs_spared, check_outputs
 from muse.errors import Contradiction
+from muse.installation import __version__
 from muse.progress import message
 from muse.run.memory import fit_threads
-from muse.version import __version__
 
 if TYPE_CHECKING:
     from muse.search.approximate import Approximation

@@ -13,11 +13,11 @@ from muse.files.plain_text import read_lines
 from muse.files.sentence_text import files_of, slices
 from muse.files.source import is_packed, is_stream
 from muse.files.space_folder import MANIFEST
+from muse.orthography import lowercase
 from muse.progress import Progress
 from muse.text.segmentation import is_spaced
 from muse.text.surface import grouped, joined
 from muse.text.tokens import Tokeniser
-from muse.vectors import lowercase
 
 SAMPLE = 2_000  # lines at least, or all
 TOGETHER = 1_000  # lines written at once

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, Mismatch
 from muse.files.source import cannot_open, is_stream, refuse_stream
 from muse.files.space_folder import checksum, with_checksum
+from muse.installation import __version__
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.hubness import uses_cached_hubness
-from muse.version import __version__
 
 Hits = NDArray[np.bool_]
 Interval = tuple[float, float]

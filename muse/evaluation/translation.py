@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from muse.errors import Mismatch, MissingExtra
-from muse.installation import install_extra
+from muse.installation import __version__, install_extra
 from muse.text.surface import iso_code
-from muse.version import __version__
 
 _TOKENISERS = {"zh": "zh", **dict.fromkeys(("ja", "km", "lo", "my", "th"), "char")}
 SAMPLES = 1_000  # of the bootstrap

@@ -22,12 +22,11 @@ import numpy as np
 from muse.alignment import HiddenLayer
 from muse.errors import BadFile, MissingExtra
 from muse.files.writing import check_place, replaced
-from muse.installation import install_extra
+from muse.installation import __version__, install_extra
 from muse.normalise import SMALL
 from muse.space import AlignedSpace
 from muse.space.old_rows import IntoStore, store_map
 from muse.vectors import Matrix
-from muse.version import __version__
 
 FORMS = (".safetensors", ".onnx")
 OPSET = 17  # of ONNX: operators of 2022, which every runtime in use has

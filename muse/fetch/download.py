@@ -23,7 +23,7 @@ from muse.errors import BadFile
 from muse.files import read_lexicon
 from muse.files.atomic import FULL
 from muse.files.json_text import parse_json
-from muse.version import __version__
+from muse.installation import __version__
 
 log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from muse.files.source import DAMAGED, check_archive, first_bytes
 from muse.files.tables import plain_cell
 from muse.installation import install_extra
 from muse.lexicon import Entry, PairLine
-from muse.vectors import BRACKETED, without_gloss
+from muse.orthography import BRACKETED, without_gloss
 
 log = logging.getLogger(__name__)
 

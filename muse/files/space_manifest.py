@@ -36,7 +36,7 @@ from muse.files.space_folder import (
     folder_name,
     unreadable,
 )
-from muse.version import __version__
+from muse.installation import __version__
 
 ALIGNED = Path("embeddings", "aligned")  # where muse align writes spaces by default
 FILES = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterator
 
+from muse.orthography import lowercase, uppercase
 from muse.text.surface import without_elision
-from muse.vectors import Vectors, lowercase, uppercase
+from muse.vectors import Vectors
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2019\u02bc\u2018\u00b4", "'"))
 _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011", "-"))
@@ -17,8 +18,8 @@ def find_form(word: str, vectors: Vectors) -> str | None:
 
     It is the word itself if that is there, in whatever Unicode form; otherwise, by the first of these that
     helps, the word with typewriter's apostrophes and hyphens, the most frequent of its cases, the word
-    spelled otherwise (`muse.vectors.SPELLINGS`), what follows an elided article or pronoun, and the word with
-    its hyphens left out or turned into spaces, or the reverse.
+    spelled otherwise (`muse.orthography.SPELLINGS`), what follows an elided article or pronoun, and the word
+    with its hyphens left out or turned into spaces, or the reverse.
 
     >>> import numpy as np
     >>> french = Vectors("fr", ["roi", "amour", "Paris", "porte-clés"], np.zeros((4, 1), np.float32))

@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 
+from muse.orthography import lowercase
 from muse.text.characters import composed
-from muse.vectors import lowercase
 
 # By language, as tokens. Each was tried in translating held-out training text and lowers no BLEU there;
 # hyphenated words in general are better translated word by word.

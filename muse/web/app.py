@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from muse.errors import MissingExtra, MuseError
-from muse.version import __version__
+from muse.installation import __version__
 from muse.web.current import Changed, Explored
 from muse.web.explorer import Unknown
 from muse.web.responses import Problem

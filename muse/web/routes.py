@@ -18,10 +18,10 @@ from muse.answers.translations import Answer
 from muse.evaluation.score import look_up_signature
 from muse.files.space_manifest import presentable
 from muse.files.space_record import InputFile, SpaceRecord
+from muse.installation import __version__
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.translate.text import Choice
-from muse.version import __version__
 from muse.web import responses
 from muse.web.current import Explored
 from muse.web.explorer import Explorer

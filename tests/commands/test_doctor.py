@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from muse.commands.doctor import PURPOSES, extras
-from muse.installation import DISTRIBUTION, EXTRAS, REQUIRED, install_extra
-from muse.version import __version__
+from muse.installation import DISTRIBUTION, EXTRAS, REQUIRED, __version__, install_extra
 from tests.conftest import ROOT
 from tests.support.command import Command
 
@@ -20,7 +19,7 @@ def test_name_version_and_extras_are_those_of_setup_cfg() -> None:
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg", encoding="utf-8")
     assert setup["metadata"]["name"] == DISTRIBUTION
-    assert setup["metadata"]["version"] == "attr: muse.version.__version__"
+    assert setup["metadata"]["version"] == "attr: muse.installation.__version__"
     required = re.findall(r"^[\w-]+", setup["options"]["install_requires"], re.MULTILINE)
     assert required == list(REQUIRED.values())
     written = {

@@ -18,10 +18,10 @@ from muse.api.settings import check, settings_of
 from muse.errors import BadFile, BadSetting, Mismatch, MuseError, NotConverged
 from muse.files.atomic import writing
 from muse.files.space_folder import write_array
+from muse.installation import __version__
 from muse.search.retrieval import Retrieval
 from muse.space import Provenance, check_addition, check_out, load_space, save_space
 from muse.space import saving as space_saving
-from muse.version import __version__
 from tests.support.spaces import PROVENANCE, raw_rows, saved, side_to_save, sides_to_save
 
 

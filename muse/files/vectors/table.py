@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.payloads import Payload
 from muse.files.vectors.broken import Dropped, as_text, keep_whole
-from muse.vectors import Matrix, Vectors, lowercase, name_of_repeated
+from muse.orthography import lowercase
+from muse.vectors import Matrix, Vectors, name_of_repeated
 
 log = logging.getLogger(__name__)
 

@@ -18,8 +18,9 @@ from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
 from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
+from muse.orthography import without_gloss
 from muse.search.exact import zero_places
-from muse.vectors import Vectors, without_gloss
+from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 

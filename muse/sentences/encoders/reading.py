@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from muse.orthography import lowercase
 from muse.sentences.encoders.ragged import Ragged
 from muse.text.segmentation import Phrases
 from muse.text.strings import check_each, check_strings
 from muse.text.tokens import Tokeniser, next_part_kind
-from muse.vectors import lowercase
 
 Ids = NDArray[np.int64]
 

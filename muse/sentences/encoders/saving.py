@@ -20,11 +20,11 @@ from muse.files.source import DAMAGED
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import is_space
 from muse.files.writing import check_folder
+from muse.installation import __version__
 from muse.run.checkpoint import RUN, checkpoint_folder
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.space import AlignedSpace
 from muse.vectors import Vectors
-from muse.version import __version__
 
 FORMAT, FORMAT_VERSION = "muse-encoder", 1
 ARRAYS = "arrays.npz"
