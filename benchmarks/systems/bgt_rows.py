@@ -46,6 +46,8 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     **{name: {"bag": "words", **own} for name, own in VARIANTS.items()},
     **{f"{name}, pieces": {"bag": "pieces", **VARIANTS[name]} for name in OF_PIECES},
     "bgt, pieces, with punctuation": {"bag": "pieces", "punctuation": "true"},  # in the meaning too
+    # As in the paper, the language encoders read nothing that the semantic one does not.
+    "bgt, pieces, equal inputs": {"bag": "pieces", "punctuation": "true", "features": "false"},
 }
 # The paper's contrastive baselines, from the space and as there from nothing.
 SP: Mapping[str, Mapping[str, str]] = {

@@ -42,8 +42,9 @@ class BgtConfig:
 
     `semantic` and `language` are the dimensions of the latents. Encoder layers read word pieces; without
     layers, a sentence is a `bag`: the mean of its words' frozen rows in the space, or of rows of word pieces,
-    which are initialised by the space and learned; the language encoders also read its length and its counts
-    of the first `counted` tokens. Without `punctuation` the meaning of a bag comes from its other pieces, and
+    which are initialised by the space and learned; the language encoders also read its `features`, its length
+    and its counts of the first `counted` tokens; without them they read what the semantic one reads, as in
+    the paper. Without `punctuation` the meaning of a bag comes from its other pieces, and
     punctuation is left to the language encoders. Without decoder layers, each token and the number of tokens
     are predicted from the latents alone. `hidden`, `heads`, `feed_forward` and `dropout` describe the layers.
     The first `vocabulary` tokens are predicted, and all others as <unk>.
@@ -92,6 +93,7 @@ class BgtConfig:
     translates: str = "mean"
     bag: str = "words"
     punctuation: bool = True
+    features: bool = True
 
     def __post_init__(self) -> None:
         for name, least in _FEWEST.items():
@@ -129,7 +131,9 @@ class BgtConfig:
             found |= dict.fromkeys(("hidden", "heads", "feed_forward", "dropout"), of_layers)
         for cause, without_it in (("language", self.language), ("reconstruction", self.reconstruction)):
             if not without_it:
-                found["counted"] = beside(self, cause)
+                found |= dict.fromkeys(("counted", "features"), beside(self, cause))
+        if not self.features:
+            found["counted"] = beside(self, "features")
         found |= self._ineffective_for_bags()
         if not self.prior:
             found["annealing"] = beside(self, "prior")
@@ -146,7 +150,9 @@ class BgtConfig:
 
     def _ineffective_for_bags(self) -> dict[str, str]:
         if self.encoder_layers:
-            return dict.fromkeys(("counted", "bag", "punctuation"), beside(self, "encoder_layers"))
+            return dict.fromkeys(
+                ("counted", "features", "bag", "punctuation"), beside(self, "encoder_layers")
+            )
         return {"punctuation": beside(self, "bag")} if self.bag == "words" else {}
 
     @property
@@ -179,8 +185,8 @@ class BgtConfig:
 
     @property
     def surface(self) -> int:
-        """The number of surface features: the length and the counts, or 0 with encoder layers."""
-        return 0 if self.encoder_layers else 1 + self.counted
+        """The number of surface features: the length and the counts, or 0 where none are read."""
+        return 1 + self.counted if self.features and not self.encoder_layers else 0
 
     def transformer(self, layers: int, *, decoder: bool = False) -> TransformerConfig:
         """The sizes of a Transformer; a decoder reads from left to right, and the latents."""

@@ -74,6 +74,17 @@ def test_punctuation_can_have_a_meaning(tmp_path: Path) -> None:
     assert "punctuation:no" not in encoder.name
 
 
+def test_without_features_both_latents_read_the_same(tmp_path: Path) -> None:
+    sizes = {name: value for name, value in SIZES.items() if name != "counted"}
+    network = network_of(train_on_toy("bgt", tmp_path, {**sizes, "features": "false"}, {"epochs": 0}))
+    ids = network.reader("fr").read(["fr1 fr22 fr3"]).sentences
+    found = network.language_posterior(ids, "fr").mean.detach()[0]
+    weight = network.own[1].get_parameter("_out.weight").detach()[: int(SIZES["language"])]
+    torch.testing.assert_close(found, weight @ rows_of(network)[ids.ids].mean(dim=0))
+    with pytest.raises(BadSetting, match="counted=3 has no effect with features=False"):
+        train_on_toy("bgt", tmp_path / "again", {**SIZES, "features": "false"}, {"epochs": 0})
+
+
 def test_of_bags_of_words_nothing_is_left_out(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="punctuation=true has no effect with bag=words"):
         train_on_toy("bgt", tmp_path, {"bag": "words", "punctuation": "true"}, {"epochs": 0})
