@@ -2,7 +2,8 @@
 
     python -m benchmarks.sentences.suite_systems --space SPACE --out FILE.csv --work FOLDER
         [--systems "InferSent, inferences;sp;..."]
-        [--published minilm,use,e5] [--pairs 40000] [--seeds 0-2] [--tasks MR,CR,...] [--shared ../shared]
+        [--published minilm,use,e5] [--pairs 40000] [--bgt-epochs 10] [--seeds 0-2] [--tasks MR,CR,...]
+        [--shared ../shared]
 
 What learns from translations learns from the same --pairs of Tatoeba's training text, drawn at random; what
 learns from inferences, from SICK's train part, whose dev part chooses its epoch; CMLM and the masked language
@@ -32,8 +33,8 @@ from muse.evaluation.suite import SuiteConfig, evaluate_suite
 from muse.files.suite_folder import read_suite
 from muse.progress import Progress
 
-# Of each system the options of muse train; PAIRS, SICK and the like stand for its texts.
-_BGT = ("bgt", "PAIRS", "--set", "annealing=2500")  # of fewer pairs, the share of the prior that they reach
+# Of each system the options of muse train; PAIRS, SICK and the like stand for its texts (`text`).
+_BGT = ("bgt", "PAIRS", "EPOCHS", "ANNEALING")
 _DETECTION = ("infersent", "PAIRS", "--set", "objective=td", "--epochs", "4", "--set", "steps=200")
 SYSTEMS: Mapping[str, Sequence[str]] = {
     "InferSent, untrained": ("infersent", "SICK", "--epochs", "0"),
@@ -43,9 +44,9 @@ SYSTEMS: Mapping[str, Sequence[str]] = {
     "lens, translations": ("lens", "PAIRS"),
     "sp": ("sp", "PAIRS"),
     "BGT": _BGT,
-    "BGT without prior": ("bgt", "PAIRS", "--set", "prior=0"),
+    "BGT without prior": ("bgt", "PAIRS", "EPOCHS", "--set", "prior=0"),
     "BGT without language latents": (*_BGT, "--set", "reconstruction=0", "--set", "translates=sample"),
-    "BilingualTrans": ("bgt", "PAIRS", "--set", "reconstruction=0"),
+    "BilingualTrans": ("bgt", "PAIRS", "EPOCHS", "--set", "reconstruction=0"),
     "CMLM": ("cmlm", "NOVELS"),
     "MLM": ("cmlm", "NOVELS", "--set", "objective=mlm"),
     "CMLM and inferences": ("cmlm", "NOVELS", "SICK"),
@@ -55,8 +56,12 @@ LANGUAGE_LATENTS = "BGT, language latents"
 
 
 def text(name: str, asked: argparse.Namespace) -> list[str | Path]:
-    """The options of a text."""
+    """The options that a name in capitals stands for: of a text, or of BGT's training."""
     data = asked.shared / "data"
+    if name == "EPOCHS":
+        return ["--epochs", str(asked.bgt_epochs)]
+    if name == "ANNEALING":  # of fewer steps, the share of the prior that they reach
+        return ["--set", f"annealing={250 * asked.bgt_epochs}"]
     if name == "PAIRS":
         return ["--parallel", sample(data / "parallel/tatoeba.en-fr.train.tsv.gz", asked.pairs, asked.work)]
     if name == "SICK":
@@ -69,7 +74,7 @@ def text(name: str, asked: argparse.Namespace) -> list[str | Path]:
     return [*plain, "--parallel", found.parallel["fr"]]
 
 
-TEXTS = ("PAIRS", "SICK", "NOVELS", "CAPTIONS")
+TEXTS = ("PAIRS", "SICK", "NOVELS", "CAPTIONS", "EPOCHS", "ANNEALING")
 
 
 def trained(name: str, asked: argparse.Namespace, seed: int) -> str:
@@ -112,6 +117,7 @@ def main() -> None:
     parser.add_argument("--systems", default=";".join((*SYSTEMS, LANGUAGE_LATENTS)), help="with ; between")
     parser.add_argument("--published", default="", help="with commas: minilm,use,e5")
     parser.add_argument("--pairs", type=int, default=40_000)
+    parser.add_argument("--bgt-epochs", type=int, default=10)
     parser.set_defaults(tasks=",".join(ORDER))
     asked = parser.parse_args()
     if not asked.table:
