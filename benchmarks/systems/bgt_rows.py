@@ -42,12 +42,13 @@ VARIANTS: Mapping[str, Mapping[str, str]] = {
 }
 # Those that read sentences as bags of word pieces too, whose rows are learned, as SP's are.
 OF_PIECES = ("bgt", "without prior", "BilingualTrans")
+# As in the paper, the language encoders read nothing that the semantic one does not.
+_EQUAL = {"bag": "pieces", "punctuation": "true", "features": "false"}
 TRAINED: Mapping[str, Mapping[str, str]] = {
     **{name: {"bag": "words", **own} for name, own in VARIANTS.items()},
     **{f"{name}, pieces": {"bag": "pieces", **VARIANTS[name]} for name in OF_PIECES},
     "bgt, pieces, with punctuation": {"bag": "pieces", "punctuation": "true"},  # in the meaning too
-    # As in the paper, the language encoders read nothing that the semantic one does not.
-    "bgt, pieces, equal inputs": {"bag": "pieces", "punctuation": "true", "features": "false"},
+    **{f"bgt, pieces, equal inputs, prior {prior}": {**_EQUAL, "prior": prior} for prior in ("0", "1", "5")},
 }
 # The paper's contrastive baselines, from the space and as there from nothing.
 SP: Mapping[str, Mapping[str, str]] = {

@@ -281,6 +281,8 @@ SYSTEMS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "x-bilstm": x_bilstm("x-bilstm"),
     "x-bilstm last state": x_bilstm("x-bilstm last state", ["--set", "pooling=last"]),
     "x-bilstm fixed words": x_bilstm("x-bilstm fixed words", more=["--set", "words=false"]),
+    "x-bilstm random start": x_bilstm("x-bilstm random start", more=["--set", "copied=false"]),
+    "x-bilstm weight 0": x_bilstm("x-bilstm weight 0", more=["--set", "weight=0"]),
     "x-bilstm weight .05": x_bilstm("x-bilstm weight .05", more=["--set", "weight=0.05"]),
     "x-bilstm weight .5": x_bilstm("x-bilstm weight .5", more=["--set", "weight=0.5"]),
     "xlm mlm+tlm": xlm("mlm+tlm"),
