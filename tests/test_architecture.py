@@ -69,7 +69,7 @@ ONLY_USERS = {
     "scipy": {
         "procrustes",
         "learn.initialise.clusters",
-        "answers.calibration",
+        "answers.probability",
         "answers.spelling",
         "evaluation",
     },

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.answers.calibration import calibrate_rows
-from muse.answers.probability import held_out_scores
+from muse.answers.probability import calibrate_rows, held_out_scores
 from muse.errors import NotConverged
 from muse.evaluation.sentences import Queries, sentence_ranks
 from muse.learn.criterion import criterion

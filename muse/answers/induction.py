@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.answers.calibration import calibrate_space, find_calibration
 from muse.answers.model import SHOWN
-from muse.answers.probability import CANDIDATES, Calibration
+from muse.answers.probability import CANDIDATES, Calibration, calibrate_space, find_calibration
 from muse.errors import BadSetting, Mismatch
 from muse.lexicon import Entry, Lexicon
 from muse.search.approximate import Approximation
@@ -115,7 +114,7 @@ def entries(
 
     They are generated batch by batch. Where the space has answers chosen by all the evidence, they are these,
     with their probabilities. Otherwise, with `rng`, for the calibration, each has the probability of
-    `muse.answers.calibration` among the CANDIDATES best translations of its word. The search is exact
+    `muse.answers.probability` among the CANDIDATES best translations of its word. The search is exact
     unless another `search` is given.
     """
     source, target = space.direction(source, target)

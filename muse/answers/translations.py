@@ -17,9 +17,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from muse.answers.calibration import CACHED_RETRIEVAL, find_calibration, known_calibration
 from muse.answers.lookup import forms_of, languages_with, rows_of, spellings
-from muse.answers.probability import CANDIDATES
+from muse.answers.probability import CACHED_RETRIEVAL, CANDIDATES, find_calibration, known_calibration
 from muse.answers.unseen import answer_unseen, find_unseen
 from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace
@@ -120,7 +119,7 @@ class Answer:
     """A translation, its score, its probability (None: not known), and whether both are best for each other.
 
     `mutual` is whether the word looked up is itself the best translation of `target`. Probabilities are
-    those of `muse.answers.calibration`.
+    those of `muse.answers.probability`.
     """
 
     target: str
@@ -175,7 +174,7 @@ def answer_words(
 ) -> list[WordAnswer]:
     """The answer to each word, in order; an unknown word takes nothing from the others.
 
-    Probabilities are given with the default retrieval, once `muse.answers.calibration` has found them.
+    Probabilities are given with the default retrieval, once `muse.answers.probability` has found them.
 
     >>> import numpy as np
     >>> from muse.normalise import Normalisation

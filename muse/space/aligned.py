@@ -96,7 +96,7 @@ class AlignedSpace:
     whether nothing is read from there any more; `approximation` says when searches need not be exact;
     `answers_by` is "all" where translations are those chosen by all the evidence, "csls" where they are
     ranked by CSLS alone; `memo` keeps what other modules find of the space, each under keys of its own, such
-    as its calibrations (`muse.answers.calibration`).
+    as its calibrations (`muse.answers.probability`).
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())

@@ -17,8 +17,8 @@ from itertools import islice
 
 import numpy as np
 
-from muse.answers.calibration import find_calibration
 from muse.answers.lookup import Translation, languages_with, neighbours, spellings
+from muse.answers.probability import find_calibration
 from muse.answers.translations import TRUSTED, WordAnswer, answer_words
 from muse.errors import BadSetting
 from muse.report.word_map import is_readable

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.answers.calibration import find_calibration
 from muse.answers.induction import Limits, entries
 from muse.answers.lookup import translate_words
-from muse.answers.probability import Calibration
+from muse.answers.probability import Calibration, find_calibration
 from muse.answers.translations import PRIOR, TRUSTED, WEAK, Answer, WordAnswer, answer_words
 from muse.errors import BadSetting
 from muse.search.retrieval import Retrieval

@@ -8,8 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.answers.calibration import calibrate_rows, calibrate_space, find_calibration, known_calibration
-from muse.answers.probability import Calibration
+from muse.answers.probability import (
+    Calibration,
+    calibrate_rows,
+    calibrate_space,
+    find_calibration,
+    known_calibration,
+)
 from muse.search.retrieval import Retrieval
 from muse.space import load_space
 from tests.support.spaces import plain_space, saved
@@ -33,7 +38,7 @@ def test_it_is_not_found_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def never(*_: object, **__: object) -> Calibration:
         raise AssertionError("calibrated again")
 
-    monkeypatch.setattr("muse.answers.calibration.calibrate_rows", never)
+    monkeypatch.setattr("muse.answers.probability.calibrate_rows", never)
     assert find_calibration(load_space(tmp_path / "s"), "fr", "en") == first
 
 

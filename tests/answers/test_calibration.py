@@ -9,8 +9,16 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from muse.answers.calibration import _halves, calibrate_rows, fit_open_set, in_halves, labels_from_views
-from muse.answers.probability import CANDIDATES, Calibration, fit_temperature
+from muse.answers.probability import (
+    CANDIDATES,
+    Calibration,
+    _halves,
+    calibrate_rows,
+    fit_open_set,
+    fit_temperature,
+    in_halves,
+    labels_from_views,
+)
 from muse.errors import BadSetting, Mismatch
 from muse.learn.supervise.linear import reweighted_maps
 from muse.search.retrieval import Retrieval, mutual_neighbours

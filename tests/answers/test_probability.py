@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from muse.answers.probability import FOLDS, LEAST, csls_probabilities, fit_temperature, held_out_scores
+from muse.answers.probability import (
+    HELD_OUT_FOLDS,
+    LEAST,
+    csls_probabilities,
+    fit_temperature,
+    held_out_scores,
+)
 from muse.errors import BadSetting, Mismatch
 from muse.procrustes import cross_fitted
 from muse.search.retrieval import Retrieval, mutual_neighbours
@@ -96,7 +102,7 @@ def test_held_out_scores_are_csls_of_the_rows_as_they_are_mapped() -> None:
     x, y = rows(1.0, 200)
     scores, right = held_out_scores(x, y, top=5, rng=np.random.default_rng(0))
     pairs = mutual_neighbours(x, y, Retrieval())
-    folds = torch.from_numpy(np.random.default_rng(0).integers(FOLDS, size=200))
+    folds = torch.from_numpy(np.random.default_rng(0).integers(HELD_OUT_FOLDS, size=200))
     table = csls(cross_fitted(x, y, pairs, folds), y, 10)[pairs[:, 0]]
     np.testing.assert_allclose(scores.numpy(), -np.sort(-table, axis=1)[:, :5], atol=1e-5)
     ranks = (table > np.take_along_axis(table, pairs[:, 1:].numpy(), axis=1)).sum(axis=1)

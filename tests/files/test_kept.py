@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 
-from muse.answers.calibration import find_calibration, known_calibration
+from muse.answers.probability import find_calibration, known_calibration
 from muse.embedding.pretrained import PretrainedEncoder
 from muse.files.kept import (
     Origin,

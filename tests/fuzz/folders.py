@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.answers.calibration import find_calibration, known_calibration
+from muse.answers.probability import find_calibration, known_calibration
 from muse.files.parts import PartFolder, begin_parts, open_parts
 from muse.run.checkpoint import Checkpoint
 from muse.search.retrieval import Retrieval

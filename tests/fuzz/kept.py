@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from muse.answers import unseen as unseen_answers
-from muse.answers.calibration import _possible
 from muse.answers.model import AnswerModel
-from muse.answers.probability import Calibration
+from muse.answers.probability import Calibration, _possible
 from muse.answers.refined import RowMaps
 from muse.answers.unseen import SpelledAlike, UnseenAnswers
 from muse.commands.word_tables import read_words

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from muse.answers.calibration import find_calibration, known_calibration
 from muse.answers.lookup import neighbours, translate_words
+from muse.answers.probability import find_calibration, known_calibration
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import look_up_signature, space_signature
 from muse.normalise import Normalisation, normalise

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from muse.answers.calibration import find_calibration
 from muse.answers.lookup import translate_words
+from muse.answers.probability import find_calibration
 from muse.answers.translations import answer_words
 from muse.space import AlignedSpace
 from tests.support.spaces import plain_space
