@@ -4,7 +4,8 @@ Also here are rows for words outside a space: new words, n-grams, the units of a
 Imports: the core types, files, normalise, progress, search, text. It never imports learning.
 """
 
-from muse.space.aligned import AlignedSpace, Side, load_space, space_of_saved
+from muse.space.aligned import AlignedSpace, Side
+from muse.space.loading import load_space, space_of_saved
 from muse.space.saving import (
     Provenance,
     SideToSave,

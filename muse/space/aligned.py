@@ -1,19 +1,12 @@
-"""The aligned space: languages whose words share one space, in memory and as a folder on disk.
+"""The aligned space: languages whose words share one space, and looking words up in it.
 
-The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
-`vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
-`hubness.<other>.<digest>.npy` or `hubness.<other>.<digest>.approximate.npy` (n,), all float32,
-`calibration.<other>.<digest>.json` and `answers.<other>.<digest>.npz`, whose digest is of the vectors of
-both; k is the dimension of the space, d the dimension of the language's own vectors, which may differ.
-Unlabelled vectors whose texts are known also have `texts.txt` (a text a line). Nothing in it is a pickle.
-`load_space` reads the folder, even while another process replaces it.
+It is read from a folder by `muse.space.loading`, and keeps there what searches find of it. Rows are moved to
+its device once; hubness, biases and answers are read or computed once.
 """
 
 from __future__ import annotations
 
-import hashlib
-import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,33 +17,21 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.alignment import HiddenLayer, StoreMap
+from muse.alignment import StoreMap
 from muse.errors import BadFile, BadSetting, Contradiction, Mismatch, did_you_mean
-from muse.files.atomic import read_whole
 from muse.files.kept import Origin
-from muse.files.row_texts import KeptTexts
 from muse.files.space_folder import (
-    AGAIN,
-    HIDDEN,
     MANIFEST,
-    MAPPING,
-    MEANS,
-    STORE_MAP,
     TEXTS,
     VECTORS,
     WORDS,
-    Content,
-    check_sum,
     folder_name,
-    read_array,
-    read_content,
-    read_words,
 )
-from muse.files.space_manifest import Mark, Marks, is_overwritten, mark_of, marks_of, read_manifest, verify
+from muse.files.space_manifest import Mark, Marks, is_overwritten, mark_of
 from muse.files.space_record import SpaceRecord
-from muse.normalise import Normalisation, check_steps
+from muse.normalise import Normalisation
 from muse.progress import Progress
-from muse.search.approximate import Approximation, Recall
+from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_top
 from muse.space.answer_table import AnswersBy, AnswerTable, read_answers
 from muse.space.forms import find_form
@@ -61,11 +42,9 @@ from muse.space.hubness import (
     read_kept,
     uses_cached_hubness,
 )
-from muse.space.saving import CHUNK, SideToSave, mapped
+from muse.space.saving import mapped
 from muse.text.strings import check_word
 from muse.vectors import Matrix, Vectors
-
-log = logging.getLogger(__name__)
 
 _RANK = 1e-5  # singular values below this share of the largest are rounding: mappings are float32
 
@@ -428,142 +407,3 @@ class AlignedSpace:
         words = len(self.vectors(target))
         with self.progress.stage(f"hubs of {target} for {source}", words, "words") as tick:
             return retrieval.bias(self.tensor(source), self.tensor(target), tick)
-
-
-def load_space(
-    folder: Path | str,
-    *,
-    device: str = "cpu",
-    check: bool = True,
-    progress: Progress | None = None,
-    approximation: Approximation | None = None,
-    answers: AnswersBy = "all",
-    into_memory: bool = False,
-) -> AlignedSpace:
-    """The space saved in `folder`, its vectors memory-mapped or read `into_memory`; BadFile if it is broken.
-
-    `check` reads every file once, to compare its checksum with the manifest; the space gets `progress` and
-    `approximation`. Without one, it searches very large vocabularies approximately, and logs the recall. With
-    the `answers` "csls" translations are ranked by CSLS alone.
-    While the folder is replaced, as `muse align` does it, the space is either the old one or the new one. Do
-    not overwrite files in place under a mapped space, as `cp` and `rsync --inplace` do: the next use of it
-    raises BadFile, but arrays that you hold already change, and reading one that was cut short ends Python.
-    """
-    folder = Path(folder)
-    sides, manifest, marks = read_whole(folder, lambda: _load_sides(folder, check, into_memory))
-    return AlignedSpace(
-        sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder, marks,
-        into_memory, approximation or Approximation("auto", report=_log_recall), answers,
-    )  # fmt: skip
-
-
-def space_of_saved(folder: Path, manifest: Mapping[str, Any], made: Mapping[str, SideToSave]) -> AlignedSpace:
-    """The space that was just saved in `folder`, as `load_space` would have it, without its checks.
-
-    The words and mappings of the languages `made` are those in memory; their rows are memory-mapped as they
-    were written, so that they need no memory of their own. Other languages, of a space that was added to, are
-    loaded.
-    """
-    sides = {
-        language: _made_side(folder, made[language])
-        if language in made
-        else _load_side(folder, language, manifest, _content_of_small)
-        for language in manifest["languages"]
-    }
-    return AlignedSpace(
-        sides, manifest["pivot"], manifest, folder=folder, marks=marks_of(folder, sides),
-        approximation=Approximation("auto", report=_log_recall),
-    )  # fmt: skip
-
-
-def _made_side(folder: Path, side: SideToSave) -> Side:
-    vectors, mapping = side.vectors, side.map_or_identity()
-    home, n = folder / folder_name(vectors.language), len(vectors)
-    saved = Vectors(
-        vectors.language, vectors.words, read_array(home / VECTORS, (n, len(mapping))), ranked=vectors.ranked,
-        texts=None if vectors.texts is None else KeptTexts(home / TEXTS, n),
-    )  # fmt: skip
-    return Side(saved, mapping, side.normalisation, side.store_map)
-
-
-def _load_sides(
-    folder: Path, check: bool, into_memory: bool
-) -> tuple[dict[str, Side], dict[str, Any], Marks]:
-    # The languages, the manifest and the marks of all files.
-    manifest = read_manifest(folder)
-    marks = marks_of(folder, manifest["languages"])
-    if check and not into_memory:
-        verify(folder, manifest)
-    read = _Contents(folder, manifest["checksums"] if check else {}) if into_memory else _content_of_small
-    sides = {language: _load_side(folder, language, manifest, read) for language in manifest["languages"]}
-    if check:
-        for language, side in sides.items():
-            _check_numbers(folder / folder_name(language), side)
-    if marks_of(folder, sides) != marks:
-        raise BadFile(
-            f"{folder}: expected a space that nobody changes, found its files changed while they were read; "
-            "load it again once they are written"
-        )
-    return sides, manifest, marks
-
-
-@dataclass(frozen=True)
-class _Contents:
-    """The bytes of the files of a space, read into memory; BadFile for one with another of its checksums."""
-
-    folder: Path
-    checksums: Mapping[str, Any]
-
-    def __call__(self, path: Path) -> Content:
-        content = read_content(path)
-        if self.checksums:
-            found = hashlib.sha256(content.data).hexdigest()
-            check_sum(path, found, self.checksums.get(path.relative_to(self.folder).as_posix()))
-        return content
-
-
-def _content_of_small(path: Path) -> Content | None:
-    """The bytes of a small file; None of one to map."""
-    return read_content(path) if path.name in (MAPPING, MEANS, STORE_MAP, HIDDEN) else None
-
-
-def _log_recall(recall: Recall) -> None:
-    log.info("%s", recall)
-
-
-def _check_numbers(home: Path, side: Side) -> None:
-    """Raise BadFile if a number of a language is not finite: all that is computed of it would be nan."""
-    arrays = {VECTORS: side.vectors.matrix, MAPPING: side.mapping, MEANS: np.array(side.normalisation.means)}
-    if (store := side.store_map) is not None:
-        arrays[STORE_MAP] = store.weight
-        if store.hidden is not None:
-            arrays[HIDDEN] = np.concatenate([store.hidden.inner, store.hidden.outer.T], axis=1)
-    for name, array in arrays.items():
-        if not all(np.isfinite(array[begin : begin + CHUNK]).all() for begin in range(0, len(array), CHUNK)):
-            raise BadFile(f"{home / name}: expected finite numbers, got nan or inf; {AGAIN}")
-
-
-def _load_side(
-    folder: Path,
-    language: str,
-    manifest: Mapping[str, Any],
-    read: Callable[[Path], Content | None],
-) -> Side:
-    entry, k = manifest["languages"][language], manifest["dimension"]
-    d = entry.get("dimension", k)  # of the language's own vectors
-    n, steps = entry["words"], tuple(entry["normalisation"])
-    check_steps(steps)
-    home = folder / folder_name(language)
-    words = read_words(home / WORDS, n, read(home / WORDS))
-    rows = read_array(home / VECTORS, (n, k), read(home / VECTORS))
-    texts = KeptTexts(home / TEXTS, n, read(home / TEXTS)) if entry.get("texts") else None
-    vectors = Vectors(language, words, rows, ranked=entry.get("ranked") is not False, texts=texts)
-    means = read_array(home / MEANS, (steps.count("centre"), d), read(home / MEANS))
-    mapping = read_array(home / MAPPING, (k, d), read(home / MAPPING))
-    store = None
-    if entry.get("store_map"):
-        store = StoreMap(read_array(home / STORE_MAP, (k, d), read(home / STORE_MAP)))
-        if units := entry.get("hidden_units"):
-            whole = read_array(home / HIDDEN, (units, d + 1 + k), read(home / HIDDEN))
-            store = replace(store, hidden=HiddenLayer(whole[:, :d], whole[:, d], whole[:, d + 1 :].T))
-    return Side(vectors, mapping, Normalisation(steps, tuple(means)), store)

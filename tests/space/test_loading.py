@@ -14,7 +14,7 @@ import torch
 
 from muse.errors import BadFile
 from muse.files.space_folder import checksum
-from muse.space import aligned, load_space, save_space
+from muse.space import load_space, loading, save_space
 from tests.support.spaces import PROVENANCE, side_to_save, sides_to_save
 
 
@@ -27,7 +27,7 @@ def save(folder: Path, version: int) -> None:
 
 def test_a_space_that_is_replaced_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(tmp_path / "space", 1)
-    load, replaced = aligned._load_side, list[str]()
+    load, replaced = loading._load_side, list[str]()
 
     def load_late(folder: Path, language: str, *rest: object) -> object:
         if language == "en" and not replaced:
@@ -35,7 +35,7 @@ def test_a_space_that_is_replaced_while_it_is_read(tmp_path: Path, monkeypatch: 
             save(tmp_path / "space", 2)
         return load(folder, language, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(aligned, "_load_side", load_late)
+    monkeypatch.setattr(loading, "_load_side", load_late)
     for check in (True, False):
         replaced.clear()
         space = load_space(tmp_path / "space", check=check)
@@ -119,7 +119,7 @@ def test_a_mapped_space_that_is_overwritten_in_place_is_refused_at_its_next_use(
 def test_files_that_change_while_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(tmp_path / "space", 1)
     save(tmp_path / "other", 2)
-    load = aligned._load_side
+    load = loading._load_side
 
     def load_late(folder: Path, language: str, *rest: object) -> object:
         loaded = load(folder, language, *rest)  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ def test_files_that_change_while_they_are_read(tmp_path: Path, monkeypatch: pyte
         )
         return loaded
 
-    monkeypatch.setattr(aligned, "_load_side", load_late)
+    monkeypatch.setattr(loading, "_load_side", load_late)
     with pytest.raises(BadFile, match="found its files changed while they were read"):
         load_space(tmp_path / "space")
 
