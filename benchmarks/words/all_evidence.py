@@ -32,7 +32,8 @@ from benchmarks.support.tables import append_rows, commit, numbers, today
 from muse.answers.model import read_elsewhere
 from muse.answers.translations import TRUSTED
 from muse.api.answers import Known, choose_answers
-from muse.api.run import read_side, run
+from muse.api.inputs import read_side
+from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, compare_words, evaluate_words

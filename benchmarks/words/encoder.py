@@ -28,8 +28,8 @@ from benchmarks.words.all_evidence import measured
 from muse.answers.model import read_elsewhere
 from muse.answers.outside import OutsideScores
 from muse.api.answers import Known, choose_answers
-from muse.api.outside import hints, outside_scores
-from muse.api.run import read_side, run
+from muse.api.inputs import hints, outside_scores, read_side
+from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.evaluation.score import gold_name
 from muse.files import read_lexicon

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,38 +19,36 @@ import numpy as np
 
 from muse.answers.outside import OutsideScores
 from muse.api.answers import AnswersReport, Known, choose_answers
+from muse.api.inputs import (
+    Inputs,
+    check_outside,
+    hints,
+    is_given,
+    outside_scores,
+    read_dictionary,
+    read_inputs,
+)
 from muse.api.outcome import Report, differences, manifest_entry, provenance, signature, weakest
-from muse.api.outside import check_outside, hints, is_given, outside_scores
 from muse.api.settings import (
     Untrained,
-    captions,
     check,
     check_files,
     check_yes_or_no,
-    column,
     given_texts,
-    pivot_file,
     settings_of,
-    source_files,
     untrained_of,
-    via_files,
-    word_list,
 )
 from muse.api.space import Space, common_words
 from muse.errors import BadSetting, Mismatch, MuseError, named_as_in_python
 from muse.evaluation.score import Signature
-from muse.files import read_lexicon, read_vectors
 from muse.files.atomic import only_writer
-from muse.files.plain_text import read_lines
-from muse.files.row_texts import with_texts
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import is_space, read_manifest
 from muse.files.space_record import SpaceRecord
-from muse.files.vectors.table import ReadOptions, gather, no_columns_error, no_ngrams_error
 from muse.learn.many import Intermediate, LearnedMany, Others, learn_many
-from muse.learn.pair import PARTS, check_pair, normalise_in_place
-from muse.learn.settings import AlignConfig, Given, RowArray
+from muse.learn.pair import PARTS
+from muse.learn.settings import AlignConfig
 from muse.lexicon import Lexicon
 from muse.progress import Progress, messages_shown
 from muse.run.checkpoint import Checkpoint, open_checkpoint
@@ -63,13 +61,11 @@ from muse.space import (
     SideToSave,
     add_to_space,
     check_addition,
-    check_language,
     check_out,
     load_space,
     save_space,
     space_of_saved,
 )
-from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
@@ -177,7 +173,7 @@ def _run(
             untrained.train()
             began += time.perf_counter() - checked  # the report has the seconds of the alignment alone
         parts = 3 + PARTS * len(config.src)  # reading, saving, answers, and those of each language
-        inputs = _load(config, progress.part(1, parts))
+        inputs = read_inputs(config, progress.part(1, parts))
         config = _of_repeated(_of_rows(config, inputs), inputs)
         outside = _outside(config, inputs, device, progress)
         if outside is not None and config.lexicon is None:
@@ -204,7 +200,7 @@ def _run(
     )  # fmt: skip
 
 
-def _learned(config: AlignConfig, inputs: _Inputs, runtime: Runtime) -> LearnedMany:
+def _learned(config: AlignConfig, inputs: Inputs, runtime: Runtime) -> LearnedMany:
     """What is learned; if it cannot be, nothing is kept to resume, and an interrupted run says how to."""
     try:
         return learn_many(
@@ -234,7 +230,7 @@ def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:
         )
 
 
-def _outside(config: AlignConfig, inputs: _Inputs, device: str, progress: Progress) -> OutsideScores | None:
+def _outside(config: AlignConfig, inputs: Inputs, device: str, progress: Progress) -> OutsideScores | None:
     """What an encoder or a program knows of translations, if the settings name one."""
     if not is_given(config):
         return None
@@ -244,7 +240,7 @@ def _outside(config: AlignConfig, inputs: _Inputs, device: str, progress: Progre
 
 def _answers(
     config: AlignConfig,
-    inputs: _Inputs,
+    inputs: Inputs,
     learned: LearnedMany,
     aligned: AlignedSpace,
     outside: OutsideScores | None,
@@ -289,117 +285,7 @@ def _direction(config: AlignConfig) -> tuple[str, str] | None:
     return (config.src[0], pivot) if pivot is not None and len(config.src) == 1 else None
 
 
-def read_dictionary(path: Path, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
-    """The pairs of a dictionary; says on the log how a third column of numbers is read.
-
-    `languages` are those of its words where the file names them, the source first; `form` is its format.
-    """
-    lexicon = read_lexicon(path, languages=languages, form=form)
-    for side, name in enumerate(("source", "target")):
-        if len(lexicon) > 1 and len({pair[side] for pair in lexicon.pairs}) == 1:
-            log.warning(
-                "%s: all %d pairs have the same %s word, %r; that teaches and tests next to nothing: give "
-                "pairs of different words, a few dozen or more",
-                path, len(lexicon), name, lexicon.pairs[0][side],
-            )  # fmt: skip
-    # Whether scores are weights depends on their range, which their author may not have had in mind.
-    if lexicon.scores is None or lexicon.probabilities is not None:
-        return lexicon
-    if lexicon.weights is None:
-        log.info(
-            "%s: the third column is no weight, since it is not from 0 to 1: all pairs count alike", path
-        )
-    else:
-        log.info("%s: the third column, from 0 to 1, is read as the weights of the pairs", path)
-    return lexicon
-
-
-@dataclass(frozen=True, eq=False)
-class _Inputs:
-    """The vectors read: the languages to map, the target, and languages for detours only."""
-
-    sources: dict[str, SideToSave]
-    target: SideToSave
-    via: dict[str, SideToSave]
-
-    def words(self) -> dict[str, int]:
-        """The number of words of each language."""
-        sides = [*self.sources.values(), self.target]
-        return {side.vectors.language: len(side.vectors) for side in sides}
-
-
-def _load(config: AlignConfig, progress: Progress) -> _Inputs:
-    """Every language, read and checked; the target first."""
-    files = dict(zip(config.src, source_files(config), strict=True))
-    files |= dict(zip(config.via, via_files(config), strict=True))
-    if config.into:
-        target = _pivot(config.into)
-    else:
-        target = read_side(config, config.pivot, pivot_file(config), progress)
-    sides = {}
-    for language, given in files.items():
-        sides[language] = read_side(config, language, given, progress)
-        lexicon = config.lexicon if language in config.src else None
-        check_pair(sides[language].vectors, target.vectors, lexicon)
-    return _Inputs(
-        {language: sides[language] for language in config.src},
-        target,
-        {language: sides[language] for language in config.via},
-    )
-
-
-def _pivot(folder: Path) -> SideToSave:
-    """The rows of the pivot of the saved space, as they are in the space."""
-    space = load_space(folder)
-    side = space.side(space.pivot)
-    # A copy: the folder with the memory-mapped rows may be replaced while they are in use.
-    vectors = replace(side.vectors, matrix=np.array(side.vectors.matrix))
-    return SideToSave(vectors, side.normalisation)
-
-
-def read_side(config: AlignConfig, language: str, given: Given, progress: Progress) -> SideToSave:
-    """The vectors of a language, normalised, with the files that they were read from.
-
-    Words whose vectors are all zeros are left out, with a warning: nothing can be learned of them. Unlabelled
-    vectors keep their numbers, and no search finds those that are all zeros.
-    """
-    listed, texts = word_list(config, language), captions(config, language)
-    if isinstance(given, RowArray):
-        if (name := column(config, language)) is not None:
-            raise no_columns_error(Path(language), name)
-        if listed is not None:
-            raise no_ngrams_error(Path(language))
-        table = with_texts(given.table(language), texts)
-        vectors = gather(table, ReadOptions(language, config.max_vocab, config.lower))
-        vectors = _with_directions(vectors, "the array")
-        # No files: the digest stands for them.
-        return SideToSave(*normalise_in_place(vectors, config.normalise))
-    vectors = read_vectors(
-        given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
-        words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
-        column=column(config, language), progress=progress,
-    )  # fmt: skip
-    check_language(language, vectors.words)
-    if vectors.repeated:
-        log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
-    vectors = _with_directions(vectors, given)
-    files = tuple(file for file in (given, listed, texts) if file is not None)
-    return SideToSave(*normalise_in_place(vectors, config.normalise), files=files)
-
-
-def _with_directions(vectors: Vectors, given: object) -> Vectors:
-    """The words whose vectors are not all zeros, or all unlabelled vectors; warns of those that are."""
-    kept = vectors.nonzero()
-    if zeros := len(vectors) - len(kept):
-        action = "left out" if vectors.ranked else "no counterpart will be found for"
-        log.warning(
-            "%s: %s %d of %d %s (%s), with vectors of zeros",
-            given, action, zeros, len(vectors), vectors.noun, vectors.language,
-        )  # fmt: skip
-    return kept if vectors.ranked else vectors
-
-
-def _of_rows(config: AlignConfig, inputs: _Inputs) -> AlignConfig:
+def _of_rows(config: AlignConfig, inputs: Inputs) -> AlignConfig:
     """The config with the settings for rows, which the space records, if no two languages have words."""
     mapped = [side.vectors for side in (*inputs.sources.values(), *inputs.via.values())]
     if inputs.target.vectors.ranked and any(side.ranked for side in mapped):
@@ -409,7 +295,7 @@ def _of_rows(config: AlignConfig, inputs: _Inputs) -> AlignConfig:
     return config.for_unranked_rows()
 
 
-def _of_repeated(config: AlignConfig, inputs: _Inputs) -> AlignConfig:
+def _of_repeated(config: AlignConfig, inputs: Inputs) -> AlignConfig:
     """The config with pairs of rows in place of pairs of ids that several rows have."""
     if config.lexicon is None or inputs.target.vectors.ranked or len(inputs.sources) > 1:
         return config
@@ -434,7 +320,7 @@ def _of_repeated(config: AlignConfig, inputs: _Inputs) -> AlignConfig:
     return replace(config, lexicon=found.lexicon)
 
 
-def _others(config: AlignConfig, inputs: _Inputs) -> Others:
+def _others(config: AlignConfig, inputs: Inputs) -> Others:
     """The languages for detours only: `--via`, and the languages of the saved space that did not fail."""
     saved = []
     if config.into is not None:
@@ -448,7 +334,7 @@ def _others(config: AlignConfig, inputs: _Inputs) -> Others:
     return Others([side.vectors for side in inputs.via.values()], saved)
 
 
-def _checkpoint(config: AlignConfig, inputs: _Inputs) -> Checkpoint:
+def _checkpoint(config: AlignConfig, inputs: Inputs) -> Checkpoint:
     """The checkpoints beside the space, cleared unless resumed; BadSetting if they are of another run."""
     learning = config.of_learning()
     pairs = [_pairs_digest(lexicon) for lexicon in (learning.lexicon, learning.hints)]
@@ -491,7 +377,7 @@ def _signatures(config: AlignConfig, learned: LearnedMany, words: Mapping[str, i
 
 def _save(
     config: AlignConfig,
-    inputs: _Inputs,
+    inputs: Inputs,
     learned: LearnedMany,
     signatures: Mapping[str, Signature],
     before: dict[str, Any],

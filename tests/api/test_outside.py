@@ -11,7 +11,7 @@ import pytest
 import muse
 from muse import align
 from muse.answers.outside import OutsideScores
-from muse.api.outside import hints, outside_scores
+from muse.api.inputs import hints, outside_scores
 from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.errors import BadFile, BadSetting, Contradiction, Mismatch

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.api.run import read_side
+from muse.api.inputs import read_side
 from muse.files import write_vectors_text
 from muse.learn.settings import AlignConfig, Given, RowArray
 from muse.normalise import normalise

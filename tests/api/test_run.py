@@ -14,7 +14,7 @@ import scipy.linalg
 
 import muse
 from muse.alignment import Alignment
-from muse.api.run import read_dictionary
+from muse.api.inputs import read_dictionary
 from muse.api.settings import check, settings_of
 from muse.commands.align import align
 from muse.embedding import Embedded
@@ -342,7 +342,7 @@ def test_what_a_third_column_is_read_as(
 ) -> None:
     (tmp_path / "pairs.txt").write_text(lines)
     files: dict[str, Any] = {name: tmp_path / "none.vec" for name in ("source_file", "target_file")}
-    caplog.set_level("INFO", "muse.api.run")
+    caplog.set_level("INFO", "muse.api.inputs")
     with pytest.raises(BadFile, match=r"none\.vec"):  # it is told before anything else is read
         muse.align("fr", "en", dictionary=tmp_path / "pairs.txt", out=tmp_path / "space", **files)
     named = [message for message in caplog.messages if "third column" in message]

@@ -1,0 +1,256 @@
+"""Inputs of a run: the vectors of every language, a dictionary, and what others know of translations.
+
+Vectors are read from files or arrays, or are those of a saved space, and are normalised. Translations are
+also known to an encoder, by its vectors of the words, or to a program, by pairs with scores. Their scores
+help to choose the answers (`muse.answers.outside`), and their surest pairs are a candidate for the mapping
+(`AlignConfig.hints`). A pair spelled alike is no hint: an encoder that does not know a language finds these
+too, and they are no fair sample of the others.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from muse.answers.outside import OutsideScores
+from muse.answers.spelling import LetterSimilarity, plain
+from muse.api.settings import captions, column, pivot_file, source_files, via_files, word_list
+from muse.embedding.pretrained import PretrainedEncoder
+from muse.errors import BadSetting, Contradiction, Mismatch, MuseError
+from muse.files import read_lexicon, read_vectors
+from muse.files.plain_text import read_lines
+from muse.files.row_texts import with_texts
+from muse.files.vectors.table import ReadOptions, gather, no_columns_error, no_ngrams_error
+from muse.learn.pair import check_pair, normalise_in_place
+from muse.learn.settings import AlignConfig, Given, RowArray
+from muse.lexicon import Lexicon
+from muse.progress import Progress
+from muse.space import SideToSave, check_language, load_space
+from muse.vectors import Matrix, Vectors
+
+log = logging.getLogger(__name__)
+
+SPELLED_ALIKE = 0.45  # of edit similarity
+MOST_HINTS, LEAST_HINTS = 5_000, 50
+FEW_KNOWN = 0.2  # the share of words with a vector below which a warning says so
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The vectors read: the languages to map, the target, and languages for detours only."""
+
+    sources: dict[str, SideToSave]
+    target: SideToSave
+    via: dict[str, SideToSave]
+
+    def words(self) -> dict[str, int]:
+        """The number of words of each language."""
+        sides = [*self.sources.values(), self.target]
+        return {side.vectors.language: len(side.vectors) for side in sides}
+
+
+def read_inputs(config: AlignConfig, progress: Progress) -> Inputs:
+    """Every language, read and checked; the target first."""
+    files = dict(zip(config.src, source_files(config), strict=True))
+    files |= dict(zip(config.via, via_files(config), strict=True))
+    if config.into:
+        target = _pivot(config.into)
+    else:
+        target = read_side(config, config.pivot, pivot_file(config), progress)
+    sides = {}
+    for language, given in files.items():
+        sides[language] = read_side(config, language, given, progress)
+        lexicon = config.lexicon if language in config.src else None
+        check_pair(sides[language].vectors, target.vectors, lexicon)
+    return Inputs(
+        {language: sides[language] for language in config.src},
+        target,
+        {language: sides[language] for language in config.via},
+    )
+
+
+def _pivot(folder: Path) -> SideToSave:
+    """The rows of the pivot of the saved space, as they are in the space."""
+    space = load_space(folder)
+    side = space.side(space.pivot)
+    # A copy: the folder with the memory-mapped rows may be replaced while they are in use.
+    vectors = replace(side.vectors, matrix=np.array(side.vectors.matrix))
+    return SideToSave(vectors, side.normalisation)
+
+
+def read_side(config: AlignConfig, language: str, given: Given, progress: Progress) -> SideToSave:
+    """The vectors of a language, normalised, with the files that they were read from.
+
+    Words whose vectors are all zeros are left out, with a warning: nothing can be learned of them. Unlabelled
+    vectors keep their numbers, and no search finds those that are all zeros.
+    """
+    listed, texts = word_list(config, language), captions(config, language)
+    if isinstance(given, RowArray):
+        if (name := column(config, language)) is not None:
+            raise no_columns_error(Path(language), name)
+        if listed is not None:
+            raise no_ngrams_error(Path(language))
+        table = with_texts(given.table(language), texts)
+        vectors = gather(table, ReadOptions(language, config.max_vocab, config.lower))
+        vectors = _with_directions(vectors, "the array")
+        # No files: the digest stands for them.
+        return SideToSave(*normalise_in_place(vectors, config.normalise))
+    vectors = read_vectors(
+        given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
+        words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
+        column=column(config, language), progress=progress,
+    )  # fmt: skip
+    check_language(language, vectors.words)
+    if vectors.repeated:
+        log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
+    vectors = _with_directions(vectors, given)
+    files = tuple(file for file in (given, listed, texts) if file is not None)
+    return SideToSave(*normalise_in_place(vectors, config.normalise), files=files)
+
+
+def _with_directions(vectors: Vectors, given: object) -> Vectors:
+    """The words whose vectors are not all zeros, or all unlabelled vectors; warns of those that are."""
+    kept = vectors.nonzero()
+    if zeros := len(vectors) - len(kept):
+        action = "left out" if vectors.ranked else "no counterpart will be found for"
+        log.warning(
+            "%s: %s %d of %d %s (%s), with vectors of zeros",
+            given, action, zeros, len(vectors), vectors.noun, vectors.language,
+        )  # fmt: skip
+    return kept if vectors.ranked else vectors
+
+
+def read_dictionary(path: Path, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
+    """The pairs of a dictionary; says on the log how a third column of numbers is read.
+
+    `languages` are those of its words where the file names them, the source first; `form` is its format.
+    """
+    lexicon = read_lexicon(path, languages=languages, form=form)
+    for side, name in enumerate(("source", "target")):
+        if len(lexicon) > 1 and len({pair[side] for pair in lexicon.pairs}) == 1:
+            log.warning(
+                "%s: all %d pairs have the same %s word, %r; that teaches and tests next to nothing: give "
+                "pairs of different words, a few dozen or more",
+                path, len(lexicon), name, lexicon.pairs[0][side],
+            )  # fmt: skip
+    # Whether scores are weights depends on their range, which their author may not have had in mind.
+    if lexicon.scores is None or lexicon.probabilities is not None:
+        return lexicon
+    if lexicon.weights is None:
+        log.info(
+            "%s: the third column is no weight, since it is not from 0 to 1: all pairs count alike", path
+        )
+    else:
+        log.info("%s: the third column, from 0 to 1, is read as the weights of the pairs", path)
+    return lexicon
+
+
+# What others know
+
+
+def is_given(config: AlignConfig) -> bool:
+    """Whether the settings name an encoder, vectors of one, or scored pairs."""
+    return bool(config.encoder or config.encoder_emb or config.evidence)
+
+
+def check_outside(config: AlignConfig) -> None:
+    """Raise Contradiction for settings that exclude each other, an error for a folder that is no encoder."""
+    if not is_given(config):
+        return
+    named = {
+        "--encoder": config.encoder, "--encoder-emb": config.encoder_emb, "--evidence": config.evidence,
+    }  # fmt: skip
+    given = [name for name, value in named.items() if value]
+    if len(given) > 1:
+        raise Contradiction(f"{' and '.join(given)} cannot be used together; leave out all but one")
+    if config.encoder_emb and len(config.encoder_emb) != 2:
+        raise Contradiction(
+            "--encoder-emb must be given twice, the vectors of --src and of --tgt, got "
+            f"{len(config.encoder_emb)}; if one file has both, give it twice"
+        )
+    if config.encoder is not None:
+        PretrainedEncoder(config.encoder, config.encoder_template).check()
+
+
+def outside_scores(
+    config: AlignConfig, source: Vectors, target: Vectors, *, device: str, progress: Progress
+) -> OutsideScores:
+    """The scores by what the settings name; BadSetting for unlabelled vectors, whose ids say nothing."""
+    if not (source.ranked and target.ranked):
+        raise BadSetting(
+            "--encoder, --encoder-emb and --evidence need words, got unlabelled vectors; leave them out"
+        )
+    if config.evidence is not None:
+        return _of_pairs(config.evidence, config.evidence_format, source, target)
+    sides = source, target
+    if config.encoder is not None:
+        encoder = PretrainedEncoder(config.encoder, config.encoder_template)
+        cache = config.folder.with_name(f".{config.folder.name}.encoded")
+        words = {one.language: one.words for one in sides}
+        rows = encoder.encode(words, cache=cache, device=device, progress=progress)
+    else:
+        rows = [
+            _rows_of(path, one, config, progress) for path, one in zip(config.encoder_emb, sides, strict=True)
+        ]
+        if rows[0].shape[1] != rows[1].shape[1]:
+            raise Mismatch(
+                f"--encoder-emb must be two files of comparable vectors, got {rows[0].shape[1]} and "
+                f"{rows[1].shape[1]} numbers a word; take both from one model"
+            )
+    return OutsideScores.of_vectors(rows[0], rows[1])
+
+
+def _rows_of(path: Path, side: Vectors, config: AlignConfig, progress: Progress) -> Matrix:
+    """The rows (n, d) of the words of a side; zeros for a word that the file lacks."""
+    found = read_vectors(path, language=side.language, lowercase=config.lower, progress=progress)
+    rows = np.zeros((len(side), found.dimension), np.float32)
+    index, key = found.index, f"/c/{side.language}/"  # the keys of ConceptNet Numberbatch
+    for place, word in enumerate(side.words):
+        row = index.get(word)
+        if row is None:
+            row = index.get(key + word.replace(" ", "_"))
+        if row is not None:
+            rows[place] = found.matrix[row]
+    known = int(rows.any(axis=1).sum())
+    if known < FEW_KNOWN * len(side):
+        log.warning(
+            "%s: only %d of %d %s of %s have a vector; check the language and the letters' case (--lower)",
+            path, known, len(side), side.noun, side.language,
+        )  # fmt: skip
+    return rows
+
+
+def _of_pairs(path: Path, form: str | None, source: Vectors, target: Vectors) -> OutsideScores:
+    try:
+        lexicon = read_lexicon(path, languages=(source.language, target.language), form=form)
+    except MuseError as error:  # here another option names the format
+        message = str(error).replace("--dictionary-format", "--evidence-format")
+        raise type(error)(message) from error
+    scores = lexicon.probabilities or lexicon.scores or (1.0,) * len(lexicon)
+    known = [
+        (row, column, score)
+        for (word, translation), score in zip(lexicon.pairs, scores, strict=True)
+        if (row := source.index.locate(word)) is not None
+        and (column := target.index.locate(translation)) is not None
+    ]
+    if not known:
+        raise Mismatch(
+            f"{path}: at least one pair must be of words of {source.language} and {target.language}, got 0 "
+            f"of {len(lexicon)}; check the order of the languages and the letters' case (--lower)"
+        )
+    pairs = np.array([one[:2] for one in known], np.int64)
+    return OutsideScores.of_pairs(pairs, np.array([one[2] for one in known]), (len(source), len(target)))
+
+
+def hints(scores: OutsideScores, source: Vectors, target: Vectors) -> Lexicon | None:
+    """The surest half of the mutual pairs that are not spelled alike, frequent first; None for too few."""
+    pairs = scores.surest()
+    pairs = pairs[np.argsort(pairs.max(axis=1, initial=0), kind="stable")]
+    named = [(source.words[row], target.words[column]) for row, column in pairs.tolist()]
+    left, right = (np.array([plain(pair[side]) for pair in named], object) for side in (0, 1))
+    alike = LetterSimilarity.of(left, right).edit if named else np.zeros(0)
+    kept = [pair for pair, edit in zip(named, alike.tolist(), strict=True) if edit <= SPELLED_ALIKE]
+    return Lexicon(tuple(kept[:MOST_HINTS])) if len(kept) >= LEAST_HINTS else None
