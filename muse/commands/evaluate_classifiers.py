@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.encoders import by_language, encoded, encoder_name, encoder_options, made_by, open_encoder
-from muse.commands.evaluate_tasks import FILE, Report, prints_scores, require, single, this_task
+from muse.commands.evaluate_tasks import (
+    FILE,
+    Report,
+    language_option,
+    prints_scores,
+    require,
+    single,
+    this_task,
+)
 from muse.commands.options import common_without, given, open_space
 from muse.commands.sections import RenamedOption, SectionedCommand
 
@@ -129,10 +137,7 @@ def transfer(space: Path, options: dict[str, Any]) -> Report:
     help="Sentences of --lang with a class each, in SentEval's columns (tr, va or te; class; sentence); may "
     "be repeated.",
 )  # fmt: skip
-@click.option(
-    "--lang", "--src", "source", cls=RenamedOption, multiple=True, callback=single, metavar="LANG",
-    help="Language of --labelled.",
-)  # fmt: skip
+@language_option("Language of --labelled.")
 @click.option(
     "--probe", "probes", multiple=True, type=click.Choice(PROBES),
     help="What to predict; may be repeated.  [default: length, content, order; language, of several]",
@@ -201,10 +206,7 @@ def probe(space: Path, options: dict[str, Any]) -> Report:
     help="Labelled pairs of sentences, in the columns of SICK or SNLI; those of the test part are used.  "
     "[required]",
 )  # fmt: skip
-@click.option(
-    "--lang", "--src", "source", cls=RenamedOption, multiple=True, callback=single, metavar="LANG",
-    help="Language of the sentences.  [required]",
-)  # fmt: skip
+@language_option("Language of the sentences.  [required]")
 @encoder_name("mean")
 @common_without("device")
 @prints_scores

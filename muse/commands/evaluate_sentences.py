@@ -9,7 +9,15 @@ import click
 
 from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder, pair_scores
 from muse.commands.evaluate_suite import OPTIONS, check_suite_options, suite_report
-from muse.commands.evaluate_tasks import FILE, METHODS, Report, prints_scores, require, single, this_task
+from muse.commands.evaluate_tasks import (
+    FILE,
+    METHODS,
+    Report,
+    language_option,
+    prints_scores,
+    require,
+    this_task,
+)
 from muse.commands.options import (
     backend,
     choose_direction,
@@ -19,7 +27,7 @@ from muse.commands.options import (
     languages,
     open_space,
 )
-from muse.commands.sections import RenamedOption, SectionedCommand
+from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
     from muse.files.sentence_text import RatedSentences
@@ -159,10 +167,7 @@ def _retrieved(
 @click.argument("space", type=Path, required=False)
 @click.option("--pairs", **FILE, help=RATED)
 @click.option("--target-pairs", **FILE, help="The same pairs in --tgt, to compare across languages.")
-@click.option(
-    "--src", "--lang", "source", cls=RenamedOption, multiple=True, callback=single, metavar="LANG",
-    help="Language of --pairs.  [required]",
-)  # fmt: skip
+@language_option("Language of --pairs.  [required]", "--src", "--lang")
 @click.option("--tgt", "target", metavar="LANG", help="Language of --target-pairs.")
 @encoder_options("mean")
 @common_without("device")
@@ -216,10 +221,7 @@ def sts(space: Path, options: dict[str, Any]) -> Report:
 @click.argument("space", type=Path, required=False)
 @click.option("--pairs", **FILE, help=RATED)
 @click.option("--train-pairs", **FILE, help="Rated pairs to learn from, in the same columns.  [required]")
-@click.option(
-    "--lang", "--src", "source", cls=RenamedOption, multiple=True, callback=single, metavar="LANG",
-    help="Language of the sentences.  [required]",
-)  # fmt: skip
+@language_option("Language of the sentences.  [required]")
 @encoder_options("mean")
 @common_without("device")
 @prints_scores

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from muse.commands.outputs import echo
+from muse.commands.sections import RenamedOption
 
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines to print without
 FAILED = 3  # the exit code of what is too bad
@@ -60,6 +61,14 @@ def single(_: click.Context, parameter: click.Parameter, values: Sequence[Any]) 
     if len(values) > 1:
         raise click.UsageError(f"{' and '.join(parameter.opts)} are the same; leave one.")
     return next(iter(values), None)
+
+
+def language_option(text: str, *names: str) -> Callable[[F], F]:
+    """The option for the one language of a task, with this help; `names`, if not --lang and --src."""
+    return click.option(
+        *(names or ("--lang", "--src")), "source", cls=RenamedOption, multiple=True, callback=single,
+        metavar="LANG", help=text,
+    )  # fmt: skip
 
 
 def retrieval_methods(command: F) -> F:
