@@ -19,7 +19,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ from muse.evaluation.classifier import (
     fitted,
     parts,
 )
-from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval, json_fields
+from muse.evaluation.score import Figures, Hits, Interval, Signature, bootstrap_interval
 from muse.text.characters import is_punctuation
 from muse.text.surface import iso_code
 from muse.text.tokens import Tokeniser
@@ -65,7 +64,7 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class ProbeScore:
+class ProbeScore(Figures):
     """The accuracy of a classifier in percent, its 95 % interval, and chance."""
 
     name: str
@@ -76,10 +75,6 @@ class ProbeScore:
     trained: int
     tested: int
     signature: Signature
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return json_fields(self)
 
     def __str__(self) -> str:
         """The line to print."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from muse.errors import Mismatch
 from muse.evaluation.classifier import Regressions
 from muse.evaluation.score import (
+    Figures,
     Interval,
     Signature,
-    json_fields,
     lexicon_name,
     percentile_interval,
     space_signature,
@@ -43,7 +43,7 @@ Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SimilarityScore:
+class SimilarityScore(Figures):
     """Pearson's and Spearman's correlation, -1 to 1, with 95 % intervals, over the covered pairs."""
 
     pearson: float
@@ -54,10 +54,6 @@ class SimilarityScore:
     covered: int
     coverage: float
     signature: Signature
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return json_fields(self)
 
     def __str__(self) -> str:
         """The lines to print."""
@@ -168,7 +164,7 @@ def _ratings(space: AlignedSpace, rated: Lexicon, source: str, target: str) -> V
 
 
 @dataclass(frozen=True)
-class StsScore:
+class StsScore(Figures):
     """Pearson's and Spearman's correlation, -1 to 1, with 95 % intervals, over all pairs.
 
     `empty` is the number of pairs in which a sentence has no known word: their cosine is 0.
@@ -181,10 +177,6 @@ class StsScore:
     pairs: int
     empty: int
     signature: Signature
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return json_fields(self)
 
     def __str__(self) -> str:
         """The lines to print."""

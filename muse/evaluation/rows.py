@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from muse.errors import Mismatch
 from muse.evaluation.ranks import Ranks, ranks_and_cosines
 from muse.evaluation.score import (
+    Figures,
     Interval,
     Score,
     Signature,
@@ -43,7 +44,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class RowsScore:
+class RowsScore(Figures):
     """P@1, P@5 and P@10 in percent, mean rank and mean cosine of the counterparts, with 95 % intervals.
 
     `queries` rows were looked up among `targets`; of several counterparts of a row the nearest counts.
@@ -63,10 +64,6 @@ class RowsScore:
     targets: int
     missing: int
     signature: Signature
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return json_fields(self)
 
     def __str__(self) -> str:
         """The lines to print."""

@@ -78,6 +78,14 @@ def json_fields(score: object, *left_out: str) -> dict[str, Any]:
     return {name: plain(value) for name, value in vars(score).items() if name not in left_out}
 
 
+class Figures:
+    """A score whose JSON is all of its fields."""
+
+    def as_json(self) -> dict[str, Any]:
+        """All fields, for JSON."""
+        return json_fields(self)
+
+
 @dataclass(frozen=True)
 class Score:
     """A figure in percent, its 95 % interval if there is one, and its signature.

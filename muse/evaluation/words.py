@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.ranks import Ranks, average_precisions, best_ranks, ranks
 from muse.evaluation.score import (
+    Figures,
     Hits,
     Interval,
     Score,
@@ -48,17 +49,13 @@ SAMPLES = 10_000
 
 
 @dataclass(frozen=True)
-class GroupScore:
+class GroupScore(Figures):
     """P@1 in percent over a group of queries, with its 95 % interval, and their number."""
 
     name: str
     p_at_1: float
     ci95: Interval
     queries: int
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return json_fields(self)
 
     def __str__(self) -> str:
         """The line to print."""
@@ -332,7 +329,7 @@ def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Figures):
     """The difference of two P@1 in percentage points over common `queries`, its 95 % interval, and p.
 
     `first` and `second` are the P@1 over these queries, `only_first` and `only_second` the numbers of them
@@ -347,10 +344,6 @@ class Comparison:
     second: float
     only_first: int
     only_second: int
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return json_fields(self)
 
     def __str__(self) -> str:
         """The line to print."""
