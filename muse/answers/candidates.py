@@ -54,8 +54,8 @@ class NeighbourLists:
         found = nearest_both(source, target, NEAREST)
         cosines, names = ([one.numpy() for one in part] for part in zip(*found, strict=True))
         own, other = (side[:, :HUBNESS_K].mean(axis=1) for side in cosines)
-        columns, csls = by_csls(cosines[0], names[0], own, other)
-        rows, csls_back = by_csls(cosines[1], names[1], other, own)
+        columns, csls = best_by_csls(cosines[0], names[0], own, other)
+        rows, csls_back = best_by_csls(cosines[1], names[1], other, own)
         counts = _named(columns, len(rows)), _named(rows, len(columns))
         return cls(columns, csls, rows, csls_back, own, other, *counts)
 
@@ -103,7 +103,7 @@ def nearest_both(source: Matrix, target: Matrix, k: int) -> tuple[Neighbours, Ne
     return found.of_source, found.of_target
 
 
-def by_csls(cosines: Floats, names: Numbers, own: Floats, other: Floats) -> tuple[Numbers, Floats]:
+def best_by_csls(cosines: Floats, names: Numbers, own: Floats, other: Floats) -> tuple[Numbers, Floats]:
     """The NEIGHBOURS best (n, k) of the nearest (n, j) and their CSLS, by hubness (n,) and (m,)."""
     csls = 2 * cosines - own[:, None] - other[names]
     order = np.argsort(-csls, axis=1, kind="stable")[:, :NEIGHBOURS]

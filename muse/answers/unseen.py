@@ -16,7 +16,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.answers.candidates import BACK, HUBNESS_K, NEAREST, SPELLED, Candidates, NeighbourLists, by_csls
+from muse.answers.candidates import (
+    BACK,
+    HUBNESS_K,
+    NEAREST,
+    SPELLED,
+    Candidates,
+    NeighbourLists,
+    best_by_csls,
+)
 from muse.answers.evidence import Views, gather
 from muse.answers.model import AnswerModel, best_answers
 from muse.answers.outside import OutsideScores
@@ -164,7 +172,7 @@ class UnseenAnswers:
         found = nearest(torch.from_numpy(rows), torch.from_numpy(targets), min(NEAREST, len(targets)))
         cosines, names = found.scores.numpy(), found.indices.numpy()
         own = cosines[:, :HUBNESS_K].mean(axis=1)
-        columns, csls = by_csls(cosines, names, own, self.hubness_back)
+        columns, csls = best_by_csls(cosines, names, own, self.hubness_back)
         least = self.csls_back[:, min(BACK, self.csls_back.shape[1]) - 1]
         best = np.nonzero(csls >= least[columns])
         none, no_names = np.zeros((len(targets), 0), np.int64), np.zeros((len(rows), 2), np.int64)
