@@ -246,16 +246,16 @@ def _rows(space: AlignedSpace, language: str, words: Sequence[str]) -> Matrix:
 class StoreFiles:
     """A store and the file that its mapped rows are written to, as float16 if `half`.
 
-    `column` is the one that has the vectors where several do. With `into`, rows are brought among the
-    unchanged rows of that language. What rows have beside ids and vectors is copied where the format of the
-    other file can have it, unless they are `bare`.
+    `column` is the one that has the vectors where several do. With `among`, rows are brought among
+    the unchanged rows of that language. What rows have beside ids and vectors is copied where the format of
+    the other file can have it, unless they are `bare`.
     """
 
     path: Path
     out: Path
     column: str | None = None
     half: bool = False
-    into: str | None = None
+    among: str | None = None
     bare: bool = False
 
     def payload_of(self, payload: Payload | None) -> Payload | None:
@@ -283,10 +283,10 @@ def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress:
     """
     path, out = files.path, files.out
     check_store_file(out, half=files.half)
-    queries = None if files.into is None else into_store(space, language, files.into)
+    queries = None if files.among is None else into_store(space, language, files.among)
     k = len(space.side(language).mapping)
-    if files.into is not None:
-        k = space.side(files.into).mapping.shape[1]
+    if files.among is not None:
+        k = space.side(files.among).mapping.shape[1]
     with open_table(path, files.column) as table:
         space.check_raw(language, table.dimension, str(path))
         blocks = progress.through(
