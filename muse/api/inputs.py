@@ -39,7 +39,7 @@ FEW_KNOWN = 0.2  # the share of words with a vector below which a warning says s
 
 
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class RunInputs:
     """The vectors read: the languages to map, the target, and languages for detours only."""
 
     sources: dict[str, SideToSave]
@@ -52,7 +52,7 @@ class Inputs:
         return {side.vectors.language: len(side.vectors) for side in sides}
 
 
-def read_inputs(config: AlignConfig, progress: Progress) -> Inputs:
+def read_inputs(config: AlignConfig, progress: Progress) -> RunInputs:
     """Every language, read and checked; the target first."""
     files = dict(zip(config.src, source_files(config), strict=True))
     files |= dict(zip(config.via, via_files(config), strict=True))
@@ -65,7 +65,7 @@ def read_inputs(config: AlignConfig, progress: Progress) -> Inputs:
         sides[language] = read_side(config, language, given, progress)
         lexicon = config.lexicon if language in config.src else None
         check_pair(sides[language].vectors, target.vectors, lexicon)
-    return Inputs(
+    return RunInputs(
         {language: sides[language] for language in config.src},
         target,
         {language: sides[language] for language in config.via},

@@ -20,7 +20,7 @@ import numpy as np
 from muse.answers.outside import OutsideScores
 from muse.api.answers import AnswersReport, Known, choose_answers
 from muse.api.inputs import (
-    Inputs,
+    RunInputs,
     check_outside,
     hints,
     is_given,
@@ -200,7 +200,7 @@ def _run(
     )  # fmt: skip
 
 
-def _learned(config: AlignConfig, inputs: Inputs, runtime: Runtime) -> LearnedMany:
+def _learned(config: AlignConfig, inputs: RunInputs, runtime: Runtime) -> LearnedMany:
     """What is learned; if it cannot be, nothing is kept to resume, and an interrupted run says how to."""
     try:
         return learn_many(
@@ -230,7 +230,7 @@ def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:
         )
 
 
-def _outside(config: AlignConfig, inputs: Inputs, device: str, progress: Progress) -> OutsideScores | None:
+def _outside(config: AlignConfig, inputs: RunInputs, device: str, progress: Progress) -> OutsideScores | None:
     """What an encoder or a program knows of translations, if the settings name one."""
     if not is_given(config):
         return None
@@ -240,7 +240,7 @@ def _outside(config: AlignConfig, inputs: Inputs, device: str, progress: Progres
 
 def _answers(
     config: AlignConfig,
-    inputs: Inputs,
+    inputs: RunInputs,
     learned: LearnedMany,
     aligned: AlignedSpace,
     outside: OutsideScores | None,
@@ -285,7 +285,7 @@ def _direction(config: AlignConfig) -> tuple[str, str] | None:
     return (config.src[0], pivot) if pivot is not None and len(config.src) == 1 else None
 
 
-def _of_rows(config: AlignConfig, inputs: Inputs) -> AlignConfig:
+def _of_rows(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
     """The config with the settings for rows, which the space records, if no two languages have words."""
     mapped = [side.vectors for side in (*inputs.sources.values(), *inputs.via.values())]
     if inputs.target.vectors.ranked and any(side.ranked for side in mapped):
@@ -295,7 +295,7 @@ def _of_rows(config: AlignConfig, inputs: Inputs) -> AlignConfig:
     return config.for_unranked_rows()
 
 
-def _of_repeated(config: AlignConfig, inputs: Inputs) -> AlignConfig:
+def _of_repeated(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
     """The config with pairs of rows in place of pairs of ids that several rows have."""
     if config.lexicon is None or inputs.target.vectors.ranked or len(inputs.sources) > 1:
         return config
@@ -320,7 +320,7 @@ def _of_repeated(config: AlignConfig, inputs: Inputs) -> AlignConfig:
     return replace(config, lexicon=found.lexicon)
 
 
-def _others(config: AlignConfig, inputs: Inputs) -> Others:
+def _others(config: AlignConfig, inputs: RunInputs) -> Others:
     """The languages for detours only: `--via`, and the languages of the saved space that did not fail."""
     saved = []
     if config.into is not None:
@@ -334,7 +334,7 @@ def _others(config: AlignConfig, inputs: Inputs) -> Others:
     return Others([side.vectors for side in inputs.via.values()], saved)
 
 
-def _checkpoint(config: AlignConfig, inputs: Inputs) -> Checkpoint:
+def _checkpoint(config: AlignConfig, inputs: RunInputs) -> Checkpoint:
     """The checkpoints beside the space, cleared unless resumed; BadSetting if they are of another run."""
     learning = config.of_learning()
     pairs = [_pairs_digest(lexicon) for lexicon in (learning.lexicon, learning.hints)]
@@ -377,7 +377,7 @@ def _signatures(config: AlignConfig, learned: LearnedMany, words: Mapping[str, i
 
 def _save(
     config: AlignConfig,
-    inputs: Inputs,
+    inputs: RunInputs,
     learned: LearnedMany,
     signatures: Mapping[str, Signature],
     before: dict[str, Any],
