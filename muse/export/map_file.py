@@ -13,6 +13,7 @@ A row of zeros, which points nowhere, stays one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -120,46 +121,84 @@ def _as_onnx(found: PortableMap) -> bytes:
     except ImportError:
         raise _missing("onnx") from None
     constants = {"least": np.array([SMALL], np.float32), "weight": np.ascontiguousarray(found.weight.T)}
-    nodes, rows, means = [], "vectors", iter(found.means)
-    shifts = iter(found.shifts)
-    for place, step in enumerate((*found.steps, "map", "unit", *("shift", "unit") * len(found.shifts))):
-        after = f"rows.{place}"
+    graph = _Graph(helper.make_node, constants)
+    means, shifts = iter(found.means), iter(found.shifts)
+    for step in (*found.steps, "map", "unit", *("shift", "unit") * len(found.shifts)):
         if step == "unit":
-            nodes.append(helper.make_node("ReduceL2", [rows], [f"length.{place}"], axes=[1], keepdims=1))
-            nodes.append(helper.make_node("Max", [f"length.{place}", "least"], [f"divisor.{place}"]))
-            nodes.append(helper.make_node("Div", [rows, f"divisor.{place}"], [after]))
+            graph.divide_by_length()
         elif step == "centre":
-            constants[f"mean.{place}"] = next(means)
-            nodes.append(helper.make_node("Sub", [rows, f"mean.{place}"], [after]))
+            graph.shift("Sub", "mean", next(means))
         elif step == "shift":
-            constants[f"shift.{place}"] = next(shifts)
-            nodes.append(helper.make_node("Add", [rows, f"shift.{place}"], [after]))
-        elif (hidden := found.hidden) is None:
-            nodes.append(helper.make_node("MatMul", [rows, "weight"], [after]))
+            graph.shift("Add", "shift", next(shifts))
         else:
-            constants |= {"inner": hidden.inner.T, "bias": hidden.bias, "outer": hidden.outer.T}
-            nodes.append(helper.make_node("MatMul", [rows, "inner"], ["sums"]))
-            nodes.append(helper.make_node("Add", ["sums", "bias"], ["inputs"]))
-            nodes.append(helper.make_node("Relu", ["inputs"], ["units"]))
-            nodes.append(helper.make_node("MatMul", ["units", "outer"], ["added"]))
-            nodes.append(helper.make_node("MatMul", [rows, "weight"], ["product"]))
-            nodes.append(helper.make_node("Add", ["product", "added"], [after]))
-        rows = after
-    # A row of zeros stays one: what the means made of it is taken out again.
-    nodes.append(helper.make_node("ReduceL2", ["vectors"], ["given"], axes=[1], keepdims=1))
-    nodes.append(helper.make_node("Sign", ["given"], ["known"]))
-    nodes.append(helper.make_node("Mul", [rows, "known"], ["mapped"]))
+            graph.map(found.hidden)
+    graph.keep_zeros()
     k, d = found.weight.shape
     ends = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, ["rows", width])
         for name, width in (("vectors", d), ("mapped", k))
     ]
-    kept = [numpy_helper.from_array(np.asarray(one, np.float32), name) for name, one in constants.items()]
-    graph = helper.make_graph(nodes, f"map of {found.language}", ends[:1], ends[1:], kept)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="muse")
+    kept = [
+        numpy_helper.from_array(np.asarray(one, np.float32), name) for name, one in graph.constants.items()
+    ]
+    made = helper.make_graph(graph.nodes, f"map of {found.language}", ends[:1], ends[1:], kept)
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="muse")
     model.ir_version = 8  # that of the operators: later ones are refused by older runtimes
     helper.set_model_props(model, found.metadata)
     return bytes(model.SerializeToString())
+
+
+class _Graph:
+    """The nodes of an ONNX graph, from `vectors` to `mapped`, a step after another, and its constants.
+
+    `node` makes a node of an operation and the names of what goes in and comes out.
+    """
+
+    def __init__(self, node: Callable[..., Any], constants: dict[str, Matrix]) -> None:
+        self._node, self.constants = node, constants
+        self.nodes: list[Any] = []
+        self._rows, self._steps = "vectors", 0
+
+    def divide_by_length(self) -> None:
+        """Rows of unit length; those of zeros stay."""
+        length, divisor = f"length.{self._steps}", f"divisor.{self._steps}"
+        self._add("ReduceL2", self._rows, to=length, axes=[1], keepdims=1)
+        self._add("Max", length, "least", to=divisor)
+        self._step("Div", divisor)
+
+    def shift(self, operation: str, name: str, by: Matrix) -> None:
+        """All rows less a mean, or with a shift added, (d,)."""
+        name = f"{name}.{self._steps}"
+        self.constants[name] = by
+        self._step(operation, name)
+
+    def map(self, hidden: HiddenLayer | None) -> None:
+        """The product of the rows and the `weight` (d, k), with what hidden units add."""
+        if hidden is None:
+            self._step("MatMul", "weight")
+            return
+        self.constants |= {"inner": hidden.inner.T, "bias": hidden.bias, "outer": hidden.outer.T}
+        self._add("MatMul", self._rows, "inner", to="sums")
+        self._add("Add", "sums", "bias", to="inputs")
+        self._add("Relu", "inputs", to="units")
+        self._add("MatMul", "units", "outer", to="added")
+        self._add("MatMul", self._rows, "weight", to="product")
+        self._rows = "product"
+        self._step("Add", "added")
+
+    def keep_zeros(self) -> None:
+        """The rows `mapped`: a row of zeros stays one, what the means made of it is taken out again."""
+        self._add("ReduceL2", "vectors", to="given", axes=[1], keepdims=1)
+        self._add("Sign", "given", to="known")
+        self._add("Mul", self._rows, "known", to="mapped")
+
+    def _step(self, operation: str, operand: str) -> None:
+        after = f"rows.{self._steps}"
+        self._add(operation, self._rows, operand, to=after)
+        self._rows, self._steps = after, self._steps + 1
+
+    def _add(self, operation: str, *inputs: str, to: str, **attributes: Any) -> None:
+        self.nodes.append(self._node(operation, [*inputs], [to], **attributes))
 
 
 def _missing(package: str) -> MissingExtra:
