@@ -50,7 +50,7 @@ from muse.space import load_space
 
 KEY = ("system", "seed")
 COLUMNS = (
-    *KEY, "lang", "accuracy", "ci95_low", "ci95_high", "unread", "dev", "seconds", "commit", "date",
+    *KEY, "lang", "pairs", "accuracy", "ci95_low", "ci95_high", "unread", "dev", "seconds", "commit", "date",
 )  # fmt: skip
 MODEL = (
     "objective", "seed", *(f"perplexity_{name}" for name in LANGUAGES),
@@ -107,9 +107,10 @@ class Bench:
             ).fields  # fmt: skip
             low, high = found["ci95"]
             yield {
-                "system": system, "seed": self.seed, "lang": language, "accuracy": found["accuracy"],
-                "ci95_low": low, "ci95_high": high, "unread": found["unread"], "dev": told["score"],
-                "seconds": told["seconds"]["training"], "commit": commit(), "date": today(),
+                "system": system, "seed": self.seed, "lang": language, "pairs": found["pairs"],
+                "accuracy": found["accuracy"], "ci95_low": low, "ci95_high": high, "unread": found["unread"],
+                "dev": told["score"], "seconds": told["seconds"]["training"], "commit": commit(),
+                "date": today(),
             }  # fmt: skip
 
     def model(self, objective: str, trained: Trained) -> Row:
@@ -234,8 +235,8 @@ def of_words(name: str) -> Callable[[Bench], Iterator[Row]]:
             hits = answer(tested.rows) == tested.labels
             low, high = bootstrap_interval(hits, np.random.default_rng(0))
             yield {
-                "system": name, "seed": bench.seed, "lang": language, "accuracy": 100 * hits.mean(),
-                "ci95_low": low, "ci95_high": high, "unread": "",
+                "system": name, "seed": bench.seed, "lang": language, "pairs": len(hits),
+                "accuracy": 100 * hits.mean(), "ci95_low": low, "ci95_high": high, "unread": "",
                 "dev": accuracy(dev.labels, answer(dev.rows)), "seconds": seconds, "commit": commit(),
                 "date": today(),
             }  # fmt: skip
@@ -293,12 +294,12 @@ SYSTEMS: dict[str, Callable[[Bench], Iterator[Row]]] = {
 
 def show(rows: Sequence[dict[str, str]]) -> None:
     """Prints the accuracy by system and language, means over seeds with minimum and maximum."""
-    cells: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    cells: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in rows:
-        cells[one["system"]][one["lang"]].append(float(one["accuracy"]))
-    header(["system", *LANGUAGES])
-    for system, found in cells.items():
-        row([system, *(_range(found[language]) for language in LANGUAGES)])
+        cells[one["system"], one["pairs"]][one["lang"]].append(float(one["accuracy"]))
+    header(["system", "pairs", *LANGUAGES])
+    for name, found in cells.items():
+        row([*name, *(_range(found[language]) for language in LANGUAGES)])
 
 
 def _range(values: Sequence[float]) -> str:
