@@ -88,19 +88,7 @@ def words(space: Path, options: dict[str, Any]) -> Report:
         check_comparable(loaded, other, source, target)
     fields, lines = {}, []
     for retrieval in retrievals(options["methods"], options["backend"]):
-        score = _score(loaded, lexicon, retrieval, options)
-        fields[retrieval.method], shown = score.as_json(), _shown(score)
-        if score.answers == "all":
-            alone = _score(loaded.by_csls(), lexicon, retrieval, options)
-            compared, more = _against(score, alone, options, "CSLS alone")
-            fields[retrieval.method]["by_csls"] = {**alone.as_json(), "difference": compared}
-            shown += more
-        if other is not None:
-            theirs = _score(other, lexicon, retrieval, options)
-            compared, more = _against(score, theirs, options, str(options["against"]))
-            compared |= {"p_at_1": theirs.p_at_1, "signature": str(theirs.signature)}
-            fields[retrieval.method]["against"] = compared
-            shown += more
+        fields[retrieval.method], shown = _compared(loaded, other, lexicon, retrieval, options)
         lines += shown
     found = next(iter(fields.values())) if len(fields) == 1 else fields
     if options["hubness"]:
@@ -117,6 +105,29 @@ def _warn_of_unknown(space: AlignedSpace, lexicon: Lexicon, source: str, target:
         log.warning("the dictionary seems to be from %s to %s: swap --src and --tgt", target, source)
     else:
         warn_of_dictionary(space, lexicon, source, target)
+
+
+def _compared(
+    space: AlignedSpace,
+    other: AlignedSpace | None,
+    lexicon: Lexicon,
+    retrieval: Retrieval,
+    options: dict[str, Any],
+) -> Report:
+    """The score of a space, that of CSLS alone where it has other answers, and that of the `other` space."""
+    score = _score(space, lexicon, retrieval, options)
+    fields, lines = score.as_json(), _shown(score)
+    if score.answers == "all":
+        alone = _score(space.by_csls(), lexicon, retrieval, options)
+        compared, more = _against(score, alone, options, "CSLS alone")
+        fields["by_csls"] = {**alone.as_json(), "difference": compared}
+        lines += more
+    if other is not None:
+        theirs = _score(other, lexicon, retrieval, options)
+        compared, more = _against(score, theirs, options, str(options["against"]))
+        fields["against"] = compared | {"p_at_1": theirs.p_at_1, "signature": str(theirs.signature)}
+        lines += more
+    return fields, lines
 
 
 def _score(space: AlignedSpace, lexicon: Lexicon, retrieval: Retrieval, options: dict[str, Any]) -> WordScore:
@@ -300,30 +311,15 @@ def _of_store(space: Path, options: dict[str, Any]) -> Report:
     require(options, "--source FILE")
     import numpy as np
 
-    from muse.errors import Mismatch
     from muse.evaluation.rows import evaluate_store
     from muse.evaluation.score import gold_name
     from muse.files import read_vectors
-    from muse.files.rows import is_rows
     from muse.files.vectors.formats import open_table
 
     loaded = open_space(space, options["device"], options["quiet"])
     source, target = choose_direction(loaded, options["source"], options["target"])
     queries = read_vectors(options["source_file"], language=source, column=options["source_column"])
-    native = None
-    if options["target_file"] is not None:
-        native = read_vectors(options["target_file"], language=target, column=options["target_column"])
-        loaded.check_raw(target, native.dimension, str(options["target_file"]))
-        if len(native) != len(queries):
-            raise Mismatch(
-                f"{options['target_file']}: row i must be query i of {options['source_file']}, got "
-                f"{len(native)} rows for {len(queries)} queries; encode the same queries by both models"
-            )
-    elif is_rows(options["source_file"]) or is_rows(options["store"]):
-        raise Mismatch(
-            f"{options['source_file']}: without --target, queries and rows of the store need ids, got row "
-            "numbers; give the same queries by the store's own model as --target"
-        )
+    native = _native(loaded, target, len(queries), options)
     with open_table(options["store"], options["column"]) as table:
         score = evaluate_store(
             loaded, queries, native, (target, table),
@@ -335,6 +331,29 @@ def _of_store(space: Path, options: dict[str, Any]) -> Report:
         verdict = "reached" if fields["passed"] else "not reached"
         lines.append(f"{verdict}: recall@10 of at least {100 * least:g}")
     return fields, lines
+
+
+def _native(space: AlignedSpace, language: str, count: int, options: dict[str, Any]) -> Vectors | None:
+    """The `count` queries by the store's own model; None where they are rows of the store, known by ids."""
+    from muse.errors import Mismatch
+    from muse.files import read_vectors
+    from muse.files.rows import is_rows
+
+    if options["target_file"] is None:
+        if is_rows(options["source_file"]) or is_rows(options["store"]):
+            raise Mismatch(
+                f"{options['source_file']}: without --target, queries and rows of the store need ids, got "
+                "row numbers; give the same queries by the store's own model as --target"
+            )
+        return None
+    native = read_vectors(options["target_file"], language=language, column=options["target_column"])
+    space.check_raw(language, native.dimension, str(options["target_file"]))
+    if len(native) != count:
+        raise Mismatch(
+            f"{options['target_file']}: row i must be query i of {options['source_file']}, got "
+            f"{len(native)} rows for {count} queries; encode the same queries by both models"
+        )
+    return native
 
 
 def _side(space: AlignedSpace, language: str, file: Path | None, column: str | None) -> Vectors:
