@@ -24,7 +24,7 @@ from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
 from muse.learn.joint import JointConfig, refine_jointly
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.supervise.choice import Start, choose
+from muse.learn.supervise.choice import ChoiceConfig, Start, choose
 from muse.learn.supervise.cross_validation import trimmed
 from muse.learn.supervise.evidence import Evidence, Maps, gather
 from muse.learn.supervise.induced import (
@@ -161,7 +161,7 @@ def without_mistakes(runtime: Runtime) -> Found:
 def chosen(runtime: Runtime) -> Found:
     start = Maps.of_mapping(torch.from_numpy(TURN).to(runtime.device))
     maps, supervision = choose(
-        evidence(runtime, WRONG), [Start("gromov", start)], fixed=False, seed=[0], runtime=runtime
+        evidence(runtime, WRONG), [Start("gromov", start)], ChoiceConfig(), seed=[0], runtime=runtime
     )
     return [*maps.sides, float(supervision.right), supervision.chance]
 

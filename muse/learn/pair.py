@@ -23,7 +23,7 @@ from muse.learn.auto import Candidate, best, candidates, improve, initialisation
 from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
 from muse.learn.initialise.components import in_smaller_space
 from muse.learn.settings import AlignConfig
-from muse.learn.supervise.choice import Start, Supervision, are_few, choose
+from muse.learn.supervise.choice import ChoiceConfig, Start, Supervision, are_few, choose
 from muse.learn.supervise.cross_validation import wilson
 from muse.learn.supervise.evidence import Evidence, Maps, gather
 from muse.learn.tune import tune
@@ -257,9 +257,12 @@ def _judged_on_pairs(
     """The alignment that translates held-out pairs best, `alone` among the candidates."""
     initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
     alignment, supervision = learn_from_pairs(
-        evidence, unsupervised=_starts(alone), fixed=config.fixed_target or not config.reweights,
-        plain=config.refinement is None, regress=not config.ranked, seed=config.seed,
-        runtime=runtime.skip_parts(),
+        evidence, _starts(alone),
+        ChoiceConfig(
+            fixed=config.fixed_target or not config.reweights, plain=config.refinement is None,
+            regress=not config.ranked,
+        ),
+        seed=config.seed, runtime=runtime.skip_parts(),
     )  # fmt: skip
     supervision = replace(supervision, noun=source.noun)
     rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
@@ -288,27 +291,21 @@ def _starts(alone: Learned | None) -> list[Candidate]:
 
 def learn_from_pairs(
     evidence: Evidence,
-    *,
     unsupervised: Sequence[Candidate],
-    fixed: bool,
-    plain: bool,
-    regress: bool = False,
+    config: ChoiceConfig,
+    *,
     seed: int,
     runtime: Runtime,
 ) -> tuple[Alignment, Supervision]:
     """The alignment chosen by cross-validation on the pairs of `evidence`, and how it was chosen.
 
-    `unsupervised` were learned without the pairs: candidates, and starts of self-learning. `fixed`, `plain`
-    and `regress` as in `choose`.
+    `unsupervised` were learned without the pairs: candidates, and starts of self-learning.
     """
     starts = [
         Start(one.alignment.method, _maps(one.alignment, evidence), one.verdict.label == "failed")
         for one in unsupervised
     ]
-    maps, supervision = choose(
-        evidence, starts, fixed=fixed, plain=plain, regress=regress, seed=[seed, *AlignStream.PAIRS],
-        runtime=runtime,
-    )  # fmt: skip
+    maps, supervision = choose(evidence, starts, config, seed=[seed, *AlignStream.PAIRS], runtime=runtime)
     alignment = _alignment(maps, evidence, f"dictionary:{supervision.chosen}")
     if supervision.into_store is not None and alignment.target_map is None:
         alignment = replace(alignment, store_map=_store_map(supervision.into_store.maps))

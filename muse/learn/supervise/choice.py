@@ -182,17 +182,27 @@ def _held_out(right: int, tested: int) -> dict[str, Any]:
     return {"held_out_p_at_1": round(100 * right / tested, 2), "ci95": interval}
 
 
+@dataclass(frozen=True)
+class ChoiceConfig:
+    """Which methods there are to choose from.
+
+    With `fixed` the target does not move; with `plain` Procrustes is the only candidate; with `regress`, for
+    rows in no order, regressions take the place of what is trained, and of equals the one that keeps most
+    neighbours wins.
+    """
+
+    fixed: bool = False
+    plain: bool = False
+    regress: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class HeldOutTrials:
-    """What the methods are tested with.
-
-    `fixed` leaves the target as it is, `regress` counts the neighbours that are kept, too.
-    """
+    """What the methods are tested with."""
 
     folds: Folds
     search: HeldOutSearch
-    fixed: bool
-    regress: bool
+    config: ChoiceConfig
     seed: Sequence[int]
     tick: Tick
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -200,14 +210,14 @@ class HeldOutTrials:
     def maps(self, method: Method, evidence: Evidence, *, last: bool = False) -> Maps:
         """The maps of a method, which leave the target as it is where that is asked for."""
         found = method.fit(evidence, last)
-        return found.into_target() if self.fixed else found
+        return found.into_target() if self.config.fixed else found
 
     def test(self, method: Method) -> MethodScore:
         """The method, tested on the folds."""
         began = time.perf_counter()
         fits = self.fits(method)
         ranks = held_out(fits, self.folds, self.search)
-        kept = kept_neighbours(fits, self.folds, self.search) if self.regress else None
+        kept = kept_neighbours(fits, self.folds, self.search) if self.config.regress else None
         tested = MethodScore(method, fits, ranks, time.perf_counter() - began, kept)
         self.tick(next(self.numbers))
         share = f"P@1 {ranks.p_at_1:.1f}" if len(ranks.ranks) else "no P@1"
@@ -220,11 +230,11 @@ class HeldOutTrials:
 
     def self_learning(self, name: str, start: Method, config: CanonicalConfig) -> MethodScore:
         """The same, by another name."""
-        return self.test(self_learning_method(name, start, config, self.rng, ranked=not self.regress))
+        return self.test(self_learning_method(name, start, config, self.rng, ranked=not self.config.regress))
 
     def fits(self, method: Method) -> list[Maps]:
         """The maps fitted without one fold after the other, to fewer of them for a slow method."""
-        fewer = method.slow or self.regress
+        fewer = method.slow or self.config.regress
         most = self.folds.enough(TESTED) if fewer else self.folds.number
         return [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
 
@@ -241,37 +251,37 @@ def are_few(evidence: Evidence) -> bool:
 def choose(
     evidence: Evidence,
     starts: Sequence[Start],
+    config: ChoiceConfig,
     *,
-    fixed: bool,
-    plain: bool = False,
-    regress: bool = False,
     seed: Sequence[int],
     runtime: Runtime,
 ) -> tuple[Maps, Supervision]:
     """The maps of the method chosen by cross-validation, fitted to all pairs, and how it was chosen.
 
     `starts` are maps learned without the pairs, simplest first: candidates themselves, and starts of
-    self-learning. Few pairs overrule one that succeeded only if they are sure: by two standard errors. With
-    `fixed` the target does not move; with `plain` Procrustes is the only candidate; with `regress`, for rows
-    in no order, regressions take the place of what is trained, and of equals the one that keeps most
-    neighbours wins.
+    self-learning. Few pairs overrule one that succeeded only if they are sure: by two standard errors.
     """
     rng = np.random.default_rng([*seed, 0])
-    folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng, OF_ROWS if regress else None)
+    folds, search = (
+        Folds.of(evidence, rng),
+        HeldOutSearch.of(evidence, rng, OF_ROWS if config.regress else None),
+    )
     with runtime.progress.stage(
         "learning from pairs",
-        1 if plain else _steps(evidence, starts, regress),
+        1 if config.plain else _steps(evidence, starts, config.regress),
         "methods",
         may_end_early=True,
     ) as tick:
-        choice = HeldOutTrials(folds, search, fixed, regress, seed, tick)
-        tested = [choice.test(procrustes_method())] if plain else _tested(choice, starts)
+        choice = HeldOutTrials(folds, search, config, seed, tick)
+        tested = [choice.test(procrustes_method())] if config.plain else _tested(choice, starts)
         overruling = len(evidence) < LEAST_TO_TRAIN and _is_led_by_a_start(tested, starts)
-        if regress and not overruling:
+        if config.regress and not overruling:
             best = keeping_most(tested)
         else:
             best = simplest(tested, SURE if overruling else 1.0)
-        into_store, tested = choose_into_store(choice, tested) if regress and fixed else (None, tested)
+        into_store = None
+        if config.regress and config.fixed:
+            into_store, tested = choose_into_store(choice, tested)
         maps = choice.maps(best.method, evidence, last=True)
         found = held_out(best.fits, folds, HeldOutSearch.of(evidence, rng, FINAL))
     supervision = Supervision(
@@ -305,7 +315,9 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
     evidence = choice.folds.evidence
     trains = len(evidence) >= LEAST_TO_TRAIN
     rotations = [choice.test(procrustes_method())]
-    if not choice.regress:  # of rows, self-learning finds more from the same start, and keeps the pairs
+    if (
+        not choice.config.regress
+    ):  # of rows, self-learning finds more from the same start, and keeps the pairs
         rotations.append(choice.test(refined_method(choice.rng)))
     whitened = choice.test(whitened_method())
     grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
@@ -320,7 +332,7 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
         (inducing if serves and not start.failed else others).extend([given, *grown])
     inducing += _induced(choice, grid[config], config, transports=are_few(evidence) and not inducing)
     fitted = [*rotations, whitened, *canonicals, *others]
-    if choice.regress:
+    if choice.config.regress:
         return [*inducing, *fitted, *_regressions(choice, [rotations[0], *inducing, *others])]
     best = max((*inducing, *canonicals, *others), key=lambda one: one.score)
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if trains else []
@@ -334,9 +346,9 @@ def _induced(
 
     Of rows, self-learning goes on from the better of the two alone: it takes most of the time.
     """
-    found, from_both = list[MethodScore](), not choice.regress
+    found, from_both = list[MethodScore](), not choice.config.regress
     if transports:
-        transport = choice.test(transport_method(config, ranked=not choice.regress))
+        transport = choice.test(transport_method(config, ranked=not choice.config.regress))
         better = transport.score >= canonical.score
         if better or from_both:
             found.append(choice.self_learning_from(transport.method, config))

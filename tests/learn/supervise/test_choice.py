@@ -10,7 +10,7 @@ import scipy.stats
 import torch
 
 from muse.learn.supervise import choice
-from muse.learn.supervise.choice import LEAST_TO_TRAIN, MethodScore, Start, choose, simplest
+from muse.learn.supervise.choice import LEAST_TO_TRAIN, ChoiceConfig, MethodScore, Start, choose, simplest
 from muse.learn.supervise.cross_validation import (
     Folds,
     HeldOutConfig,
@@ -148,18 +148,18 @@ def test_the_simplest_within_one_standard_error() -> None:
 @pytest.mark.slow
 def test_a_dictionary_of_a_related_language() -> None:
     known = evidence(200, noise=0.05)
-    maps, supervision = choose(known, [], fixed=False, seed=[0], runtime=Runtime())
+    maps, supervision = choose(known, [], ChoiceConfig(), seed=[0], runtime=Runtime())
     fields = supervision.as_json()
     assert fields["held_out_p_at_1"] > 90 and fields["chance"] < 1
     assert fields["ci95"][0] < fields["held_out_p_at_1"] <= fields["ci95"][1]
     assert fields["chosen"] in [one["name"] for one in fields["candidates"]]
-    again, _ = choose(known, [], fixed=False, seed=[0], runtime=Runtime())
+    again, _ = choose(known, [], ChoiceConfig(), seed=[0], runtime=Runtime())
     assert torch.equal(maps.source, again.source) and torch.equal(maps.target, again.target)
 
 
 @pytest.mark.slow
 def test_a_fixed_target_does_not_move() -> None:
-    maps, _ = choose(evidence(200, noise=0.05), [], fixed=True, seed=[0], runtime=Runtime())
+    maps, _ = choose(evidence(200, noise=0.05), [], ChoiceConfig(fixed=True), seed=[0], runtime=Runtime())
     assert torch.equal(maps.target, torch.eye(20))
 
 
@@ -170,7 +170,7 @@ def test_a_dictionary_of_strangers_is_no_better_than_chance() -> None:
     known = Evidence(
         source.tensor(), target.tensor(), torch.stack([rows, rows], dim=1), torch.ones(200), (600, 600)
     )
-    _, found = choose(known, [], fixed=False, seed=[0], runtime=Runtime())
+    _, found = choose(known, [], ChoiceConfig(), seed=[0], runtime=Runtime())
     low, high = found.as_json()["ci95"]
     assert low < 1 and high < 6
     verdict = with_pairs(Verdict("aligned", 0.99, 0.5, 0.5), found.right, found.tested, found.chance / 100)
@@ -189,7 +189,7 @@ def test_few_pairs_overrule_a_start_that_succeeded_only_if_they_are_sure(
     monkeypatch.setattr(choice, "_tested", lambda *_: scores)
     start = Start("start", scores[0].method.fit(evidence(pairs), True), failed)
     known = evidence(pairs)
-    _, found = choose(known, [start], fixed=False, seed=[0], runtime=Runtime())
+    _, found = choose(known, [start], ChoiceConfig(), seed=[0], runtime=Runtime())
     assert found.chosen == chosen
 
 
@@ -199,7 +199,7 @@ def test_a_start_that_failed_comes_after_its_equals_and_transport() -> None:
 
     def tried(failed: bool, pairs: int = 6) -> list[str]:
         start = Start("start", maps, failed)
-        _, found = choose(evidence(pairs, noise=0.05), [start], fixed=False, seed=[0], runtime=Runtime())
+        _, found = choose(evidence(pairs, noise=0.05), [start], ChoiceConfig(), seed=[0], runtime=Runtime())
         return [str(one["name"]) for one in found.candidates]
 
     trusted, failed = tried(failed=False), tried(failed=True)
@@ -214,12 +214,12 @@ def test_a_start_that_failed_comes_after_its_equals_and_transport() -> None:
 def test_a_start_that_failed_is_taken_where_it_is_better() -> None:
     known = evidence(300, noise=0.05, wrong=0.97)
     start = Start("start", orthogonal(evidence(300, noise=0.05)), failed=True)
-    _, found = choose(known, [start], fixed=False, seed=[0], runtime=Runtime())
+    _, found = choose(known, [start], ChoiceConfig(), seed=[0], runtime=Runtime())
     assert found.chosen == "start"
 
 
 def test_one_pair_cannot_be_tested() -> None:
-    _, found = choose(evidence(1), [], fixed=False, plain=True, seed=[0], runtime=Runtime())
+    _, found = choose(evidence(1), [], ChoiceConfig(plain=True), seed=[0], runtime=Runtime())
     assert (found.tested, found.right, found.p_at_1) == (0, 0, None)
     assert str(found) == "none of 1 pair: too few to test on"
     for fields in (found.as_json(), found.as_json()["candidates"][0]):
@@ -238,7 +238,7 @@ def test_a_slow_method_is_tested_on_fewer_words() -> None:
 def test_regression_is_tried_where_it_is_wanted() -> None:
     known = evidence(60)
     for regress in (False, True):
-        _, found = choose(known, [], fixed=True, regress=regress, seed=[0], runtime=Runtime())
+        _, found = choose(known, [], ChoiceConfig(fixed=True, regress=regress), seed=[0], runtime=Runtime())
         names = [one["name"] for one in found.candidates]
         assert any(name.startswith("ridge:") for name in names) == regress
         assert ("refinement" in names) != regress

@@ -8,6 +8,7 @@ import torch
 from torch.nn.functional import normalize
 
 from muse.learn.supervise.choice import (
+    ChoiceConfig,
     HeldOutTrials,
     MethodScore,
     choose,
@@ -118,7 +119,7 @@ def test_hidden_units_map_queries_where_no_linear_map_does(
     monkeypatch.setattr("muse.learn.supervise.methods.UNITS", 60)
     evidence, rng = bent(600, bend), np.random.default_rng(1)
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
-    choice = HeldOutTrials(folds, search, True, True, [0], silent)
+    choice = HeldOutTrials(folds, search, ChoiceConfig(fixed=True, regress=True), [0], silent)
     tested = [choice.test(ridge_method(3.0)), choice.test(ridge_method(0.03))]
     found, everything = choose_into_store(choice, tested)
     assert found is not None and name in found.method and found.method.startswith("ridge:0.03")
@@ -132,7 +133,9 @@ def test_hidden_units_map_queries_where_no_linear_map_does(
 
 @pytest.mark.slow
 def test_corrections_compete_with_what_is_learned_from_more_pairs() -> None:
-    _, found = choose(known(pairs=60), [], fixed=True, regress=True, seed=[0], runtime=Runtime())
+    _, found = choose(
+        known(pairs=60), [], ChoiceConfig(fixed=True, regress=True), seed=[0], runtime=Runtime()
+    )
     names = {one["name"] for one in found.candidates}
     assert {"procrustes+ridge:0.3,rank:16", "ridge:0.3", "canonical:0.5,0.5", "transport"} <= names
     assert {
