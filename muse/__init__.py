@@ -1,4 +1,4 @@
-"""Aligns the words of two languages without parallel data."""
+"""Align word vectors of two or more languages without parallel data, and use the result."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -155,6 +156,15 @@ def layer(module: str) -> int:
 
 def test_every_module_has_a_layer_and_every_layer_its_modules() -> None:
     assert {package(module) for module in MODULES} == set().union(*LAYERS)
+
+
+def test_contributors_are_told_where_everything_is() -> None:
+    told = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = told.partition("## Where things are")[2].partition("\n## ")[0]
+    named = {name.rstrip("/") for name in re.findall(r"`([a-z/_]+)`", table)}
+    assert {package(module) for module in MODULES} - {"__init__", "__main__"} <= named
+    paths = [PACKAGE / name for name in re.findall(r"`([a-z_]+/[a-z_]+\.py)`", table)]
+    assert paths and all(path.is_file() for path in paths)
 
 
 def test_imports_point_down() -> None:

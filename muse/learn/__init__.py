@@ -2,5 +2,5 @@
 
 `pair` aligns one pair of languages, `many` several. `auto` tries initialisations in turn, `refine`,
 `transport` and `tune` improve one mapping, `joint` several together; `verdict` judges without a dictionary.
-Imports: the core types, progress, files (JSON), the mathematics, search, run. It reads and writes no space.
+It reads and writes no space.
 """

@@ -1,5 +1,4 @@
-"""Search: matrices in; nearest neighbours, scores and probabilities out.
+"""Search: matrices in, nearest neighbours and their scores out.
 
 All nearest-neighbour searches of muse are here: the backends agree, and CSLS is implemented once.
-Imports: errors, installation, procrustes.
 """

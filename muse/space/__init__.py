@@ -1,7 +1,7 @@
 """The aligned space: an Alignment is saved as a folder on disk, and loaded as an AlignedSpace.
 
 Also here are rows for words outside a space: new words, n-grams, the units of another system's vocabulary.
-Imports: the core types, files, normalise, progress, search, text. It never imports learning.
+It never imports learning.
 """
 
 from muse.space.aligned import AlignedSpace, Side

@@ -3,5 +3,4 @@
 word_encoders (X-CBOW, projection, CVM-add), sp, lens, nli (InferSent, translation detection, X-BiLSTM), cmlm,
 bgt, xlm and translator are each described by a `System`. The `registry` maps names to systems, and trains any
 of them for a `TrainingRequest`.
-Imports: files, run, search, text, normalise, space, encoders, translate, training.
 """

@@ -2,5 +2,4 @@
 
 Pairs of sentences in, an encoder's parameters out. An interrupted run can be resumed, and several processes
 can share each batch.
-Imports: run, search, encoders.
 """
