@@ -194,7 +194,7 @@ class RefinedViews:
         return replace(start, refined=refined, answered=answered, maps=maps)
 
     def reversed(self) -> RefinedViews:
-        """The same from target to source."""
+        """The views from target to source."""
         sides = self.mapped.reversed(), self.refined.reversed(), self.halves.reversed()
         maps = None if self.maps is None else self.maps.reversed()
         answered = None if self.answered is None else self.answered.reversed()

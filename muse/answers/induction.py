@@ -183,7 +183,7 @@ def entries_of(
 
 
 def best_entries(space: AlignedSpace, source: str, target: str, *, most: int) -> Iterator[Entry]:
-    """The best translation of each of the `most` frequent words, among as many; probabilities as kept.
+    """The best translation of the `most` frequent words, among the `most` frequent; probabilities as kept.
 
     Without answers by all the evidence, CSLS is calibrated once for the space (`find_calibration`).
     """
@@ -217,7 +217,7 @@ class Counts:
 
 
 def summary(words: int, found: Counts, written: Counts) -> dict[str, Any]:
-    """What a dictionary has of so many words looked up, and how many of them it lacks.
+    """The numbers of pairs and of `words` that were looked up, and how many of these are left out.
 
     `left_out` words are `without_pair` within the limits, or had none that the `format` can represent.
     """

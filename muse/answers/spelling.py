@@ -156,7 +156,7 @@ class CoordinatesConfig:
     """How canonical coordinates are learned.
 
     `ridge` times the mean variance is added to each, coordinates are multiplied by this `power` of their
-    correlation, and at most so many (`most`) are kept.
+    correlation, and at most `most` of them are kept.
     """
 
     ridge: float = REGULARISED

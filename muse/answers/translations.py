@@ -259,7 +259,7 @@ def candidates_of(
     top: int,
     retrieval: Retrieval,
 ) -> Candidates:
-    """The best translations of words with these rows (d,), `top` at least, if there are so many.
+    """The best translations of words with these rows (d,), `top` at least where there are enough.
 
     Beside them is the probability of each; None until calibrated. Where the space has answers chosen by all
     the evidence, these come first; those by CSLS that follow them are less probable than any of them, and how

@@ -35,7 +35,7 @@ class TreesConfig:
     leaf: int = 30
     """The fewest rows in a leaf."""
     share: float = 0.3
-    """Of the features, drawn anew for each node: as much of a gain as averaging several models."""
+    """The share of features that a node may test, drawn anew: it gains as much as averaging models."""
     ridge: float = 1.0
 
 
@@ -100,7 +100,7 @@ class Trees:
 
     @cached_property
     def _masks(self) -> dict[int, tuple[Floats, NDArray[np.uint16]]]:
-        """Of each feature, the thresholds (q,) and the leaves (q + 1, r) left after 0 to q failed tests."""
+        """The thresholds (q,) of each feature, and the leaves (q + 1, r) left after 0 to q failed tests."""
         tests: dict[int, list[tuple[float, int, int]]] = {}
         for tree, nodes in enumerate(self._leaves):
             for node, first, middle in nodes:

@@ -238,7 +238,7 @@ def _read(space: AlignedSpace, direction: tuple[str, str]) -> UnseenAnswers | No
 
 
 def possible_for(counts: tuple[int, int]) -> Callable[[Mapping[str, NDArray[Any]]], UnseenAnswers]:
-    """What makes it of kept arrays, for so many words of both; ValueError for what cannot be."""
+    """The function that makes it of kept arrays; it raises ValueError for those of another space."""
 
     def made(arrays: Mapping[str, NDArray[Any]]) -> UnseenAnswers:
         found = UnseenAnswers.of_arrays(arrays)

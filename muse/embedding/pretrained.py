@@ -92,7 +92,7 @@ class PretrainedEncoder:
 
 
 def _of_words(count: int) -> Callable[[Matrix], bool]:
-    """Whether an array can be the vectors of so many words."""
+    """Whether an array can be the vectors of this number of words."""
     return lambda rows: rows.ndim == 2 and len(rows) == count
 
 

@@ -293,7 +293,7 @@ class Matched:
         return cls(best[:half], best[half:], known, ids, texts)
 
     def shares(self) -> tuple[NDArray[np.float64], ...]:
-        """Of each query (q,): whether the first row is kept, the share of rows kept, and the overlap."""
+        """Whether each query (q,) keeps its first row, the share of its rows it keeps, and the overlap."""
         k = self.native.shape[1]
         both = (self.native[:, :, None] == self.mapped[:, None, :]).sum(axis=(1, 2))
         first = (self.native[:, 0] == self.mapped[:, 0]).astype(float)

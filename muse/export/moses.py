@@ -118,7 +118,7 @@ class _Shares:
 
     @classmethod
     def of(cls, table: AnswerTable, sizes: tuple[int, int]) -> _Shares:
-        """Of a table, among the first words of both languages."""
+        """The shares of the answers in a table, among the first words of both languages."""
         n, m = sizes
         columns, _, probability = (torch.from_numpy(one) for one in table.within(np.arange(n), m))
         total = probability.sum(dim=1)

@@ -56,7 +56,7 @@ class VerdictRecord:
 
     @property
     def confidence(self) -> float | None:
-        """That the mapping is right, 0 to 1; None if it was not recorded."""
+        """The confidence that the mapping is right, 0 to 1; None if it was not recorded."""
         return _number(self.fields.get("confidence"))
 
 
@@ -152,7 +152,7 @@ class LanguageRecord:
 
     @property
     def confidence(self) -> float | None:
-        """That the mapping is right, 0 to 1; None if it was not recorded."""
+        """The confidence that the mapping is right, 0 to 1; None if it was not recorded."""
         return self.verdict.confidence
 
     @property

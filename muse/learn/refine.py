@@ -46,7 +46,7 @@ class RefineConfig:
     plain: bool = False  # no cross-fitting, no weighting, no memory: Procrustes on the last pairs alone
 
     def cutoffs_of(self, *words: int) -> list[int]:
-        """The cut-offs in order, for vocabularies of so many words.
+        """The cut-offs in order, for vocabularies with these numbers of words.
 
         >>> RefineConfig().cutoffs_of(6_000, 9_000)
         [4000, 4500]

@@ -177,7 +177,7 @@ class Drawings:
     fluctuates: bool
 
     def named(self) -> dict[str, Drawing]:
-        """Those that can stand alone, by name."""
+        """The charts that can stand alone, by name."""
         found = {f"run-{number}": panel for number, panel in enumerate(self.panels, start=1)}
         more = {"reliability": self.reliability, "map": self.map}
         return found | {name: drawing for name, drawing in more.items() if drawing is not None}

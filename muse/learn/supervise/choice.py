@@ -229,7 +229,7 @@ class HeldOutTrials:
         return self.self_learning(f"self-learning from {start.name}", start, config)
 
     def self_learning(self, name: str, start: Method, config: CanonicalConfig) -> MethodScore:
-        """The same, by another name."""
+        """Self-learning from a start, tested, by a name of its own."""
         return self.test(self_learning_method(name, start, config, self.rng, ranked=not self.config.regress))
 
     def fits(self, method: Method) -> list[Maps]:
@@ -239,7 +239,7 @@ class HeldOutTrials:
         return [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
 
     def rng(self) -> np.random.Generator:
-        """The same generator each time."""
+        """A generator that always draws the same numbers, so that methods can be compared."""
         return np.random.default_rng([*self.seed, 1])
 
 

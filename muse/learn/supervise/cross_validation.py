@@ -34,7 +34,7 @@ LEAST_WRONG = 0.05  # a dictionary with fewer wrong pairs is taken as it is
 MIXTURE_ROUNDS = 30
 MOST_WRONG = 0.9
 NEIGHBOURS = 10  # of a row, at most
-SHARE = 50  # one neighbour for so many rows: of few rows, the ten nearest would say little
+SHARE = 50  # rows for one neighbour: among few rows, the ten nearest would say little
 
 
 class Ranks(NamedTuple):
@@ -144,7 +144,7 @@ class HeldOutSearch:
     def of(
         cls, evidence: Evidence, rng: np.random.Generator, config: HeldOutConfig | None = None
     ) -> HeldOutSearch:
-        """Of the most frequent words of both sides, and all translations in the evidence."""
+        """The search among the most frequent words of both sides, and all translations in the evidence."""
         config = config or HeldOutConfig()
         x, y = evidence.vocabulary
         device = x.device
