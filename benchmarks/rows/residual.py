@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import gelu, normalize
 
-from benchmarks.rows.store import NEIGHBOURS, Cell, load
+from benchmarks.rows.store import NEIGHBOURS, Cell, cells_parser, load
 from benchmarks.support.kept_rows import append, read_rows
 from benchmarks.support.tables import commit, header, numbers, row, today
 from muse.learn.supervise.cross_validation import Folds, HeldOutSearch, held_out, kept_neighbours
@@ -290,14 +290,7 @@ def _most(rows: Sequence[Mapping[str, str]]) -> Mapping[str, str] | None:
 
 def main() -> None:
     """Measures the cells that are missing, or prints the table."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path, metavar="ROWS")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--table", action="store_true", help="show what the file has, and run nothing")
-    parser.add_argument("--pairs", default="minilm:mean,minilm:static,mean:static")
-    parser.add_argument("--known", default="200,1000,5000", help="numbers of pairs")
-    parser.add_argument("--rows", type=int, default=5_000, help="of the store, and of other source rows")
-    parser.add_argument("--seeds", default="0-0")
+    parser = cells_parser("200,1000,5000", "0-0")
     parser.add_argument("--networks", default="drawn,trained")
     asked = parser.parse_args()
     if asked.table:

@@ -249,18 +249,24 @@ def _gained(rows: Sequence[Mapping[str, str]]) -> list[tuple[str, bool]]:
     return found
 
 
-def main() -> None:
-    """Measures the cells that are missing, or prints the table."""
+def cells_parser(known: str, seeds: str) -> argparse.ArgumentParser:
+    """The options that say which cells are made, with these defaults, and where the rows of them go."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path, metavar="ROWS")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
     parser.add_argument("--table", action="store_true", help="show what the file has, and run nothing")
-    parser.add_argument("--gains", action="store_true", help="the same for muse against the best, shorter")
-    parser.add_argument("--pairs", default=PAIRS)
-    parser.add_argument("--kinds", default="plain", help=f"some of {','.join(KINDS)}")
-    parser.add_argument("--known", default="0,50,200,1000,5000", help="numbers of pairs")
+    parser.add_argument("--pairs", default=PAIRS, help="of encoders")
+    parser.add_argument("--known", default=known, help="numbers of pairs")
     parser.add_argument("--rows", type=int, default=5_000, help="of the store, and of other source rows")
-    parser.add_argument("--seeds", default="0-2")
+    parser.add_argument("--seeds", default=seeds)
+    return parser
+
+
+def main() -> None:
+    """Measures the cells that are missing, or prints the table."""
+    parser = cells_parser("0,50,200,1000,5000", "0-2")
+    parser.add_argument("--gains", action="store_true", help="the same for muse against the best, shorter")
+    parser.add_argument("--kinds", default="plain", help=f"some of {','.join(KINDS)}")
     parser.add_argument("--tools", default="procrustes,ridge,low-rank,muse")
     asked = parser.parse_args()
     if asked.table or asked.gains:
