@@ -119,7 +119,6 @@ def read_words(path: Path, form: str | None = None) -> list[str]:
     from muse.errors import BadFile
     from muse.files.dictionary_tables import is_workbook, workbook_rows
     from muse.files.plain_text import read_lines
-    from muse.files.tables import fits
 
     piped = path == STDIN_PATH
     name = STDIN if piped else str(path)
@@ -135,25 +134,27 @@ def read_words(path: Path, form: str | None = None) -> list[str]:
         word = line.strip()
         if not word:  # there may be millions
             continue
-        if "\t" in word or "\r" in word:
-            raise BadFile(
-                f"{name}:{number}: expected one word on each line, got {word[:60]!r}; give a list with one "
-                "column"
-            )
-        if "\0" in word:
-            raise BadFile(
-                f"{name}:{number}: expected text in UTF-8, got {word[:60]!r} with a NUL; convert the list to "
-                "UTF-8"
-            )
-        if form is not None and not fits(form, word):
-            raise BadFile(
-                f"{name}:{number}: expected a word that {form} can represent, got {word[:60]!r}; correct it, "
-                "or write another format"
-            )
+        _check_listed(word, f"{name}:{number}", form)
         found.append(word)
     if not found:
         raise BadFile(f"{name}: expected at least one word, got only blank lines; check the list")
     return found
+
+
+def _check_listed(word: str, where: str, form: str | None) -> None:
+    """Raise BadFile for what is no word, or has no place in a table of this format."""
+    from muse.errors import BadFile
+    from muse.files.tables import fits
+
+    shown = f"got {word[:60]!r}"
+    if "\t" in word or "\r" in word:
+        raise BadFile(f"{where}: expected one word on each line, {shown}; give a list with one column")
+    if "\0" in word:
+        raise BadFile(f"{where}: expected text in UTF-8, {shown} with a NUL; convert the list to UTF-8")
+    if form is not None and not fits(form, word):
+        raise BadFile(
+            f"{where}: expected a word that {form} can represent, {shown}; correct it, or write another format"
+        )
 
 
 @contextmanager
