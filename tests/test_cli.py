@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 import torch
 
-from muse.api import run
+from muse.api import inputs
 from muse.api import run as api
 from muse.errors import NotConverged
 from muse.files import read_vectors
@@ -236,7 +236,7 @@ def no_training(*_: Any, **__: Any) -> None:
 def test_a_language_that_no_folder_can_be_called(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
-    monkeypatch.setattr(run, "read_vectors", no_training)
+    monkeypatch.setattr(inputs, "read_vectors", no_training)
     before = tree(files)
     refused(muse(*good(files, "--src", language)), "a language needs a name that is valid for a folder")
     assert tree(files) == before
@@ -373,7 +373,7 @@ def test_no_memory_left(muse: Command, files: Path, monkeypatch: pytest.MonkeyPa
         raise MemoryError
 
     before = tree(files)
-    monkeypatch.setattr(run, "read_vectors", fail)
+    monkeypatch.setattr(inputs, "read_vectors", fail)
     refused(muse(*good(files)), "memory", "--max-vocab")
     assert tree(files) == before
 
@@ -393,7 +393,7 @@ def test_what_torch_has_no_memory_for_is_told_and_no_other_fault_hidden(
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError(error)
 
-    monkeypatch.setattr(run, "read_vectors", fail)
+    monkeypatch.setattr(inputs, "read_vectors", fail)
     if told:
         refused(muse(*good(files)), "memory", "--batch")
     else:
