@@ -153,7 +153,8 @@ def _check_listed(word: str, where: str, form: str | None) -> None:
         raise BadFile(f"{where}: expected text in UTF-8, {shown} with a NUL; convert the list to UTF-8")
     if form is not None and not fits(form, word):
         raise BadFile(
-            f"{where}: expected a word that {form} can represent, {shown}; correct it, or write another format"
+            f"{where}: expected a word that {form} can represent, {shown}; correct it, or write "
+            "another format"
         )
 
 
