@@ -68,8 +68,16 @@ _INVISIBLE = dict.fromkeys(
     _characters("\u200b\u200e\u200f\u061c\u2060\ufeff", "\u202a-\u202e", "\u2066-\u2069")
 )
 _TATWEEL, _SIGMA, _SOFT_HYPHEN = {0x640: None}, _each("\u03c2", "\u03c3"), {0xAD: None}
-_HYPHENS = _each("\u2010\u2011", "--")
+# The dashes of words, the maqaf and the Armenian hyphen among them.
+_HYPHENS = dict.fromkeys(_characters("\u2010-\u2013", "\u2212\u05be\u058a"), "-")
 _YO = _each("\u0401\u0451", "\u0415\u0435")
+# Of the Arabic hundred, alone and in compounds, whose alif is not spoken.
+_ALIF = re.compile("\u0645\u0627\u0626(?=[\u0629\u062a])")
+_LIGATURES = {
+    ord(one): others
+    for one, others in zip("\u0153\u0152\u00e6\u00c6\u0133\u0132", "oe OE ae AE ij IJ".split(), strict=True)
+}
+_SHARP_S = {0xDF: "ss", 0x1E9E: "SS"}
 Fold = Callable[[str], str]
 
 
@@ -107,12 +115,15 @@ SPELLINGS: Mapping[str, Fold] = {
     "hyphens": _translated(_HYPHENS),
     "\u0451 and \u0435": _translated(_YO),
     "invisible marks": _translated(_INVISIBLE),
+    "\u0645\u0627\u0626\u0629 and \u0645\u0626\u0629": lambda word: _ALIF.sub("\u0645\u0626", word),
+    "ligatures": _translated(_LIGATURES),
+    "\u00df and ss": _translated(_SHARP_S),
 }
 # All classes at once: what a presentation form or one of full width becomes may belong to another.
 _COMPATIBLE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee\u3000]+")
 _PLAIN: dict[int, str | None] = {
     **_APOSTROPHES, **_VOWEL_SIGNS, **_CEDILLAS, **_HAMZA, **_YE_AND_KAF, **_CHILLUS, **_INVISIBLE,
-    **_TATWEEL, **_SIGMA, **_SOFT_HYPHEN, **_HYPHENS, **_YO,
+    **_TATWEEL, **_SIGMA, **_SOFT_HYPHEN, **_HYPHENS, **_YO, **_LIGATURES, **_SHARP_S,
 }  # fmt: skip
 # Hamzas are kept here, without what they sit on.
 _WITH_HAMZAS = {**_PLAIN, **_SEATS}
@@ -134,7 +145,7 @@ def _plain(word: str, table: Mapping[int, str | None]) -> str:
     word = normalize("NFC", word)
     if _COMPATIBLE.search(word):
         word = normalize("NFC", SPELLINGS["full width"](SPELLINGS["presentation forms"](word)))
-    word = word.translate(table)
+    word = _ALIF.sub("\u0645\u0626", word).translate(table)
     return _JOINERS.sub("", word) if "\u200c" in word or "\u200d" in word else word
 
 
@@ -160,24 +171,30 @@ BRACKETED = re.compile(
     r"\([^()]*\)|\[[^][]*\]|\{[^{}]*\}|<[^<>]*>|\uff08[^\uff08\uff09]*\uff09|\u3010[^\u3010\u3011]*\u3011"
     r"|\uff3b[^\uff3b\uff3d]*\uff3d|\u3014[^\u3014\u3015]*\u3015|\u3008[^\u3008\u3009]*\u3009"
 )
-_PLACEHOLDERS = frozenset(
-    "sb sth so sbs sths sos os smb smth jd jdn jdm jds jmd jmdn jmdm jmds etw qn qc qqn qqc qqch algn qlcu "
-    "qlco qlcn".split()
+_GENDERS = frozenset(
+    "m f n mf pl mpl fpl npl masc fem neut sg sing nm nf v vt vi adj adv prep conj pron interj".split()
 )
-_GENDERS = frozenset("m f n mf pl mpl fpl npl masc fem neut sg sing".split())
+_PLACEHOLDERS = frozenset(
+    "sb sth sbs sths smb smth jd jdn jdm jds jmd jmdn jmdm jmds etw qn qc qqn qqc qqch qch algn qlcu qlco "
+    "qlcn so sos os".split()
+)
+_ALSO_WORDS = frozenset("so sos os".split()) | _GENDERS  # but for a point behind them, or a slash
+_LINKS = frozenset(
+    "to of from for with at on in a \u00e0 de avec pour sur an auf mit von zu f\u00fcr di con per".split()
+)
 _NUMBER = re.compile(r"\d{1,2}[.)]\s+(?=\S)")  # of a sense
-_MAY_HAVE_GLOSS = re.compile("[](){}<>[.,;:/\uff08\u3010\uff3b\u3014\u3008]")
+_MAY_HAVE_GLOSS = re.compile("[] (){}<>[.,;:/\uff08\u3010\uff3b\u3014\u3008]")
 _MAY_HAVE_MORE = re.compile(_MAY_HAVE_GLOSS.pattern + "|&")  # nearly no word has
 _DEEPEST_GLOSS = 4  # brackets in one another
 
 
 def without_gloss(word: str) -> str:
-    """The word without remarks in brackets, abbreviations for somebody and something, and of its gender.
+    """The word without remarks in brackets, abbreviations for somebody and something, of its kind and gender.
 
     A word that has nothing else stays as it is.
 
-    >>> [without_gloss(word) for word in ("cat (animal)", "king [masc.]", "trust sb./sth.", "(!)")]
-    ['cat', 'king', 'trust', '(!)']
+    >>> [without_gloss(word) for word in ("cat (animal)", "king [masc.]", "give sth. to sb.", "(!)")]
+    ['cat', 'king', 'give', '(!)']
     """
     if not _MAY_HAVE_GLOSS.search(word):
         return word
@@ -187,10 +204,18 @@ def without_gloss(word: str) -> str:
         if not found:
             break
     fields = bare.split()
-    while len(fields) > 1 and _abbreviates(fields[-1], _GENDERS):
-        fields.pop()
-    fields = [one for one in fields if not _abbreviates(one, _PLACEHOLDERS)]
-    return " ".join(fields).rstrip(" ,;:") or word
+    for end in (-1, 0):
+        while len(fields) > 1 and _abbreviates(fields[end], _GENDERS):
+            fields.pop(end)
+    holders = [_abbreviates(one, _PLACEHOLDERS) for one in fields]
+    linked = sum(holders) > 1  # look for sth. is another word than look
+    holders = [holds or (one == "/" and any(holders)) for one, holds in zip(fields, holders, strict=True)]
+    kept = (
+        one
+        for one, holds, before in zip(fields, holders, [*holders, False][1:], strict=True)
+        if not holds and not (linked and before and one in _LINKS)
+    )
+    return " ".join(kept).rstrip(" ,;:") or word
 
 
 def _without_entities(word: str) -> str:
@@ -215,9 +240,10 @@ def without_additions(word: str) -> Iterator[tuple[str, str]]:
 
 
 def _abbreviates(field: str, known: frozenset[str]) -> bool:
-    # With a point, or a slash between two, "so" and "m" are no words.
+    # With a point, or a slash between two, "so" and "m" are no words; QC is Quebec.
     parts = field.casefold().replace("'", "").replace(".", "").strip(",;").split("/")
-    return ("." in field or len(parts) > 1) and known.issuperset(parts)
+    sure = "." in field or len(parts) > 1 or (field.islower() and _ALSO_WORDS.isdisjoint(parts))
+    return sure and known.issuperset(parts)
 
 
 _TURKIC, _LITHUANIAN = frozenset("tr tur az aze azj azb crh".split()), frozenset(("lt", "lit"))

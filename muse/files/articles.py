@@ -49,7 +49,23 @@ _TEXT = frozenset("mgxhlyk")  # articles of these types are text, with tags or w
 _TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?def|/?tr)\b[^<>]*>", re.IGNORECASE)
 _ANNOTATION = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|(?<!\S)/[^/\n]*/(?![^\s,;])")
 _LABEL = re.compile(r"[A-Za-z]{1,5}\.")
-_NUMBERING = re.compile(r"^\s*(?:\d+[.)]|[a-z]\)|[-\u2013\u2022*\u2192](?=\s))\s*")
+_NUMBERING = re.compile(
+    r"^\s*(?:\d+[.)]|[a-z]\)|(?:[A-Za-z]|I{2,3}|IV|VI{1,3}|IX)\.(?=\s)|[-\u2013\u2022*\u2192](?=\s))\s*"
+)
+# What begins another sense on the same line: its number, in a circle or not, or a sign for it.
+_SENSES = re.compile(
+    r"(?<!\S)(?:\d{1,2}[.)](?=\s|[^\W\d])|[\u2460-\u2473\u2776-\u277f\u2666\u25c6\u25ca\u25cf\u25a0\u25aa\u25ba])"
+)
+# Parts of speech before the first translation: n. m. king; and in a tag, where they need no point.
+_KINDS = (
+    "noun|verb|[nv]|n[mf]|v[ti]|vtr|tr|intr|adj|adv|prep|conj|pron|interj|num|det|art|abbr|[mf]|pl|sg|sing|"
+    "pref|suff|refl"
+)
+_KIND = re.compile(rf"^\s*(?:(?:{_KINDS})\.\s*)+(?=\w)", re.IGNORECASE)
+_TAGGED_KIND = re.compile(rf"<(i|em|pos|abr|small)>\s*(?:(?:{_KINDS})\b\.?[\s,/]*)+</\1>", re.IGNORECASE)
+# The word in bold before what is said of it; and how it is spoken, in XDXF.
+_HEAD = re.compile(r"((?:\s*<[^<>]*>)*[^<>]*</(?:b|k|strong|h\d)>)")
+_SPOKEN = re.compile(r"<tr>[^<>]*</tr>")
 # Lines that are no translations: other words to look up, remarks, and examples in quotation marks.
 _REMARK = re.compile(
     r"\s*(?:[\w ]{2,20}:\s*\{|(?:see|see also|synonyms?|antonyms?|notes?|examples?|usage)\s*:|"
@@ -252,7 +268,7 @@ def tab_file_pairs(lines: Iterable[str], path: Path, languages: Languages | None
         swapped = _is_reversed(path, of, languages)
         text = re.sub(r"\\[nrt\\]", lambda escape: _ESCAPES[escape[0]], cells[1])
         word = stripped(cells[0].split("|")[0])  # behind it are its other forms
-        texts = _texts([("h" if _TAG.search(text) else "m", text)]) if word else []
+        texts = _texts([("h" if _MARKED.search(text) else "m", text)]) if word else []
         for translation in _translations(word, texts, read):
             yield PairLine((translation, word) if swapped else (word, translation))
     read.check()
@@ -362,11 +378,12 @@ def _texts(fields: Iterable[tuple[str, str]]) -> list[_ArticleText]:
     for kind, text in fields:
         if kind not in _TEXT:
             continue
-        lines = text.splitlines() if kind == "m" else html.unescape(_TAG.sub("\n", text)).splitlines()
-        lines = [_NUMBERING.sub("", line) for line in lines if line.strip()]
+        lines = text.splitlines() if kind == "m" else _lines_of_tagged(kind, text)
+        lines = [part for line in lines for part in _SENSES.split(line)]
+        lines = [_KIND.sub("", _NUMBERING.sub("", line)) for line in lines if line.strip()]
         for place, line in enumerate(lines):
             plain = _ANNOTATION.sub(" ", line)
-            cell = stripped(" ".join(plain.split())).rstrip(":")
+            cell = stripped(" ".join(plain.split())).rstrip(":").lstrip(",;: ")
             marked = plain != line or (kind != "m" and not place)
             if not cell or _LABEL.fullmatch(cell) or _REMARK.match(line):
                 continue
@@ -375,6 +392,13 @@ def _texts(fields: Iterable[tuple[str, str]]) -> list[_ArticleText]:
             heading = _folded(cell) if marked and lines[1:] else None
             found.append(_ArticleText(heading, kept, len(cell.split()) > LONGEST_PHRASE and not kept))
     return found
+
+
+def _lines_of_tagged(kind: str, text: str) -> list[str]:
+    if head := _HEAD.match(text):
+        text = f"{head[0]}\n{text[head.end() :]}"
+    text = _TAGGED_KIND.sub(" ", _SPOKEN.sub(" ", text) if kind == "x" else text)
+    return html.unescape(_TAG.sub("\n", text)).splitlines()
 
 
 def _is_translation(part: str) -> bool:

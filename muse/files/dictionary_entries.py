@@ -134,16 +134,17 @@ def _of_entry(entry: dict[str, Any]) -> Iterator[tuple[str, str, tuple[str, str]
     word, language = entry.get("word"), _language(entry)
     if not isinstance(word, str):
         return
-    senses = _objects(entry.get("senses"))
+    senses, verb = _objects(entry.get("senses")), entry.get("pos") == "verb"
     translations = [one for of in (entry, *senses) for one in _objects(of.get("translations"))]
     for one in translations:
         translation = one.get("word")
         if isinstance(translation, str):
-            yield word, translation, (language, _language(one))
+            for part in split_translations(translation):
+                yield word, part, (language, _language(one))
     if not translations and language not in ("", "en") and not _is_of_another_edition(entry):
         for sense in senses:
             for gloss in _short_glosses(sense):
-                yield word, gloss, (language, "en")
+                yield word, gloss.removeprefix("to ") if verb else gloss, (language, "en")
 
 
 def _is_of_another_edition(entry: dict[str, Any]) -> bool:
@@ -258,15 +259,25 @@ class _Reader:
         )
 
 
+_TEI_ENTRIES = ("entry", "entryFree", "re")  # the last is of a word that belongs to another one
+
+
+@dataclass
+class _TeiEntry:
+    """The words, translations and definitions of an entry, each with its language."""
+
+    words: list[tuple[str, str]] = field(default_factory=list)
+    translations: list[tuple[str, str]] = field(default_factory=list)
+    definitions: list[tuple[str, str]] = field(default_factory=list)
+
+
 class _Tei(_Reader):
     what = "the TEI of FreeDict"
     kept = frozenset({"orth", "quote", "tr", "def", "hi", "seg"})
 
     def __init__(self, found: _LanguageFilter) -> None:
         super().__init__(found)
-        self.words: list[tuple[str, str]] = []
-        self.translations: list[tuple[str, str]] = []
-        self.definitions: list[tuple[str, str]] = []
+        self.entries = [_TeiEntry()]  # the one that is read is the last, within those before it
         self.named = languages_of_file(found.path.name)
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -276,26 +287,29 @@ class _Tei(_Reader):
                 f"{self.found.path}: expected the entries in the file, got a reference to another one, "
                 f"{attributes.get('href', '')[:60]!r}; put them into one file: xmllint --xinclude"
             )
+        if self.stack[-1].name in _TEI_ENTRIES:
+            self.entries.append(_TeiEntry())
         if self.stack[-1].name in ("TEI", "TEI.2", "teiHeader", "text"):
             self.stack[-1].language = ""  # of the description, not of the words
 
     def ended(self, element: _Element, text: str) -> None:
         if element.name in ("hi", "seg") and self.stack:
             self.stack[-1].text.append(f" {text} ")
-        elif element.name == "orth" and not self._is_inflected() and self.is_inside("form"):
-            self.words.append((text, element.language))
-        elif element.name in ("quote", "tr", "def") and self._is_translation(element):
-            found = self.definitions if element.name == "def" else self.translations
+        elif element.name in ("quote", "tr", "def", "orth") and self._is_translation(element):
+            entry = self.entries[-1]
+            found = entry.definitions if element.name == "def" else entry.translations
             found.append((re.sub(r"\([^()]*\)", " ", text), element.language))
-        elif element.name == "entry":
+        elif element.name == "orth" and not self._is_inflected() and self.is_inside("form"):
+            self.entries[-1].words.append((text, element.language))
+        elif element.name in _TEI_ENTRIES:
+            entry = self.entries.pop()
             # Definitions are translations only where there are no others.
-            for word, own in self.words[:_MOST]:
-                for translation, other in (self.translations or self.definitions)[:_MOST]:
+            for word, own in entry.words[:_MOST]:
+                for translation, other in (entry.translations or entry.definitions)[:_MOST]:
                     # Where one language alone is named, it is that of the whole file.
                     of = own or self.named[0], other if other not in ("", own) else self.named[1]
                     for part in split_translations(translation):
                         self.pairs += self.found.pair(word, part, of)
-            self.words, self.translations, self.definitions = [], [], []
 
     def _is_inflected(self) -> bool:
         return any(self.is_inside("form", type=kind) for kind in ("infl", "inflected"))
@@ -303,7 +317,7 @@ class _Tei(_Reader):
     def _is_translation(self, element: _Element) -> bool:
         if self.is_inside("cit", type="example") or self.is_inside("eg"):
             return False
-        types = ("trans", "translation")
+        types = ("trans", "translation", "translationEquivalent")
         return (
             (element.name == "def" and self.is_inside("sense"))
             or self.is_inside("trans")
@@ -332,6 +346,12 @@ class _Tmx(_Reader):
             self.segments = []
 
 
+# Of other kinds, how to convert them: by the Translate Toolkit where it can.
+_CONVERT = "convert it into lines of two words with a tab between, as pyglossary does"
+_CONVERSIONS = {
+    kind: f"convert it: {program} FILE OUT.po, then po2csv OUT.po OUT.csv"
+    for kind, program in (("xliff", "xliff2po"), ("TS", "ts2po"), ("martif", "tbx2po"), ("tbx", "tbx2po"))
+}
 _READERS: dict[str, type[_Reader]] = {"TEI": _Tei, "TEI.2": _Tei, "tmx": _Tmx}
 
 
@@ -388,8 +408,7 @@ class _Parsing:
             if kind is None:
                 raise BadFile(
                     f"{self._where()}: expected TEI, as FreeDict has it, or TMX, got XML of the kind "
-                    f"{name[:40]!r}; convert it into lines of two words with a tab between, as pyglossary "
-                    "does"
+                    f"{name[:40]!r}; {_CONVERSIONS.get(name, _CONVERT)}"
                 )
             self.reader = kind(self.found)
         if len(self.reader.stack) > _DEEPEST:

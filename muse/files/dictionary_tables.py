@@ -36,20 +36,20 @@ SAMPLE = 1_000  # lines that tell how a file is laid out
 LONGEST_PHRASE = 4  # words; longer entries of dictionaries made for people are explanations or sentences
 _MOST_ROWS = 0.6  # the share of rows that must have two cells
 _CLEAR_ROWS = 3  # from which on a comma in every line separates columns, though spaces could do so too
-# The spaces of word processors and of Chinese and Japanese keyboards. Other kinds may be words.
-_BLANK = " \t\r\n\u00a0\u2007\u202f\u3000"
+# With the spaces of word processors and of Chinese and Japanese keyboards.
+_BLANK = (
+    " \t\r\n\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+)
 
 _SOURCES = {"source", "src", "word", "words", "headword", "lemma", "term", "l1", "front", "entry"} | {
-    "mot",
-    "wort",
-    "palabra",
-    "parola",
-    "palavra",
+    *"mot mots lemme wort quelle stichwort palabra fuente parola palavra woord".split(),
+    *"слово słowo 单词 單詞 単語".split(),
 }
 _TARGETS = (
     {"target", "tgt", "trg", "translation", "translations", "meaning", "meanings", "gloss", "glosses"}
     | {"l2", "back", "equivalent", "definition"}
-    | {"traduction", "übersetzung", "traducción", "traduzione", "tradução"}
+    | {"traduction", "übersetzung", "traducción", "traduzione", "tradução", "cible", "ziel", "vertaling"}
+    | {"traductions", "übersetzungen", "traducciones", "traduzioni", "перевод", "tłumaczenie", "翻译", "翻譯"}
 )  # fmt: skip
 _REGIONAL = re.compile(r"([A-Za-z]{2,3})[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})")  # fr-FR, fra_Latn
 _FILLERS = {"in", "the", "lang", "language", "text", "of"}
@@ -77,9 +77,14 @@ _SEPARATORS = (
     re.compile(r"[|\uff5c]"),
     re.compile(r"[;\uff1b\u061b]"),
     re.compile(r"(?<!\d),|,(?!\d)|[\uff0c\u3001\u060c]"),
+    re.compile(r"(?<=\s)[\u00b7\u2022](?=\s)"),
     re.compile(r"/"),
 )
-_SEPARATED = re.compile(r"[\n|\uff5c;\uff1b\u061b,\uff0c\u3001\u060c/]")
+_SEPARATED = re.compile(r"[\n|\uff5c;\uff1b\u061b,\uff0c\u3001\u060c/\u00b7\u2022\]]|\d[.)]\s")
+_SENSE = re.compile(r"(?<!\S)(\d{1,2})[.)](?=\s)")  # its number
+_QUOTE = r"""(?:"[^"]*"|'[^']*')"""
+_LISTED = re.compile(rf"\[\s*{_QUOTE}(?:\s*,\s*{_QUOTE})*\s*\]|{_QUOTE}(?:\s*,\s*{_QUOTE})+")
+_AND_SO_ON = frozenset(("...", "\u2026", "etc.", "etc", "usw."))
 
 
 def split_translations(cell: str) -> list[str]:
@@ -90,17 +95,33 @@ def split_translations(cell: str) -> list[str]:
     """
     if not _SEPARATED.search(cell):
         return [cell]
+    if _LISTED.fullmatch(cell):  # as Python and JSON write several
+        return [stripped(one) for quote in re.findall(_QUOTE, cell) if (one := quote[1:-1]).strip()] or [cell]
+    senses = [*_SENSE.finditer(cell)]
+    if len(senses) > 1 and not senses[0].start() and _are_numbered(senses):
+        bounds = [*(sense.start() for sense in senses[1:]), None]
+        texts = (cell[sense.end() : end] for sense, end in zip(senses, bounds, strict=True))
+        return [part for text in texts for part in split_translations(text.strip(f"{_BLANK},;"))]
     outside = BRACKETED.sub(lambda gloss: "\0" * len(gloss[0]), cell)  # a gloss may have commas
     for separator in _SEPARATORS:
         if separators := [match.span() for match in separator.finditer(outside)]:
             ends, begins = zip(*separators, strict=True)
             cells = (cell[begin:end] for begin, end in zip((0, *begins), (*ends, None), strict=True))
             whole = [stripped(part.strip()) for part in cells]
-            whole = whole[:-1] if len(whole) > 2 and not whole[-1] else whole  # the last sign ends the list
+            # The last sign may end the list.
+            whole = [part for place, part in enumerate(whole) if part or not place or place < len(whole) - 1]
             parts = [one for part in whole for one in split_translations(part)]
-            bare = "/" in outside and " / " not in outside
-            return parts if _are_translations(parts, bare=bare) else [cell]
+            parts = [part for part in parts if part not in _AND_SO_ON] or parts
+            return parts if _are_translations(parts, bare=_has_bare_slash(outside)) else [cell]
     return [cell]
+
+
+def _are_numbered(senses: Sequence[re.Match[str]]) -> bool:
+    return [int(sense[1]) for sense in senses] == [*range(1, len(senses) + 1)]
+
+
+def _has_bare_slash(text: str) -> bool:
+    return "/" in text and " /" not in text and "/ " not in text
 
 
 def _are_translations(parts: Sequence[str], *, bare: bool) -> bool:
@@ -127,8 +148,8 @@ def pairs_of_cells(source: str, target: str) -> list[tuple[str, str]]:
     """
     targets = split_translations(target)
     # Of a word and its translations only these are often written with a bare slash.
-    sources = [source] if "/" in source and " / " not in source else split_translations(source)
-    if len(sources) == len(targets):
+    sources = [source] if _has_bare_slash(source) else split_translations(source)
+    if len(sources) == len(targets) > 1:
         return [(source, target)]
     return [(one, two) for one in sources for two in targets]
 
@@ -183,6 +204,7 @@ def _named(place: int, cell: str) -> _Name | None:
     cell = stripped(cell)
     if not place:
         cell = stripped(cell.removeprefix("#"))
+    cell = stripped(BRACKETED.sub("", cell)) or cell  # translation(s), French (FR)
     if regional := _REGIONAL.fullmatch(cell):
         cell = regional[1]
     words = re.split(r"[\s_-]+", cell.casefold())
@@ -303,8 +325,10 @@ def read_number(cell: str, where: str) -> float:
 
 
 def _number(cell: str) -> float | None:
+    digits = cell.removesuffix("%")
     try:
-        return float(cell.replace(",", ".", 1) if "." not in cell else cell)
+        number = float(digits.replace(",", ".", 1) if "." not in digits else digits)
+        return number if digits == cell else number / 100
     except ValueError:
         return None
 
@@ -341,9 +365,9 @@ def table_rows(form: str, sample: Sequence[str]) -> ReadRows:
     signs = [sign for sign in ";," if _is_delimited(lines, sign)] or ";,"
     # Where both could, one is between the translations in a cell: the columns come first.
     first = lines[0] if lines else ""
-    return _rows_between(
-        max(signs, key=lambda sign: (sum(sign in line for line in lines), -first.find(sign)))
-    )
+    sign = max(signs, key=lambda sign: (sum(sign in line for line in lines), -first.find(sign)))
+    single = all(re.fullmatch(rf"'.*'\s*{sign}\s*'.*'", line.strip(_BLANK)) for line in lines)
+    return _rows_between(sign, quote="'" if lines and single else '"')
 
 
 def _is_csv_of_muse(lines: Sequence[str]) -> bool:
@@ -361,7 +385,9 @@ def _is_tab_table(lines: Sequence[str], languages: Languages | None) -> bool:
     # A lone row is a pair, but for one that muse has always taken for a header.
     alone = len(cells) == 1 and cells[0][:2] != ["source", "target"]
     return (not alone and columns_of_header(cells[0], languages) is not None) or any(
-        _is_quoted(cell) or len(split_translations(cell)) > 1 for row in cells for cell in row[:2]
+        _is_quoted(cell) or split_translations(cell) not in ([cell], [cell[:-1].rstrip()])
+        for row in cells
+        for cell in row[:2]
     )
 
 
@@ -403,15 +429,16 @@ def _sampled(lines: Sequence[str], delimiter: str) -> Iterator[Cells]:
         return  # the sample may end inside a cell
 
 
-def _rows_between(delimiter: str, *, whole: bool = False) -> ReadRows:
+def _rows_between(delimiter: str, *, whole: bool = False, quote: str = '"') -> ReadRows:
     """What reads rows of cells that may be quoted, with delimiters and ends of lines in them.
 
     Spaces at the beginning of a cell, which quotation marks may follow, are skipped unless it is `whole`.
     """
 
     def rows(lines: Iterator[str], path: Path) -> Iterator[Row]:
+        texts = (f"{line}\n" for line in lines)
         reader = csv.reader(
-            (f"{line}\n" for line in lines), delimiter=delimiter, skipinitialspace=not whole, strict=True
+            texts, delimiter=delimiter, quotechar=quote, skipinitialspace=not whole, strict=True
         )
         while True:
             number = reader.line_num + 1

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 Languages = tuple[str, str]  # of the source and of the target
 # The two-letter code, longer codes, the name in English, the language's own names, and those that large
-# neighbours give it.
+# neighbours give it; in a second row where one is too short.
 _NAMES = """
 af afr afrikaans
 am amh amharic
@@ -26,17 +26,20 @@ ca cat catalan català
 cs ces cze czech čeština česky
 cy cym wel welsh cymraeg
 da dan danish dansk
-de deu ger german deutsch allemand alemán alemão tedesco
+de deu ger german deutsch allemand alemán alemão tedesco duits tyska tysk немецкий niemiecki ドイツ語 德语
 el ell gre greek ελληνικά
 en eng english anglais englisch inglés inglese inglês
+en engels engelska engelsk английский angielski 英語 英语
 eo epo esperanto
 es spa spanish español castellano espagnol spanisch spagnolo espanhol
+es spaans spanska spansk испанский hiszpański スペイン語 西班牙语
 et est estonian eesti
 eu eus baq basque euskara
 fa fas per persian farsi فارسی
 fi fin finnish suomi
 fo fao faroese
 fr fra fre french français französisch francés francese francês
+fr frans franska fransk французский francuski フランス語 法语
 ga gle irish gaeilge
 gd gla gaelic gàidhlig
 gl glg galician galego
@@ -50,8 +53,8 @@ hy hye arm armenian
 id ind indonesian
 ig ibo igbo
 is isl ice icelandic íslenska
-it ita italian italiano italien italienisch
-ja jpn japanese 日本語 japonais japanisch
+it ita italian italiano italien italienisch italiaans italienska итальянский włoski イタリア語 意大利语
+ja jpn japanese 日本語 japonais japanisch японский japonés giapponese 日语
 ka kat geo georgian
 kk kaz kazakh
 km khm khmer
@@ -73,17 +76,17 @@ ms msa may malay
 mt mlt maltese
 my mya bur burmese
 ne nep nepali
-nl nld dut dutch nederlands
+nl nld dut dutch nederlands holländska néerlandais niederländisch
 no nor nob nno norwegian norsk
 oc oci occitan
 om orm oromo
 pa pan punjabi
-pl pol polish polski
+pl pol polish polski polnisch polonais польский
 ps pus pashto
-pt por portuguese português portugais portugiesisch
+pt por portuguese português portugais portugiesisch portugués portoghese португальский
 qu que quechua
 ro ron rum romanian română
-ru rus russian русский russe russisch
+ru rus russian русский russe russisch ryska russisk rosyjski ruso russo ロシア語 俄语
 rw kin kinyarwanda
 sa san sanskrit
 si sin sinhala
@@ -92,7 +95,7 @@ sl slv slovene slovenian slovenščina
 so som somali
 sq sqi alb albanian shqip
 sr srp serbian српски srpski
-sv swe swedish svenska
+sv swe swedish svenska schwedisch suédois шведский
 sw swa swh swahili kiswahili
 ta tam tamil
 te tel telugu
@@ -112,13 +115,13 @@ wo wol wolof
 xh xho xhosa
 yi yid yiddish
 yo yor yoruba
-zh zho chi cmn chinese mandarin 中文 chinois chinesisch
+zh zho chi cmn chinese mandarin 中文 chinois chinesisch китайский chino cinese 中国語 汉语 漢語
 zu zul zulu
 """
 _ROWS = [row.split() for row in _NAMES.strip().splitlines()]
 _CODES = {name: row[0] for row in _ROWS for name in row}
 
-_ENGLISH = {row[0]: next(name for name in row if len(name) > 3).title() for row in _ROWS}
+_ENGLISH = {row[0]: next(name for name in row if len(name) > 3).title() for row in reversed(_ROWS)}
 
 
 def english_name(code: str) -> str:

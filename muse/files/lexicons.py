@@ -74,11 +74,17 @@ _KINDS = {
 _BY_NAME = {
     ".bgl": "Babylon", ".mdx": "MDict", ".dsl": "ABBYY Lingvo", ".slob": "Aard 2",
 }  # fmt: skip
-_SPACED = re.compile(r" *([^ \t]+) +([^ \t]+) +([01]?\.\d+(?:[eE]-?\d+)?|[01]|\d(?:\.\d+)?[eE]-\d+) *\r?")
+_SPACED = re.compile(
+    r" *([^ \t]+)[ \t] *([^ \t]+)[ \t] *([01]?[.,]\d+(?:[eE]-?\d+)?|[01]|\d(?:[.,]\d+)?[eE]-\d+)[ \t]*\r?"
+)
+_ROUNDED = 1.001  # a probability of 1 as some programs write it
 _MESSAGE, _COLON = re.compile(r'msgid\s+"'), re.compile(r"[^\s:][^:\t]*: +[^\s:]+ *\r?")
 _CEDICT = re.compile(r"\S+ (?:\S+ )?\[[^\]]*\] /.*/ *\r?$")
 _ARRAY, _TAG = re.compile(r"\[\s*(?:[\[{]|$)|\{\s*$"), re.compile(r"<[A-Za-z!][^<>]*>")
-_BETWEEN = ("::", "->", "=>", "\u2192", "|", "=", " - ", " \u2013 ")
+_BETWEEN = ("|||", "::", "->", "=>", "\u2192", "|", "=", " - ", " \u2013 ")
+_FIRST_OBJECTS = 20  # in which an entry of Wiktionary follows redirections
+# What Anki writes before the notes that it exports.
+_SETTING = re.compile("#(?:separator|html|(?:notetype|deck|guid|tags|columns)(?: column)?):", re.IGNORECASE)
 _NOTHING = "NULL"  # what Moses aligns with no word
 BLANK = " \t\r\n"  # other kinds of space may be words
 _TAB = "\t"
@@ -245,9 +251,18 @@ def _entries(path: Path, wanted: str, languages: Languages | None, form: str | N
             yield from xml_pairs(source, path, languages)
             return
         lines = _lines(path, source)
-        sample = list(islice(lines, SAMPLE))
+        sample = _without_settings(list(islice(lines, SAMPLE)))
         text = _LexiconText(path, chain(sample, lines), sample, languages)
         yield from _OF_TEXT[form or _form_of_text(text)](text)
+
+
+def _without_settings(sample: Sequence[str]) -> Sequence[str]:
+    """The first lines of a file, blank for what Anki says of the others there; but for names of columns."""
+    if not (sample and _SETTING.match(sample[0])):
+        return sample
+    end = next((place for place, line in enumerate(sample) if not _SETTING.match(line)), len(sample))
+    named = (line.partition(":")[2] if line.lower().startswith("#columns:") else "" for line in sample[:end])
+    return [*named, *sample[end:]]
 
 
 def _form_of_file(path: Path) -> str | None:
@@ -287,7 +302,7 @@ def _no_files(path: Path, names: str, program: str) -> BadFile:
 def _form_of_text(text: _LexiconText) -> str:
     """The format of lines of text, by its sample, and of pairs with probabilities by the name of the file."""
     fields, found = _object(text.first), ""
-    if is_wiktionary(fields):
+    if fields and any(is_wiktionary(_object(line)) for line in text.sample[:_FIRST_OBJECTS]):
         found = "kaikki"
     elif fields:
         found = "jsonl"
@@ -300,7 +315,7 @@ def _form_of_text(text: _LexiconText) -> str:
         found = "tabfile"
     elif is_dict_cc(text.sample):
         found = "dict.cc"
-    elif " ||| " in text.first:
+    elif text.first.count(" ||| ") > 1:
         raise BadFile(
             f"{text.path}:1: expected pairs of words, got a phrase table of Moses; give lex.f2e, which lies "
             "beside it"
@@ -310,18 +325,18 @@ def _form_of_text(text: _LexiconText) -> str:
             f"{text.path}:1: expected two words with a space or a tab between, got {conversion}"
             f"{_OR_ITS_FORMAT}"
         )
+    elif _has_probabilities(text.sample):
+        found = "lex.f2e" if target_comes_first(text.path.name, text.languages) else "lex.e2f"
     elif not _is_of_muse(text.sample[0] if text.sample else ""):
         found = table_form(text.sample, text.languages) or ""
-        if not found and _has_probabilities(text.sample):
-            found = "lex.f2e" if target_comes_first(text.path.name, text.languages) else "lex.e2f"
     return found or "muse"
 
 
 def _conversion(sample: Sequence[str]) -> str | None:
     """What lines are that would be read as pairs and are none, and what to do; None for others."""
-    if len(sample) == 1 and sample[0].rstrip("\r").count("\r"):
-        return "line ends of old Macs; convert them: tr '\\r' '\\n' < FILE > OUT"
     lines = [line for line in sample if line.strip(" \t\r") and not line.startswith(_COMMENT)]
+    if sample and re.match("#(?:stripmethod|sametypesequence|bookname)=", sample[0]):
+        return "the source of a dictionary for Babylon; convert it: pyglossary FILE.gls OUT.txt"
     if any(map(_MESSAGE.match, lines)) and any(line.startswith("msgstr") for line in lines):
         return "a catalogue of gettext; convert it: po2csv FILE.po FILE.csv"
     if len(lines) > 1 and all(map(_COLON.fullmatch, lines)):
@@ -455,8 +470,10 @@ def _lines(path: Path, source: Source) -> Iterator[str]:
         number += len(whole)
         if not data:
             break
-    if rest:
-        yield rest.removeprefix(BOM)
+    if number == 1:  # lines that end in CR alone, as on old Macs
+        yield from rest.removeprefix(BOM).removesuffix("\r").split("\r")
+    elif rest:
+        yield rest
 
 
 def _utf_16(head: bytes) -> str | None:
@@ -523,8 +540,9 @@ def _score(field: str, where: str) -> float | None:
 
 def _has_probabilities(sample: Sequence[str]) -> bool:
     """Whether all lines are two words and a probability with spaces between, as in bicleaner and Moses."""
-    lines = [line for line in sample if line.strip(" \t\r")]
-    return bool(lines) and all(map(_SPACED.fullmatch, lines))
+    lines = [line.strip(" \t\r") for line in sample if line.strip(" \t\r")]
+    # A number after a second tab is a score.
+    return bool(lines) and all(line.count("\t") < 2 and _SPACED.fullmatch(line) for line in lines)
 
 
 def _probable_pairs(text: _LexiconText, *, target_first: bool) -> Iterator[PairLine]:
@@ -532,16 +550,16 @@ def _probable_pairs(text: _LexiconText, *, target_first: bool) -> Iterator[PairL
     for number, line in enumerate(text.lines, 1):
         if not line.strip(" \t\r"):
             continue
-        found = _SPACED.fullmatch(line.replace("\t", " "))
-        probability = 2.0 if found is None else float(found[3])
-        if found is None or probability > 1:
+        found = _SPACED.fullmatch(line)
+        probability = 2.0 if found is None else float(found[3].replace(",", "."))
+        if found is None or probability > _ROUNDED:
             raise BadFile(
                 f"{text.path}:{number}: expected two words and a probability from 0 to 1, got "
                 f"{line.strip()[:60]!r}; correct the line{_OR_ITS_FORMAT}"
             )
         one, two = stripped(found[1]), stripped(found[2])
         if _NOTHING not in (one, two):
-            yield PairLine((two, one) if target_first else (one, two), None, probability)
+            yield PairLine((two, one) if target_first else (one, two), None, min(probability, 1.0))
 
 
 _OF_TEXT: dict[str, Callable[[_LexiconText], Iterator[PairLine]]] = {

@@ -1,6 +1,7 @@
 """Plain text: the lines of a file, or of a stream that is still being written.
 
-Lines are read block by block, in linear time, with a bound on how long one may be.
+Lines are read block by block, in linear time, with a bound on how long one may be. They end in LF, or in CR
+and LF; in CR alone, as on old Macs, if there is no LF: amid other text CR is part of a line.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from muse.errors import BadFile
 from muse.files.source import open_source
 
 BLOCK = 1 << 16
+_NO_LF = 1 << 16  # bytes without LF from which a text with CR has lines that end in CR
 LONGEST = 1 << 26  # of text: a book without an end of line still is one
 BOM = b"\xef\xbb\xbf"
 
@@ -25,10 +27,21 @@ def blocks_of_lines(
     Raise BadFile for a line of more than `longest` bytes; `name` is the file in its message.
     """
     number, begun, waiting = 1, list[bytes](), 0  # of the line that is still incomplete
+    end, has_cr = b"\n", False
     while data := read(BLOCK):
-        first, *others = data.split(b"\n")
+        if end == b"\r" and b"\n" in data:
+            raise BadFile(
+                f"{name}:{number}: expected lines that end in CR, as before, got an LF; write all ends in "
+                "one way"
+            )
+        first, *others = data.split(end)
         begun.append(first)
         waiting += len(first)
+        has_cr = has_cr or b"\r" in first
+        if number == 1 and end == b"\n" and has_cr and not others and waiting >= _NO_LF:
+            end = b"\r"
+            first, *others = b"".join(begun).split(end)
+            begun, waiting = [first], len(first)
         if waiting > longest:
             raise BadFile(
                 f"{name}:{number}: expected a line of at most {longest} bytes, got a longer one; check "
@@ -40,7 +53,10 @@ def blocks_of_lines(
         yield [b"".join(begun), *whole]
         number += len(others)
         begun, waiting = [rest], len(rest)
-    if last := b"".join(begun):
+    last = b"".join(begun)
+    if number == 1 and end == b"\n" and has_cr:
+        yield last.removesuffix(b"\r").split(b"\r")
+    elif last:
         yield [last]
 
 

@@ -59,7 +59,8 @@ UNITS = frozenset(
     "cal N Pa hPa bar dB b B kb kB Mb MB Gb GB TB ko Mo Go To px dpi ft yd mi mph kph lb lbs oz C F K L mL "
     "cL dL hl hL µm µg µl µL kPa MPa mbar kJ MJ mV kVA VA mAh MWh Mbit Gbit kbit Mbps Gbps rpm".split()
 )
-_SPELLED_OTHERWISE = re.compile("['(]")  # what ASCII has that a vocabulary may write otherwise
+# What ASCII has that a vocabulary may write otherwise.
+_SPELLED_OTHERWISE = re.compile("['(]|ss|oe|ae|ij", re.IGNORECASE)
 _ROMAN = re.compile("(?=..)M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 # Capitals alone that are no words, but for prepositions that begin a sentence.
 _NO_WORDS = frozenset("BCDFGHJKLMNPQRSTVWXZ")

@@ -117,9 +117,19 @@ def test_what_is_damaged_or_missing(tmp_path: Path) -> None:
         ("h", b"King /x/ <n><br>roi<br><br><hr><br>king /x/ <v><br>r\xc3\xa9gner", ["roi", "r\u00e9gner"]),
         ("m", b"1. roi\n   Synonym: {ruler}\n see: {queen}, {prince}\n      \"The king of fools.\"", ["roi"]),
         ("m", b"king <m>", ["king"]),
+        ("m", b"n. m. roi", ["roi"]),
+        ("m", b"1.roi 2.monarque 12 h", ["roi", "monarque 12 h"]),
+        ("m", b"1) roi 2) monarque", ["roi", "monarque"]),
+        ("m", "\u2460 roi \u2461 monarque".encode(), ["roi", "monarque"]),
+        ("m", "\u2666 roi \u2666 monarque".encode(), ["roi", "monarque"]),
+        ("m", b"I. roi\nII. monarque\na. dame", ["roi", "monarque", "dame"]),
+        ("h", b"<b>king</b> <i>n.m.</i> roi<br>", ["roi"]),
+        ("h", b"<div><b>roi</b>, monarque</div>", ["roi", "monarque"]),
+        ("h", b"<i>n, m</i> <b>roi</b>, <i>dame</i>", ["roi", "dame"]),
+        ("x", b"<k>king</k>\n<tr>k\xc9\xaa\xc5\x8b</tr>\nroi", ["roi"]),
     ],
 )  # fmt: skip
-def test_headings_remarks_and_examples_are_no_translations(
+def test_headings_kinds_remarks_and_examples_are_no_translations(
     tmp_path: Path, types: str, article: bytes, translations: list[str]
 ) -> None:
     path = made(tmp_path, {"king": article}, types=types)

@@ -60,6 +60,22 @@ def test_wiktionary(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         read(tmp_path, ENGLISH, ("sw", "en"))
 
 
+def test_redirections_lists_and_infinitives_of_wiktionary(tmp_path: Path) -> None:
+    text = entries(
+        {"title": "Roi", "redirect": "roi"},
+        {"word": "king", "lang_code": "en", "translations": [translation("roi, souverain", "fr")]},
+        {
+            "word": "r\u00e9gner",
+            "lang_code": "fr",
+            "pos": "verb",
+            "senses": [{"glosses": ["to reign, to rule"]}],
+        },
+    )
+    assert read(tmp_path, text, name="d").pairs == (
+        ("roi", "king"), ("souverain", "king"), ("r\u00e9gner", "reign"), ("r\u00e9gner", "rule"),
+    )  # fmt: skip
+
+
 def test_glosses_of_other_editions_are_not_in_english(tmp_path: Path) -> None:
     roi = {"word": "roi", "lang_code": "fr", "senses": [{"glosses": ["souverain"]}]}
     text = entries({"lang": "Fran\u00e7ais", **roi}, {"lang": "French", **roi, "word": "reine"})
@@ -187,6 +203,32 @@ def test_a_translation_memory(tmp_path: Path) -> None:
 def test_other_and_damaged_xml(tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(BadFile, match=message):
         read(tmp_path, content)
+
+
+def test_tei_of_other_projects(tmp_path: Path) -> None:
+    free = "<entryFree><form><orth>roi</orth></form><sense><tr>king</tr></sense></entryFree>"
+    lex_0 = """<entry xml:lang="fr"><form type="lemma"><orth>roi</orth></form><sense>
+      <cit type="translationEquivalent" xml:lang="en"><form><orth>king</orth></form></cit></sense></entry>"""
+    for entry in (free.replace("<tr>", '<tr type="trans">'), lex_0):
+        assert read(tmp_path, f"<TEI><text><body>{entry}</body></text></TEI>").pairs == (("roi", "king"),)
+
+
+def test_a_related_word_of_an_entry_has_its_own_translations(tmp_path: Path) -> None:
+    related = "<re><form><orth>roi soleil</orth></form><cit type='trans'><quote>Sun King</quote></cit></re>"
+    entry = (
+        f"<entry><form><orth>roi</orth></form><cit type='trans'><quote>king</quote></cit>{related}</entry>"
+    )
+    found = read(tmp_path, f"<TEI><text>{entry}<entry/></text></TEI>", name="fra-eng.tei")
+    assert found.pairs == (("roi soleil", "Sun King"), ("roi", "king"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "program"),
+    [("xliff", "xliff2po"), ("TS", "ts2po"), ("martif", "tbx2po"), ("tbx", "tbx2po"), ("xdxf", "pyglossary")],
+)
+def test_other_xml_is_refused_with_what_converts_it(tmp_path: Path, kind: str, program: str) -> None:
+    with pytest.raises(BadFile, match=f"of the kind '{kind}'; convert it.*{program}"):
+        read(tmp_path, f"<?xml version='1.0'?><{kind}><x/></{kind}>")
 
 
 def test_entities_that_grow_are_refused_at_once(tmp_path: Path) -> None:

@@ -51,6 +51,16 @@ def read(
         "Franz\u00f6sisch;Englisch\nroi;king\nchat;cat\n",
         "anglais\tmot\nking\troi\ncat\tchat\n",
         "sep=;\nroi;king\nchat;cat\n",
+        "roi,king\rchat,cat\r",
+        "roi king\rchat cat",
+        "'roi', 'king'\n'chat', 'cat'\n",
+        "Fran\u00e7ais (FR);Anglais (EN)\nroi;king\nchat;cat\n",
+        "French word,English translation(s)\nroi,king\nchat,cat\n",
+        "\u0444\u0440\u0430\u043d\u0446\u0443\u0437\u0441\u043a\u0438\u0439;\u0430\u043d\u0433\u043b\u0438\u0439\u0441\u043a\u0438\u0439\nroi;king\nchat;cat\n",
+        "Frans;Engels\nroi;king\nchat;cat\n",
+        "Quelle,Ziel\nroi,king\nchat,cat\n",
+        "#separator:tab\n#html:false\nroi\tking\nchat\tcat\n",
+        "#separator:Comma\n#columns:Back,Front\nking,roi\ncat,chat\n",
         '"roi"\t"king"\n"chat"\t"cat"\n',
         '{"fr": "roi", "en": "king"}\n{"fr": "chat", "en": "cat"}\n',
         '{"id": 1, "translation": ["king"], "word": "roi"}\n\n{"word": "chat", "translation": ["cat"]}\n',
@@ -68,6 +78,7 @@ def test_the_encodings_of_excel(tmp_path: Path, encoding: str, between: str) -> 
     for begun in {"", mark}:
         found = read(tmp_path, (begun + text).encode(encoding))
         assert found.pairs == (*KINGS, ("\u00e9t\u00e9", "summer"))
+        assert read(tmp_path, (begun + text.replace("\n", "")).encode(encoding)) == found
 
 
 @pytest.mark.parametrize(
@@ -129,6 +140,7 @@ def test_numbers_of_tables(tmp_path: Path) -> None:
     assert read(tmp_path, "roi,king,0.5\nchat,cat,1\n") == Lexicon(KINGS, (0.5, 1.0))
     found = read(tmp_path, "source;target;weight\nroi;king;0,5\nchat;cat;1\n")
     assert found == Lexicon(KINGS, (0.5, 1.0))
+    assert read(tmp_path, "fr,en,prob\nroi,king,50%\nchat,cat,100%\n") == Lexicon(KINGS, None, (0.5, 1.0))
     found = read(tmp_path, "fr,en,probability\nroi,king|kings,0.5\n")
     assert found == Lexicon((("roi", "king"), ("roi", "kings")), None, (0.5, 0.5))
     ours = "source,target,score,rank,probability\nroi,king / kings,1.5,1,0.5\n"
@@ -207,6 +219,18 @@ def test_probabilities_after_spaces(
     found = read(tmp_path, SPACED, name, languages)
     pairs = tuple(pair[::-1] for pair in AS_READ) if swapped else AS_READ
     assert found == Lexicon(pairs, None, (0.75, 1.0, 2.5e-05))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "roi king 0,5\nchat cat 1,0\n",
+        "roi\tking 0.5\nchat cat 1.0000001\n",
+        " roi  king\t.5 \nchat cat\t1.0\r\n",
+    ],
+)
+def test_probabilities_as_other_programs_write_them(tmp_path: Path, content: str) -> None:
+    assert read(tmp_path, content) == Lexicon(KINGS, None, (0.5, 1.0))
 
 
 def test_moses_aligns_some_words_with_none(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from muse.files import read_lexicon
 from muse.files.dictionary_writer import FORMS, OTHER_FORMS, can_store_entry, dictionary_writer, form_of_name
 from muse.files.lexicons import FORMS as LEXICON_FORMS
 from muse.lexicon import Entry, Lexicon
-from tests.conftest import ROOT
+from tests.files.test_what_dictionaries_are_read import TEI, TMX
 
 PAIRS = (
     ("chat", "cat"),
@@ -299,45 +299,6 @@ def test_what_other_programs_cannot_have(tmp_path: Path, form: str) -> None:
     assert not list(tmp_path.glob("d")) and not list(tmp_path.glob("*.gz"))
 
 
-# An example of each format of the table of the documentation, which has roi and king.
-EXAMPLES: dict[str, tuple[str, str]] = {
-    "MUSE text": ("d.txt", "roi king\n"),
-    "TSV of muse": ("d.tsv", "source\ttarget\tscore\trank\tprobability\nroi\tking\t1\t1\t0.5\n"),
-    "JSON lines of muse": ("d.jsonl", '{"source": "roi", "target": "king"}\n'),
-    "CSV": ("d.csv", '"French","English"\n"roi","king"\n'),
-    "Moses lexicon": ("lex.f2e", "king roi 0.5\n"),
-    "bicleaner dictionary": ("dict-fr", "king roi 0.5\n"),
-    "Wiktionary": ("d.jsonl", '{"word": "roi", "lang_code": "fr", "senses": [{"glosses": ["king"]}]}\n'),
-    "TEI": (
-        "d.tei",
-        '<TEI><entry><form><orth>roi</orth></form><cit type="trans"><quote>king</quote></cit></entry></TEI>',
-    ),
-    "TMX": (
-        "d.tmx",
-        '<tmx><tu><tuv xml:lang="en"><seg>king</seg></tuv><tuv xml:lang="fr"><seg>roi</seg></tuv></tu></tmx>',
-    ),
-    "dict.cc": ("d.txt", "# EN-FR vocabulary database\tcompiled by dict.cc\nking\troi {m}\tnoun\t\n"),
-    "tab file": ("d.txt", "roi\troi /rwa/ <n><br>1. king<br>\n"),
-}
-
-
-def test_the_table_of_the_documentation_is_what_is_read(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "pages" / "how-to" / "what-muse-reads.md").read_text(encoding="utf-8")
-    table = page.partition("## Dictionaries")[2].partition("| format | what to do |")[0]
-    rows = [line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")]
-    for number, (name, content) in enumerate(EXAMPLES.values()):
-        path = tmp_path / f"{number}" / name
-        path.parent.mkdir()
-        path.write_text(content, encoding="utf-8")
-        assert read_lexicon(path, languages=("fr", "en")).pairs == (("roi", "king"),), path
-    (tmp_path / "u.txt").write_text("roi\tking\n", encoding="utf-16")
-    assert read_lexicon(tmp_path / "u.txt").pairs == (("roi", "king"),)
-    # Workbooks and StarDict are written and read above, dictd is read beside StarDict.
-    assert set(rows[2:]) == {*EXAMPLES, "Unicode text", "Excel workbook", "StarDict", "dictd"}
-    named = page.partition("### The format by name")[2]
-    assert [form for form in LEXICON_FORMS if f"`{form}`" not in named] == []
-
-
 # What is recognised otherwise, or not at all, by the name of its format.
 GIVEN = {
     "muse": ("alors, puis\tthen, next\n", [("alors, puis", "then, next")]),
@@ -350,8 +311,8 @@ GIVEN = {
     "kaikki": ('{"word": "roi", "translations": [{"word": "king"}]}\n', [("roi", "king")]),
     "dict.cc": ("roi {m}\tking\tnoun\n", [("roi", "king")]),
     "tabfile": ("roi\t1. king, ruler\\n2. lord\n", [("roi", "king"), ("roi", "ruler"), ("roi", "lord")]),
-    "tei": (EXAMPLES["TEI"][1], [("roi", "king")]),
-    "tmx": (EXAMPLES["TMX"][1], [("king", "roi")]),
+    "tei": (TEI, [("roi", "king")]),
+    "tmx": (TMX, [("king", "roi")]),
 }
 
 
@@ -376,13 +337,13 @@ def test_another_format_is_given_than_a_file_has(tmp_path: Path, form: str) -> N
     [
         ('# french\nmsgid ""\nmsgstr ""\n\nmsgid "roi"\nmsgstr "king"\n', "a catalogue of gettext; convert"),
         ("roi: king\nchat: cat\n", "a colon behind each first word, as in YAML; put a tab in its place"),
-        ("roi,king\rchat,cat\r", "line ends of old Macs; convert them: tr"),
         ("roi -> king\nle chat -> the cat\n", "'->' between the words; put a tab in its place"),
         ("roi = king\n", "'=' between the words"),
         ("roi=king\nchat=cat\n", "'=' between the words"),
         ("roi|king\nchat|cat\n", "'|' between the words"),
         ("| roi | king |\n| chat | cat |\n", "'|' between the words"),
         ("roi - king\nchat - cat\n", "' - ' between the words"),
+        ("roi ||| king\nchat ||| cat\n", "'|||' between the words"),
         ("roi \u2192 king\n", "'\u2192' between the words"),
         ("# Ding\nK\u00f6nig {m} :: king\nKatze {f} | Katzen {pl} :: cat | cats\n", "'::' between the words"),
         ("# CEDICT\n\u8c93 \u732b [mao1] /cat/\n\u72d7 \u72d7 [gou3] /dog/\n", "CC-CEDICT or EDICT; convert"),
@@ -429,7 +390,17 @@ def test_what_is_wrong_with_a_table_is_named(tmp_path: Path, content: str, messa
     [
         ("\u00a0roi ; king\u3000\n reine ;queen\u202f\n", [("roi", "king"), ("reine", "queen")]),
         ("roi\tking; ruler;\nreine\tqueen\n", [("roi", "king"), ("roi", "ruler"), ("reine", "queen")]),
-        ("roi\t1. king; 2. ruler\n", [("roi", "1. king"), ("roi", "2. ruler")]),
+        ("roi\t1. king; 2. ruler, lord\n", [("roi", "king"), ("roi", "ruler"), ("roi", "lord")]),
+        ("roi\t1) king 2) lord\n", [("roi", "king"), ("roi", "lord")]),
+        ("roi\tking 2. lord\n", [("roi", "king 2. lord")]),
+        ("source\ttarget\nroi\tking;\n", [("roi", "king")]),
+        ("roi\tking, etc.\n", [("roi", "king")]),
+        ("roi\tking \u2022 lord\n", [("roi", "king"), ("roi", "lord")]),
+        ("roi\t['king', 'lord']\n", [("roi", "king"), ("roi", "lord")]),
+        ('roi\t["king","lord"]\nreine\t["queen"]\n', [("roi", "king"), ("roi", "lord"), ("reine", "queen")]),
+        ('roi\t"king", "lord"\n', [("roi", "king"), ("roi", "lord")]),
+        ("roi\t\u570b\u738b /\u56fd\u738b\n", [("roi", "\u570b\u738b"), ("roi", "\u56fd\u738b")]),
+        ("\u2003roi\u2009\tking\u205f\n", [("roi", "king")]),
         (
             "chat\tcat (animal, small), kitty [fam.]\n",
             [("chat", "cat (animal, small)"), ("chat", "kitty [fam.]")],

@@ -35,6 +35,20 @@ def test_files(tmp_path: Path) -> None:
         assert list(read_lines(tmp_path / name)) == text.split("\n")
 
 
+@pytest.mark.parametrize("size", [1, 3, 1 << 20])
+def test_lines_that_end_in_cr_alone(size: int) -> None:
+    def lines(data: bytes) -> list[str]:
+        drops = Drops(*(data[at : at + size] for at in range(0, len(data), size)))
+        return [line for block in read_blocks(drops, "it") for line in block]
+
+    assert lines(b"\xef\xbb\xbfa b\r\rc") == lines(b"a b\r\rc\r") == ["a b", "", "c"]
+    assert lines(b"\ra\nb\rc\r\n") == ["\ra", "b\rc"]  # parts of lines, where there is an LF
+    many = b"a b\r" * 30_000
+    assert lines(many) == ["a b"] * 30_000
+    with pytest.raises(BadFile, match=r"it:\d+: expected lines that end in CR, as before, got an LF"):
+        list(read_blocks(Drops(many, b"a\n"), "it"))
+
+
 def test_what_is_not_text(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"it:3: expected UTF-8, got the byte 0xff; convert"):
         list(read_blocks(Drops(b"a\n", b"b\n\xff\n"), "it"))

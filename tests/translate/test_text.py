@@ -132,6 +132,8 @@ FOREIGN = {
     "fa": ("می‌خواهم=want کتاب=book", {"كتاب میخواهم": "book want"}),
     "hi": ("बिल्ली=cat", {"बिल्\u200dली": "cat"}),
     "el": ("οδός=street", {"οδόσ": "street"}),
+    "de": ("Straße=street heißen=called", {"die Strasse heissen": "die Street called", "HEISSEN": "CALLED"}),
+    "es": ("cœur=heart", {"coeur, COEUR": "heart, HEART"}),
 }  # fmt: skip
 
 

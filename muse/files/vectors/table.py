@@ -31,8 +31,9 @@ _COMPARED = 4  # numbers of a row by which rows that may be equal are found
 _MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
 _ONE_IN_DUPLICATES = 100  # words may share the vector of another one without a warning, of most files
 _FEW_DUPLICATES = 10
-# Keys of files with the words of several languages: ConceptNet's /c/fr/roi, and fr:roi.
-_KEY = re.compile(r"(/c/[^/\s]+/|[a-z]{2,3}:(?=\S))")
+# Keys of files with the words of several languages: ConceptNet's /c/fr/roi; fr:roi, fr/roi and fr_roi.
+_KEY = re.compile(r"(/c/[^/\s]+/|[a-z]{2,3}[:/_](?=\S))")
+_PART_OF_SPEECH = re.compile(r"(?<=.)/[nvarsx](?:/.*)?$")  # /c/fr/roi/n
 
 
 class IntegerId(str):
@@ -292,16 +293,18 @@ class _Chosen:
         found = [_KEY.match(word) for word in words]
         prefixes = [match[1] if match else "" for match in found]
         self._prefixes.update(prefixes)
-        own = {f"/c/{self._wanted.language}/", f"{self._wanted.language}:"}
-        return [
+        concept, language = f"/c/{self._wanted.language}/", self._wanted.language
+        own = {concept, *(f"{language}{sign}" for sign in ":/_")}
+        kept = (
             word[len(prefix) :] if prefix in own else "" for word, prefix in zip(words, prefixes, strict=True)
-        ]
+        )
+        return [_PART_OF_SPEECH.sub("", word) for word in kept] if concept in prefixes else [*kept]
 
     def check_keys(self, path: Path) -> None:
         """Log that the words were keys; raise Mismatch if none is of the wanted language."""
         if not self._by_key:
             return
-        names = sorted({prefix.removeprefix("/c/").rstrip("/:") for prefix in self._prefixes} - {""})
+        names = sorted({prefix.removeprefix("/c/").rstrip("/:_") for prefix in self._prefixes} - {""})
         language, some = (
             self._wanted.language,
             ", ".join(names[:_NAMED]) + (", ..." if names[_NAMED:] else ""),
@@ -333,6 +336,8 @@ class _Chosen:
             )  # fmt: skip
         elif all(word.endswith(":") for word in first):
             log.warning("%s: every word ends with a colon, such as %r: remove the colons", path, first[0])
+        elif all(len(word) > 2 and word[0] == word[-1] and word[0] in "\"'" for word in first):
+            log.warning("%s: every word is in quotation marks, such as %r: remove these", path, first[0])
 
     def texts_of(self, table: Table) -> list[str] | None:
         """The texts of the rows kept, from those of the whole file; Mismatch if there are not as many."""

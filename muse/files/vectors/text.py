@@ -45,6 +45,8 @@ MARGIN = 16  # a number is read in windows of 16 bytes up to its end: the text i
 _LONGEST = 14  # digits after the point
 # Up to this many numbers in a line that are not plain (exponents, integers) are parsed one by one; with more,
 # the whole line is.
+_LEAST = 5  # lines that show a column of counts: fewer may be phrases that end in a number
+_WITH_COUNT = 3  # numbers behind a word: its count, and two or more
 _FEW = 16
 BLOCK = 1 << 18  # small enough for all intermediate results to stay in the processor's cache
 _HEAD = 1 << 20
@@ -326,6 +328,7 @@ def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
         line, _, head = head.partition(b"\n")
         source.read(len(line) + 1)
     sample = _sample(head)
+    _check_counts(source.path, sample)
     if header:
         _check_dimension(source.path, header, sample)
     dimension = header.dimension if header else _dimension(source.path, sample)
@@ -351,6 +354,20 @@ def _sample(head: bytes) -> list[bytes]:
     lines = head.split(b"\n")
     whole = lines[:-1] or lines  # the last one is incomplete, unless it is the only one
     return [line for line in whole if line.strip()][:SAMPLE]
+
+
+def _check_counts(path: Path, sample: list[bytes]) -> None:
+    """Raise BadFile if each word has its frequency or rank behind it, before numbers with decimals."""
+    rows = [line.split()[1:] for line in sample]
+    if len(rows) < _LEAST or min(map(len, rows)) < _WITH_COUNT:
+        return
+    counts, others = [row[0] for row in rows], [number for row in rows for number in row[1:]]
+    whole = all(map(bytes.isdigit, counts)) and len(set(counts) - {b"0", b"1"}) > 1
+    if whole and all(b"." in number or b"e" in number for number in others):
+        raise BadFile(
+            f"{path}: expected the numbers of a vector after each word, got a count or rank before them "
+            f"({counts[0].decode()[:20]}) on all of the first lines; remove the second column"
+        )
 
 
 def _check_dimension(path: Path, header: Header, sample: list[bytes]) -> None:
@@ -387,6 +404,8 @@ def _advice(line: bytes) -> str:
         return "this is a web page, perhaps of an error: download the file again"
     if line.startswith(b"version https://git-lfs"):
         return "this is a pointer of Git LFS: get the file itself with git lfs pull"
+    if re.fullmatch(rb"\S+(?:\s+-?\d+,\d+)+\s*", line):
+        return "write numbers with a decimal point, not with a comma"
     for sign, name in ((b";", "semicolons"), (b",", "commas")):
         if numbers_at_end(line.split(sign)) > 1:
             return f"the numbers are separated by {name}: put spaces in their place"

@@ -349,11 +349,19 @@ def test_keys_of_several_languages_give_the_words_of_the_wanted_one(tmp_path: Pa
         read_vectors(tmp_path / "x", language="fra")
 
 
+def test_parts_of_speech_are_no_part_of_keys(tmp_path: Path) -> None:
+    keys = ["/c/fr/roi/n", "/c/fr/n", "/c/fr/km/h", "/c/en/king/n/wn/person", "/c/en/and/or"]
+    _text(tmp_path / "x", [key.encode() for key in keys], _rows(len(keys)))
+    assert read_vectors(tmp_path / "x", language="fr").words == ("roi", "n", "km/h")
+    assert read_vectors(tmp_path / "x", language="en").words == ("king", "and/or")
+
+
+@pytest.mark.parametrize("sign", [":", "/", "_"])
 def test_short_prefixes_are_keys_where_all_words_have_one(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, sign: str
 ) -> None:
     caplog.set_level(logging.INFO)
-    words, rows = [f"{'fr' if place % 2 else 'en'}:w{place}".encode() for place in range(40)], _rows(40)
+    words, rows = [f"{'fr' if place % 2 else 'en'}{sign}w{place}".encode() for place in range(40)], _rows(40)
     _text(tmp_path / "x", words, rows)
     read = read_vectors(tmp_path / "x", language="fr")
     assert read.words[:2] == ("w1", "w3")
@@ -361,7 +369,7 @@ def test_short_prefixes_are_keys_where_all_words_have_one(
     assert "the words are keys of languages (en, fr), of which those of fr are read" in caplog.text
     words[3] = b"fr"
     _text(tmp_path / "x", words, rows)
-    assert read_vectors(tmp_path / "x", language="fr").words[:2] == ("en:w0", "fr:w1")
+    assert read_vectors(tmp_path / "x", language="fr").words[:2] == (f"en{sign}w0", f"fr{sign}w1")
 
 
 def test_keys_in_alphabetical_order_are_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -376,10 +376,35 @@ def test_what_all_lines_have_is_named(tmp_path: Path, caplog: pytest.LogCaptureF
         assert f"every word begins with the number of its row, such as '{first} w0'" in caplog.messages[-1]
     assert _read(tmp_path, "\n".join(row.replace(" ", ": ", 1) for row in rows)).words[0] == "w0:"
     assert "every word ends with a colon, such as 'w0:': remove the colons" in caplog.messages[-1]
+    assert _read(tmp_path, "\n".join(f'"{row}'.replace(" ", '" ', 1) for row in rows)).words[0] == '"w0"'
+    assert "every word is in quotation marks, such as '\"w0\"': remove these" in caplog.messages[-1]
     caplog.clear()
     assert len(_read(tmp_path, "\n".join([*rows, "7 up 1.5 2.5", "note: 1.5 2.5"]))) == 8
     assert len(_read(tmp_path, "0 a 1.5 2.5\n1 b 2.5 1.5\n")) == 2  # two words may be so
     assert caplog.messages == []
+
+
+@pytest.mark.parametrize("begin", ["", "5 3\n", "5 2\n"])
+@pytest.mark.parametrize("counts", [(90, 40, 7, 7, 0), (1, 2, 3, 4, 5)])
+def test_counts_between_words_and_numbers_are_named(tmp_path: Path, begin: str, counts: list[int]) -> None:
+    content = begin + "".join(f"w{place} {count} 0.5 -1e-3\n" for place, count in enumerate(counts))
+    with pytest.raises(
+        BadFile, match=r"tiny.vec: expected the numbers of a vector .* got a count or rank .*second"
+    ):
+        _read(tmp_path, content)
+
+
+@pytest.mark.parametrize("first", ["1", "0", "7", "0.5"])
+def test_whole_numbers_of_vectors_are_no_counts(tmp_path: Path, first: str) -> None:
+    content = "".join(f"w{place} {first} 0.5 {place}.5\n" for place in range(6))
+    assert _read(tmp_path, content).matrix.shape == (6, 3)
+    content = "".join(f"w{place} {place} 2 3\n" for place in range(6))
+    assert _read(tmp_path, content).matrix.shape == (6, 3)
+
+
+def test_decimal_commas_are_named(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="got 'roi 0,5 1,5'; write numbers with a decimal point"):
+        _read(tmp_path, "roi 0,5 1,5\nreine 0,1 -2,5\n")
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ CASES = [
         WORDS,
     ),
     Case(
-        "keys such as `/c/fr/roi` or `fr:roi`",
+        "keys such as `/c/fr/roi`, `/c/fr/roi/n`, `fr:roi`, `fr/roi` or `fr_roi`",
         "ConceptNet Numberbatch",
         "read: the words of the language, without the prefix",
         {"x.txt": _keys},
@@ -330,6 +330,20 @@ CASES = [
         "convert: put spaces in their place",
         {"x.csv": _bytes(b"roi,0.1,0.2\nreine,1,2\n"), "y.csv": _bytes(b"roi;0.1;0.2\nreine;1;2\n")},
         way_out="put spaces in their place",
+    ),
+    Case(
+        "text with a count or a rank between each word and its numbers",
+        "scripts",
+        "remove the second column",
+        {"x.vec": _bytes(b"".join(b"w%d %d 0.5 0.%d\n" % (row, 99 - row, row) for row in range(9)))},
+        way_out="remove the second column",
+    ),
+    Case(
+        "text with lines that end in CR alone",
+        "old Macs",
+        "convert: `tr '\\r' '\\n' < FILE > OUT`",
+        {"x.txt": _changed((b"\n", b"\r"))},
+        way_out="tr '\\r' '\\n' < FILE > OUT",
     ),
     Case(
         "text in UTF-16",
