@@ -64,6 +64,8 @@ _SPELLED_OTHERWISE = re.compile("['(]|ss|oe|ae|ij", re.IGNORECASE)
 _ROMAN = re.compile("(?=..)M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 # Capitals alone that are no words, but for prepositions that begin a sentence.
 _NO_WORDS = frozenset("BCDFGHJKLMNPQRSTVWXZ")
+# Before a name; with a point or without.
+_TITLES = frozenset("M MM Mme Mmes Mlle Mgr Dr St Ste Mr Mrs Ms Prof Sr Sra Sig".split())
 _CURRENCIES = frozenset("€$£¥₽₹")
 _OF_QUANTITIES = UNITS | _CURRENCIES | frozenset("/ ° ² ³ °C °F °K".split())  # km/h, 20 °C, 3 €/kg
 log = logging.getLogger(__name__)
@@ -131,7 +133,9 @@ class TextReader:
                 found += self._word(at, first)
             quantity = numeral or token in _CURRENCIES or (quantity and token in _OF_QUANTITIES)
             last = (token.lower() if first else token) if has_letters else last
-            first = token in _ENDS or not token.strip(".") or (first and not has_letters)
+            titled = token == "." and not _TITLES.isdisjoint((last, last.title()))  # Dr. Roi
+            ends = token in _ENDS or not token.strip(".")
+            first = (ends and not titled) or (first and not has_letters)
         return list(_long_names_copied(found))
 
     def _word(self, at: WrittenToken, first: bool) -> list[Piece]:
@@ -190,10 +194,13 @@ def has_digit(token: str) -> bool:
 
 
 def _long_names_copied(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    # Red Bull, Star Wars: capitals side by side, whose words are not meant.
+    # Red Bull, Star Wars: capitals side by side, whose words are not meant; and M. Roi.
+    before = ""
     for name, run in groupby(pieces, key=lambda piece: piece.name):
         several = list(run)
-        yield from (piece._replace(entry=None) if name and len(several) > 1 else piece for piece in several)
+        copied = name and (len(several) > 1 or before.removesuffix(".") in _TITLES)
+        yield from (piece._replace(entry=None) if copied else piece for piece in several)
+        before = next((piece.token for piece in reversed(several) if piece.token != "."), before)
 
 
 class Options(NamedTuple):

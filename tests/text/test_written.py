@@ -47,6 +47,7 @@ XIV | 5 °C/km | deux·s | Mc's | Roi's | R-D | 15 €/kg | 1,5 L | 3 $/h
 d41d8cd98f00b204e9800998ecf8427e | 550e8400-e29b-41d4-a716-446655440000 | roi.txt | mot_clé.py | roi-2.jpg
 12:45 | 12h30 | 12 h 30 | 10:30-12:00 | 10-12 | 1990–1995 | 2024-01-31 | 31/01/2024 | 192.168.0.1 | ::1
 1 000 000 | 1\u202f000\u202f000 | 12\u00a0345,67 | 1.000.000 | 3,14 | +33 1 23 45 | -5 | ±5 | ~5 | >5
+file:///home/roi | s3://mer/roi | M. Roi | Dr. Mer | Mme Roi | x=5 | x=y
 80's | 1er | 2e | XIXe | 3ème | 2nd | M. Dupont | p. ex. | etc. | U.S.A. | J.-C.
 """
 
