@@ -287,23 +287,12 @@ def check_files(config: AlignConfig, *, besides: Collection[str] = ()) -> None:
 
 
 def _check_several(config: AlignConfig) -> None:
+    """Raise BadSetting without a target, Contradiction for options of one language beside several."""
     sources = config.src
-    if config.into is None and config.tgt is None:
-        raise BadSetting(NO_PIVOT)
     if config.into is not None:
-        for option, given in (
-            ("--tgt-emb", config.tgt_emb),
-            ("--tgt-words", config.tgt_words),
-            ("--tgt-captions", config.tgt_captions),
-            ("--tgt-column", config.tgt_column),
-        ):
-            if given is not None:
-                raise Contradiction(f"--into uses the target's vectors in the space; omit {option}")
-        if config.keeps_lengths:
-            raise Contradiction(
-                "--into has the target's vectors at unit length, so those of --src need it too; got "
-                f"--normalise {','.join(config.normalise) or 'none'}; let it end with unit"
-            )
+        _check_addition(config)
+    elif config.tgt is None:
+        raise BadSetting(NO_PIVOT)
     of_one_source: tuple[tuple[str, object], ...] = (
         ("--dictionary", config.dictionary),
         ("--encoder", config.encoder),
@@ -322,6 +311,23 @@ def _check_several(config: AlignConfig) -> None:
     if config.joint and (len(sources) < 2 or config.into is not None):
         raise Contradiction(
             "--joint needs at least two --src and no --into: it moves every language but the target"
+        )
+
+
+def _check_addition(config: AlignConfig) -> None:
+    """Raise Contradiction for options of a target, which a space that grows has already."""
+    for option, given in (
+        ("--tgt-emb", config.tgt_emb),
+        ("--tgt-words", config.tgt_words),
+        ("--tgt-captions", config.tgt_captions),
+        ("--tgt-column", config.tgt_column),
+    ):
+        if given is not None:
+            raise Contradiction(f"--into uses the target's vectors in the space; omit {option}")
+    if config.keeps_lengths:
+        raise Contradiction(
+            "--into has the target's vectors at unit length, so those of --src need it too; got "
+            f"--normalise {','.join(config.normalise) or 'none'}; let it end with unit"
         )
 
 
