@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from muse.alignment import Alignment, HiddenLayer, StoreMap
+from muse.alignment import Alignment, StoreMap
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.files.space_record import Reason
 from muse.learn.auto import Candidate, best, candidates, improve, initialisations, reason_for
@@ -314,11 +314,10 @@ def learn_from_pairs(
 
 def _store_map(maps: Maps) -> StoreMap:
     """The source map with its hidden units; NotConverged if it is not finite."""
-    hidden = maps.hidden or ()
-    parts = [one.cpu().numpy().copy() for one in (maps.source, *hidden)]
-    if not all(np.isfinite(one).all() for one in parts):
+    if not all(torch.isfinite(one).all() for one in (maps.source, *(maps.hidden or ()))):
         raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
-    return StoreMap(parts[0], HiddenLayer(*parts[1:]) if hidden else None)
+    hidden = None if maps.hidden is None else maps.hidden.layer()
+    return StoreMap(maps.source.cpu().numpy().copy(), hidden)
 
 
 def _maps(alignment: Alignment, evidence: Evidence) -> Maps:

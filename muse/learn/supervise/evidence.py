@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from muse.alignment import HiddenLayer
 from muse.errors import Mismatch
 from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
 from muse.orthography import without_gloss
@@ -104,7 +105,11 @@ class CrossMoments:
 
 
 class HiddenUnits(NamedTuple):
-    """A layer of units max(U x + b, 0), U (h, ds) and b (h,), and the weights V (k, h) of what they add."""
+    """A layer of units max(U x + b, 0), U (h, ds) and b (h,), and the weights V (k, h) of what they add.
+
+    These are tensors on the device of learning; a space has them as a `muse.alignment.HiddenLayer`, of numpy
+    alone, which `layer` makes.
+    """
 
     inner: Tensor
     bias: Tensor
@@ -118,6 +123,10 @@ class HiddenUnits(NamedTuple):
         """What is added (n, k) for rows (n, ds)."""
         blocks = [self.units(block) @ self.outer.T for block in torch.split(rows, BLOCK_OF_UNITS)]
         return torch.cat(blocks) if len(blocks) > 1 else blocks[0]
+
+    def layer(self) -> HiddenLayer:
+        """The same units for a space."""
+        return HiddenLayer(*(one.cpu().numpy().copy() for one in self))
 
 
 @dataclass(frozen=True, eq=False)
