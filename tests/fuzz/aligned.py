@@ -30,7 +30,7 @@ from muse.report import (
     write_report,
 )
 from muse.run.checkpoint import Checkpoint
-from muse.space import AlignedSpace, aligned, load_space, saving
+from muse.space import AlignedSpace, load_space, loading, saving
 from muse.web.routes import space_answer
 from tests.fuzz.target import Target
 from tests.support.toys import raw_pair, write_vec
@@ -156,7 +156,7 @@ def _served(folder: Path) -> Iterable[Any]:
 
 def _grown(folder: Path) -> Iterable[Any]:
     _recorded_by(folder)
-    with mock.patch.object(aligned, "verify"), mock.patch.object(saving, "verify"):
+    with mock.patch.object(loading, "verify"), mock.patch.object(saving, "verify"):
         _align(folder / "grown", "identical", language="de", into=folder)
     yield load_space(folder / "grown").vectors("de").matrix
 

@@ -115,7 +115,7 @@ class FromPairs:
         self.given: list[str] = []
 
     def __call__(
-        self, evidence: Evidence, *, unsupervised: Sequence[Candidate], **_: object
+        self, evidence: Evidence, unsupervised: Sequence[Candidate], *_: object, **__: object
     ) -> tuple[Alignment, Supervision]:
         self.given = [one.alignment.init for one in unsupervised]
         return self.alignment, self.supervision
