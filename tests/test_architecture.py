@@ -80,7 +80,6 @@ ONLY_USERS = {
         "sentences.encoders.encoder",
         "evaluation.classifier",
         "exchange.space_transformer",
-        "report.word_map",
     },
     "spacy": {"export.spacy_folder", "files.vectors.spacy"},
     "srsly": {"files.vectors.spacy"},

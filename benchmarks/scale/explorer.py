@@ -2,6 +2,7 @@
 
     python -m benchmarks.scale.explorer --words 200000          # a space of random vectors, made for it
     python -m benchmarks.scale.explorer --space embeddings/aligned/fr-en
+    python -m benchmarks.scale.explorer --space embeddings/aligned/fr-en --layout 5   # seeds of the map
 
 Everything stays on this machine: `muse serve` listens to 127.0.0.1, and the requests are bounded in number.
 From keystroke to suggestion is measured in Chromium, where that and Playwright are installed.
@@ -25,13 +26,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.manifold import TSNE, trustworthiness
 
 from muse.normalise import normalise
+from muse.report import word_map
+from muse.report.word_map import PERPLEXITY, frequent_pairs, rows_of_pairs
 from muse.space import Provenance, SideToSave, load_space, save_space
 from muse.vectors import Vectors
+from muse.web.pictures import PAIRS
 
 DIMENSION = 300
 KEYSTROKES = 200
+TREE_STEPS = 350  # of the layout by a tree
+FIRST_SEED = 100  # of layouts: their settings were chosen with lower ones
 # Types in the page: the time from each input to the list of its suggestions.
 TYPE = """async (prefixes) => {
   const [field, list] = ["text", "suggestions"].map((id) => document.getElementById(id));
@@ -147,10 +156,52 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=200_000)
     parser.add_argument("--requests", type=int, default=2_000)
     parser.add_argument("--at-once", type=int, default=16)
+    parser.add_argument("--layout", type=int, default=0, metavar="SEEDS")
     options = parser.parse_args()
+    if options.layout:
+        measure_layout(options.space, options.layout)
+        return
     with tempfile.TemporaryDirectory() as folder:
         space = options.space or make_space(Path(folder, "large"), options.words, 0)
         measure(space, options.requests, options.at_once)
+
+
+def by_a_tree(rows: NDArray[Any], seed: int) -> NDArray[Any]:
+    """Places (p, 2) of unit rows (p, d) by scikit-learn's t-SNE, with its tree: what muse used before."""
+    method = TSNE(
+        perplexity=PERPLEXITY, metric="cosine", init="pca", random_state=seed, max_iter=TREE_STEPS, angle=0.7
+    )
+    return np.asarray(method.fit_transform(rows), np.float64)
+
+
+def measure_layout(folder: Path, seeds: int) -> None:
+    """Prints the time of each layout of the map, and how true it is, for each seed."""
+    space = load_space(folder, check=False)
+    source, target = space.direction()
+    pairs = frequent_pairs(space, source, target)[:PAIRS]
+    sides = rows_of_pairs(space, source, target, pairs)
+    means = torch.nn.functional.normalize(sides[0] + sides[1])
+    original = word_map.on_a_plane
+    by_a_tree(means[:100].numpy(), 0)  # what is loaded for the first is no part of it
+    print("layout,seed,processor_s,trustworthiness,near_its_translation")
+    for seed in range(FIRST_SEED, FIRST_SEED + seeds):
+        for name, layout in (("muse", original), ("tree", by_a_tree)):
+            began = time.process_time()
+            layout(means.numpy(), seed)
+            took = time.process_time() - began
+            word_map.on_a_plane = layout
+            places = word_map.draw_picture(space, source, target, pairs, seed).places
+            true = trustworthiness(torch.cat(sides).numpy(), places, n_neighbors=12, metric="cosine")
+            print(f"{name},{seed},{took:.2f},{true:.4f},{100 * beside_translation(places):.1f}", flush=True)
+
+
+def beside_translation(places: NDArray[Any]) -> float:
+    """The share of words at places (2p, 2) that have at most four others nearer than their translation."""
+    p = len(places) // 2
+    apart = np.linalg.norm(places[:p, None] - places[None, p:], axis=2)  # (p, p)
+    own = apart.diagonal()
+    nearer = np.concatenate([(apart < own[:, None]).sum(axis=1), (apart < own).sum(axis=0)])
+    return float((nearer <= 4).mean())
 
 
 def measure(space: Path, requests: int, at_once: int) -> None:

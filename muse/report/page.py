@@ -27,7 +27,6 @@ from muse.report.charts import Drawing, drawings
 from muse.report.facts import Accuracy, Facts, why_chosen
 from muse.report.measured import Measured
 from muse.report.next_steps import PAIRS, command_line
-from muse.report.word_map import require_picture
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -63,7 +62,6 @@ class WrittenReport:
 
 def require_report() -> None:
     """Raise MissingExtra if a package of the extra is not installed."""
-    require_picture()
     try:
         import jinja2  # noqa: F401
     except ImportError:

@@ -11,18 +11,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.errors import MissingExtra
-from muse.installation import install_packages
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.space import AlignedSpace
 
 WORDS = 3_000  # pairs are chosen among the most frequent words of each language
 PERPLEXITY = 30.0  # of t-SNE: roughly, how many neighbours a word should keep
 NEAREST = 3  # a word that is not in the picture is placed amid its nearest words that are
-STEPS = 350  # of t-SNE: after them, a thousand pairs hardly move, and their neighbours stay the same
-ANGLE = 0.7  # below which words far away count as one: half the time of 0.5, and neighbours as true
+STEPS = 400  # of t-SNE: after them, a thousand pairs hardly move, and their neighbours stay the same
+EARLY = 150  # of them, the first, in which pairs attract each other EXAGGERATION times as much
+EXAGGERATION = 12.0
+BEGINNING = 1e-4  # the deviation of the places at first: so close that none is in another's way
+JITTER = 0.1  # of that: what the seed decides, and what parts equal rows
 TOWARDS = 0.2  # of the way from the place of its pair to that of its nearest ones, a word is placed
 REGION = 35  # pairs to a region, about: enough for a theme
+STARTS = 4  # of the search for regions, of which the best counts
+ROUNDS = 100  # of each, at most
 Plane = NDArray[np.float64]
 
 
@@ -148,13 +151,10 @@ def regions(
     p = len(picture.pairs)
     if not p:
         return ()
-    from sklearn.cluster import KMeans
-
     middles = (picture.places[:p] + picture.places[p:]) / 2  # (p, 2)
     rows = torch.nn.functional.normalize(picture.rows[:p] + picture.rows[p:]).cpu()  # (p, d)
     distinct = len(set(map(tuple, middles.tolist())))
-    method = KMeans(min(distinct, max(1, p // REGION)), n_init=4, random_state=seed)
-    labels = torch.from_numpy(method.fit_predict(middles))
+    labels = torch.from_numpy(clusters(middles, min(distinct, max(1, p // REGION)), seed))
     found = []
     for label in sorted(set(labels.tolist())):
         members = torch.nonzero(labels == label)[:, 0]
@@ -192,29 +192,108 @@ def _groups(means: Tensor, groups: int, size: int) -> Sequence[int]:
     return chosen
 
 
+def clusters(places: Plane, count: int, seed: int) -> NDArray[np.int64]:
+    """The cluster (p,) of each of these places (p, 2), at most `count` of them, by k-means.
+
+    Of STARTS beginnings by k-means++ (Arthur and Vassilvitskii, 2007), the one with the least squares counts.
+    """
+    rng, best, least = np.random.default_rng(seed), np.zeros(len(places), np.int64), np.inf
+    for _ in range(STARTS):
+        centres = _spread_centres(places, count, rng)
+        for _ in range(ROUNDS):
+            squares = ((places[:, None] - centres) ** 2).sum(axis=2)  # (p, count)
+            labels, before = squares.argmin(axis=1), centres
+            sizes = np.bincount(labels, minlength=count)[:, None]
+            sums = np.stack([np.bincount(labels, column, count) for column in places.T], axis=1)
+            centres = np.where(sizes > 0, sums / np.maximum(sizes, 1), before)
+            if np.array_equal(centres, before):
+                break
+        total = float(squares.min(axis=1).sum())
+        if total < least:
+            best, least = labels, total
+    return best
+
+
+def _spread_centres(places: Plane, count: int, rng: np.random.Generator) -> Plane:
+    """`count` of the places (p, 2), each drawn by its squared distance to those drawn before."""
+    chosen = [int(rng.integers(len(places)))]
+    squares = np.full(len(places), np.inf)
+    while len(chosen) < count:
+        squares = np.minimum(squares, ((places - places[chosen[-1]]) ** 2).sum(axis=1))
+        chosen.append(int(rng.choice(len(places), p=squares / squares.sum())))
+    return places[chosen]
+
+
 def on_a_plane(rows: NDArray[Any], seed: int) -> Plane:
     """The places (p, 2) of unit rows (p, d) by t-SNE, within -1 to 1: near rows stay near."""
-    require_picture()
-    from sklearn.manifold import TSNE
-
     if len(rows) < 4 or rows.shape[1] < 2:  # too few for t-SNE: a circle
         angles = 2 * np.pi * np.arange(len(rows)) / max(1, len(rows))
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    perplexity = min(PERPLEXITY, (len(rows) - 1) / 3)
-    # By a tree (Barnes-Hut): an eighth of the time of the exact method, and as many neighbours stay near.
-    method = TSNE(
-        perplexity=perplexity, metric="cosine", init="pca", random_state=seed, max_iter=STEPS, angle=ANGLE
-    )
-    places = np.asarray(method.fit_transform(rows), dtype=np.float64)
+    unit = torch.from_numpy(np.asarray(rows, np.float32))
+    found = _descend(_affinities(unit, min(PERPLEXITY, (len(unit) - 1) / 3)), _beginning(unit, seed))
+    places = found.T.double().numpy()
     places -= places.mean(axis=0)
     return np.asarray(places / max(float(np.abs(places).max()), 1e-12))
 
 
-def require_picture() -> None:
-    """Raise MissingExtra if scikit-learn, which computes the places, is not installed."""
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        raise MissingExtra(
-            f"a picture of a space needs scikit-learn; run {install_packages('scikit-learn')}"
-        ) from None
+def _beginning(rows: Tensor, seed: int) -> Tensor:
+    """The places (2, p) at first: the two principal components of rows (p, d), with a little noise."""
+    centred = (rows - rows.mean(dim=0)).double()
+    axes = torch.linalg.eigh(centred.T @ centred).eigenvectors
+    plane = (centred @ axes[:, -2:].flip(1)).T  # (2, p)
+    noise = torch.from_numpy(np.random.default_rng(seed).standard_normal(tuple(plane.shape)))
+    places = plane / plane[0].std().clamp_min(1e-12) + JITTER * noise
+    beginning: Tensor = (BEGINNING * places).float().contiguous()
+    return beginning
+
+
+def _affinities(rows: Tensor, perplexity: float) -> Tensor:
+    """How much unit rows (p, d) belong together: a symmetric (p, p), of sum 1.
+
+    Each row's Gaussian over its nearest others is as wide as makes its perplexity that asked for, found by
+    halving; others farther away are of no weight.
+    """
+    cosines = rows @ rows.T
+    cosines.fill_diagonal_(-torch.inf)
+    near = torch.topk(cosines, min(len(rows) - 1, int(3 * perplexity)), dim=1)
+    # Squares of 1 less the cosine, which keep more neighbours than those of Euclidean distances do.
+    apart = (1 - near.values).square()  # (p, k)
+    apart = apart - apart[:, :1]  # the nearest one's distance does not matter
+    rates = 1 / apart.mean(dim=1, keepdim=True).clamp_min(1e-12)
+    low, high = torch.zeros_like(rates), torch.full_like(rates, torch.inf)
+    for _ in range(40):
+        weights = torch.exp(-rates * apart)
+        sums = weights.sum(dim=1, keepdim=True)
+        entropy = sums.log() + rates * (weights * apart).sum(dim=1, keepdim=True) / sums
+        wide = entropy > np.log(perplexity)
+        low, high = torch.where(wide, rates, low), torch.where(wide, high, rates)
+        rates = torch.where(high.isinf(), 2 * rates, (low + high) / 2)
+    weights = torch.exp(-rates * apart)
+    shares = torch.zeros_like(cosines).scatter_(1, near.indices, weights / weights.sum(dim=1, keepdim=True))
+    return (shares + shares.T) / (2 * len(rows))
+
+
+def _descend(affinities: Tensor, places: Tensor) -> Tensor:
+    """The places (2, p) of least divergence from affinities (p, p), by STEPS of gradient descent.
+
+    For some thousand points no tree is needed: a step is a few passes over a (p, p) that stays in the
+    processor's cache, and loads no other library.
+    """
+    pull, rate = EXAGGERATION * affinities, len(affinities) / EXAGGERATION  # (Linderman et al., 2019)
+    speed, gains = torch.zeros_like(places), torch.ones_like(places)
+    one, push, force = torch.ones(1, len(affinities)), torch.empty_like(pull), torch.empty_like(pull)
+    for step in range(STEPS):
+        if step == EARLY:
+            pull = affinities
+        squares = (places * places).sum(dim=0, keepdim=True)
+        # 1 + the squared distances, by one product
+        torch.mm(torch.cat([-2 * places, squares + 1, one]).T, torch.cat([places, one, squares]), out=push)
+        push.reciprocal_().fill_diagonal_(0)
+        torch.add(pull, push, alpha=-1 / float(push.sum()), out=force).mul_(push)
+        # by vectors: a product with so thin a matrix takes five times as long
+        moved = torch.stack([torch.mv(force, row) for row in places])
+        gradient = 4 * (torch.mv(force, one[0]) * places - moved)
+        gains = torch.where(gradient * speed < 0, gains + 0.2, gains * 0.8).clamp_min_(0.01)
+        speed = (0.5 if step < EARLY else 0.8) * speed - rate * gains * gradient
+        places = places + speed
+    return places
