@@ -43,7 +43,7 @@ SEE_LEARNING = {"learn", "api", "commands"}
 
 ONLY_USERS = {
     "click": {"cli", "commands"},
-    "faiss": {"learn.initialise.clusters", "search.approximate", "search.exact"},
+    "faiss": {"learn.initialise.clusters", "report.word_map", "search.approximate", "search.exact"},
     "fastapi": {"web"},
     "fasttext": {"embedding.fasttext_process", "files.vectors.fasttext"},
     "filelock": {"files.atomic"},

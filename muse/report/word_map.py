@@ -24,8 +24,8 @@ BEGINNING = 1e-4  # the deviation of the places at first: so close that none is 
 JITTER = 0.1  # of that: what the seed decides, and what parts equal rows
 TOWARDS = 0.2  # of the way from the place of its pair to that of its nearest ones, a word is placed
 REGION = 35  # pairs to a region, about: enough for a theme
-STARTS = 4  # of the search for regions, of which the best counts
-ROUNDS = 100  # of each, at most
+STARTS = 10  # of the search for regions, of which the best counts
+ROUNDS = 25  # of each
 Plane = NDArray[np.float64]
 
 
@@ -193,35 +193,16 @@ def _groups(means: Tensor, groups: int, size: int) -> Sequence[int]:
 
 
 def clusters(places: Plane, count: int, seed: int) -> NDArray[np.int64]:
-    """The cluster (p,) of each of these places (p, 2), at most `count` of them, by k-means.
+    """The cluster (p,) of each of these places (p, 2), at most `count` of them, by k-means (faiss)."""
+    import faiss
 
-    Of STARTS beginnings by k-means++ (Arthur and Vassilvitskii, 2007), the one with the least squares counts.
-    """
-    rng, best, least = np.random.default_rng(seed), np.zeros(len(places), np.int64), np.inf
-    for _ in range(STARTS):
-        centres = _spread_centres(places, count, rng)
-        for _ in range(ROUNDS):
-            squares = ((places[:, None] - centres) ** 2).sum(axis=2)  # (p, count)
-            labels, before = squares.argmin(axis=1), centres
-            sizes = np.bincount(labels, minlength=count)[:, None]
-            sums = np.stack([np.bincount(labels, column, count) for column in places.T], axis=1)
-            centres = np.where(sizes > 0, sums / np.maximum(sizes, 1), before)
-            if np.array_equal(centres, before):
-                break
-        total = float(squares.min(axis=1).sum())
-        if total < least:
-            best, least = labels, total
-    return best
-
-
-def _spread_centres(places: Plane, count: int, rng: np.random.Generator) -> Plane:
-    """`count` of the places (p, 2), each drawn by its squared distance to those drawn before."""
-    chosen = [int(rng.integers(len(places)))]
-    squares = np.full(len(places), np.inf)
-    while len(chosen) < count:
-        squares = np.minimum(squares, ((places - places[chosen[-1]]) ** 2).sum(axis=1))
-        chosen.append(int(rng.choice(len(places), p=squares / squares.sum())))
-    return places[chosen]
+    found = faiss.Kmeans(
+        2, count, niter=ROUNDS, nredo=STARTS, seed=seed, min_points_per_centroid=1,
+        max_points_per_centroid=len(places),
+    )  # fmt: skip
+    rows = places.astype(np.float32)
+    found.train(rows)
+    return np.asarray(found.index.search(rows, 1)[1][:, 0], np.int64)
 
 
 def on_a_plane(rows: NDArray[Any], seed: int) -> Plane:
