@@ -88,6 +88,10 @@ _TABLES = {
     "dict-fr.gz": "king roi 0.75\ncat chat 1\n",
     "cc.txt": "# FR-EN vocabulary database\tcompiled by dict.cc\n\nroi {m}\tking\tnoun\t\n"
     "&eacute;t&eacute; [x]\tto go (on)\tverb\t\n",
+    "anki.txt": "#separator:tab\n#columns:fr\ten\nroi\t1. king 2. ruler, etc.\n"
+    "\u00e9t\u00e9\t['summer', 'heat']\n",
+    "mac.csv": "'roi','king'\r'chat (m.)','adj. cat \u2022 kitty;'\r",
+    "comma.f2e": "king roi 0,75\ncat\tchat 1.0000001\n",
 }  # fmt: skip
 _ENTRIES = {
     "kaikki.jsonl": '{"word": "king", "lang_code": "en", '
@@ -95,7 +99,9 @@ _ENTRIES = {
     '{"word": "roi", "lang_code": "fr", "senses": [{"glosses": ["king (of a land), ruler"]}]}\n',
     "fr-en.tei": '<?xml version="1.0" encoding="UTF-8"?><TEI xmlns="http://www.tei-c.org/ns/1.0"><text>'
     '<body xml:lang="fr"><entry><form><orth>roi</orth></form><sense><cit type="trans" xml:lang="en">'
-    "<quote>king, <hi>ruler</hi></quote></cit></sense></entry></body></text></TEI>\n",
+    "<quote>king, <hi>ruler</hi></quote></cit></sense><re><form><orth>roi soleil</orth></form>"
+    '<cit type="translationEquivalent"><form><orth>Sun King</orth></form></cit></re></entry>'
+    "</body></text></TEI>\n",
     "pyglossary.txt": "##sourceLang\tEnglish\n##targetLang\tFrench\n"
     "king\tking<br />1. roi, <i>le</i> roi<br />\n"
     "lady|ladies\tlady /x/\\ndame\\nreine\n",
