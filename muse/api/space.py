@@ -398,7 +398,8 @@ def _nowhere(space: AlignedSpace, words: Sequence[str]) -> str:
         for language in space.languages
         for spelled in spellings(words[0], space.vectors(language))
     ]
-    meant = f"; did you mean {', '.join(close[:NAMED])}?" if close else "; check its spelling"
+    advice = "for several words, give a list of them" if " " in words[0].strip() else "check its spelling"
+    meant = f"; did you mean {', '.join(close[:NAMED])}?" if close else f"; {advice}"
     return f"{_some(words)} is in no language of this space ({', '.join(space.languages)}){meant}"
 
 

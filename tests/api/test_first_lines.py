@@ -68,6 +68,19 @@ chateau (fr-en): 'chateau' is not among the 5000 words of fr; did you mean chât
 3  reine  princess     2   False
 >>> space.translate("maisom")
 'maisom' is in no language of this space (fr, en); did you mean maison (fr), ...?
+>>> space.translate("le roi dort")
+'le roi dort' is in no language of this space (fr, en); for several words, give a list of them
+>>> import pandas as pd; space.translate(pd.Series(["roi", "cheval"]), top=1)
+roi (fr-en): king 0.404 (92 %)
+cheval (fr-en): horse 0.529 (89 %)
+>>> muse.evaluate(space, pd.DataFrame({"source": ["roi"], "target": ["king"]})).p_at_1
+100.0
+>>> space.vectors("de")
+the languages of this space are fr, en; got 'de'
+>>> space[["roi", "reine"]].shape
+(2, 250)
+>>> space.neighbours("roi", top=2, lang="en")
+'roi' is not among the 5000 words of en; it is a word of fr; check lang
 >>> space.translate(None)
 a word must be str, got None
 >>> space.translate("roi", top=2.5)
