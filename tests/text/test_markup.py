@@ -99,7 +99,7 @@ def test_tags_without_quoted_values_are_tags_if_they_are_closed() -> None:
     line = "<option selected>black <b x=y>cat</b></option> <hr noshade/> <b y> <b x=z>"
     tokens = tokens_of("en", line)
     assert tokens[:4] == ["<option selected>", "black", "<b x=y>", "cat"]
-    assert tokens[6:] == ["<hr noshade/>", *Tokeniser("en").tokens("<b y> <b x=z>")]
+    assert tokens[6:] == ["<hr noshade/>", "<b", "y", ">", "<b", "x=z", ">"]
     assert unchanged("en", line) == line
 
 
