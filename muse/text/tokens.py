@@ -93,13 +93,10 @@ _WRITTEN_OUT: dict[str, Rules] = {
         (rf"(?<=\w)-(?:t-)?({_FRENCH_PRONOUNS})\b(?!-?\w)", r" \1"),
     ),
 }
+# Addresses of the web and of other schemes.
+URL, WEB_SITE = r"[A-Za-z][A-Za-z0-9+.-]{1,15}://\S*[\w/]", r"www\.\S*[\w/]"
 # What must stay one token, besides Moses' own patterns: 12:45, 1/2, addresses.
-_WHOLE = [
-    r"\d+(?:[:/.,]\d+)+",
-    r"[\w.+-]+@[\w-]+(?:\.\w+)+",
-    r"[A-Za-z][A-Za-z0-9+.-]{1,15}://\S*[\w/]",
-    r"www\.\S*[\w/]",
-]
+_WHOLE = [r"\d+(?:[:/.,]\d+)+", r"[\w.+-]+@[\w-]+(?:\.\w+)+", URL, WEB_SITE]
 _INCLUSIVE = [r"\w+(?:·\w+)+", r"(?<!\w)[^\W\d_]{2,}\([^\W\d_]{1,3}\)(?!\w)"]  # étudiant·e·s, ami(e)
 _HEBREW_ACRONYM = "[\u05d0-\u05ea]+[\"'\u05f3\u05f4][\u05d0-\u05ea]+"
 _APOSTROPHE = re.compile(r"(?<=\w)\u2019(?=\w)")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from muse.text.characters import composed
 from muse.text.markup import is_markup, split_at_tags
 from muse.text.segmentation import is_unspaced, unspaced_language, without_spaces
-from muse.text.tokens import LONGEST_PART, Tokeniser, closed_up, next_part_kind
+from muse.text.tokens import LONGEST_PART, URL, WEB_SITE, Tokeniser, closed_up, next_part_kind
 
 _FILES = (
     "txt|csv|tsv|json|xml|html?|css|py|js|ts|java|cc|cpp|hpp|sh|php|rb|rs|md|rst|tex|pdf|docx?|xlsx?|pptx?|odt|"
@@ -26,8 +26,8 @@ _CAPITAL, _CASED = "[A-ZÀ-ÖØ-ÞΑ-ΩЀ-Я]", "[A-Za-zÀ-ÖØ-öø-ɏΑ-ωЀ-�
 _KEPT = re.compile(
     "|".join(
         (
-            r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,15}://\S*[\w/]",
-            r"www\.\S*[\w/]",
+            rf"(?<![A-Za-z0-9+.-]){URL}",
+            WEB_SITE,
             r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.\w+)*",
             r"(?<![\w.@-])(?:[\w-]+\.)+[a-z]{2,}/\S*[\w/]",  # a domain with a path
             r"(?<![\w&/])[@#]\w+",
