@@ -155,7 +155,7 @@ class HeldOutSearch:
 
     def ranks(self, maps: Maps, own: Evidence) -> Ranks:
         """The ranks, by CSLS, of the source words in `own`; phrases are left out, ties count as ahead."""
-        pairs = own.pairs[own.single]
+        pairs = torch.unique(own.pairs[own.single], dim=0)  # two spellings may be of the same rows
         words, place = torch.unique(pairs[:, 0], return_inverse=True)
         column = torch.searchsorted(self.rows, pairs[:, 1].contiguous())  # (p,)
         mapped, targets = maps.of_source(own.x[words]), maps.of_target(self.targets)

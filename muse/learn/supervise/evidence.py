@@ -305,15 +305,15 @@ def gather(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = 
     """The pairs of `lexicon` that both vocabularies know, of normalised `source` and `target`.
 
     A pair weighs what the lexicon says (`Lexicon.weights`), divided by the square root of the number of
-    translations of its source word; of pairs of the same rows, as of two spellings, the first counts.
-    Raise Mismatch if no pair is known, all that are weigh 0, or the columns seem to be swapped.
+    translations of its source word. Raise Mismatch if no pair is known, all that are weigh 0, or the columns
+    seem to be swapped.
     """
     sides = _Entries(source, device), _Entries(target, device)
     rows = [(sides[0].row(left), sides[1].row(right)) for left, right in lexicon.pairs]
     known = [place for place, pair in enumerate(rows) if None not in pair]
     _check_known(lexicon, len(known), source, target)
     given = lexicon.weights or (1.0,) * len(lexicon)
-    known = sorted({rows[place]: place for place in reversed(known) if given[place] > 0}.values())
+    known = [place for place in known if given[place] > 0]
     if not known:
         raise Mismatch(
             "at least one known pair of the dictionary must weigh more than 0, got 0 for each; check their "

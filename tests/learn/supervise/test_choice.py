@@ -77,6 +77,14 @@ def test_a_duplicate_of_the_translation_is_not_the_translation() -> None:
     assert chance(found, twice) == pytest.approx(chance(once, known))
 
 
+def test_a_pair_that_is_given_twice_has_the_rank_of_one() -> None:
+    known = evidence(50)
+    twice = replace(known, pairs=torch.cat([known.pairs, known.pairs]), weights=torch.ones(100))
+    lookup, maps = HeldOutSearch.of(known, np.random.default_rng(0)), orthogonal(known)
+    for one, other in zip(lookup.ranks(maps, known), lookup.ranks(maps, twice), strict=True):
+        assert one.tolist() == other.tolist()
+
+
 def test_words_are_looked_up_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     known = evidence(50)
     known = replace(known, pairs=torch.cat([known.pairs, known.pairs[:10] + torch.tensor([0, 1])]))

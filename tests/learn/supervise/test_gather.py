@@ -37,15 +37,6 @@ def test_pairs_without_weight_are_left_out() -> None:
         gather(Lexicon(pairs, probabilities=(0.0,) * 100), source, target)
 
 
-def test_a_pair_in_two_spellings_is_one_pair() -> None:
-    source, target, _ = pair(300)
-    source = replace(source, words=("c\u0153ur", *source.words[1:]))
-    pairs = (("c\u0153ur", "en0"), ("fr1", "en1"), ("coeur", "en0"), ("coeur", "en2"))
-    evidence = gather(Lexicon(pairs), source, target)
-    assert evidence.pairs.tolist() == [[0, 0], [1, 1], [0, 2]]
-    assert evidence.weights.tolist() == pytest.approx([math.sqrt(0.5), 1, math.sqrt(0.5)])
-
-
 def test_a_dictionary_of_other_words() -> None:
     source, target, _ = pair(300)
     with pytest.raises(Mismatch, match="got 0 of 2; check the order of the languages"):
