@@ -541,8 +541,9 @@ def _score(field: str, where: str) -> float | None:
 def _has_probabilities(sample: Sequence[str]) -> bool:
     """Whether all lines are two words and a probability with spaces between, as in bicleaner and Moses."""
     lines = [line.strip(" \t\r") for line in sample if line.strip(" \t\r")]
-    # A number after a second tab is a score.
-    return bool(lines) and all(line.count("\t") < 2 and _SPACED.fullmatch(line) for line in lines)
+    # A number after a second tab is a score; where every line has a tab, it parts a word from a phrase.
+    fit = all(line.count("\t") < 2 and _SPACED.fullmatch(line) for line in lines)
+    return fit and any("\t" not in line for line in lines)
 
 
 def _probable_pairs(text: _LexiconText, *, target_first: bool) -> Iterator[PairLine]:

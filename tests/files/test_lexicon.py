@@ -116,6 +116,12 @@ WORD = st.text(st.characters(blacklist_characters="\t\n\r", blacklist_categories
 )
 
 
+def test_phrases_that_end_in_a_number_survive(tmp_path: Path) -> None:
+    lexicon = Lexicon((("F1", "Formula 1"), ("toile", "web 0.5")))
+    write_lexicon(tmp_path / "x.txt", lexicon)
+    assert read_lexicon(tmp_path / "x.txt") == lexicon
+
+
 @given(st.lists(st.tuples(WORD, WORD), min_size=1, max_size=10, unique=True))
 @settings(max_examples=150, deadline=None, derandomize=True)
 def test_any_words_survive(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]) -> None:
