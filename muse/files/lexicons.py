@@ -541,9 +541,15 @@ def _score(field: str, where: str) -> float | None:
 def _has_probabilities(sample: Sequence[str]) -> bool:
     """Whether all lines are two words and a probability with spaces between, as in bicleaner and Moses."""
     lines = [line.strip(" \t\r") for line in sample if line.strip(" \t\r")]
-    # A number after a second tab is a score; where every line has a tab, it parts a word from a phrase.
-    fit = all(line.count("\t") < 2 and _SPACED.fullmatch(line) for line in lines)
-    return fit and any("\t" not in line for line in lines)
+    # A number after a second tab is a score.
+    found = [None if line.count("\t") > 1 else _SPACED.fullmatch(line) for line in lines]
+    return None not in found and any(one is not None and _is_no_phrase(one) for one in found)
+
+
+def _is_no_phrase(line: re.Match[str]) -> bool:
+    """Whether a line that fits _SPACED is no pair with a tab between, such as F1 and Formula 1."""
+    before, number = line.string[: line.start(3)], line[3]
+    return "\t" not in before or ("\t" not in line.string[: line.start(2)] and not number.isdigit())
 
 
 def _probable_pairs(text: _LexiconText, *, target_first: bool) -> Iterator[PairLine]:
