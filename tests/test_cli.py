@@ -270,6 +270,7 @@ def test_folders_made_for_a_run_that_breaks_down_go_again(
     assert tree(files) == before
 
 
+@pytest.mark.slow
 def test_a_resumed_run_that_fails_leaves_the_checkpoint_as_it_was(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ def test_the_least_important_goes_first(columns: int, shown: str) -> None:
     assert at(WORK, 10, 5.0, columns, objective=0.5) == shown
 
 
+@pytest.mark.slow
 @given(
     name=st.text(),
     total=st.integers(0, 10**10),

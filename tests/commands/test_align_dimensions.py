@@ -44,6 +44,7 @@ def align(muse: Command, *arguments: object) -> None:
     assert ended.code == 0, ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("source", "target"), [("xx", "en"), ("en", "xx")])
 @pytest.mark.parametrize("weighted", ["--reweight", "--no-reweight"])
 def test_new_words_of_either_language_are_mapped(

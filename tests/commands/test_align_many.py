@@ -290,6 +290,7 @@ def test_resumed_per_language(
     assert not (files / ".again.checkpoint").exists()
 
 
+@pytest.mark.slow
 def test_from_python(files: Path) -> None:
     config = AlignConfig(init="similarity", rounds=())
     space = api.align(["fr", "de"], "en", config=config)

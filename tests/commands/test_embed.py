@@ -28,6 +28,7 @@ def test_vectors_are_written(muse: Command, text: Path) -> None:
     assert read_vectors(out, language="en").words[0] == "the"
 
 
+@pytest.mark.slow
 def test_the_folders_of_both_files_are_made(muse: Command, text: Path) -> None:
     out, model = (text.parent / "embeddings" / name for name in ("raw/en.vec", "models/en.bin"))
     refused_leaving(

@@ -35,7 +35,7 @@ def test_files(tmp_path: Path) -> None:
         assert list(read_lines(tmp_path / name)) == text.split("\n")
 
 
-@pytest.mark.parametrize("size", [1, 3, 1 << 20])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 3, 1 << 20])
 def test_lines_that_end_in_cr_alone(size: int) -> None:
     def lines(data: bytes) -> list[str]:
         drops = Drops(*(data[at : at + size] for at in range(0, len(data), size)))

@@ -265,6 +265,7 @@ def test_rows_without_words_are_aligned_by_their_right_mapping_alone() -> None:
     assert right.null > LEAST_NULL_OF_ROWS  # measured, and not the floor
 
 
+@pytest.mark.slow
 def test_raw_rows_are_judged_as_if_they_were_normalised() -> None:
     source, target, turn = raw_pair(1_000, noise=0.2)
     steps = ("unit", "centre", "unit")

@@ -312,6 +312,7 @@ def test_a_number_that_no_run_can_have_measured_is_left_out(muse: Command, space
     assert number not in page.text
 
 
+@pytest.mark.slow
 def test_what_align_writes_is_what_a_report_shows(muse: Command, tmp_path: Path) -> None:
     source, target, _ = raw_pair()
     files = [write_vec(tmp_path / f"{side.language}.vec", side) for side in (source, target)]

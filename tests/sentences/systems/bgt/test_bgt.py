@@ -406,6 +406,7 @@ def test_layers_know_no_surface_and_tell_lengths_by_the_end_as_before() -> None:
     assert [tuple(encode.state_dict()["_out.weight"].shape) for encode in network.own] == [(16, 8)] * 2
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_to_the_bit(muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert muse(*good(files, "-q")).code == 0
     begin = BgtLearner.begin
