@@ -140,15 +140,21 @@ class Bench:
         first, *lines = path.read_text(encoding="utf-8").splitlines()
         rows = [line.split("\t") for line in lines if line.strip()]
         sentences = [cells[column] for cells in rows for column in (_PREMISE, _HYPOTHESIS)]
-        more = ["--src", way[0], "--tgt", way[1], "--lm", self.language_model(way[1]), "--threads", "1"]
-        command = [sys.executable, "-m", "muse", "translate", str(self.asked.space), *map(str, more)]
-        text = "\n".join(sentences) + "\n"
-        done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-        found = iter(done.stdout.splitlines())
+        found = iter(self.translations(sentences, way))
         for cells in rows:
             cells[_PREMISE], cells[_HYPOTHESIS] = next(found), next(found)
         out.write_text("\n".join([first, *("\t".join(cells) for cells in rows)]) + "\n", encoding="utf-8")
         return out
+
+    def translations(self, sentences: Sequence[str], way: tuple[str, str]) -> list[str]:
+        """Sentences translated word by word with a language model."""
+        more = ["--src", way[0], "--tgt", way[1], "--lm", self.language_model(way[1]), "--threads", "1"]
+        command = [sys.executable, "-m", "muse", "translate", str(self.asked.space), *map(str, more)]
+        once = list(dict.fromkeys(sentences))
+        text = "\n".join(once) + "\n"
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+        found = dict(zip(once, done.stdout.splitlines(), strict=True))
+        return [found[sentence] for sentence in sentences]
 
     def language_model(self, language: str) -> Path:
         """A language model of the training text."""
