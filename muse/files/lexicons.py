@@ -8,7 +8,6 @@ unless it is given: FORMS are its names.
 
 from __future__ import annotations
 
-import codecs
 import logging
 import math
 import re
@@ -50,8 +49,7 @@ from muse.files.dictionary_tables import (
 )
 from muse.files.json_text import parse_json
 from muse.files.language_names import Languages, target_comes_first
-from muse.files.plain_text import BOM as UTF8_BOM
-from muse.files.plain_text import blocks_of_lines
+from muse.files.plain_text import as_utf8, blocks_of_lines, marked_encoding
 from muse.files.source import Source, first_bytes, open_source
 from muse.files.tables import BOM
 from muse.lexicon import Lexicon, Pair, PairLine
@@ -61,7 +59,8 @@ log = logging.getLogger(__name__)
 WORDS, RATED = "two words", "two words and a rating"
 _COMMENT = "#"  # begins a comment in other formats; here it may be a word, or the first letter of one
 _LONGEST = 1 << 16  # of a line, in bytes: two words are shorter
-_HEAD, _BLOCK = 4_096, 1 << 16  # bytes that tell what a file is, and bytes read at once
+_HEAD = 4_096  # bytes that tell what a file is
+_BEFORE_TEXT = b"\0\xef\xbb\xbf\xff\xfe"  # byte order marks, and half of each letter in UTF-16
 _LEAST_UNMARKED = 16  # bytes from which on UTF-16 without a byte order mark is told
 ReadLine = Callable[[str, str], PairLine]  # from a line and its place, for errors
 _OPEN_DOCUMENT = b"application/vnd.oasis.opendocument"
@@ -449,37 +448,13 @@ def _if_comments(count: int) -> str:
 def _lines(path: Path, source: Source) -> Iterator[str]:
     """The lines of a file in UTF-8, or in UTF-16 as Excel's "Unicode text" is, without a byte order mark."""
     head = source.peek(_HEAD)
-    encoding = _utf_16(head)
-    if encoding is None:
-        longest = LONGEST_LINE if head.removeprefix(UTF8_BOM).startswith(b"{") else _LONGEST
-        blocks = blocks_of_lines(source.read, path, longest=longest)
-        yield from _decoded(path, chain.from_iterable(blocks))
-        return
-    decode, number = codecs.getincrementaldecoder(encoding)(), 1
-    rest = ""
-    while True:
-        data = source.read(_BLOCK)
-        try:
-            text = decode.decode(data, final=not data)
-        except UnicodeDecodeError as error:
-            raise BadFile(
-                f"{path}:{number}: expected UTF-16, got what is none ({error.reason}); save the file as UTF-8"
-            ) from None
-        *whole, rest = (rest + text).split("\n")
-        yield from (line.removeprefix(BOM) if number == 1 else line for line in whole)
-        number += len(whole)
-        if not data:
-            break
-    if number == 1:  # lines that end in CR alone, as on old Macs
-        yield from rest.removeprefix(BOM).removesuffix("\r").split("\r")
-    elif rest:
-        yield rest
+    longest = LONGEST_LINE if head.translate(None, _BEFORE_TEXT).startswith(b"{") else _LONGEST
+    read = as_utf8(source.read, marked_encoding(head) or _unmarked_utf_16(head), path)
+    yield from _decoded(path, chain.from_iterable(blocks_of_lines(read, path, longest=longest)))
 
 
-def _utf_16(head: bytes) -> str | None:
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-32" if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)) else "utf-16"
-    # Without a mark: every other byte of letters in ASCII, spaces and ends of lines is 0, no other one.
+def _unmarked_utf_16(head: bytes) -> str | None:
+    # Every other byte of letters in ASCII, spaces and ends of lines is 0, no other one.
     even, odd = head[::2].count(0), head[1::2].count(0)
     if len(head) >= _LEAST_UNMARKED and 4 * max(even, odd) > len(head) and not min(even, odd):
         return "utf-16-le" if odd else "utf-16-be"

@@ -1,11 +1,13 @@
 """Plain text: the lines of a file, or of a stream that is still being written.
 
 Lines are read block by block, in linear time, with a bound on how long one may be. They end in LF, or in CR
-and LF; in CR alone, as on old Macs, if there is no LF: amid other text CR is part of a line.
+and LF; in CR alone, as on old Macs, if there is no LF: amid other text CR is part of a line. Text in UTF-16
+or UTF-32 with a byte order mark, as Excel and Notepad write it, is read as UTF-8 is.
 """
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
@@ -17,11 +19,47 @@ BLOCK = 1 << 16
 _NO_LF = 1 << 16  # bytes without LF from which a text with CR has lines that end in CR
 LONGEST = 1 << 26  # of text: a book without an end of line still is one
 BOM = b"\xef\xbb\xbf"
+# UTF-32 first: its mark begins with that of UTF-16.
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
+}  # fmt: skip
+Read = Callable[[int], bytes]  # up to so many bytes of a stream, none only at the end
 
 
-def blocks_of_lines(
-    read: Callable[[int], bytes], name: object, *, longest: int = LONGEST
-) -> Iterator[list[bytes]]:
+def marked_encoding(head: bytes) -> str | None:
+    """UTF-16 or UTF-32, if a text begins with its byte order mark; None for any other, which is UTF-8."""
+    return next((name for mark, name in _MARKS.items() if head.startswith(mark)), None)
+
+
+def as_utf8(read: Read, encoding: str | None, name: object) -> Read:
+    """What reads a stream in this encoding as UTF-8, in which ends of lines are single bytes.
+
+    Raise BadFile for bytes that are not in it; `name` is the file in its message.
+    """
+    if encoding is None:
+        return read
+    decode, number = codecs.getincrementaldecoder(encoding)().decode, 1
+
+    def read_utf8(size: int) -> bytes:
+        nonlocal number
+        while True:
+            data = read(size)
+            try:
+                text = decode(data, not data)
+            except UnicodeDecodeError as error:
+                raise BadFile(
+                    f"{name}:{number}: expected {encoding[:6].upper()}, got what is none ({error.reason}); "
+                    "save the file as UTF-8"
+                ) from None
+            number += text.count("\n")
+            if text or not data:  # a block may end inside its first character
+                return text.encode()
+
+    return read_utf8
+
+
+def blocks_of_lines(read: Read, name: object, *, longest: int = LONGEST) -> Iterator[list[bytes]]:
     r"""The lines of a stream without their \n, in blocks of all that were read; the last may have none.
 
     Raise BadFile for a line of more than `longest` bytes; `name` is the file in its message.
@@ -86,9 +124,11 @@ def lines_of(data: bytes, name: str, number: int) -> list[str]:
     return [decoded_line(line, name, place) for place, line in enumerate(lines, number)]
 
 
-def _blocks(read: Callable[[int], bytes], name: str) -> Iterator[list[str]]:
-    number = 1
-    for lines in blocks_of_lines(read, name):
+def _blocks(read: Read, name: str) -> Iterator[list[str]]:
+    number, begun = 1, [read(BLOCK)]
+    encoding = marked_encoding(begun[0])
+    whole = as_utf8(lambda size: begun.pop() if begun else read(size), encoding, name)
+    for lines in blocks_of_lines(whole, name):
         if number == 1:
             lines[0] = lines[0].removeprefix(BOM)
         yield [decoded_line(line, name, place) for place, line in enumerate(lines, number)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,20 @@ def test_what_is_not_text(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="empty file"):
         (tmp_path / "empty").touch()
         list(read_lines(tmp_path / "empty"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_the_encodings_of_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+    text = "roi\r\n\u00e9t\u00e9\r\n\u0a0d \U0001f600\r\n"  # a letter that has both bytes of ends of lines
+    (tmp_path / "x").write_bytes(text.encode(encoding))
+    for size in (5, 1 << 16):
+        monkeypatch.setattr("muse.files.plain_text.BLOCK", size)
+        assert list(read_lines(tmp_path / "x")) == text.split("\r\n")[:-1]
+        stream = io.BytesIO(text.encode(encoding))
+        assert [line for block in read_blocks(stream, "stdin") for line in block] == text.split("\r\n")[:-1]
+
+
+def test_broken_utf_16_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes("roi\nreine\n".encode("utf-16") + b"\0")
+    with pytest.raises(BadFile, match="x:3: expected UTF-16, got what is none"):
+        list(read_lines(tmp_path / "x"))
