@@ -155,17 +155,17 @@ class Space(AlignedSpace):
 
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str is an Iterable[str] too
-        self, word: str, *, top: int = 5, lang: str | None = None, tgt: str | None = None,
+        self, word: str, top: int = 5, *, lang: str | None = None, tgt: str | None = None,
         retrieval: Retrieval | str | None = None, **names: str | None,
     ) -> Translations: ...  # fmt: skip
     @overload
     def translate(
-        self, word: Iterable[str], *, top: int = 5, lang: str | None = None, tgt: str | None = None,
+        self, word: Iterable[str], top: int = 5, *, lang: str | None = None, tgt: str | None = None,
         retrieval: Retrieval | str | None = None, **names: str | None,
     ) -> TranslationTable: ...  # fmt: skip
     @named_as_in_python()
     def translate(
-        self, word: str | Iterable[str], *, top: int = 5, lang: str | None = None, tgt: str | None = None,
+        self, word: str | Iterable[str], top: int = 5, *, lang: str | None = None, tgt: str | None = None,
         retrieval: Retrieval | str | None = None, **names: str | None,
     ) -> Translations | TranslationTable:  # fmt: skip
         """The `top` best translations of a word or, of a list of words, those of each.
@@ -209,7 +209,7 @@ class Space(AlignedSpace):
         return direction_of(self, lang, tgt)
 
     @named_as_in_python()
-    def neighbours(self, word: str, *, top: int = 5, lang: str | None = None, **names: str | None) -> Nearest:
+    def neighbours(self, word: str, top: int = 5, *, lang: str | None = None, **names: str | None) -> Nearest:
         """The `top` words of its own language that are nearest to a word, with their cosines.
 
         `lang` is the language, if several have the word.
@@ -229,8 +229,8 @@ class Space(AlignedSpace):
 
     @named_as_in_python()
     def dictionary(
-        self, *, lang: str | None = None, tgt: str | None = None, retrieval: Retrieval | str | None = None,
-        seed: int = 0, **limits: Any,
+        self, lang: str | None = None, tgt: str | None = None, *,
+        retrieval: Retrieval | str | None = None, seed: int = 0, **limits: Any,
     ) -> Any:  # fmt: skip
         """The dictionary of the space as a pandas.DataFrame: source, target, score, rank, probability.
 

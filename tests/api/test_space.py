@@ -160,6 +160,16 @@ def test_neighbours_are_of_the_language_of_the_word_and_leave_it_out(space: Spac
     assert [cosine for _, cosine in found] == pytest.approx((rows[[1, 2]] @ rows[0]).tolist(), abs=1e-6)
     assert repr(found) == f"roi (fr): reine {found[0][1]:.3f}, eau {found[1][1]:.3f}"
     assert space.neighbours("table", lang="en").lang == "en"
+    with pytest.raises(BadSetting, match="top must be a whole number of at least 1, got 'fr'"):
+        space.neighbours("roi", "fr")  # type: ignore[arg-type]
+
+
+def test_the_count_and_languages_need_no_name(space: Space) -> None:
+    assert space.neighbours("roi", 2) == space.neighbours("roi", top=2)
+    assert space.translate("roi", 2) == space.translate("roi", top=2)
+    assert space.translate(["roi"], 1) == space.translate(["roi"], top=1)
+    pytest.importorskip("pandas")
+    assert space.dictionary("en", "fr").equals(space.dictionary(lang="en", tgt="fr"))
 
 
 def test_similarity_is_the_cosine_in_one_language_or_two(space: Space) -> None:
