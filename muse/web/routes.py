@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from muse.answers.translations import Answer
+from muse.errors import BadSetting
 from muse.evaluation.score import look_up_signature
 from muse.files.space_manifest import presentable
 from muse.files.space_record import InputFile, SpaceRecord
@@ -35,11 +36,23 @@ TOP = 50
 AT_ONCE = 4  # requests that are worked on: threads are left for the page, and /healthz needs none
 OTHER_SITES = ("cross-site", "same-site")  # another port of this machine is of the same site
 Lang = Annotated[str | None, Query(max_length=100, description="A language of the space.")]
+# As the options of the command line, whose one language is --lang, and as keywords in Python.
+OtherName = Annotated[str | None, Query(max_length=100, include_in_schema=False)]
 Word = Annotated[str, Query(min_length=1, max_length=WORD)]
 Known = Annotated[str | None, Query(max_length=WORD, description="Its best translation, if that is known.")]
 Text = Annotated[str, Query(min_length=1, max_length=TEXT)]
 Top = Annotated[int, Query(ge=1, le=TOP)]
 Prefix = Annotated[str, Query(max_length=WORD, description="The first letters of a word.")]
+
+
+def _source(src: Lang = None, lang: OtherName = None) -> str | None:
+    """The language of what is asked, `src`, which may be called `lang` too."""
+    if src is not None and lang not in (None, src):
+        raise BadSetting(f"src and lang are one parameter, got {src!r} and {lang!r}; leave one out")
+    return lang if src is None else src
+
+
+Source = Annotated[str | None, Depends(_source)]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     403: {"model": responses.Problem, "description": "The request is that of a page of another site."},
     404: {"model": responses.Problem, "description": "The word is not in the space."},
@@ -141,9 +154,7 @@ def _about_the_space(router: APIRouter, explored: Explored) -> None:
 
 def _about_words(router: APIRouter, explored: Explored) -> None:
     @router.get("/api/translate", response_model_exclude_unset=True)
-    def translate(
-        word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10
-    ) -> responses.TranslationsAnswer:
+    def translate(word: Word, src: Source, tgt: Lang = None, top: Top = 10) -> responses.TranslationsAnswer:
         """The best translations of a word."""
         explorer = explored.now()
         source, target = explorer.direction(src, tgt)
@@ -175,9 +186,7 @@ def _about_words(router: APIRouter, explored: Explored) -> None:
         return responses.SuggestAnswer(language=language, prefix=prefix, words=words)
 
     @router.get("/api/neighbours", response_model_exclude_unset=True)
-    def neighbours(
-        word: Word, src: Lang = None, tgt: Lang = None, top: Top = 10
-    ) -> responses.NeighboursAnswer:
+    def neighbours(word: Word, src: Source, tgt: Lang = None, top: Top = 10) -> responses.NeighboursAnswer:
         """The nearest neighbours, in both languages, of a word of the source language."""
         explorer = explored.now()
         direction = explorer.direction(src, tgt)
@@ -191,7 +200,7 @@ def _about_words(router: APIRouter, explored: Explored) -> None:
 
 def _about_sentences(router: APIRouter, explored: Explored) -> None:
     @router.get("/api/sentence")
-    def sentence(text: Text, src: Lang = None, tgt: Lang = None) -> responses.SentenceAnswer:
+    def sentence(text: Text, src: Source, tgt: Lang = None) -> responses.SentenceAnswer:
         """A sentence translated word by word, with alternatives for each word."""
         explorer = explored.now()
         source, target = explorer.direction(src, tgt)
@@ -205,14 +214,14 @@ def _about_sentences(router: APIRouter, explored: Explored) -> None:
 
 def _about_the_picture(router: APIRouter, explored: Explored) -> None:
     @router.get("/api/picture")
-    def picture(src: Lang = None, tgt: Lang = None) -> responses.PictureAnswer:
+    def picture(src: Source, tgt: Lang = None) -> responses.PictureAnswer:
         """Frequent words of both languages on a plane; the first request starts drawing it."""
         explorer = explored.now()
         return _picture(explorer, explorer.direction(src, tgt))
 
     @router.get("/api/place")
     def place(
-        word: Word, src: Lang = None, tgt: Lang = None, answer: Known = None
+        word: Word, src: Source, tgt: Lang = None, answer: Known = None
     ) -> responses.PlaceAnswer | None:
         """The place of a source word in the picture; null while that is being drawn, and if it is empty."""
         explorer = explored.now()

@@ -108,6 +108,14 @@ def test_a_direction_that_is_not_given_is_the_spaces(client: Client) -> None:
     assert asked(client, "/api/translate", src="en", word="king")["translations"][0]["word"] == "roi"
 
 
+def test_the_language_may_be_called_lang_as_in_python(client: Client) -> None:
+    assert asked(client, "/api/translate", lang="en", word="king")["source"] == "en"
+    assert asked(client, "/api/neighbours", lang="en", word="king")["language"] == "en"
+    both = client.get("/api/translate", params={"word": "roi", "src": "fr", "lang": "en"})
+    assert both.status_code == 422
+    assert "one parameter" in both.json()["error"]
+
+
 def test_neighbours_of_both_languages(client: Client, space: AlignedSpace) -> None:
     own, other = asked(client, "/api/neighbours", word="roi", top=4)["neighbours"]
     x, y = np.asarray(space.vectors("fr").matrix), np.asarray(space.vectors("en").matrix)
