@@ -21,6 +21,7 @@ from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
 from muse.exchange import lexicon_of
 from muse.files import read_lexicon
 from muse.files.dictionary_writer import Write, can_store_entry, dictionary_writer, form_of_name
+from muse.files.tables import require_form
 from muse.lexicon import Entry, Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -60,6 +61,7 @@ def induce(
         if out is not None:
             check_not_an_input(found.manifest, [Path(out)], written="out")
             form = format or form_of_name(Path(out))
+            require_form(Path(out), form)
             write = files.enter_context(dictionary_writer(out, form=form, languages=way))
             made = _written(made, write, form, Path(out))
         every = list(made)

@@ -79,9 +79,18 @@ def fits(form: str, text: str) -> bool:
 
 
 def require_form(path: Path, form: str) -> None:
-    """Raise MissingExtra if a package is missing that writes this format, BadSetting if it has no .gz."""
+    """Raise MissingExtra if a package is missing that writes this format, BadSetting for a name of another.
+
+    That is .gz of what is packed already, and .xlsx of text or the reverse, which Excel does not open.
+    """
     if form in FORMS and form not in TEXT_FORMS and path.suffix == ".gz":
         raise BadSetting(f"{path}: {form} is packed already; choose a name that ends in .{form}, without .gz")
+    ending = path.suffix[1:].lower()
+    if (ending == "xlsx") != (form == "xlsx") and (ending == "xlsx" or ending in TEXT_FORMS):
+        raise BadSetting(
+            f"{path}: expected the name of a file of the format {form}, got one that ends in .{ending}; "
+            "choose another name, or leave the format to the name"
+        )
     if form == "parquet":
         require_pyarrow(path, "tables")
     elif form == "xlsx":

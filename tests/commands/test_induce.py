@@ -68,6 +68,15 @@ def test_the_ending_says_the_format(muse: Command, space: Path) -> None:
     assert read_lexicon(space.parent / "e.tsv") == read_lexicon(space.parent / "d.txt")
 
 
+@pytest.mark.parametrize(("name", "form"), [("d.xlsx", "tsv"), ("d.XLSX", "muse"), ("d.csv", "xlsx")])
+def test_a_workbook_is_named_so_and_nothing_else_is(
+    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch, name: str, form: str
+) -> None:
+    monkeypatch.setattr("muse.commands.induce.open_space", None)  # refused before any work
+    part = f"expected the name of a file of the format {form}, got one that ends in .{name[2:].lower()}"
+    refused_leaving(space.parent, muse, ["induce", space, "--out", name, "--format", form], part)
+
+
 @pytest.mark.parametrize("name", ["d.csv", "d.CSV.gz", "plain"])
 def test_csv_has_the_rows_of_the_table(muse: Command, space: Path, name: str) -> None:
     plain, out = space.parent / "d.tsv", space.parent / name

@@ -52,6 +52,7 @@ BLOCK = 1 << 18  # small enough for all intermediate results to stay in the proc
 _HEAD = 1 << 20
 LONGEST_LINE = 1 << 22  # some 400,000 numbers
 ONE_IN_HEADER = 1_000  # words may be more or fewer than line 1 says
+_OF_A_TABLE = b"source\ttarget\t"
 _BOM = b"\xef\xbb\xbf"
 # Eighteen digits fit in 64 bits, and int() refuses to read several thousand.
 _HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")
@@ -389,7 +390,8 @@ def _dimension(path: Path, sample: list[bytes]) -> int:
     # Without a header the first lines vote, since "route 66 0.1 0.2" alone is ambiguous.
     votes = Counter(numbers_at_end(line.split()) for line in sample)
     dimension = votes.most_common(1)[0][0] if votes else 0
-    if not dimension:
+    # Of a dictionary with scores the numbers would pass for vectors of three dimensions.
+    if not dimension or sample[0].startswith(_OF_A_TABLE):
         got = repr(sample[0][:40].decode("utf-8", "replace")) if sample else "only blank lines"
         raise BadFile(
             f"{path}:1: expected a word and its numbers, got {got}; {_advice(b''.join(sample[:1]))}"
@@ -398,6 +400,8 @@ def _dimension(path: Path, sample: list[bytes]) -> int:
 
 
 def _advice(line: bytes) -> str:
+    if line.startswith(_OF_A_TABLE):
+        return "this is a dictionary or another table of muse: give it as --dictionary, and vectors here"
     if line.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "this is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
     if line.lstrip().startswith((b"<!", b"<html", b"<?xml")):

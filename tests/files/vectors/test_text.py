@@ -413,6 +413,7 @@ def test_decimal_commas_are_named(tmp_path: Path) -> None:
         ("2 2\rroi 0.5 1.5\rmer 1.5 0.5\r", "got CR alone, as on old Macs; convert the file: tr"),
         ("word,d1,d2\nroi,0.5,1.5\n", "commas stand between the columns: put spaces in their place"),
         ("roi;0,5;1,5\nmer;1,5;0,5\n", "semicolons stand between the columns"),
+        ("source\ttarget\tscore\trank\nroi\tking\t0.5\t1\nmer\tsea\t0.5\t1\n", "give it as --dictionary"),
     ],
 )
 def test_text_that_other_programs_lay_out_otherwise(tmp_path: Path, content: str, message: str) -> None:
