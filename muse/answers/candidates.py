@@ -6,13 +6,13 @@ They come from CSLS in both directions, from the spelling, and from words that b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.search.approximate import Approximation
+from muse.search.approximate import Approximation, Demand
 from muse.search.both_ways import Products
 from muse.search.exact import Neighbours
 from muse.vectors import Matrix
@@ -24,6 +24,8 @@ NAMED = 5  # best targets of a source, counted for each target
 NEAREST = 40  # by cosine: the best by CSLS are hardly ever beyond them
 HUBNESS_K = 10
 BLOCK = 2_048
+COMPARED = 64  # words whose neighbours are compared at a time: the rows of more leave the cache
+DEMAND = Demand(0.95, 0.93)  # candidates come from several searches: what one misses, another may find
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -36,7 +38,8 @@ class NeighbourLists:
     Sources have the targets `columns` (n, k) with scores `csls` (n, k), targets the sources `rows` (m, k)
     with `csls_back` (m, k); `hubness` (n,) and `hubness_back` (m,) are the mean cosines to the 10 nearest.
     `named` (m, 2) counts the sources that have a target as their first, and among their NAMED best, and
-    `named_back` (n, 2) the targets that so have a source.
+    `named_back` (n, 2) the targets that so have a source. `near` (n, j) and (m, j) are the nearest by cosine
+    where vocabularies are so large that these took an approximate search.
     """
 
     columns: Numbers
@@ -47,12 +50,30 @@ class NeighbourLists:
     hubness_back: Floats
     named: Numbers
     named_back: Numbers
+    near: tuple[Numbers, Numbers] | None = None
 
     @classmethod
     def of(cls, source: Matrix, target: Matrix) -> NeighbourLists:
         """The neighbours among unit rows (n, d) and (m, d) of two languages in one space."""
         found = nearest_both(source, target, NEAREST)
         cosines, names = ([one.numpy() for one in part] for part in zip(*found, strict=True))
+        lists = cls._of_nearest(cosines, names)
+        return replace(lists, near=(names[0], names[1])) if are_many(len(source), len(target)) else lists
+
+    def again(self, source: Matrix, target: Matrix) -> NeighbourLists:
+        """The neighbours by other unit rows (n, e) and (m, e) of the same words, alike enough to these.
+
+        In large vocabularies they are found among those that were near, without another search.
+        """
+        if self.near is None:
+            return NeighbourLists.of(source, target)
+        sides = zip((source, target), (target, source), self.near, strict=True)
+        cosines, names = zip(*(_compared(*side) for side in sides), strict=True)
+        return replace(self._of_nearest(cosines, names), near=self.near)
+
+    @classmethod
+    def _of_nearest(cls, cosines: Sequence[Floats], names: Sequence[Numbers]) -> NeighbourLists:
+        """The neighbours among the nearest `names` (n, j) and (m, j) by cosine, nearest first."""
         own, other = (side[:, :HUBNESS_K].mean(axis=1) for side in cosines)
         columns, csls = best_by_csls(cosines[0], names[0], own, other)
         rows, csls_back = best_by_csls(cosines[1], names[1], other, own)
@@ -62,7 +83,8 @@ class NeighbourLists:
     def reversed(self) -> NeighbourLists:
         """The neighbours from target to source."""
         lists = self.rows, self.csls_back, self.columns, self.csls
-        return NeighbourLists(*lists, self.hubness_back, self.hubness, self.named_back, self.named)
+        near = None if self.near is None else self.near[::-1]
+        return NeighbourLists(*lists, self.hubness_back, self.hubness, self.named_back, self.named, near)
 
     def csls_of(self, cosines: Floats, rows: Numbers, columns: Numbers) -> Floats:
         """The CSLS (c,) of sources `rows` (c,) and targets `columns` (c,) with these cosines (c,)."""
@@ -90,17 +112,32 @@ def share_no_word(pairs: Numbers, others: Numbers) -> NDArray[np.bool_]:
     return np.asarray(~known)
 
 
+def are_many(sources: int, targets: int) -> bool:
+    """Whether so many words are searched approximately."""
+    return Approximation("auto").applies(sources, targets)
+
+
 def nearest_both(source: Matrix, target: Matrix, k: int) -> tuple[Neighbours, Neighbours]:
     """The k nearest targets (n, k) of every source, and sources (m, k) of every target; few may be missed.
 
     Very many words are searched approximately.
     """
     x, y = torch.from_numpy(source), torch.from_numpy(target)
-    approximation = Approximation("auto")
-    if approximation.applies(len(x), len(y)):
+    if are_many(len(x), len(y)):
+        approximation = Approximation("auto", demand=DEMAND)
         return approximation.nearest(x, y, k), approximation.nearest(y, x, k)
     found = Products(x, y).nearest(k)
     return found.of_source, found.of_target
+
+
+def _compared(rows: Matrix, others: Matrix, near: Numbers) -> tuple[Floats, Numbers]:
+    """Unit rows (n, d) and those `near` (n, j) among others (m, d): cosines and these, nearest first."""
+    cosines = np.empty(near.shape, np.float32)
+    for begin in range(0, len(rows), COMPARED):
+        block = slice(begin, begin + COMPARED)
+        cosines[block] = np.matmul(others[near[block]], rows[block, :, None])[:, :, 0]
+    order = np.argsort(-cosines, axis=1, kind="stable")
+    return np.take_along_axis(cosines, order, 1), np.take_along_axis(near, order, 1)
 
 
 def best_by_csls(cosines: Floats, names: Numbers, own: Floats, other: Floats) -> tuple[Numbers, Floats]:
@@ -134,7 +171,8 @@ class Candidates:
             np.concatenate([np.zeros(0, np.int64), *sides]) for sides in zip(*found, strict=True)
         )
         known = np.isin(rows, words)
-        numbers = np.unique(rows[known].astype(np.int64) * targets + columns[known])
+        numbers = np.sort(rows[known].astype(np.int64) * targets + columns[known])
+        numbers = numbers[np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)]]
         rows, columns = numbers // targets, numbers % targets
         return cls(words, np.append(np.searchsorted(rows, words), len(rows)), columns)
 
@@ -165,7 +203,7 @@ class Candidates:
 
     def order(self, values: NDArray[np.float64] | Floats) -> Numbers:
         """The places (c,) of the candidates, word by word, by descending value for each."""
-        return np.lexsort((self.columns, np.negative(values), self.places))
+        return np.lexsort((np.negative(values), self.places))  # stable: columns are ascending
 
     def firsts(self, values: NDArray[np.float64] | Floats) -> Numbers:
         """The place of the candidate of the highest value, of each word that has candidates."""

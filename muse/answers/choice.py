@@ -228,7 +228,9 @@ def _refined(
     """The views by rows refined by answered pairs, and by the given ones that are not `without` (g,)."""
     known = answered.with_given(given.pairs, given.weights, without)
     source, target, maps = refine((views.source, views.target), *known)
-    return replace(views, source=source, target=target, lists=NeighbourLists.of(source, target)), maps
+    # Those near a word by the mapping that knows its pair would be a hint where this is left out.
+    again = views.lists.again if without is None else NeighbourLists.of
+    return replace(views, source=source, target=target, lists=again(source, target)), maps
 
 
 def _more_mutual(

@@ -25,8 +25,6 @@ log = logging.getLogger(__name__)
 
 SAMPLE = 2_000  # queries: half choose the depth, half measure the recall
 BEST = 10  # neighbours: hubness is the mean of ten
-LEAST = 0.995  # the share of the sample whose best key must be found
-LEAST_OF_TEN = 0.97  # of the ten best, which hubness is the mean of
 WORTHWHILE = 80_000**2  # products: fewer take an exact search less than a minute
 MODES = ("auto", "exact", "approximate")
 FEW = 10_000  # keys: an exact search takes less than learning the codes
@@ -34,6 +32,13 @@ LISTS = 2.3  # in square roots of the number of keys
 TRAINED_ON = 40  # keys a list
 ONE_WAY = 0.1  # squared length of the mean of unit rows: of centred words .002, of means of words .6
 BLOCK = 1_024  # queries at a time: of more, faiss keeps too much to stay in the cache
+
+
+class Demand(NamedTuple):
+    """The shares of a sample's best keys, and of its BEST best, that must be found."""
+
+    at_1: float = 0.995
+    at_10: float = 0.97  # hubness is the mean of ten
 
 
 class Depth(NamedTuple):
@@ -58,10 +63,9 @@ class Recall:
     queries: int
     depth: Depth | None
 
-    @property
-    def enough(self) -> bool:
+    def meets(self, demand: Demand) -> bool:
         """Whether so little is missed that the search can be trusted."""
-        return self.at_1 >= LEAST and self.at_10 >= LEAST_OF_TEN
+        return self.at_1 >= demand.at_1 and self.at_10 >= demand.at_10
 
     def __str__(self) -> str:
         """The measurement in words."""
@@ -92,6 +96,7 @@ class Approximation:
     mode: str = "exact"
     seed: int = 0
     report: Callable[[Recall], object] = lambda recall: None
+    demand: Demand = Demand()
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -111,7 +116,7 @@ class Approximation:
         """The search of the k nearest keys (m, d) for these queries (q, d), whose recall is reported."""
         rng = np.random.default_rng(self.seed)
         drawn = np.sort(rng.permutation(len(queries))[:SAMPLE])
-        prepared = Prepared.of(queries[torch.from_numpy(drawn)], keys, k, rng)
+        prepared = Prepared.of(queries[torch.from_numpy(drawn)], keys, k, rng, self.demand)
         self.report(prepared.recall)
         return prepared
 
@@ -208,12 +213,12 @@ class Trial:
         first = found[:, 0] >= self.exact[:, 0] - 1e-6
         return Recall(float(first.double().mean()), float(right.double().mean()), len(found), depth)
 
-    def first_enough(self, depths: Iterable[Depth]) -> Depth | None:
+    def first_enough(self, depths: Iterable[Depth], demand: Demand) -> Depth | None:
         """The first depth whose recall is enough."""
         for depth in depths:
             recall = self.recall(depth)
             log.info("%s, %g of the lists, %d candidates", recall, depth.lists, depth.candidates)
-            if recall.enough:
+            if recall.meets(demand):
                 return depth
         return None
 
@@ -228,7 +233,9 @@ class Prepared:
     index: Index | None = None
 
     @classmethod
-    def of(cls, sample: Tensor, keys: Tensor, k: int, rng: np.random.Generator) -> Prepared:
+    def of(
+        cls, sample: Tensor, keys: Tensor, k: int, rng: np.random.Generator, demand: Demand | None = None
+    ) -> Prepared:
         """The search of the least depth whose recall on half of a sample (s, d) of the queries is enough.
 
         Its own recall is that on the other half.
@@ -237,14 +244,14 @@ class Prepared:
         if len(keys) < FEW:
             return exactly
         index = Index(keys, rng)
-        choosing = Trial.of(sample[::2], index, k)
+        demand, choosing = demand or Demand(), Trial.of(sample[::2], index, k)
         many = max(MANY[0], round(MANY[1] * len(keys)))
-        most = choosing.first_enough(Depth(lists, many) for lists in LISTS_TRIED)
+        most = choosing.first_enough((Depth(lists, many) for lists in LISTS_TRIED), demand)
         if most is None:
             log.info("that is too low: the exact search is used")
             return exactly
         less = (Depth(most.lists, candidates) for candidates in CANDIDATES_TRIED if candidates < many)
-        depth = choosing.first_enough(less) or most
+        depth = choosing.first_enough(less, demand) or most
         measuring = Trial.of(sample[1::2], index, k) if len(sample) > 1 else choosing
         return cls(keys, k, measuring.recall(depth), index)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,21 @@ def test_lists_are_those_of_brute_force(views: Views) -> None:
     np.testing.assert_array_equal(lists.columns[:, 0], csls.argmax(axis=1))
     np.testing.assert_array_equal(lists.rows[:, 0], csls.argmax(axis=0))
     np.testing.assert_allclose(lists.csls, np.take_along_axis(csls, lists.columns, 1), atol=1e-5)
+
+
+def test_neighbours_by_other_rows_are_found_among_those_near(views: Views) -> None:
+    rng = np.random.default_rng(1)
+    near = rng.permuted(np.tile(np.arange(200), (200, 1)), axis=1), np.tile(np.arange(200), (200, 1))
+    others = made_up(200, noise=0.4).rows
+    found = replace(views.lists, near=near).again(*others)
+    whole = NeighbourLists.of(*others)
+    np.testing.assert_array_equal(found.columns, whole.columns)
+    np.testing.assert_array_equal(found.rows, whole.rows)
+    np.testing.assert_allclose(found.csls_back, whole.csls_back, atol=1e-5)
+    np.testing.assert_array_equal(found.named, whole.named)
+    assert not np.array_equal(found.columns, views.lists.columns)
+    fewer = replace(views.lists, near=(near[0][:, :50], near[1][:, :50])).reversed().again(*others[::-1])
+    assert np.isin(fewer.rows[0], near[0][0, :50]).all()
 
 
 def test_evidence_of_vectors_by_definition(views: Views) -> None:

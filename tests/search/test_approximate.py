@@ -9,7 +9,17 @@ from torch.nn.functional import normalize
 
 from muse.errors import BadSetting
 from muse.search import approximate
-from muse.search.approximate import LISTS_TRIED, MANY, ONE_WAY, Approximation, Depth, Index, Prepared, Recall
+from muse.search.approximate import (
+    LISTS_TRIED,
+    MANY,
+    ONE_WAY,
+    Approximation,
+    Demand,
+    Depth,
+    Index,
+    Prepared,
+    Recall,
+)
 from muse.search.exact import Neighbours, nearest
 from muse.sentences.mining import MiningConfig, mine
 
@@ -84,14 +94,11 @@ def test_deeper_finds_more(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
     assert shares[-1] > 0.999
 
 
-def test_recall_is_of_queries_that_chose_nothing(
-    sides: tuple[torch.Tensor, torch.Tensor], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(approximate, "LEAST_OF_TEN", 0.0)
+def test_recall_is_of_queries_that_chose_nothing(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
     keys = sides[1]
     sample = keys[:800].clone()  # half are keys, which find themselves at any depth,
     sample[1::2] = drawn(6, 400)  # half are near none
-    prepared = Prepared.of(sample, keys, 1, np.random.default_rng(0))
+    prepared = Prepared.of(sample, keys, 1, np.random.default_rng(0), Demand(at_10=0.0))
     assert prepared.recall.depth is not None and prepared.recall.queries == 400
     found = prepared.search(sample[1::2]).scores[:, 0]
     right = float((found >= nearest(sample[1::2], keys, 1).scores[:, 0] - 1e-6).double().mean())

@@ -15,7 +15,7 @@ from muse.answers.probability import find_calibration, known_calibration
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import look_up_signature, space_signature
 from muse.normalise import Normalisation, normalise
-from muse.search.approximate import Approximation, Recall
+from muse.search.approximate import Approximation, Demand, Recall
 from muse.search.retrieval import Retrieval, mean_similarity
 from muse.space import AlignedSpace, SideToSave, load_space, save_space
 from muse.vectors import Matrix, Vectors
@@ -180,7 +180,7 @@ def test_hubness_of_very_many_words_is_approximate_and_kept_as_such(tmp_path: Pa
     asked = Approximation("approximate", report=recalls.append)
     space, csls = load_space(tmp_path / "s", approximation=asked), Retrieval()
     found = space.bias("fr", "en", csls)
-    assert found is not None and [recall.enough for recall in recalls] == [True, True]
+    assert found is not None and [recall.meets(Demand()) for recall in recalls] == [True, True]
     again = load_space(tmp_path / "s", approximation=asked)
     kept = again.bias("fr", "en", csls)
     assert kept is not None and torch.equal(kept, found) and len(recalls) == 2
