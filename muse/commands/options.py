@@ -17,6 +17,7 @@ from click.core import ParameterSource
 
 from muse.commands.inputs import without_dashes
 from muse.commands.outputs import check_inputs_spared, check_outputs
+from muse.commands.sections import RenamedOption
 from muse.errors import Contradiction
 from muse.installation import __version__
 from muse.progress import message
@@ -224,8 +225,9 @@ def languages(command: F) -> F:
         "--tgt", "target", metavar="LANG",
         help="Target language.  [default: the pivot; if --src is the pivot, the other language]",
     )  # fmt: skip
+    # In Python the language of the words is lang, as that of commands with one language is.
     return click.option(
-        "--src", "source", metavar="LANG",
+        "--src", "--lang", "source", cls=RenamedOption, metavar="LANG",
         help="Source language.  [default: the language besides the pivot; if --tgt is that, the pivot]",
     )(target(command))  # fmt: skip
 

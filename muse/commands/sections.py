@@ -106,6 +106,17 @@ class SectionedGroup(click.Group):
                 complete(command)
                 self.add_command(command)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command named first; `help`, as in other programs, is the help of the one behind it, or ours."""
+        if args[0] == "help":
+            if len(args) == 1:
+                click.echo(ctx.get_help(), color=ctx.color)
+                ctx.exit()
+            args = [args[1], "--help"]
+        return super().resolve_command(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the sections."""
         return [str(command.name) for commands in self.sections.values() for command in commands]

@@ -85,6 +85,7 @@ _FIRST_OBJECTS = 20  # in which an entry of Wiktionary follows redirections
 # What Anki writes before the notes that it exports.
 _SETTING = re.compile("#(?:separator|html|(?:notetype|deck|guid|tags|columns)(?: column)?):", re.IGNORECASE)
 _NOTHING = "NULL"  # what Moses aligns with no word
+_OF_VECTORS = 9  # numbers behind a word, as fields of a line, that are a vector
 BLANK = " \t\r\n"  # other kinds of space may be words
 _TAB = "\t"
 _OR_COLUMNS = "; or name the columns in a first row, such as source, target and note"
@@ -490,6 +491,10 @@ def _read_pair(line: str, where: str, wanted: str) -> PairLine:
     if (len(fields) != 2 and score is None) or line.startswith("\t"):
         found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
         comment = "remove the line if it is a comment; else " if line.startswith(_COMMENT) else ""
+        if len(fields) > _OF_VECTORS and _are_numbers(fields[1:]):
+            raise BadFile(
+                f"{where}: expected {wanted}, got {found}; word vectors are no dictionary: check the file"
+            )
         raise BadFile(
             f"{where}: expected {wanted}, got {found} ({line.strip()[:60]!r}); {comment}put one pair on a "
             "line, with a space between the two, or a tab where one has a space or a number follows"
@@ -497,6 +502,13 @@ def _read_pair(line: str, where: str, wanted: str) -> PairLine:
             f"{_OR_ITS_FORMAT if wanted == WORDS else ''}"
         )
     return PairLine((fields[0], fields[1]), score)
+
+
+def _are_numbers(fields: Sequence[str]) -> bool:
+    try:
+        return all(math.isfinite(float(field)) for field in fields)
+    except ValueError:
+        return False
 
 
 def _score(field: str, where: str) -> float | None:

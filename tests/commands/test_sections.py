@@ -56,6 +56,13 @@ def test_what_was_meant(typed: list[str], meant: str) -> None:
     assert meant in ended.output
 
 
+def test_help_as_a_command_is_help() -> None:
+    assert CliRunner().invoke(commands, ["help"], terminal_width=80, prog_name="muse").output == shown(80)
+    of_align = CliRunner().invoke(commands, ["align", "--help"])
+    asked = CliRunner().invoke(commands, ["help", "align"])
+    assert (asked.exit_code, asked.output) == (0, of_align.output)
+
+
 @pytest.mark.parametrize("name", every_command())
 def test_every_option_stands_under_one_heading(name: str) -> None:
     command = every_command()[name]

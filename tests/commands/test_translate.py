@@ -67,6 +67,11 @@ def test_text_with_everything(muse: Command, space: Path) -> None:
     assert {"value", "ci95", "signature"} <= set(found["bleu"])
 
 
+def test_the_source_language_may_be_called_lang_as_in_python(muse: Command, space: Path) -> None:
+    ended = muse("translate", space, "--lang", "en", "cat")
+    assert (ended.code, ended.out) == (0, muse("translate", space, "--src", "en", "cat").out)
+
+
 @pytest.mark.slow
 def test_a_line_comes_out_before_the_next_goes_in(space: Path) -> None:
     command = [sys.executable, "-m", "muse", "translate", str(space), "--retrieval", "nn"]

@@ -186,6 +186,10 @@ def test_rows_without_a_translation_are_left_out_and_counted(
         ('{"roi": "king"}\n', "d.txt:1: expected pairs of words, got JSON without source and target"),
         ('{"fr": "roi", "en": "king"}\n[]\n', r"d.txt:2: expected a JSON object as in line 1, got '\[\]'"),
         ("roi ||| king ||| 0.5 0.5\n", "got a phrase table of Moses; give lex.f2e"),
+        (
+            "roi" + " 0.5" * 50 + "\n",
+            r"d.txt:1: expected two words, got 51 fields; word vectors are no dictionary",
+        ),
         ("roi king 0.5\nchat cat\n", r"d.txt:1: expected two words, got 3 fields"),
         ("roi king 0.5\n" * 1_001 + "chat cat 1.5\n", r"d.txt:1002: expected two words and a probability"),
         (b"\xff\xfer\0o\0i\0 \0k\0\n\0\x00\xd8x\0\n\0", "expected UTF-16, got what is none"),
