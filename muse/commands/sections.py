@@ -109,7 +109,7 @@ class SectionedGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command named first; `help`, as in other programs, is the help of the one behind it, or ours."""
+        """The command named first; `help`, as in other programs, is the help of that behind it, or ours."""
         if args[0] == "help":
             if len(args) == 1:
                 click.echo(ctx.get_help(), color=ctx.color)
