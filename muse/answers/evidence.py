@@ -49,6 +49,7 @@ OUTSIDE_COLUMNS = ("outside rank", "outside rank back", "outside odds")  # after
 AGREE = 0.05  # of mutual neighbours of both, for outside scores to be believed in how words are spelled
 SURE = 2.0  # standard errors by which neighbours must be spelled more alike than other candidates
 MUTUAL_LEAST = 100  # neighbours: with fewer, nothing is said of how they are spelled
+BLOCK = 20_000  # words whose evidence is gathered at a time
 EQUAL = 2e-5  # scores that differ by less are of the same pair: products are summed in other orders
 
 Numbers = NDArray[np.int64]
@@ -309,8 +310,13 @@ def evidence_of(
     width = len(NAMES) + (0 if views.outside is None else len(OUTSIDE_COLUMNS))
     evidence = np.empty((len(every.columns), width), np.float32)
     for half, (whole, ends) in enumerate(halves.correspondences):
-        candidates, of_half = every.only(halves.source[words] == half)
-        evidence[of_half] = gather(replace(views, whole=whole, ends=ends), candidates)
+        judged = replace(views, whole=whole, ends=ends)
+        own = np.flatnonzero(halves.source[words] == half)
+        for begin in range(0, len(own), BLOCK):
+            part = np.zeros(len(words), bool)
+            part[own[begin : begin + BLOCK]] = True
+            candidates, of_part = every.only(part)
+            evidence[of_part] = gather(judged, candidates)
     return every, evidence
 
 

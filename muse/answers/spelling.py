@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from muse.vectors import Matrix
 
 COMPONENTS = 200  # of the n-grams' weights
+LEARNED_FROM = 60_000  # most frequent words, which have all n-grams that recur
 CANONICAL = 100  # coordinates that are compared
 OVERSAMPLED, POWERS = 20, 3  # of the randomised singular value decomposition
 DEPENDENT = 1e-6  # of the largest squared singular value: a smaller one is rounding
@@ -86,7 +87,9 @@ class Grams:
         kept = frequency >= RARE
         weights = (np.log((1 + len(words)) / (1 + frequency[kept])) + 1).astype(np.float32)
         table = _weighted(counts[:, kept], weights)
-        basis, components = _components(table, COMPONENTS, rng)
+        basis, components = _components(table[:LEARNED_FROM], COMPONENTS, rng)
+        if len(words) > LEARNED_FROM:
+            components = np.asarray(table @ basis, np.float32)
         names = [name for name, known in zip(numbers, kept.tolist(), strict=True) if known]
         return cls(names, weights, basis, ends), components
 
