@@ -7,9 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from muse.answers import evidence, spelling
 from muse.answers.candidates import NeighbourLists
-from muse.answers.evidence import NAMES, Views, candidates_of, gather, places_of
-from muse.answers.spelling import Correspondences, LetterSimilarity, Spellings, plain
+from muse.answers.evidence import (
+    NAMES,
+    KnownPairs,
+    SpellingHalves,
+    Views,
+    candidates_of,
+    evidence_of,
+    gather,
+    places_of,
+)
+from muse.answers.spelling import Correspondences, Grams, LetterSimilarity, Spellings, plain
 from tests.support.made_up_pair import CIPHER, made_up, random_words
 
 
@@ -48,13 +58,13 @@ def test_neighbours_by_other_rows_are_found_among_those_near(views: Views) -> No
 
 def test_evidence_of_vectors_by_definition(views: Views) -> None:
     candidates = candidates_of(views, np.arange(200))
-    evidence = gather(views, candidates)
+    gathered = gather(views, candidates)
     cosines = views.source @ views.target.T
     r, s = (np.sort(one, axis=1)[:, -10:].mean(axis=1) for one in (cosines, cosines.T))
     csls = 2 * cosines - r[:, None] - s
     for place in range(0, len(candidates.columns), 97):
         i, j = candidates.rows[place], candidates.columns[place]
-        found = dict(zip(NAMES, evidence[place], strict=True))
+        found = dict(zip(NAMES, gathered[place], strict=True))
         assert found["csls"] == pytest.approx(csls[i, j], abs=1e-5)
         assert found["lead"] == pytest.approx(csls[i, j] - np.delete(csls[i], j).max(), abs=1e-5)
         assert found["lead back"] == pytest.approx(csls[i, j] - np.delete(csls[:, j], i).max(), abs=1e-5)
@@ -102,6 +112,29 @@ def test_a_cipher_corresponds_to_words_never_seen() -> None:
     similar = whole.source @ whole.target.T
     unseen = np.arange(1, 600, 2)
     assert (similar[unseen].argmax(axis=1) == unseen).mean() > 0.8
+
+
+def test_directions_of_frequent_words_serve_all_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = random_words(600, np.random.default_rng(0))
+    monkeypatch.setattr(spelling, "LEARNED_FROM", 400)
+    learned, components = Grams.of(words, ends=False, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(components, learned.components(words), atol=1e-5)
+    other = [word.translate(CIPHER) for word in words]
+    whole, _ = Spellings.of(words, other, np.random.default_rng(0)).correspondences(
+        np.tile(np.arange(400), (2, 1)).T
+    )
+    unseen = np.arange(400, 600)
+    similar = whole.source[unseen] @ whole.target.T
+    assert (similar.argmax(axis=1) == unseen).mean() > 0.8
+
+
+def test_evidence_does_not_depend_on_blocks(views: Views, monkeypatch: pytest.MonkeyPatch) -> None:
+    halves, words = SpellingHalves.of(views, KnownPairs.none()), np.arange(0, 200, 2)
+    candidates, whole = evidence_of(views, halves, words)
+    monkeypatch.setattr(evidence, "BLOCK", 7)
+    again, in_blocks = evidence_of(views, halves, words)
+    np.testing.assert_array_equal(again.columns, candidates.columns)
+    np.testing.assert_allclose(in_blocks, whole, atol=1e-6)
 
 
 def test_without_pairs_nothing_corresponds() -> None:
