@@ -11,7 +11,6 @@ other work keeps the cores busy, the ratio of CPU seconds tells more than that o
 from __future__ import annotations
 
 import argparse
-import resource
 import shlex
 import tempfile
 import time
@@ -75,20 +74,18 @@ def main() -> None:
         folder = Path(name)
         source, target = make_space(folder / "space", World(asked.words, asked.dimension))
         before = product(source, target, 0)
-        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
         run = muse("induce", folder / "space", "--out", folder / "xx-yy", *shlex.split(asked.options))
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
         after = product(source, target, PASSES)
-    cpu = used.ru_utime + used.ru_stime - spent.ru_utime - spent.ru_stime
     whole = Cost((before.wall + after.wall) / 2, (before.cpu + after.cpu) / 2)
     recalls = [f"{100 * run.fields['search']['recall']:.1f}"] if "search" in run.fields else []
     header([
         "words", "d", "options", "recall@1", "pairs", "wall s", "CPU s", "product wall s", "product CPU s",
         "ratio wall", "ratio CPU", "peak MB", "both matrices MB",
     ])  # fmt: skip
+    ratio = run.seconds / whole.wall, run.processor_seconds / whole.cpu
     row([
         asked.words, asked.dimension, asked.options, ", ".join(recalls) or "exact", run.fields["pairs"],
-        run.seconds, cpu, whole.wall, whole.cpu, f"{run.seconds / whole.wall:.2f}", f"{cpu / whole.cpu:.2f}",
+        run.seconds, run.processor_seconds, whole.wall, whole.cpu, *(f"{one:.2f}" for one in ratio),
         f"{run.fields['peak_memory_mb']:.0f}", f"{2 * asked.words * asked.dimension * 4 / 1e6:.0f}",
     ])  # fmt: skip
 

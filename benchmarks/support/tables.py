@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import platform
+import resource
 import shlex
 import subprocess
 import sys
@@ -22,27 +23,32 @@ OK_CODES = (0, 3)  # 3: aligned, and judged failed
 
 
 class Run(NamedTuple):
-    """One run of muse in a process of its own: its JSON, its stderr, the seconds from start to exit."""
+    """One run of muse in a process of its own: its JSON, its stderr, the seconds from start to exit.
+
+    `processor_seconds` are those of all cores together.
+    """
 
     fields: dict[str, Any]
     stderr: str
     seconds: float
     command: str
+    processor_seconds: float
 
 
 def muse(*arguments: str | Path) -> Run:
     """Runs `muse ARGUMENTS --json` as a user would; RuntimeError with its message where it breaks down."""
     words = [str(argument) for argument in arguments]
     command = f"muse {shlex.join(words)}"
-    began = time.perf_counter()
+    began, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-m", "muse", *words, "--json"], capture_output=True, text=True, check=False
     )
-    seconds = time.perf_counter() - began
+    seconds, used = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = used.ru_utime + used.ru_stime - spent.ru_utime - spent.ru_stime
     if done.returncode not in OK_CODES:
         last = (done.stderr.strip().splitlines() or ["nothing on stderr"])[-1]
         raise RuntimeError(f"exit {done.returncode} from {command}: {last}")
-    return Run(json.loads(done.stdout), done.stderr, seconds, command)
+    return Run(json.loads(done.stdout), done.stderr, seconds, command, processor)
 
 
 def heading(title: str) -> None:

@@ -25,7 +25,8 @@ NEAREST = 40  # by cosine: the best by CSLS are hardly ever beyond them
 HUBNESS_K = 10
 BLOCK = 2_048
 COMPARED = 64  # words whose neighbours are compared at a time: the rows of more leave the cache
-DEMAND = Demand(0.95, 0.93)  # candidates come from several searches: what one misses, another may find
+# Of very many words; candidates come from several searches: what one misses, another may find.
+APPROXIMATION = Approximation("auto", demand=Demand(0.95, 0.93))
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -58,7 +59,8 @@ class NeighbourLists:
         found = nearest_both(source, target, NEAREST)
         cosines, names = ([one.numpy() for one in part] for part in zip(*found, strict=True))
         lists = cls._of_nearest(cosines, names)
-        return replace(lists, near=(names[0], names[1])) if are_many(len(source), len(target)) else lists
+        large = APPROXIMATION.applies(len(source), len(target))
+        return replace(lists, near=(names[0], names[1])) if large else lists
 
     def again(self, source: Matrix, target: Matrix) -> NeighbourLists:
         """The neighbours by other unit rows (n, e) and (m, e) of the same words, alike enough to these.
@@ -112,20 +114,14 @@ def share_no_word(pairs: Numbers, others: Numbers) -> NDArray[np.bool_]:
     return np.asarray(~known)
 
 
-def are_many(sources: int, targets: int) -> bool:
-    """Whether so many words are searched approximately."""
-    return Approximation("auto").applies(sources, targets)
-
-
 def nearest_both(source: Matrix, target: Matrix, k: int) -> tuple[Neighbours, Neighbours]:
     """The k nearest targets (n, k) of every source, and sources (m, k) of every target; few may be missed.
 
     Very many words are searched approximately.
     """
     x, y = torch.from_numpy(source), torch.from_numpy(target)
-    if are_many(len(x), len(y)):
-        approximation = Approximation("auto", demand=DEMAND)
-        return approximation.nearest(x, y, k), approximation.nearest(y, x, k)
+    if APPROXIMATION.applies(len(x), len(y)):
+        return APPROXIMATION.nearest(x, y, k), APPROXIMATION.nearest(y, x, k)
     found = Products(x, y).nearest(k)
     return found.of_source, found.of_target
 

@@ -41,6 +41,9 @@ class Demand(NamedTuple):
     at_10: float = 0.97  # hubness is the mean of ten
 
 
+USUAL = Demand()
+
+
 class Depth(NamedTuple):
     """The share of the lists that is searched, and the number of candidates that are compared exactly."""
 
@@ -96,7 +99,7 @@ class Approximation:
     mode: str = "exact"
     seed: int = 0
     report: Callable[[Recall], object] = lambda recall: None
-    demand: Demand = Demand()
+    demand: Demand = USUAL
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -234,7 +237,7 @@ class Prepared:
 
     @classmethod
     def of(
-        cls, sample: Tensor, keys: Tensor, k: int, rng: np.random.Generator, demand: Demand | None = None
+        cls, sample: Tensor, keys: Tensor, k: int, rng: np.random.Generator, demand: Demand = USUAL
     ) -> Prepared:
         """The search of the least depth whose recall on half of a sample (s, d) of the queries is enough.
 
@@ -244,7 +247,7 @@ class Prepared:
         if len(keys) < FEW:
             return exactly
         index = Index(keys, rng)
-        demand, choosing = demand or Demand(), Trial.of(sample[::2], index, k)
+        choosing = Trial.of(sample[::2], index, k)
         many = max(MANY[0], round(MANY[1] * len(keys)))
         most = choosing.first_enough((Depth(lists, many) for lists in LISTS_TRIED), demand)
         if most is None:
