@@ -142,6 +142,7 @@ def test_one_broken_word_costs_no_file(files: Path, name: str, caplog: pytest.Lo
     assert warning in caplog.text
 
 
+@pytest.mark.slow
 def test_a_line_with_too_many_numbers(muse: Command, files: Path) -> None:
     # With a header the extra number belongs to the word, as "route 66" has one; the file is then read.
     change_fields(42, lambda fields: [fields[0], "x", *fields[1:]])(files / "fr.vec")
@@ -222,6 +223,7 @@ def test_out_is_a_folder_of_something_else(muse: Command, files: Path) -> None:
     assert tree(files) == before
 
 
+@pytest.mark.slow
 def test_an_empty_out_is_taken(muse: Command, files: Path) -> None:
     (files / "out").mkdir()
     assert muse(*good(files)).code == 0

@@ -241,6 +241,7 @@ def test_the_same_seed_gives_the_same_bytes(made: Path, fast: Command, tmp_path:
     assert len(made_twice[0]) == 10  # two folders of four files
 
 
+@pytest.mark.slow
 def test_ids_that_belong_together_are_learned_from(made: Path, fast: Command, tmp_path: Path) -> None:
     pairs = ["--dictionary", made / "known.tsv", "--init", "dictionary", "--no-refine"]
     ended = fast(*_arguments(made, tmp_path / "x", "a.npy", "known.npy", *pairs, "--json"))

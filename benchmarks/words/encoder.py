@@ -77,8 +77,7 @@ def made(
             vectors = tuple(asked.vectors / f"{language}.vec.gz" for language in sides)
             encoded = replace(config, encoder_emb=vectors)
             outside = outside_scores(encoded, source, target, device="cpu", progress=quiet)
-        if help_ == NONE:
-            config = replace(config, hints=hints(outside, source, target))
+        config = replace(config, hints=hints(outside, source, target))
     began = time.perf_counter()
     report = run(config)
     ways: dict[str, Any] = {

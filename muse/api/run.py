@@ -176,7 +176,7 @@ def _run(
         inputs = read_inputs(config, progress.part(1, parts))
         config = _of_repeated(_of_rows(config, inputs), inputs)
         outside = _outside(config, inputs, device, progress)
-        if outside is not None and config.lexicon is None:
+        if outside is not None:
             sides = *(side.vectors for side in inputs.sources.values()), inputs.target.vectors
             config = replace(config, hints=hints(outside, *sides))
         loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}

@@ -205,17 +205,25 @@ def _rows_failed(start: Candidate, config: AlignConfig) -> bool:
 def _learn_with_pairs(
     source: Vectors, target: Vectors, lexicon: Lexicon, config: AlignConfig, runtime: Runtime
 ) -> Learned:
-    """The alignment chosen on the pairs; if these are few, unsupervised ones are candidates."""
+    """The alignment chosen on the pairs; if these are few, what is learned without them is a candidate."""
     began, alone = time.perf_counter(), None
     evidence = gather(lexicon, source, target, device=runtime.device)  # first: it may know no pair
+    hints = None if config.hints is None else gather(config.hints, source, target, device=runtime.device)
     asked = config.init not in ("auto", "dictionary")
     few = config.init == "auto" and are_few(evidence)
     if config.refinement is not None and (asked or few):
         try:
             _check_enough(source, target)
-            alone = _learn_without_pairs(source, target, config, runtime)
+            if config.hints is None:
+                alone = _learn_without_pairs(source, target, config, runtime)
+            else:
+                alone = _learn_with_hints(source, target, config.hints, config, runtime)
         except (NotConverged, Mismatch) as error:
             log.warning("without the dictionary: %s", error)
+    # Many pairs tell what hints are worth; where they are few, the hints told it themselves.
+    believed = alone is not None and alone.reason is Reason.PAIRS
+    if hints is not None and (believed or not are_few(evidence)):
+        evidence = evidence.hinted(hints)
     return _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
 
 
@@ -281,10 +289,13 @@ def _judged_on_pairs(
 
 
 def _starts(alone: Learned | None) -> list[Candidate]:
-    """The alignment learned without pairs, and the one of identical strings if that is another."""
+    """The alignment learned without the pairs, and the one of identical strings if that is another."""
     if alone is None:
         return []
-    found = Candidate(alone.alignment, alone.verdict, sum(alone.seconds.values()))
+    alignment = alone.alignment
+    if alone.reason is Reason.PAIRS:
+        alignment = replace(alignment, method="hints")
+    found = Candidate(alignment, alone.verdict, sum(alone.seconds.values()))
     others = [one for one in alone.candidates if one.alignment.init == "identical"]
     return [found, *(one for one in others if one.alignment.method != found.alignment.method)]
 

@@ -58,6 +58,7 @@ def test_after_success_the_commands_run(muse: Command, files: Path) -> None:
     ]  # fmt: skip - the words of the toy space are no words to look up
 
 
+@pytest.mark.slow
 def test_words_to_look_up_are_common_ones_of_the_space(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +79,7 @@ def test_words_to_look_up_are_common_ones_of_the_space(
     assert muse(*first[1:]).code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--json", "--quiet"])
 def test_programs_get_no_advice(muse: Command, files: Path, option: str) -> None:
     ended = muse(*align_arguments(files / "fr.vec", files / "en.vec", files / "out", *FAILS, option))

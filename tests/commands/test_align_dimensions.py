@@ -74,6 +74,7 @@ def test_new_words_of_either_language_are_mapped(
             np.testing.assert_allclose(turned, space.tensor(language)[:50], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_other_commands(muse: Command, folder: Path) -> None:
     align(muse, "--src", "xx", "--tgt", "en")
     translated = muse("translate", "space", "--json", "xxword3", "xxword40").json["translations"]
@@ -83,6 +84,7 @@ def test_other_commands(muse: Command, folder: Path) -> None:
     assert read_vectors(folder / "vectors" / "xx.vec", language="xx").dimension == DIMENSION
 
 
+@pytest.mark.slow
 def test_a_language_of_more_dimensions_is_added_to_a_space(muse: Command, folder: Path) -> None:
     align(muse, "--src", "yy", "--tgt", "en")
     muse("align", "--init", "similarity", "--src", "xx", "--into", "space", "--threads", 1, "--quiet")

@@ -81,6 +81,7 @@ def several(muse: Command, *more: object) -> Ended:
     return align(muse, "--src", "fr", "--src", "de", "--tgt", "en", "--out", "space", *more)
 
 
+@pytest.mark.slow
 def test_the_fields(muse: Command, files: Path) -> None:
     fields = several(muse, "--json").json
     assert fields.keys() == LONE | {"joint", "languages"}
@@ -110,6 +111,7 @@ def test_the_space(space: Path) -> None:
     np.testing.assert_array_equal(loaded.side("en").mapping, np.eye(DIMENSION, dtype=np.float32))
 
 
+@pytest.mark.slow
 def test_every_language_as_if_it_had_been_the_only_one(muse: Command, files: Path, space: Path) -> None:
     align(muse, "--src", "de", "--tgt", "en", "--no-reweight", "--out", "lone")
     lone, both = tree(files / "lone" / "de"), tree(space / "de")
@@ -159,6 +161,7 @@ def test_joint(muse: Command, files: Path) -> None:
     assert "joint           " in several(muse, "--joint", "-q").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("out", [["--out", "more"], []])
 def test_a_language_added_later(muse: Command, files: Path, space: Path, out: list[str]) -> None:
     before = tree(space)
@@ -183,6 +186,7 @@ def test_two_added_at_once(muse: Command, made: Path, files: Path) -> None:
     assert load_space("space").languages == ("fr", "en", "es", "de")
 
 
+@pytest.mark.slow
 def test_a_language_added_meets_the_pivot_where_the_space_has_moved_it(muse: Command, space: Path) -> None:
     # The pivot's rows as re-weighting would leave them: stressed, then of unit length.
     stress = np.diag(np.linspace(1, 0.6, DIMENSION)).astype(np.float32)

@@ -37,6 +37,7 @@ def good(files: Path, *more: object, text: str = "text.tsv") -> list[object]:
     return [*plain, *(["--parallel", files / text] if text else []), *more]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoder", WORD_ENCODERS)
 def test_every_encoder(muse: Command, files: Path, encoder: str) -> None:
     found = muse(*good(files, "--encoder", encoder, "--json")).json

@@ -30,6 +30,7 @@ def read(found: list[TextSlice]) -> list[str]:
     return list(chain.from_iterable(one.sentences() for one in found))
 
 
+@pytest.mark.slow
 @given(
     lines=LINES,
     size=st.integers(1, 8),

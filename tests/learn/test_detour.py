@@ -82,6 +82,7 @@ def test_over_several_others() -> None:
     assert "detour" in many.seconds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["failed", "aligned"])
 def test_what_pairs_taught_is_kept_with_the_direct_mapping_alone(label: str) -> None:
     chain = ("xx", "fr", "en")
@@ -123,6 +124,7 @@ def test_a_language_of_the_saved_space() -> None:
 SLOW = [pytest.param(given, marks=pytest.mark.slow) for given in ((20, 28, 20), (28, 20, 28), (20, 24, 28))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimensions", [(28, 24, 20), *SLOW])
 def test_over_vectors_of_another_dimension(dimensions: tuple[int, ...]) -> None:
     chain = ("xx", "fr", "en")

@@ -19,6 +19,7 @@ from tests.support.toys import pair, shuffled
 CONFIG = AlignConfig(init="similarity", rounds=(), reweight=False)
 
 
+@pytest.mark.slow
 def test_each_is_learned_as_if_it_were_alone(tmp_path: Path) -> None:
     fr, en, _ = pair()
     de = replace(shuffled(fr)[0], language="de")

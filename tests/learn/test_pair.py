@@ -63,6 +63,7 @@ def test_refinement_that_loses_a_right_mapping_is_not_taken(monkeypatch: pytest.
     assert np.abs(learned.alignment.source_map - turn).max() < 0.1
 
 
+@pytest.mark.slow
 def test_rows_that_failed_after_all_rounds_are_not_refined_further() -> None:
     source, target = (replace(side, ranked=False) for side in strangers())
     learned = learn(source, target, config=AlignConfig(init="gromov"), runtime=Runtime())

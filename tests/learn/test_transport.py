@@ -79,6 +79,7 @@ def test_rotating_both_sides_changes_nothing_else() -> None:
     np.testing.assert_allclose(right.T @ found.source_map @ left, _found(start).source_map, atol=5e-3)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_and_another_nearly() -> None:
     start = _perturbed(TURN, 10)
     one, again, other = (_found(start, seed).source_map for seed in (0, 0, 1))
@@ -204,6 +205,7 @@ def test_dimensions_that_differ() -> None:
     assert float(cosines.mean()) > 0.99
 
 
+@pytest.mark.slow
 def test_the_settings_say_which_refinement_it_is() -> None:
     start = Alignment(_perturbed(TURN, 10), method="x")
     for config in (CONFIG, RefineConfig(cutoffs=(500,), max_rounds=2)):

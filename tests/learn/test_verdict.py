@@ -49,6 +49,7 @@ def test_the_order_of_the_words_does_not_matter() -> None:
     assert verdict(source, shuffled(target)[0], turn).label == "aligned"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dimension", [50, 100])
 def test_strangers_fail_under_a_random_mapping(dimension: int) -> None:
     found = verdict(*strangers(1_000, dimension), rotation(1, dimension))
@@ -85,6 +86,7 @@ def test_a_single_pair_is_fitted_and_says_nothing() -> None:
     assert (found.label, found.agreement, found.null, found.mutual) == ("failed", 0, 0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decay", [0.5, 1.0])
 @pytest.mark.parametrize("dimension", [20, 100])
 def test_strangers_of_steep_spectra_fail_however_well_they_agree_with_themselves(

@@ -431,6 +431,7 @@ def test_what_was_learned_from_a_dictionary_is_shown(muse: Command, tmp_path: Pa
     assert "script" not in page.tags
 
 
+@pytest.mark.slow
 def test_what_align_learns_from_pairs_is_what_a_report_shows(muse: Command, tmp_path: Path) -> None:
     source, target, _ = raw_pair()
     files = [write_vec(tmp_path / f"{side.language}.vec", side) for side in (source, target)]

@@ -277,6 +277,7 @@ def test_rows_are_written_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         )
 
 
+@pytest.mark.slow
 def test_saving_holds_no_second_copy_in_memory(tmp_path: Path) -> None:
     sides = sides_to_save(count=60_000, dimension=64)  # 15 MB each
     tracemalloc.start()

@@ -23,6 +23,7 @@ PATIENCE = 60  # seconds
 LONG = "roi dort " * 200  # characters: as long a sentence as may be asked, nearly
 
 
+@pytest.mark.slow
 def test_health_and_page_wait_for_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     explorer, done, inside = Explorer(small_space(), "fr-en"), threading.Event(), list[int]()
 

@@ -43,6 +43,7 @@ from muse.learn.supervise.methods import (
     contrastive_method,
     corrected_method,
     fitted_once,
+    hinted_method,
     network_methods,
     procrustes_method,
     refined_method,
@@ -62,6 +63,7 @@ log = logging.getLogger(__name__)
 TESTED = 500  # words on which the slow methods are tested, and all methods of rows
 METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
 TRANSPORTS = 2  # with self-learning and without
+HINTED = 2  # likewise
 TRAINED = 2  # RCSLS and contrastive training
 FEW = 2_000  # source words
 # Pairs: training, and self-learning from what succeeded without pairs, may spoil rare words, and fewer pairs
@@ -294,7 +296,7 @@ def choose(
 
 def _steps(evidence: Evidence, starts: Sequence[Start], regress: bool) -> int:
     """How many methods are tried at most: what serves is only known on the way."""
-    steps = METHODS + TRANSPORTS * are_few(evidence) + 2 * len(starts)
+    steps = METHODS + TRANSPORTS * are_few(evidence) + HINTED * (evidence.hints is not None) + 2 * len(starts)
     if regress:
         bases = 2 + TRANSPORTS * are_few(evidence) + 2 * len(starts)
         networks = len(NETWORK_PENALTIES) * (len(evidence) >= LEAST_FOR_NETWORK)
@@ -330,13 +332,25 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
         grows = serves and (start.failed or trains)
         grown = [choice.self_learning_from(given.method, config)] if grows else []
         (inducing if serves and not start.failed else others).extend([given, *grown])
-    inducing += _induced(choice, grid[config], config, transports=are_few(evidence) and not inducing)
+    transports = are_few(evidence) and not inducing
+    inducing += _hinted(choice, grid[config], config)
+    inducing += _induced(choice, grid[config], config, transports=transports)
     fitted = [*rotations, whitened, *canonicals, *others]
     if choice.config.regress:
         return [*inducing, *fitted, *_regressions(choice, [rotations[0], *inducing, *others])]
     best = max((*inducing, *canonicals, *others), key=lambda one: one.score)
     trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if trains else []
     return [*inducing, *fitted, *map(choice.test, trained)]
+
+
+def _hinted(choice: HeldOutTrials, canonical: MethodScore, config: CanonicalConfig) -> list[MethodScore]:
+    """Canonical maps of pairs and hints, if there are any, and if these serve self-learning from them."""
+    if choice.folds.evidence.hints is None:
+        return []
+    given = choice.test(hinted_method(config))
+    if given.score < canonical.score:
+        return [given]
+    return [choice.self_learning_from(given.method, config), given]
 
 
 def _induced(

@@ -179,7 +179,8 @@ class Evidence:
 
     `weights` (p,) say how much each pair counts. `words` are the numbers of rows that are words; rows
     beyond them are phrases, which are learned from and never searched. `scales` (n,) and (m,) are the lengths
-    of the rows that rotations are fitted to (`Vectors.scales`), None for unit length.
+    of the rows that rotations are fitted to (`Vectors.scales`), None for unit length. `hints` (q, 2) are
+    pairs by an encoder or another program, which may be wrong, of words that are in none of the pairs.
     """
 
     x: Tensor
@@ -188,6 +189,7 @@ class Evidence:
     weights: Tensor
     words: tuple[int, int]
     scales: tuple[Tensor, Tensor] | None = None
+    hints: Tensor | None = None
 
     @property
     def fitted(self) -> tuple[Tensor, Tensor]:
@@ -242,6 +244,13 @@ class Evidence:
     def only(self, kept: Tensor) -> Evidence:
         """The pairs where `kept` (p,) is true."""
         return replace(self, pairs=self.pairs[kept], weights=self.weights[kept])
+
+    def hinted(self, hints: Evidence) -> Evidence:
+        """The same pairs with the pairs of `hints`, of the same vectors, but those with a word known here.
+
+        Hints are mostly right for words that a dictionary has: they would flatter maps that are tested on it.
+        """
+        return replace(self, hints=hints.pairs[self.contains_no_known_word(hints.pairs)])
 
     def plus(self, pairs: Tensor, weight: float = 1.0) -> Evidence:
         """More pairs (q, 2), each of `weight`."""

@@ -62,6 +62,7 @@ RANKS = (16, 64)  # of corrections, with the penalty of those
 RANKED_PENALTY = 0.3
 UNITS = 2_048  # hidden units of a network
 NETWORK_PENALTIES = (0.3, 1.0, 3.0)  # in mean variances of a unit
+HINTED = 0.3  # the weight of a hint, as of an induced pair
 LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 
 Fit = Callable[[Evidence, bool], Maps]  # the flag: True for the final fit, False within cross-validation
@@ -316,6 +317,15 @@ def transport_method(config: CanonicalConfig, *, ranked: bool = True) -> Method:
     """Canonical maps of `config` on the pairs and those that transport finds with them."""
     settings = GuidedTransportConfig() if ranked else GuidedTransportConfig.for_unranked_rows()
     return _inducing("transport", lambda evidence, _: with_transport(evidence, settings), config)
+
+
+def hinted_method(config: CanonicalConfig) -> Method:
+    """Canonical maps of `config` on the pairs and the hints."""
+
+    def induce(evidence: Evidence, _: bool) -> Evidence:
+        return evidence if evidence.hints is None else evidence.plus(evidence.hints, HINTED)
+
+    return _inducing("pairs and hints", induce, config)
 
 
 def self_learning_method(

@@ -252,3 +252,35 @@ def test_regression_is_tried_where_it_is_wanted() -> None:
         assert ("refinement" in names) != regress
         # Of rows, self-learning begins once: with canonical maps, or with transport if that is as good.
         assert sum(name.startswith("self-learning") and "+" not in name for name in names) == 2 - regress
+
+
+def hinted(known: Evidence, wrong: float) -> Evidence:
+    """The evidence with a hint for every word, a share of them wrong."""
+    rng = np.random.default_rng(1)
+    columns = np.where(rng.random(COUNT) < wrong, rng.permutation(COUNT), np.arange(COUNT))
+    pairs = torch.from_numpy(np.stack([np.arange(COUNT), columns], axis=1))
+    return known.hinted(replace(known, pairs=pairs, weights=torch.ones(COUNT)))
+
+
+def test_a_hint_has_no_word_of_the_dictionary() -> None:
+    known = hinted(evidence(40), wrong=0.5)
+    assert known.hints is not None and 0 < len(known.hints) <= COUNT - 40
+    for side in (0, 1):
+        assert not torch.isin(known.hints[:, side], known.pairs[:, side]).any()
+    (fitted, _), *_ = Folds.of(known, np.random.default_rng(0)).trials
+    assert torch.equal(fitted.hints, known.hints)  # nor of the words held out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("wrong", "better"), [(0.3, True), (1.0, False)])
+def test_hints_are_believed_as_far_as_held_out_pairs_show(wrong: float, better: bool) -> None:
+    known = evidence(30, noise=0.8)
+    maps = [
+        choose(one, [], ChoiceConfig(), seed=[0], runtime=Runtime())[0]
+        for one in (known, hinted(known, wrong))
+    ]
+    lookup = HeldOutSearch.of(known, np.random.default_rng(0))
+    rows = torch.arange(COUNT).repeat(2, 1).T
+    others = replace(known, pairs=rows[known.contains_no_known_word(rows)])
+    without, helped = (lookup.ranks(one, others).p_at_1 for one in maps)
+    assert helped > 2 * without if better else helped >= without - 1

@@ -391,6 +391,7 @@ def _cross_entropy(maps: Maps, of: Evidence, scale: float) -> float:
     return total / len(of)
 
 
+@pytest.mark.slow
 def test_contrastive_training_lowers_the_loss_it_is_defined_by() -> None:
     known, config = evidence(30, noise=0.2), ContrastiveConfig(steps=8, scale=10.0)
     start = canonical(known, CanonicalConfig())

@@ -193,6 +193,7 @@ def test_a_signature_names_the_languages_that_are_scored(muse: Command, files: P
     assert direction("cmlm", *cmlm, "--parallel", files / "fr.tsv") == "fr-en"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("network", ["mean", "bilstm"])
 def test_sp_of_two_languages_and_resumed(
     muse: Command, files: Path, network: str, monkeypatch: pytest.MonkeyPatch

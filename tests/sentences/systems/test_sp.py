@@ -63,6 +63,7 @@ def test_the_order_of_sentences_in_a_batch_changes_nothing(tmp_path: Path) -> No
     torch.testing.assert_close(turned, network(batch, "en")[[2, 0, 1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("network", "least"), [("mean", 95), ("bilstm", 60)])
 def test_it_learns_to_find_translations_from_random_rows(network: str, least: float, tmp_path: Path) -> None:
     done = trained(tmp_path, initial="random", **NETWORKS[network])

@@ -56,6 +56,7 @@ RECOVERED: list[tuple[type[WordTables], Loss, float]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "loss", "rate"), RECOVERED, ids=str)
 def test_a_turned_language_is_recovered(
     pairs: Pairs, kind: type[WordTables], loss: Loss, rate: float

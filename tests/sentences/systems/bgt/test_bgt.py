@@ -423,6 +423,7 @@ def test_a_run_goes_on_to_the_bit(muse: Command, files: Path, monkeypatch: pytes
     assert (files / "again" / "arrays.npz").read_bytes() == (files / "out" / "arrays.npz").read_bytes()
 
 
+@pytest.mark.slow
 def test_with_layers_it_reads_pieces(muse: Command, files: Path) -> None:
     pytest.importorskip("tokenizers")
     sizes = {"encoder_layers": 1, "decoder_layers": 1, "hidden": 16, "heads": 2, "feed_forward": 16}
@@ -557,6 +558,7 @@ def test_samples_are_those_of_the_prior(monkeypatch: pytest.MonkeyPatch) -> None
     assert abs(np.corrcoef(own[:-8], own[8:])[0, 1]) < 0.1  # sentence after sentence
 
 
+@pytest.mark.slow
 def test_a_sample_varies_what_is_written_with_its_seed_alone(written: Path) -> None:
     network, lines = load_bgt(written / "out"), [f"{en} ." for en, _ in toy_text()[:12]]
     for language in ("en", "fr"):

@@ -323,6 +323,7 @@ def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) ->
     assert epochs[1].score > epochs[0].score + 10
 
 
+@pytest.mark.slow
 def test_it_learns_from_its_own_translations_alone(pieces: Pieces, tmp_path: Path) -> None:
     network = network_of(pieces, tmp_path, replace(TINY, hidden=32, words=0))
     learner = TranslatorLearner(network, text_of(pieces), Noise(0.1, 0.1, 3, word_begins(pieces)))

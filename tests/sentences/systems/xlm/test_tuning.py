@@ -122,6 +122,7 @@ def test_it_may_read_each_sentence_apart(muse: Command, pretrained: Path) -> Non
     assert told.json["pairs"] == 60
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_as_one_that_was_not(
     muse: Command, pretrained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
