@@ -35,6 +35,7 @@ from benchmarks.align.supervision_cells import Cell, applies, task
 from benchmarks.align.supervision_table import show
 from benchmarks.align.supervision_tools import TOOLS, Options
 from benchmarks.support.draws import HELP, has_draws
+from benchmarks.support.kept_rows import read_rows
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, numbers, today
 
@@ -82,14 +83,6 @@ def cells(asked: argparse.Namespace, done: set[Cell]) -> Iterator[Cell]:
             yield cell
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    """The rows of the file, none if there is no such file."""
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def append(path: Path, row: dict[str, Any]) -> None:
     """Appends a row, below a header if it is the first."""
     new = not path.exists()
@@ -128,7 +121,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Measures the cells that are missing, or prints the table."""
     asked = arguments()
-    rows = read(asked.out)
+    rows = read_rows(asked.out)
     if asked.table:
         show(rows)
         return

@@ -2,22 +2,28 @@
 
     python -m benchmarks.align.supervision_picture [--rows FILE.csv] [--out FILE.svg]
 
-A panel a pair of languages; P@1 is the mean over draws, its 95 % interval 1.96 standard errors over test
-words. Cells without a row are left out.
+Beside them stand the rows of benchmarks/words/all_evidence.py and encoder.py: what muse prints, without an
+encoder and with one. A panel a pair of languages; P@1 is the mean over draws, its 95 % interval 1.96 standard
+errors over test words. Cells without a row are left out.
 """
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import pairwise
+from statistics import fmean
 from typing import NamedTuple
 
-from benchmarks.align.supervision_table import SIGNIFICANT, Figure, Place, figures
+from benchmarks.align.supervision_table import SIGNIFICANT, Place, figures
 from benchmarks.support.draws import IDENTICAL, NONE
+from benchmarks.support.kept_rows import read_rows
 from benchmarks.support.tables import ROOT, rows_to_draw
 
 ROWS, OUT = ROOT / "benchmarks/results/align/supervision.csv", ROOT / "docs/pages/pictures/help.svg"
+WORDS = ROOT / "benchmarks/results/words"
 HEADINGS = ("Vectors of one kind", "Vectors of different kinds")
 COLUMNS = (
     {"en-fr": "English to French", "en-de": "English to German", "en-it": "English to Italian",
@@ -30,6 +36,13 @@ COLUMNS = (
 TICKS = {NONE: 0.0, IDENTICAL: 1.4, "5": 2.6, "25": 3.4, "100": 4.2, "500": 5.0, "1000": 5.95, "5000": 7.05}
 
 
+class Figure(NamedTuple):
+    """P@1 in percent, and its standard error over test words."""
+
+    p_at_1: float
+    se: float
+
+
 class Tool(NamedTuple):
     """A line: its name, how far its points stand beside the tick, its marker around (0, 0)."""
 
@@ -39,19 +52,23 @@ class Tool(NamedTuple):
 
 
 TOOLS = {
-    "muse": Tool("muse", 0, '<circle r="3.6"/>'),
+    "encoder": Tool("+ encoder", 0, '<path d="M0-4.6 4.6 0 0 4.6-4.6 0z"/>'),
+    "evidence": Tool("muse", 0, '<circle r="3.6"/>'),
+    "muse": Tool("muse, CSLS", 0, '<circle r="2.4"/>'),
     "procrustes": Tool("Procrustes", -4, '<rect x="-3" y="-3" width="6" height="6"/>'),
     "vecmap-supervised": Tool("VecMap", 4, '<path d="M0-4.2 4 3-4 3z"/>'),
 }
 WIDTH, TOP, LEFT, ACROSS, DOWN = 780, 40, 34, 384, 180  # of the page, and from panel to panel
 PLOT_WIDTH, PLOT_HEIGHT = 270, 112
-MOST, STEP, LINE = 60, 20, 14  # percent on the axis; pixels between labels
+MOST, STEP, LINE = 80, 20, 14  # percent on the axis; pixels between labels
 STYLE = """
 svg { --paper: #fff; --ink: #1f2937; --faint: #4b5563; --grid: #d1d5db; font: 12px system-ui, sans-serif;
-  --muse: #1f5fa8; --procrustes: #6b7280; --vecmap-supervised: #c2410c; }
+  --encoder: #0f766e; --evidence: #123f73; --muse: #3f78b5;
+  --procrustes: #6b7280; --vecmap-supervised: #c2410c; }
 @media (prefers-color-scheme: dark) {
   svg { --paper: #111827; --ink: #e5e7eb; --faint: #b4bcc8; --grid: #374151;
-    --muse: #7db3ee; --procrustes: #9ca3af; --vecmap-supervised: #fb923c; } }
+    --encoder: #5eead4; --evidence: #a9cdf5; --muse: #5b8fc4;
+    --procrustes: #9ca3af; --vecmap-supervised: #fb923c; } }
 .paper { fill: var(--paper); } text { fill: var(--ink); } .faint { fill: var(--faint); font-size: 11.5px; }
 .heading { font-size: 15px; font-weight: 600; } .name { font-weight: 600; } .grid { stroke: var(--grid); }
 .end { text-anchor: end; } .middle { text-anchor: middle; } .line { fill: none; stroke-width: 1.8; }
@@ -62,9 +79,10 @@ NOTES = (
     "P@1 in percent on a test list, with 95 % intervals, by",
     "the help given: none, the strings that both languages",
     "share, or this number of dictionary pairs (5,000: all of",
-    "them); the mean of three draws of the pairs.",
+    "them); the mean of up to three draws of the pairs.",
     "VecMap: its supervised mode, which like Procrustes",
-    "cannot begin without help.",
+    "cannot begin without help. muse: what it prints; with",
+    "CSLS alone; and with the words of a small encoder.",
 )
 
 
@@ -138,9 +156,32 @@ def of_pair(found: Mapping[Place, Mapping[str, Figure]], pair: str) -> dict[str,
     return {tool: {help_: of[tool] for help_, of in cells.items() if tool in of} for tool in TOOLS}
 
 
-def picture(rows: Sequence[Mapping[str, str]]) -> str:
-    """The SVG of these rows."""
-    found, height = figures(rows), TOP + DOWN * max(map(len, COLUMNS))
+def printed(rows: Sequence[Mapping[str, str]]) -> dict[Place, Figure]:
+    """What `muse translate` prints, by pair and help, on the test lists: the mean of draws or seeds."""
+    shares: dict[tuple[Place, int], list[float]] = defaultdict(list)
+    for row in rows:
+        if "tatoeba" not in row["list"]:
+            shares[Place(row["pair"], row["help"]), int(row["queries"])].append(float(row["evidence"]))
+    return {place: _share(fmean(of), words) for (place, words), of in shares.items()}
+
+
+def _share(percent: float, words: int) -> Figure:
+    return Figure(percent, math.sqrt(percent * (100 - percent) / words))
+
+
+def picture(
+    rows: Sequence[Mapping[str, str]],
+    evidence: Sequence[Mapping[str, str]] = (),
+    encoder: Sequence[Mapping[str, str]] = (),
+) -> str:
+    """The SVG of these rows: of supervision.csv, all_evidence.csv and encoder.csv."""
+    found: dict[Place, dict[str, Figure]] = defaultdict(dict)
+    for place, of_tools in figures(rows).items():
+        found[place] = {tool: Figure(one.p_at_1, one.se) for tool, one in of_tools.items()}
+    for tool, more in (("evidence", evidence), ("encoder", encoder)):
+        for place, figure in printed(more).items():
+            found[place][tool] = figure
+    height = TOP + DOWN * max(map(len, COLUMNS))
     parts = [f'<rect width="{WIDTH}" height="{height}" rx="6" class="paper"/>']
     for column, (heading, panels) in enumerate(zip(HEADINGS, COLUMNS, strict=True)):
         parts.append(text(LEFT + column * ACROSS, 24, heading, "heading"))
@@ -159,7 +200,8 @@ def picture(rows: Sequence[Mapping[str, str]]) -> str:
 def main() -> None:
     """Writes the picture."""
     rows, out = rows_to_draw(ROWS, OUT)
-    out.write_text(picture(rows), encoding="utf-8")
+    evidence, encoder = (read_rows(WORDS / name) for name in ("all_evidence.csv", "encoder.csv"))
+    out.write_text(picture(rows, evidence, encoder), encoding="utf-8")
 
 
 if __name__ == "__main__":

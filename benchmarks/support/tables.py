@@ -18,6 +18,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.support.kept_rows import read_rows
+
 ROOT = Path(__file__).resolve().parents[2]
 OK_CODES = (0, 3)  # 3: aligned, and judged failed
 
@@ -140,5 +142,4 @@ def rows_to_draw(rows: Path, out: Path) -> tuple[list[dict[str, str]], Path]:
     parser.add_argument("--rows", type=Path, default=rows, metavar="FILE.csv")
     parser.add_argument("--out", type=Path, default=out, metavar="FILE.svg")
     asked = parser.parse_args()
-    with asked.rows.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file)), asked.out
+    return read_rows(asked.rows), asked.out

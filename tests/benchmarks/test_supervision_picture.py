@@ -46,7 +46,9 @@ def test_a_point_is_as_high_as_its_p_at_1(drawing: Any) -> None:
     given = {"5": 0.0, "25": 15.0, "1000": 30.0, "5000": 60.0}
     svg = drawing.picture([row("en-fr", help_, "muse", p_at_1) for help_, p_at_1 in given.items()])
     xs, ys = zip(*points(svg, "muse"), strict=True)
-    assert list(ys) == pytest.approx([drawing.PLOT_HEIGHT * (1 - p / 60) for p in given.values()], abs=0.1)
+    assert list(ys) == pytest.approx(
+        [drawing.PLOT_HEIGHT * (1 - p / drawing.MOST) for p in given.values()], abs=0.1
+    )
     assert list(xs) == sorted(xs)
     assert (
         len(list(lines(svg, "line muse"))) == len(given) - 1
@@ -77,8 +79,21 @@ def test_rows_without_a_panel_or_a_figure_are_left_out(drawing: Any) -> None:
     assert drawing.picture(rows) == drawing.picture([])
 
 
+def test_what_is_printed_stands_beside_it(drawing: Any) -> None:
+    lists = {"en-fr.5000-6500.txt@1": (20.0, 40.0), "en-fr.tatoeba.txt@2": (90.0,)}
+    rows = [
+        {"pair": "en-fr", "help": "500", "list": name, "queries": "400", "evidence": str(p_at_1)}
+        for name, of_draws in lists.items()
+        for p_at_1 in of_draws
+    ]
+    svg = drawing.picture([row("en-fr", "500", "muse", 20.0)], rows, rows[:1])
+    ((x, y),), ((_, higher),) = points(svg, "muse"), points(svg, "evidence")
+    assert points(svg, "encoder") == [(x, y)]
+    assert y - higher == pytest.approx(drawing.PLOT_HEIGHT * 10 / drawing.MOST, abs=0.11)
+
+
 def test_labels_are_apart_and_beside_their_points(drawing: Any) -> None:
-    rows = [row("en-fr", "5000", tool, 1.0) for tool in drawing.TOOLS]
+    rows = [row("en-fr", "5000", tool, 1.0) for tool in drawing.TOOLS]  # all that there is could be drawn
     texts = ElementTree.fromstring(drawing.picture(rows)).iter(f"{SVG}text")
     places = sorted(
         float(one.get("y", "")) for one in texts if (one.get("class") or "").startswith("name f-")
