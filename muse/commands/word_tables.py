@@ -50,7 +50,8 @@ class TableCounts:
         elif table.out is not None:
             echo(f"{self.rows} rows of {self.words} words in {table.out}")
         if self.unknown:
-            log.warning("%d of %d words are unknown: the column reason says why", self.unknown, self.words)
+            noun = "word is" if self.words == 1 else "words are"
+            log.warning("%d of %d %s unknown: the column reason says why", self.unknown, self.words, noun)
 
 
 def words_option(command: F) -> F:

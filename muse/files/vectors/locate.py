@@ -31,12 +31,13 @@ def locate_vectors(language: str, option: str = "--src-emb or --tgt-emb") -> Pat
                 if path.is_file():
                     return path
     known = known_languages()
+    meant = "" if "," in language else did_you_mean(language, known)
     several = "; repeat the option for several languages" if "," in language else ""
     raise BadFile(
         f"no vectors for {language!r}: expected a file such as {language}.vec or {language}.vec.gz in "
-        f"{', '.join(map(_shown, folders))}, found vectors for {', '.join(known) or 'no language'} there; "
-        f"give a file as {option}, set MUSE_EMBEDDINGS, or download published vectors: "
-        f"muse fetch vectors {language}{several or did_you_mean(language, known)}"
+        f"{', '.join(map(_shown, folders))}, found vectors for {', '.join(known) or 'no language'} there"
+        f"{meant}{' Else' if meant else ';'} give a file as {option}, set MUSE_EMBEDDINGS, or download published vectors: "
+        f"muse fetch vectors {language}{several}"
     )
 
 
