@@ -36,8 +36,8 @@ def locate_vectors(language: str, option: str = "--src-emb or --tgt-emb") -> Pat
     raise BadFile(
         f"no vectors for {language!r}: expected a file such as {language}.vec or {language}.vec.gz in "
         f"{', '.join(map(_shown, folders))}, found vectors for {', '.join(known) or 'no language'} there"
-        f"{meant}{' Else' if meant else ';'} give a file as {option}, set MUSE_EMBEDDINGS, or download published vectors: "
-        f"muse fetch vectors {language}{several}"
+        f"{meant}{' Else' if meant else ';'} give a file as {option}, set MUSE_EMBEDDINGS, or download "
+        f"published vectors: muse fetch vectors {language}{several}"
     )
 
 
