@@ -268,7 +268,7 @@ def test_a_hint_has_no_word_of_the_dictionary() -> None:
     for side in (0, 1):
         assert not torch.isin(known.hints[:, side], known.pairs[:, side]).any()
     (fitted, _), *_ = Folds.of(known, np.random.default_rng(0)).trials
-    assert torch.equal(fitted.hints, known.hints)  # nor of the words held out
+    assert fitted.hints is not None and torch.equal(fitted.hints, known.hints)  # nor of the words held out
 
 
 @pytest.mark.slow
