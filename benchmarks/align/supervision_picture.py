@@ -36,7 +36,7 @@ COLUMNS = (
 TICKS = {NONE: 0.0, IDENTICAL: 1.4, "5": 2.6, "25": 3.4, "100": 4.2, "500": 5.0, "1000": 5.95, "5000": 7.05}
 
 
-class Figure(NamedTuple):
+class Point(NamedTuple):
     """P@1 in percent, and its standard error over test words."""
 
     p_at_1: float
@@ -118,7 +118,7 @@ def axes(name: str) -> Iterator[str]:
         yield text(across(help_), PLOT_HEIGHT + 17, shown, "faint middle")
 
 
-def drawn(tool: str, found: Mapping[str, Figure]) -> Iterator[str]:
+def drawn(tool: str, found: Mapping[str, Point]) -> Iterator[str]:
     """The points of a tool with their intervals, those of numbers of pairs joined."""
     points = {help_: (across(help_, tool), down(figure.p_at_1)) for help_, figure in found.items()}
     for one, other in pairwise(help_ for help_ in points if help_.isdigit()):
@@ -129,7 +129,7 @@ def drawn(tool: str, found: Mapping[str, Figure]) -> Iterator[str]:
         yield f'<g transform="translate({x:.1f} {y:.1f})" class="f-{tool}">{TOOLS[tool].marker}</g>'
 
 
-def labels(lines: Mapping[str, Mapping[str, Figure]]) -> Iterator[str]:
+def labels(lines: Mapping[str, Mapping[str, Point]]) -> Iterator[str]:
     """The names of the tools beside their last points, moved apart where they would overlap."""
     last = {tool: list(found)[-1] for tool, found in lines.items()}
     ends = {tool: down(lines[tool][help_].p_at_1) + 4 for tool, help_ in last.items()}
@@ -142,7 +142,7 @@ def labels(lines: Mapping[str, Mapping[str, Figure]]) -> Iterator[str]:
         yield text(x, y - over, TOOLS[tool].label, f"name f-{tool}")
 
 
-def panel(name: str, found: Mapping[str, Mapping[str, Figure]]) -> Iterator[str]:
+def panel(name: str, found: Mapping[str, Mapping[str, Point]]) -> Iterator[str]:
     """A panel at (0, 0), of the figures of every tool by help."""
     yield from axes(name)
     for tool in reversed(TOOLS):
@@ -150,13 +150,13 @@ def panel(name: str, found: Mapping[str, Mapping[str, Figure]]) -> Iterator[str]
     yield from labels({tool: found[tool] for tool in TOOLS if found.get(tool)})
 
 
-def of_pair(found: Mapping[Place, Mapping[str, Figure]], pair: str) -> dict[str, dict[str, Figure]]:
+def of_pair(found: Mapping[Place, Mapping[str, Point]], pair: str) -> dict[str, dict[str, Point]]:
     """The figures of a pair, of every tool by help."""
     cells = {help_: found.get(Place(pair, help_), {}) for help_ in TICKS}
     return {tool: {help_: of[tool] for help_, of in cells.items() if tool in of} for tool in TOOLS}
 
 
-def printed(rows: Sequence[Mapping[str, str]]) -> dict[Place, Figure]:
+def printed(rows: Sequence[Mapping[str, str]]) -> dict[Place, Point]:
     """What `muse translate` prints, by pair and help, on the test lists: the mean of draws or seeds."""
     shares: dict[tuple[Place, int], list[float]] = defaultdict(list)
     for row in rows:
@@ -165,8 +165,8 @@ def printed(rows: Sequence[Mapping[str, str]]) -> dict[Place, Figure]:
     return {place: _share(fmean(of), words) for (place, words), of in shares.items()}
 
 
-def _share(percent: float, words: int) -> Figure:
-    return Figure(percent, math.sqrt(percent * (100 - percent) / words))
+def _share(percent: float, words: int) -> Point:
+    return Point(percent, math.sqrt(percent * (100 - percent) / words))
 
 
 def picture(
@@ -175,12 +175,12 @@ def picture(
     encoder: Sequence[Mapping[str, str]] = (),
 ) -> str:
     """The SVG of these rows: of supervision.csv, all_evidence.csv and encoder.csv."""
-    found: dict[Place, dict[str, Figure]] = defaultdict(dict)
+    found: dict[Place, dict[str, Point]] = defaultdict(dict)
     for place, of_tools in figures(rows).items():
-        found[place] = {tool: Figure(one.p_at_1, one.se) for tool, one in of_tools.items()}
+        found[place] = {tool: Point(one.p_at_1, one.se) for tool, one in of_tools.items()}
     for tool, more in (("evidence", evidence), ("encoder", encoder)):
-        for place, figure in printed(more).items():
-            found[place][tool] = figure
+        for place, point in printed(more).items():
+            found[place][tool] = point
     height = TOP + DOWN * max(map(len, COLUMNS))
     parts = [f'<rect width="{WIDTH}" height="{height}" rx="6" class="paper"/>']
     for column, (heading, panels) in enumerate(zip(HEADINGS, COLUMNS, strict=True)):

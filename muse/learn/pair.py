@@ -127,9 +127,7 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
         return _learn_with_pairs(source, target, config.lexicon, config, runtime)
     if config.init == "dictionary":
         raise BadSetting("the initialisation dictionary needs a lexicon, got none")
-    if config.hints is not None:
-        return _learn_with_hints(source, target, config.hints, config, runtime)
-    return _learn_without_pairs(source, target, config, runtime)
+    return _learn_without_dictionary(source, target, config, runtime)
 
 
 def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = ()) -> Vectors:
@@ -142,6 +140,14 @@ def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = 
         wanted = np.array([side.words[row] in kept for row in order.tolist()])
         order = np.concatenate([order[wanted], order[~wanted]])
     return side.chosen(rng.permutation(order[:MOST]) if keep else order[:MOST])
+
+
+def _learn_without_dictionary(
+    source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime
+) -> Learned:
+    if config.hints is None:
+        return _learn_without_pairs(source, target, config, runtime)
+    return _learn_with_hints(source, target, config.hints, config, runtime)
 
 
 def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Learned:
@@ -208,22 +214,17 @@ def _learn_with_pairs(
     """The alignment chosen on the pairs; if these are few, what is learned without them is a candidate."""
     began, alone = time.perf_counter(), None
     evidence = gather(lexicon, source, target, device=runtime.device)  # first: it may know no pair
-    hints = None if config.hints is None else gather(config.hints, source, target, device=runtime.device)
-    asked = config.init not in ("auto", "dictionary")
-    few = config.init == "auto" and are_few(evidence)
-    if config.refinement is not None and (asked or few):
+    asked, few = config.init not in ("auto", "dictionary"), are_few(evidence)
+    if config.refinement is not None and (asked or (few and config.init == "auto")):
         try:
             _check_enough(source, target)
-            if config.hints is None:
-                alone = _learn_without_pairs(source, target, config, runtime)
-            else:
-                alone = _learn_with_hints(source, target, config.hints, config, runtime)
+            alone = _learn_without_dictionary(source, target, config, runtime)
         except (NotConverged, Mismatch) as error:
             log.warning("without the dictionary: %s", error)
     # Many pairs tell what hints are worth; where they are few, the hints told it themselves.
     believed = alone is not None and alone.reason is Reason.PAIRS
-    if hints is not None and (believed or not are_few(evidence)):
-        evidence = evidence.hinted(hints)
+    if config.hints is not None and (believed or not few):
+        evidence = evidence.hinted(gather(config.hints, source, target, device=runtime.device))
     return _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
 
 

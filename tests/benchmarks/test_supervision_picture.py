@@ -93,7 +93,7 @@ def test_what_is_printed_stands_beside_it(drawing: Any) -> None:
 
 
 def test_labels_are_apart_and_beside_their_points(drawing: Any) -> None:
-    rows = [row("en-fr", "5000", tool, 1.0) for tool in drawing.TOOLS]  # all that there is could be drawn
+    rows = [row("en-fr", "5000", tool, 1.0) for tool in drawing.TOOLS]
     texts = ElementTree.fromstring(drawing.picture(rows)).iter(f"{SVG}text")
     places = sorted(
         float(one.get("y", "")) for one in texts if (one.get("class") or "").startswith("name f-")

@@ -31,8 +31,8 @@ def locate_vectors(language: str, option: str = "--src-emb or --tgt-emb") -> Pat
                 if path.is_file():
                     return path
     known = known_languages()
-    meant = "" if "," in language else did_you_mean(language, known)
     several = "; repeat the option for several languages" if "," in language else ""
+    meant = "" if several else did_you_mean(language, known)
     raise BadFile(
         f"no vectors for {language!r}: expected a file such as {language}.vec or {language}.vec.gz in "
         f"{', '.join(map(_shown, folders))}, found vectors for {', '.join(known) or 'no language'} there"

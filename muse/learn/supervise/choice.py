@@ -62,8 +62,7 @@ log = logging.getLogger(__name__)
 
 TESTED = 500  # words on which the slow methods are tested, and all methods of rows
 METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
-TRANSPORTS = 2  # with self-learning and without
-HINTED = 2  # likewise
+TRIES = 2  # of transport, of hints and of a start: with self-learning and without
 TRAINED = 2  # RCSLS and contrastive training
 FEW = 2_000  # source words
 # Pairs: training, and self-learning from what succeeded without pairs, may spoil rare words, and fewer pairs
@@ -296,9 +295,10 @@ def choose(
 
 def _steps(evidence: Evidence, starts: Sequence[Start], regress: bool) -> int:
     """How many methods are tried at most: what serves is only known on the way."""
-    steps = METHODS + TRANSPORTS * are_few(evidence) + HINTED * (evidence.hints is not None) + 2 * len(starts)
+    begun = are_few(evidence) + len(starts)
+    steps = METHODS + TRIES * (begun + (evidence.hints is not None))
     if regress:
-        bases = 2 + TRANSPORTS * are_few(evidence) + 2 * len(starts)
+        bases = 2 + TRIES * begun
         networks = len(NETWORK_PENALTIES) * (len(evidence) >= LEAST_FOR_NETWORK)
         return steps + len(RANKS) + len(PENALTIES) + len(CORRECTIONS) * bases + networks
     return steps + TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
@@ -332,9 +332,10 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
         grows = serves and (start.failed or trains)
         grown = [choice.self_learning_from(given.method, config)] if grows else []
         (inducing if serves and not start.failed else others).extend([given, *grown])
-    transports = are_few(evidence) and not inducing
-    inducing += _hinted(choice, grid[config], config)
-    inducing += _induced(choice, grid[config], config, transports=transports)
+    inducing += [
+        *_hinted(choice, grid[config], config),
+        *_induced(choice, grid[config], config, transports=are_few(evidence) and not inducing),
+    ]
     fitted = [*rotations, whitened, *canonicals, *others]
     if choice.config.regress:
         return [*inducing, *fitted, *_regressions(choice, [rotations[0], *inducing, *others])]
