@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from muse.answers.candidates import Candidates, NeighbourLists
 from muse.answers.evidence import (
+    ALIKE,
     NAMES,
     KnownPairs,
     SpellingHalves,
@@ -37,6 +38,7 @@ from muse.answers.evidence import (
     evidence_of,
     gather,
     known_spellings,
+    places_of,
     spelling_informs,
 )
 from muse.answers.model import (
@@ -363,7 +365,7 @@ def _learn(
     if outside is not None:
         odds = _fill_outside(outside, every, evidence, elsewhere)
         if labelled is not None:
-            labelled.evidence[:, -1] = odds(labelled.evidence[:, -1], labelled.word)
+            _put(odds, labelled.evidence, labelled.word)
     model, report = _model(labelled, elsewhere, grow)
     if labelled is None and elsewhere is not None and outside is not None:
         model = AnswerModel.of_elsewhere(elsewhere, outside=True)
@@ -413,9 +415,15 @@ def _fill_outside(
     other = evidence[:, : len(NAMES)]
     model = AnswerModel.csls() if elsewhere is None else AnswerModel.of_elsewhere(elsewhere)
     log_odds = model.log_odds(other)
-    odds = measured_odds(outside, every, log_odds, model.probability(other, log_odds))
-    evidence[:, -1] = odds(evidence[:, -1], every.places)
+    alike = evidence[:, places_of(*ALIKE)]
+    odds = measured_odds(outside, every, alike, log_odds, model.probability(other, log_odds))
+    _put(odds, evidence, every.places)
     return odds
+
+
+def _put(odds: OutsideOdds, evidence: NDArray[np.float32], words: Numbers) -> None:
+    """Puts the log odds in place of what they are of, into the evidence (c, f) of `words` (c,)."""
+    evidence[:, -1] = odds(evidence[:, -1], evidence[:, places_of(*ALIKE)], words)
 
 
 def _model(

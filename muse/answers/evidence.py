@@ -44,6 +44,7 @@ KINDS = {
     ),
 }  # fmt: skip
 NAMES = tuple(name for names in KINDS.values() for name in names)
+ALIKE = ("correspondence", "edit", "prefix share", "same string")  # how alike words are spelled
 OUTSIDE = "other sources"
 OUTSIDE_COLUMNS = ("outside rank", "outside rank back", "outside odds")  # after NAMES, where there are scores
 AGREE = 0.05  # of mutual neighbours of both, for outside scores to be believed in how words are spelled

@@ -11,7 +11,15 @@ from muse.answers.candidates import Candidates
 from muse.answers.choice import learn_answers
 from muse.answers.evidence import KnownPairs
 from muse.answers.model import read_elsewhere
-from muse.answers.outside import LISTED, ComparableVectors, OutsideScores, SoftmaxOdds, measured_odds
+from muse.answers.outside import (
+    LISTED,
+    MOST_SCALE,
+    SUBTRACTED,
+    ComparableVectors,
+    OutsideScores,
+    SoftmaxOdds,
+    measured_odds,
+)
 from muse.answers.trees import TreesConfig
 from tests.support.made_up_pair import Made, made_up, unit
 
@@ -67,38 +75,68 @@ def test_the_odds_of_a_mixture() -> None:
     scores = OutsideScores.of_pairs(pairs, np.ones(words), (words, 5))
     values = np.tile([4.0, 3.0, 2.0, 1.0], words)
     probability = np.tile(np.array([share, 0, 0, 0], np.float32), words)
-    odds = measured_odds(scores, candidates, values, probability)
-    found = odds(scores.said(candidates.rows, columns), candidates.places)
+    alike = np.zeros((len(columns), 1), np.float32)
+    odds = measured_odds(scores, candidates, alike, values, probability)
+    found = odds(scores.said(candidates.rows, columns), alike, candidates.places)
     is_named = columns == np.repeat(named, 4)
     assert found[is_named].mean() == pytest.approx(np.log(0.625 / 0.125), abs=0.1)
     assert found[~is_named].mean() == pytest.approx(np.log(0.375 / 0.875), abs=0.1)
-    assert odds(np.zeros(1, np.float32), np.zeros(1, np.int64)).tolist() == [0]
+    assert odds(np.zeros(1, np.float32), alike[:1], np.zeros(1, np.int64)).tolist() == [0]
 
 
-def test_the_temperature_of_a_mixture() -> None:
-    # Of 4,000 words with five candidates, the first by other evidence is right with probability .6. Scores
-    # of a right one are drawn by a softmax of temperature 1 / 3 among normal scores; other words have any.
-    rng, words = np.random.default_rng(0), 4_000
+def mixture(share: float, words: int = 6_000) -> tuple[Candidates, np.ndarray, np.random.Generator]:
+    """Words with five candidates, the first by other evidence right with probability `share`, their scores.
+
+    Scores of a right one are drawn by a softmax of temperature 1 / 3 among normal scores; others have any.
+    """
+    rng = np.random.default_rng(0)
     scores = rng.standard_normal((words, 5))
     drawn = (3 * scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
-    right = rng.random(words) < 0.6
+    right = rng.random(words) < share
     chosen = np.where(right, drawn, rng.integers(5, size=words))
     first = scores[np.arange(words), chosen].copy()
     scores[np.arange(words), chosen], scores[:, 0] = scores[:, 0].copy(), first
-    candidates = Candidates(np.arange(words), np.arange(words + 1) * 5, np.tile(np.arange(5), words))
+    return Candidates(np.arange(words), np.arange(words + 1) * 5, np.tile(np.arange(5), words)), scores, rng
+
+
+def softmax_odds(candidates: Candidates, scores: np.ndarray, alike: np.ndarray, share: float) -> SoftmaxOdds:
+    words = len(candidates.words)
     outside = replace(OutsideScores.none((words, 5)), vectors=Fixed(scores.astype(np.float32)))
-    values, probability = np.tile([5.0, 4, 3, 2, 1], words), np.full(5 * words, 0.6, np.float32)
-    odds = measured_odds(outside, candidates, values, probability)
+    values, probability = np.tile([5.0, 4, 3, 2, 1], words), np.full(5 * words, share, np.float32)
+    odds = measured_odds(outside, candidates, alike, values, probability)
     assert isinstance(odds, SoftmaxOdds)
+    return odds
+
+
+def test_the_temperature_of_a_mixture() -> None:
+    candidates, scores, rng = mixture(share=0.3)
+    alike = np.zeros((scores.size, 1), np.float32)
+    odds = softmax_odds(candidates, scores, alike, 0.3)
     assert odds.scale == pytest.approx(3, rel=0.25)
-    found = odds(np.array([1, 0, np.nan, 2], np.float32), np.array([0, 0, 0, 1]))
+    found = odds(np.array([1, 0, np.nan, 2], np.float32), alike[:4], np.array([0, 0, 0, 1]))
     shares = np.exp([odds.scale, 0]) / np.exp([odds.scale, 0]).sum()
     np.testing.assert_allclose(found, [*np.log(2 * shares), 0, 0], rtol=1e-5, atol=1e-9)
-    shuffled = replace(outside, vectors=Fixed(rng.permutation(scores.ravel()).reshape(words, 5)))
-    knows_nothing = measured_odds(shuffled, candidates, values, probability)
-    assert (
-        abs(knows_nothing(shuffled.said(candidates.rows, candidates.columns), candidates.places)).max() < 0.3
+    knows_nothing = rng.permutation(scores.ravel()).reshape(scores.shape)
+    assert softmax_odds(candidates, knows_nothing, alike, 0.3).scale < 0.15
+
+
+def test_scores_count_less_the_more_answers_are_right() -> None:
+    candidates, scores, _ = mixture(share=0.8)
+    alike = np.zeros((scores.size, 1), np.float32)
+    assert softmax_odds(candidates, scores, alike, 0.8).scale == pytest.approx(
+        MOST_SCALE * 0.25 / scores.std(), rel=1e-3
     )
+
+
+def test_scores_do_not_count_for_spelling() -> None:
+    # What is spelled alike has higher scores. Of the two measures one is the other's double, and noise.
+    candidates, scores, rng = mixture(share=0.3)
+    alike = rng.random(scores.size)
+    both = np.stack([alike, 2 * alike + rng.standard_normal(scores.size)], axis=1).astype(np.float32)
+    odds = softmax_odds(candidates, scores + 4 * alike.reshape(scores.shape), both, 0.3)
+    np.testing.assert_allclose(odds.slopes, [SUBTRACTED * 4, 0], atol=0.15)
+    same = odds(np.array([1, 1 + SUBTRACTED * 4], np.float32), np.array([[0, 0], [1, 0]]), np.zeros(2, int))
+    np.testing.assert_allclose(same, [0, 0], atol=0.2)
 
 
 class Fixed(ComparableVectors):
