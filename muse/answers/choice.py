@@ -251,7 +251,7 @@ def _more_mutual(
     if not tested and mutual < MUTUAL_LEFT * by_csls:
         sides = zip(shown, (lists, lists.reversed()), strict=True)
         return tuple(ChosenAnswers(csls_answers(of), replace(one.report, by="csls")) for one, of in sides)
-    if not outside and not any(one.report.labelled for one in shown):
+    if not any(one.report.labelled for one in shown):
         by = mutual_shift(there, back)
     elif there_without is not None and back_without is not None:
         by = mutual_shift(there_without, back_without)

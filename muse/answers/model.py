@@ -32,8 +32,8 @@ APART = float(np.log(10))  # how far the logarithms of both ranks may be apart f
 NAMED = 2  # letters at least: m and t are no names, but parts of I'm and don't
 SAME_PROBABLE = 2.0  # of SAME, what counts in the probability: all of it promised too much
 OUTSIDE_WEIGHT = 2.0  # of outside log odds: trees from elsewhere are too sure. Chosen on en-de and en-ru
-# Such a mapping may be weak, and much of the log odds wrong: found on the training lists of en-de and en-ru.
-OUTSIDE_SLOPE, OUTSIDE_SHIFT = 0.21, -0.42
+# With outside scores the mapping may be weak, and more of the log odds wrong: on training lists of six pairs.
+OUTSIDE_SLOPE, OUTSIDE_SHIFT = 0.46, 0.45
 SLOPE, SHIFT = 0.64, 0.55  # of log odds by trees from elsewhere, as logistic regression finds them
 # The better a mapping, the more words are each other's answer, and the more of the answers are right: what
 # is added to the log odds of their probabilities, by the log odds of the mutual share. Found on the training
