@@ -221,24 +221,29 @@ class SoftmaxOdds:
     """
 
     scale: float
-    slopes: NDArray[np.float64]
+    slopes: Floats
 
     def __call__(self, said: Floats, alike: Floats, words: Numbers) -> NDArray[np.float64]:
         """The log odds (c,) by CSLS (c,) of candidates of `words` (c,), those of one together; nan has 0.
 
         `alike` (c, k) is how alike a word and its candidate are spelled, by several measures.
         """
-        known = np.isfinite(said)
-        found = np.zeros(len(said))
-        if not known.any():
-            return found
-        values, group = self.scale * (said[known] - alike[known] @ self.slopes), words[known]
-        starts = np.flatnonzero(np.diff(group, prepend=group[0] - 1))
-        counts = np.diff([*starts.tolist(), len(group)])
-        values -= np.repeat(np.maximum.reduceat(values, starts), counts)
-        total = np.add.reduceat(np.exp(values), starts)
-        found[known] = values + np.repeat(np.log(counts / total), counts)
+        return _against_chance(self.scale * (said - alike @ self.slopes), words)
+
+
+def _against_chance(values: Floats | NDArray[np.float64], words: Numbers) -> NDArray[np.float64]:
+    """The log odds of the softmax of values (c,) over the candidates of each of `words` (c,); nan has 0."""
+    known = np.isfinite(values)
+    found = np.zeros(len(values))
+    if not known.any():
         return found
+    some, group = values[known].astype(np.float64), words[known]
+    starts = np.flatnonzero(np.diff(group, prepend=group[0] - 1))
+    counts = np.diff([*starts.tolist(), len(group)])
+    some -= np.repeat(np.maximum.reduceat(some, starts), counts)
+    total = np.add.reduceat(np.exp(some), starts)
+    found[known] = some + np.repeat(np.log(counts / total), counts)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,33 +277,34 @@ def measured_odds(
     said = scores.said(candidates.rows, candidates.columns)
     firsts = candidates.firsts(log_odds)
     firsts = firsts[np.isfinite(said[firsts])]
-    nothing, places = np.zeros(alike.shape[1]), candidates.places
     if not len(firsts):
-        return SoftmaxOdds(0.0, nothing)
-    p, spread = probability[firsts].astype(np.float64), float(np.nanstd(said))
+        return SoftmaxOdds(0.0, np.zeros(alike.shape[1], np.float32))
+    p, places = probability[firsts].astype(np.float64), candidates.places
+    spread = max(float(np.nanstd(said)), 1e-9)
 
     def likelihood(scale: float) -> float:
-        odds = SoftmaxOdds(scale / max(spread, 1e-9), nothing)(said, alike, places)[firsts]
+        odds = _against_chance(scale / spread * said, places)[firsts]
         return float(np.log(p * np.exp(odds) + 1 - p).mean())
 
     often = p[places[firsts] < FREQUENT] if places[firsts[0]] < FREQUENT else p
     most = MOST_SCALE * (1 - often.mean()) / max(often.mean(), LEAST_RIGHT)
-    scale = min(max(SCALES, key=likelihood), most) / max(spread, 1e-9)
+    scale = float(min(max(SCALES, key=likelihood), most)) / spread
     wrong = np.isfinite(said)
     wrong[firsts] = False
     return SoftmaxOdds(scale, SUBTRACTED * _slopes(said[wrong], alike[wrong], places[wrong]))
 
 
-def _slopes(said: Floats, alike: Floats, words: Numbers) -> NDArray[np.float64]:
+def _slopes(said: Floats, alike: Floats, words: Numbers) -> Floats:
     """By how much the CSLS (c,) rises with each column of `alike` (c, k), among candidates of one word.
 
-    The solution of least squares, where a word has a level of its own.
+    The solution of least squares, by its normal equations, where a word has a level of its own.
     """
     table = np.column_stack([alike, said]).astype(np.float64)
-    counts = np.bincount(words)
+    counts = np.maximum(np.bincount(words), 1)
     for column in table.T:
-        column -= (np.bincount(words, column) / np.maximum(counts, 1))[words]
-    return np.asarray(np.linalg.lstsq(table[:, :-1], table[:, -1], rcond=None)[0])
+        column -= (np.bincount(words, column) / counts)[words]
+    products = table.T @ table
+    return np.linalg.lstsq(products[:-1, :-1], products[:-1, -1], rcond=None)[0].astype(np.float32)
 
 
 def _odds_of_cells(
