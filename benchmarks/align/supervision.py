@@ -19,7 +19,6 @@ few, and the row has the seconds it needs at least. ContrastiveBLI's stage C1 ta
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import shlex
 import tempfile
@@ -37,7 +36,7 @@ from benchmarks.align.supervision_tools import TOOLS, Options
 from benchmarks.support.draws import HELP, has_draws
 from benchmarks.support.kept_rows import read_rows
 from benchmarks.support.pairs import SHARED
-from benchmarks.support.tables import commit, numbers, today
+from benchmarks.support.tables import append_rows, commit, numbers, today
 
 PAIRS = "en-fr,en-de,en-it,en-ru,ru-en,web-fr-en,zhang-glove-es-en,zhang-glove-it-en"
 COLUMNS = (
@@ -83,17 +82,6 @@ def cells(asked: argparse.Namespace, done: set[Cell]) -> Iterator[Cell]:
             yield cell
 
 
-def append(path: Path, row: dict[str, Any]) -> None:
-    """Appends a row, below a header if it is the first."""
-    new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
-    print(*(row.get(name, "") for name in (*COLUMNS[:8], "seconds", "setting")), flush=True)
-
-
 def _run(cell: Cell, place: Place) -> dict[str, Any]:
     folder = place.folder / str(os.getpid())  # what is made of a pair is kept for its next cell
     folder.mkdir(exist_ok=True)
@@ -131,7 +119,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor(asked.jobs) as pool:
         place = Place(asked.shared, Path(folder), options)
         for row in pool.map(_run, missing, [place] * len(missing)):
-            append(asked.out, row)
+            append_rows(asked.out, COLUMNS, [row])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Seconds and memory of `muse align` by CSLS alone and by all the evidence, of large vocabularies.
+"""Seconds and memory of `muse align` by CSLS alone, by all the evidence, and with an encoder.
 
-    python -m benchmarks.scale.answers [--shared SHARED] [--words 30000,200000] [--out FILE.csv]
+    python -m benchmarks.scale.answers [--shared SHARED] [--words 30000,200000] [--encoder FOLDER]
+        [--out FILE.csv]
 
 The files have the words of the English and French novels first, and then coined ones: the head of a word and
 the tail of another, and in French those of their translations, with the vector of the first word and noise of
-half its length. Both commands run one after the other; what the answers cost is the difference.
+half its length. The commands run one after the other; what the answers cost is the difference. With an
+encoder there are two more: one that encodes all words, and one that reads them from the cache.
 """
 
 from __future__ import annotations
@@ -79,17 +81,25 @@ def make_files(folder: Path, words: int, shared: Path) -> dict[str, Path]:
     return made
 
 
+def runs(encoder: Path | None) -> list[tuple[str, list[str | Path]]]:
+    """The name of each run and its options."""
+    found: list[tuple[str, list[str | Path]]] = [(one, ["--answers", one]) for one in ("csls", "all")]
+    if encoder is not None:
+        found += [(one, ["--encoder", encoder]) for one in ("all, encoder", "all, encoder, from the cache")]
+    return found
+
+
 def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """A row for each number of words and kind of answers."""
     for words in (int(one) for one in asked.words.split(",")):
         with tempfile.TemporaryDirectory() as name:
             files = make_files(Path(name), words, asked.shared)
             sides = [part for code, file in files.items() for part in (code, file)]
-            for answers in ("csls", "all"):
+            for answers, more in runs(asked.encoder):
                 run = muse(
                     "align", "--src", sides[0], "--src-emb", sides[1],
                     "--tgt", sides[2], "--tgt-emb", sides[3],
-                    "--answers", answers, "--out", Path(name) / answers,
+                    *more, "--out", Path(name) / "space", "--force",
                 )  # fmt: skip
                 yield {
                     "words": words, "answers": answers, "seconds": run.seconds,
@@ -103,6 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--words", default="30000,200000")
+    parser.add_argument("--encoder", type=Path, metavar="FOLDER")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
     asked = parser.parse_args()
     append_rows(asked.out, COLUMNS, rows(asked))

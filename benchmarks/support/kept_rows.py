@@ -48,7 +48,10 @@ def append(path: Path, rows: Iterable[Row], columns: Sequence[str], decimals: in
         if new:
             writer.writeheader()
         for one in rows:
-            writer.writerow({
-                name: f"{cell:.{decimals}f}" if isinstance(cell, float) else cell
-                for name, cell in one.items()
-            })  # fmt: skip
+            writer.writerow({name: shown(cell, decimals) for name, cell in one.items()})
+            file.flush()  # a row may take long, and what stops the next must not lose it
+
+
+def shown(cell: object, decimals: int) -> object:
+    """A cell as the file has it: a float to so many decimals."""
+    return f"{cell:.{decimals}f}" if isinstance(cell, float) else cell

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import platform
@@ -18,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.support.kept_rows import read_rows
+from benchmarks.support.kept_rows import append, read_rows, shown
 
 ROOT = Path(__file__).resolve().parents[2]
 OK_CODES = (0, 3)  # 3: aligned, and judged failed
@@ -111,16 +110,9 @@ def commit() -> str:
 
 def append_rows(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Append rows to a CSV, each as soon as it is there, and print it; floats to four decimals."""
-    new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        for row in rows:
-            short = {key: round(one, 4) if isinstance(one, float) else one for key, one in row.items()}
-            writer.writerow(short)
-            file.flush()
-            print(*(f"{key} {short.get(key, '')}" for key in columns), flush=True)
+    for row in rows:
+        append(path, [row], columns, decimals=4)
+        print(*(f"{key} {shown(row.get(key, ''), 4)}" for key in columns), flush=True)
 
 
 def numbers(text: str) -> list[int]:
