@@ -1,25 +1,29 @@
 """P@1 by vectors alone, by an encoder's words alone, and by both, without pairs and with some.
 
-    python -m benchmarks.words.encoder --spaces FOLDER --vectors FOLDER --out FILE.csv [--pairs en-ru,en-de]
-        [--help-given none,500,5000] [--encoder e5] [--without en-de=FILE.npz] [--seed 0] [--shared ../shared]
+    python -m benchmarks.words.encoder --spaces FOLDER --vectors FOLDER --out FILE.csv [--bands FILE.csv]
+        [--pairs en-ru,en-de] [--help-given none,500,5000] [--encoder e5] [--without en-de=FILE.npz]
+        [--seed 0] [--shared ../shared]
 
 FOLDER of the vectors has LANG.vec.gz of every language, the encoder's vectors of its words; --encoder is its
 name, and "random" needs no vectors. `--encoder none` is the space without help. `seconds` are those of the
 alignment and of the choice of answers, without encoding the words. The pairs given, the seed as the number of
 their draw and --without (trees that were not learned on this pair) as in `benchmarks.words.all_evidence`.
+The file of --bands has P@1 by the frequency of the source word.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 
 from benchmarks.support.draws import NONE, write_draw
 from benchmarks.support.pairs import SHARED, Pair, find_pair
@@ -35,6 +39,7 @@ from muse.evaluation.score import gold_name
 from muse.files import read_lexicon
 from muse.lexicon import Lexicon
 from muse.progress import Progress
+from muse.search.retrieval import Retrieval, best_targets
 from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix, Vectors
 
@@ -44,6 +49,11 @@ COLUMNS = (
     "evidence", "difference", "low", "high", "p_value", "csls_other", "evidence_other", "calibration_error",
     "worst_band", "trusted", "trusted_right", "other sources", "vectors", "frequency", "spelling", "hints",
     "seconds", "commit", "date",
+)  # fmt: skip
+RANKS = (0, 2_000, 5_000, 10_000, 30_000)  # the ends of the bands of source words, most frequent first
+BANDS = (
+    "pair", "encoder", "help", "seed", "from_rank", "to_rank", "words", "encoder_alone", "csls", "evidence",
+    "commit", "date",
 )  # fmt: skip
 
 
@@ -89,15 +99,37 @@ def made(
     return load_space(folder), outside, 0 if config.hints is None else len(config.hints), took
 
 
-def alone(space: AlignedSpace, pair: Pair, outside: OutsideScores | None, lexicon: Lexicon) -> float | str:
-    """P@1 of the encoder's own first, in percent, on the queries of a lexicon."""
-    if outside is None:
-        return ""
+def known_targets(space: AlignedSpace, pair: Pair, lexicon: Lexicon) -> dict[int, set[int]]:
+    """The targets of each source word of a lexicon, as row numbers."""
     source, target = space.vectors(pair.source), space.vectors(pair.target)
     gold: dict[int, set[int]] = {}
     for row, column in lexicon.indices(source.index, target.index).tolist():
         gold.setdefault(row, set()).add(column)
-    return 100 * float(np.mean([int(outside.columns[row, 0]) in right for row, right in gold.items()]))
+    return gold
+
+
+def right(firsts: NDArray[np.int64], gold: Mapping[int, set[int]]) -> float | str:
+    """P@1 in percent of the first answers (n,); nothing where there are no words."""
+    shares = [int(firsts[row]) in targets for row, targets in gold.items()]
+    return 100 * float(np.mean(shares)) if shares else ""
+
+
+def by_band(
+    space: AlignedSpace, pair: Pair, firsts: NDArray[np.int64] | None, lexicon: Lexicon
+) -> Iterator[dict[str, Any]]:
+    """P@1 of an encoder's `firsts` (n,), if there is one, by CSLS and by all evidence, of each band."""
+    gold = known_targets(space, pair, lexicon)
+    source, target = (space.vectors(language).matrix for language in (pair.source, pair.target))
+    by_csls = best_targets(torch.from_numpy(source), torch.from_numpy(target), Retrieval()).numpy()
+    table = space.answers(pair.source, pair.target)
+    chosen = by_csls if table is None else table.first()
+    for begin, end in pairwise(RANKS):
+        own = {row: targets for row, targets in gold.items() if begin <= row < end}
+        yield {
+            "from_rank": begin + 1, "to_rank": end, "words": len(own),
+            "encoder_alone": "" if firsts is None else right(firsts, own),
+            "csls": right(by_csls, own), "evidence": right(chosen, own),
+        }  # fmt: skip
 
 
 def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -112,13 +144,21 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
             raise SystemExit(f"{name} has no gold list")
         lexicon = read_lexicon(path)
         table = space.answers(pair.source, pair.target)
+        firsts = None if outside is None else outside.columns[:, 0]
         shares: dict[str, Any] = {} if table is None else dict(table.report.get("evidence", {}))
-        yield {
-            "pair": name, "encoder": asked.encoder, "help": help_, "seed": asked.seed,
-            "list": gold_name(path), "verdict": space.made.verdict.label, "method": space.made.method,
-            "hints": given, "encoder_alone": alone(space, pair, outside, lexicon), "seconds": took,
-            "commit": commit(), "date": today(), **shares, **measured(space, lexicon, pair),
+        cell = {
+            "pair": name, "encoder": asked.encoder, "help": help_, "seed": asked.seed, "commit": commit(),
+            "date": today(),
         }  # fmt: skip
+        yield cell | {
+            "list": gold_name(path), "verdict": space.made.verdict.label, "method": space.made.method,
+            "hints": given, "seconds": took,
+            "encoder_alone": "" if firsts is None else right(firsts, known_targets(space, pair, lexicon)),
+            **shares, **measured(space, lexicon, pair),
+        }  # fmt: skip
+        if asked.bands is not None:
+            bands = by_band(space, pair, firsts, lexicon)
+            append_rows(asked.bands, BANDS, (cell | one for one in bands))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -127,6 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--spaces", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--vectors", type=Path, metavar="FOLDER")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
+    parser.add_argument("--bands", type=Path, metavar="FILE.csv")
     parser.add_argument("--pairs", default="en-ru,ru-en,en-de")
     parser.add_argument("--help-given", default=NONE)
     parser.add_argument("--encoder", default="e5")
