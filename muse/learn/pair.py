@@ -39,7 +39,6 @@ log = logging.getLogger(__name__)
 
 MOST = 50_000  # rows of a side that are learned from; the others are only mapped
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
-HINTED_INIT = "gromov"  # that is tried beside such pairs
 LEAST_HINTED = 1.0  # percent of held-out pairs of an encoder that are found, for its pairs to be believed
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
 
@@ -238,10 +237,8 @@ def _learn_with_hints(
     """
     began, alone = time.perf_counter(), None
     evidence = gather(hints, source, target, device=runtime.device)
-    # The first initialisation solves most pairs of like vectors; the others take minutes on the rest.
-    quick = replace(config, init=HINTED_INIT) if config.init == "auto" else config
     try:
-        alone = _learn_without_pairs(source, target, quick, runtime)
+        alone = _learn_without_pairs(source, target, config, runtime)
     except NotConverged as error:
         log.warning("without the pairs of the encoder or program: %s", error)
     learned = _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
@@ -249,9 +246,9 @@ def _learn_with_hints(
     if found is not None and found.tested and wilson(found.right, found.tested)[0] >= LEAST_HINTED:
         return learned
     log.warning("the pairs of the encoder or program do not help the mapping (%s); learned without", found)
-    if alone is not None and (alone.verdict.label == "aligned" or quick == config):
+    if alone is not None and (alone.verdict.label == "aligned" or config.init != "auto"):
         return alone
-    return _learn_without_pairs(source, target, config, runtime)
+    return _learn_without_pairs(source, target, replace(config, hints=None), runtime)
 
 
 def _judged_on_pairs(
