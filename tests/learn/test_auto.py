@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from muse.learn.initialise.components import Initialiser
 from muse.learn.refine import PLAIN, RefineConfig
 from muse.learn.settings import AlignConfig, check_init
 from muse.learn.verdict import Verdict
+from muse.lexicon import Lexicon
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix
@@ -244,3 +246,10 @@ def test_of_plain_rounds_the_one_with_the_highest_criterion_counts(monkeypatch: 
     *_, last = found
     assert np.array_equal(last.source_map, turn)
     assert last.criterion == criterion(source, target)(turn)
+
+
+def test_beside_pairs_of_an_encoder_only_quick_initialisations_are_tried() -> None:
+    given = AlignConfig(hints=Lexicon((("chat", "cat"),)))
+    assert [name for name, _ in initialisations(given)] == ["gromov:rank", "identical"]
+    assert [name for name, _ in initialisations(replace(given, no_identical=True))] == ["gromov:rank"]
+    assert [name for name, _ in initialisations(replace(given, init="features"))] == ["features"]
