@@ -365,7 +365,8 @@ def _learn(
     if outside is not None:
         odds = _fill_outside(outside, every, evidence, elsewhere)
         if labelled is not None:
-            _put(odds, labelled.evidence, labelled.word)
+            said, alike = labelled.evidence[:, -1], _alike(labelled.evidence)
+            labelled.evidence[:, -1] = odds(said, alike, labelled.word)
     model, report = _model(labelled, elsewhere, grow)
     if labelled is None and elsewhere is not None and outside is not None:
         model = AnswerModel.of_elsewhere(elsewhere, outside=True)
@@ -415,15 +416,15 @@ def _fill_outside(
     other = evidence[:, : len(NAMES)]
     model = AnswerModel.csls() if elsewhere is None else AnswerModel.of_elsewhere(elsewhere)
     log_odds = model.log_odds(other)
-    alike = evidence[:, places_of(*ALIKE)]
+    alike = _alike(evidence)
     odds = measured_odds(outside, every, alike, log_odds, model.probability(other, log_odds))
-    _put(odds, evidence, every.places)
+    evidence[:, -1] = odds(evidence[:, -1], alike, every.places)
     return odds
 
 
-def _put(odds: OutsideOdds, evidence: NDArray[np.float32], words: Numbers) -> None:
-    """Puts the log odds in place of what they are of, into the evidence (c, f) of `words` (c,)."""
-    evidence[:, -1] = odds(evidence[:, -1], evidence[:, places_of(*ALIKE)], words)
+def _alike(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How alike words and their candidates are spelled (c, k), by the evidence (c, f)."""
+    return evidence[:, places_of(*ALIKE)]
 
 
 def _model(
