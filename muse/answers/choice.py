@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,13 +83,15 @@ class ChosenAnswers:
     """The answers from one language to another and how they were chosen; `unseen` answers further words.
 
     It is None where the answers are those of CSLS. `without_pairs` (n,) are the first answers by the trees
-    from elsewhere, where a list of one translation each cannot tell how probable answers are.
+    from elsewhere, where a list of one translation each cannot tell how probable answers are. `informed` is
+    whether outside scores said anything.
     """
 
     answers: AnswerTable
     report: ChoiceReport
     unseen: UnseenAnswers | None = None
     without_pairs: Numbers | None = None
+    informed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +142,10 @@ def learn_answers(
 ) -> tuple[ChosenAnswers, ...]:
     """The answers from source to target, and with `both` those from target to source.
 
-    `words` and their unit `rows` (n, k) and (m, k) in the shared space are most frequent first.
+    `words` and their unit `rows` (n, k) and (m, k) in the shared space are most frequent first. Outside
+    scores that say nothing in either direction are left out.
     """
-    given = given or KnownPairs.none()
+    given, untouched = given or KnownPairs.none(), deepcopy(rng)
     start = RefinedViews.of(words, rows, given, rng=rng, elsewhere=elsewhere)
     starts = (start, start.reversed()) if both else (start,)
     sides = [*zip(starts, _labelled(starts, given, rng), strict=True)]
@@ -152,6 +156,9 @@ def learn_answers(
             pool.submit(_learn, *side, elsewhere, grow) for side, grow in zip(sides, growers, strict=True)
         ]
         found = tuple(one.result() for one in learning)
+    if given.outside is not None and not any(one.informed for one in found):
+        given = replace(given, outside=None)
+        return learn_answers(words, rows, given, rng=untouched, elsewhere=elsewhere, both=both, config=config)
     return _more_mutual(found, start.mapped.lists, outside=given.outside is not None) if both else found
 
 
@@ -360,10 +367,11 @@ def _learn(
     start: RefinedViews, labelled: _Labelled | None, elsewhere: Trees | None, grow: _Grower
 ) -> ChosenAnswers:
     """The answers of one direction."""
-    views, outside = start.refined, start.refined.outside
+    views, outside, informed = start.refined, start.refined.outside, False
     every, evidence = evidence_of(views, start.halves, np.arange(len(views.source)))
     if outside is not None:
         odds = _fill_outside(outside, every, evidence, elsewhere)
+        informed = odds.inform
         if labelled is not None:
             said, alike = labelled.evidence[:, -1], _alike(labelled.evidence)
             labelled.evidence[:, -1] = odds(said, alike, labelled.word)
@@ -375,7 +383,8 @@ def _learn(
     if untested and not report.spelling_informs and outside is None:
         model = None  # the trees from elsewhere learned from languages with related spellings
     if model is None:
-        return ChosenAnswers(csls_answers(start.mapped.lists), replace(report, by="csls", mix=0.0))
+        report = replace(report, by="csls", mix=0.0)
+        return ChosenAnswers(csls_answers(start.mapped.lists), report, informed=informed)
     report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, grow.rng))
     without = None
     if report.one_each and elsewhere is not None:
@@ -389,7 +398,7 @@ def _learn(
     probability = model.probability(evidence, log_odds)
     answers = best_answers(every, log_odds, probability, start.mapped.csls)
     unseen = UnseenAnswers.of(model, views, start.mapped.lists.hubness_back, start.maps)
-    return ChosenAnswers(answers, report, unseen, without)
+    return ChosenAnswers(answers, report, unseen, without, informed)
 
 
 def _without_pairs(

@@ -3,7 +3,7 @@
 They may be of a pretrained encoder of both languages, another program's translations, a transliterator: a
 score for some pairs of words. How good it is in these two languages is measured here, by the answers of all
 other evidence, which are right with a known probability p. What it says of a candidate is added to its log
-odds. For a source that knows nothing that is 0, and nothing changes.
+odds. That is 0 for a source that knows nothing, which is then left out.
 
 Comparable vectors give a score to every candidate: the softmax over a word's candidates of their CSLS by the
 temperature of highest likelihood, where an answer was drawn by the softmax with probability p, and else at
@@ -44,6 +44,7 @@ SCALES = np.concatenate(
 # the training lists of five pairs, like the share of spelling that is subtracted; a sixth gained as much.
 MOST_SCALE = 1.4
 SUBTRACTED = 0.75
+LEAST_SCALE = 0.1  # of scores that know something: a lower one is chance
 FREQUENT = 10_000  # words whose answers say how many are wrong
 OTHERS = 5  # candidates behind the answer, by which the rates of wrong translations are known
 
@@ -110,7 +111,11 @@ class OutsideScores:
 
     @classmethod
     def of_pairs(cls, pairs: Numbers, scores: NDArray[np.float64], counts: tuple[int, int]) -> OutsideScores:
-        """By the scores (p,) of pairs (p, 2), of `counts` words of both languages."""
+        """By the scores (p,) of pairs (p, 2), of `counts` words of both languages.
+
+        Of a pair that is given again, as in another spelling, the highest score counts.
+        """
+        pairs, scores = _once(pairs, scores, counts[1])
         there = _best(pairs, scores, counts[0])
         return cls(*there, *_best(pairs[:, ::-1], scores, counts[1]))
 
@@ -174,13 +179,17 @@ class OutsideScores:
 
 
 def _lead(scores: Floats) -> Floats:
-    """By how much the first of the scores (n, k) is above the second; 0 for one without any."""
+    """By how much the first of the scores (n, k) is above the second; 0 for one without any.
+
+    An only one is as far ahead as the furthest of the others.
+    """
+    leads = np.zeros(len(scores), np.float32)
     if scores.shape[1] < 2:
-        return np.zeros(len(scores), np.float32)
-    first, second = scores[:, 0], scores[:, 1]
-    known = np.isfinite(first)
-    behind = np.where(np.isfinite(second), second, np.where(known, first - 1, 0))
-    return np.asarray(np.where(known, first, 0) - np.where(known, behind, 0), np.float32)
+        return leads
+    known, several = np.isfinite(scores[:, 0]), np.isfinite(scores[:, 1])
+    leads[several] = scores[several, 0] - scores[several, 1]
+    leads[known & ~several] = leads.max(initial=0) or 1
+    return leads
 
 
 def _spread(rows: Numbers, values: Floats, count: int, empty: float) -> Floats:
@@ -200,6 +209,15 @@ def _placed(rows: Numbers, names: Numbers, scores: Floats, count: int) -> tuple[
 
 def _empty(count: int) -> tuple[Numbers, Floats]:
     return np.full((count, LISTED), -1), np.full((count, LISTED), -np.inf, np.float32)
+
+
+def _once(pairs: Numbers, scores: NDArray[np.float64], targets: int) -> tuple[Numbers, NDArray[np.float64]]:
+    """Each pair (p, 2) once, with the highest of its scores (p,), of 1 at most: only their order counts."""
+    order = np.lexsort((-scores, pairs[:, 0] * targets + pairs[:, 1]))
+    pairs, scores = pairs[order], scores[order]
+    first = np.diff(pairs, axis=0, prepend=-1).any(axis=1)
+    largest = float(abs(scores).max(initial=0)) or 1.0
+    return pairs[first], scores[first] / largest
 
 
 def _best(pairs: Numbers, scores: NDArray[np.float64], count: int) -> tuple[Numbers, Floats]:
@@ -222,6 +240,11 @@ class SoftmaxOdds:
 
     scale: float
     slopes: Floats
+
+    @property
+    def inform(self) -> bool:
+        """Whether the scores say anything."""
+        return self.scale > 0
 
     def __call__(self, said: Floats, alike: Floats, words: Numbers) -> NDArray[np.float64]:
         """The log odds (c,) by CSLS (c,) of candidates of `words` (c,), those of one together; nan has 0.
@@ -251,6 +274,11 @@ class CellOdds:
     """The log odds of each cell; cell 0, of the unknown, has 0."""
 
     odds: NDArray[np.float64]
+
+    @property
+    def inform(self) -> bool:
+        """Whether the scores say anything."""
+        return bool(self.odds.any())
 
     def __call__(self, said: Floats, alike: Floats, words: Numbers) -> NDArray[np.float64]:
         """The log odds (c,) by cells (c,)."""
@@ -288,7 +316,8 @@ def measured_odds(
 
     often = p[places[firsts] < FREQUENT] if places[firsts[0]] < FREQUENT else p
     most = MOST_SCALE * (1 - often.mean()) / max(often.mean(), LEAST_RIGHT)
-    scale = float(min(max(SCALES, key=likelihood), most)) / spread
+    likeliest = max(SCALES, key=likelihood)
+    scale = float(min(likeliest, most)) / spread if likeliest >= LEAST_SCALE else 0.0
     wrong = np.isfinite(said)
     wrong[firsts] = False
     return SoftmaxOdds(scale, SUBTRACTED * _slopes(said[wrong], alike[wrong], places[wrong]))

@@ -183,14 +183,17 @@ def outside_scores(
         raise BadSetting(
             "--encoder, --encoder-emb and --evidence need words, got unlabelled vectors; leave them out"
         )
-    if config.evidence is not None:
-        return _of_pairs(config.evidence, config.evidence_format, source, target)
+    if config.scored is not None:
+        return _of_pairs(config.scored, config.evidence, source, target)
     sides = source, target
     if config.encoder is not None:
         encoder = PretrainedEncoder(config.encoder, config.encoder_template)
-        cache = config.folder.with_name(f".{config.folder.name}.encoded")
+        home = config.folder.resolve()  # of "." the name is empty
         words = {one.language: one.words for one in sides}
-        rows = encoder.encode(words, cache=cache, device=device, progress=progress)
+        rows = encoder.encode(
+            words, cache=home.with_name(f".{home.name}.encoded"), device=device, progress=progress
+        )
+        named = [config.encoder] * 2
     else:
         rows = [
             _rows_of(path, one, config, progress) for path, one in zip(config.encoder_emb, sides, strict=True)
@@ -200,6 +203,9 @@ def outside_scores(
                 f"--encoder-emb must be two files of comparable vectors, got {rows[0].shape[1]} and "
                 f"{rows[1].shape[1]} numbers a word; take both from one model"
             )
+        named = [*config.encoder_emb]
+    for own, path, side in zip(rows, named, sides, strict=True):
+        _check_known(own, path, side)
     return OutsideScores.of_vectors(rows[0], rows[1])
 
 
@@ -214,21 +220,42 @@ def _rows_of(path: Path, side: Vectors, config: AlignConfig, progress: Progress)
             row = index.get(key + word.replace(" ", "_"))
         if row is not None:
             rows[place] = found.matrix[row]
-    known = int(rows.any(axis=1).sum())
-    if known < FEW_KNOWN * len(side):
-        log.warning(
-            "%s: only %d of %d %s of %s have a vector; check the language and the letters' case (--lower)",
-            path, known, len(side), side.noun, side.language,
-        )  # fmt: skip
     return rows
 
 
-def _of_pairs(path: Path, form: str | None, source: Vectors, target: Vectors) -> OutsideScores:
+def _check_known(rows: Matrix, path: Path, side: Vectors) -> None:
+    """Raise Mismatch if the rows (n, d) of a side say nothing, which are zeros for unknown words."""
+    known = rows.any(axis=1)
+    count = int(known.sum())
+    if not count or (count > 1 and not np.ptp(rows[known], axis=0).any()):
+        got = "the same vector for all" if count else f"none for any of its {len(side)} {side.noun}"
+        raise Mismatch(
+            f"{path}: expected vectors of the words of {side.language}, got {got}; check the language and "
+            "the letters' case (--lower)"
+        )
+    if count < FEW_KNOWN * len(side):
+        log.warning(
+            "%s: only %d of %d %s of %s have a vector; check the language and the letters' case (--lower)",
+            path, count, len(side), side.noun, side.language,
+        )  # fmt: skip
+
+
+def read_evidence(path: Path, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
+    """The translations of a program, with its scores; `languages` and `form` as for `read_dictionary`."""
     try:
-        lexicon = read_lexicon(path, languages=(source.language, target.language), form=form)
+        lexicon = read_lexicon(path, languages=languages, form=form)
     except MuseError as error:  # here another option names the format
         message = str(error).replace("--dictionary-format", "--evidence-format")
         raise type(error)(message) from error
+    if lexicon.scores is None and lexicon.probabilities is None:
+        log.info(
+            "%s: no scores are given, all translations count alike; a third column, score, would be read",
+            path,
+        )
+    return lexicon
+
+
+def _of_pairs(lexicon: Lexicon, path: Path | None, source: Vectors, target: Vectors) -> OutsideScores:
     scores = lexicon.probabilities or lexicon.scores or (1.0,) * len(lexicon)
     known = [
         (row, column, score)
@@ -241,8 +268,24 @@ def _of_pairs(path: Path, form: str | None, source: Vectors, target: Vectors) ->
             f"{path}: at least one pair must be of words of {source.language} and {target.language}, got 0 "
             f"of {len(lexicon)}; check the order of the languages and the letters' case (--lower)"
         )
+    _warn_of_unknown(lexicon, len(known), path, source, target)
     pairs = np.array([one[:2] for one in known], np.int64)
     return OutsideScores.of_pairs(pairs, np.array([one[2] for one in known]), (len(source), len(target)))
+
+
+def _warn_of_unknown(
+    lexicon: Lexicon, known: int, path: Path | None, source: Vectors, target: Vectors
+) -> None:
+    """Says on the log how many pairs are known, and warns if more would be otherwise."""
+    languages = f"{source.language} and {target.language}"
+    found = f"{known} of {len(lexicon)} pairs are of words of {languages}"
+    if lexicon.looks_swapped(source.index, target.index):
+        other = lexicon.known(target.index, source.index)
+        log.warning("%s: %s, but %d with its columns swapped; swap them", path, found, other)
+    elif more := lexicon.in_another_case(known, source.words, target.words):
+        log.warning("%s: %s, and %d more in another case; try --lower", path, found, more)
+    else:
+        log.info("%s: %s", path, found)
 
 
 def hints(scores: OutsideScores, source: Vectors, target: Vectors) -> Lexicon | None:

@@ -76,8 +76,7 @@ class Report(Brief):
         """What a mapping was learned from, in plain words."""
         found = "the vectors alone"
         if learned.supervision is not None:
-            hint = "an encoder's pairs" if self.config.lexicon is None else "a dictionary"
-            found = f"the vectors and {hint}"
+            found = f"the vectors and {_LEARNED_FROM[_pairs_of(self.config)]}"
         elif "identical" in learned.alignment.inits:
             found = "the vectors and words that both languages spell alike (identical strings)"
         return f"{found}, over {' and '.join(learned.via)}" if learned.via else found
@@ -99,7 +98,7 @@ class Report(Brief):
         return {
             "space": str(self.space),
             **_figures(learned),
-            **_supervision(learned),
+            **_supervision(self.config, learned),
             **({"answers": self.answers[language].as_json()} if language in self.answers else {}),
             "seconds": _rounded(own),
             "candidates": [candidate.as_json() for candidate in learned.candidates],
@@ -136,8 +135,22 @@ def _figures(learned: Learned) -> dict[str, Any]:
     }
 
 
-def _supervision(learned: Learned) -> dict[str, Any]:
-    return {} if learned.supervision is None else {"supervision": learned.supervision.as_json()}
+_LEARNED_FROM = {
+    "dictionary": "a dictionary", "encoder": "an encoder's pairs", "program": "a program's pairs",
+}  # fmt: skip
+
+
+def _supervision(config: AlignConfig, learned: Learned) -> dict[str, Any]:
+    if learned.supervision is None:
+        return {}
+    return {"supervision": {**learned.supervision.as_json(), "pairs_of": _pairs_of(config)}}
+
+
+def _pairs_of(config: AlignConfig) -> str:
+    """What gave the pairs that were learned from, if any were; those of a dictionary go before others."""
+    if config.lexicon is not None:
+        return "dictionary"
+    return "encoder" if config.evidence is None else "program"
 
 
 def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
@@ -153,7 +166,7 @@ def manifest_entry(config: AlignConfig, learned: Learned, signed: Signature) -> 
         "verdict": learned.verdict,
         "candidates": [{**one.as_record(), "chosen": one is learned.chosen} for one in learned.candidates],
         "reason": learned.reason,
-        **_supervision(learned),
+        **_supervision(config, learned),
         "history": learned.history,
         "seconds": _rounded(learned.seconds),
         "peak_memory_mb": learned.memory,
@@ -174,7 +187,7 @@ def provenance(
     least = learned[weakest(learned)]
     methods = dict.fromkeys(one.alignment.method for one in learned.values())
     more: dict[str, Any] = {"candidates": [candidate.as_json() for candidate in least.candidates], **before}
-    more |= _supervision(least)
+    more |= _supervision(config, least)
     if joint is not None:
         more["joint"] = joint.as_json()
     return Provenance(
@@ -190,8 +203,8 @@ def provenance(
 
 # The recorded settings that tell whether a space was made as it would be now.
 _COMPARED = (
-    "init", "recipe", "normalise", "refine", "reweight", "joint", "answers", "encoder", "max_vocab", "lower",
-    "via", "src_column", "tgt_column", "seed",
+    "init", "recipe", "normalise", "refine", "reweight", "joint", "answers", "encoder_template", "max_vocab",
+    "lower", "via", "src_column", "tgt_column", "seed",
 )  # fmt: skip
 
 
@@ -208,7 +221,7 @@ def differences(config: AlignConfig, made: SpaceRecord, *, untrained: Collection
     if config.into is None:
         found += _other_settings(config, made)
         if not _same_files(made.inputs, _inputs(config)):
-            found.append("another --dictionary or --via")
+            found.append("another --dictionary, --via, --encoder, --encoder-emb or --evidence")
     for language in config.src if config.into is not None else (*config.src, config.pivot):
         record = made.languages.get(language)
         if record is not None and (
@@ -245,9 +258,9 @@ def _same_files(made: Sequence[InputFile], now: Sequence[Path] | None) -> bool:
 
 
 def _inputs(config: AlignConfig) -> tuple[Path, ...]:
-    """The files of detours and the dictionary, which the space has no language for; arrays have none."""
-    others = [one for one in via_files(config) if isinstance(one, Path)]
-    return tuple(others) if config.dictionary is None else (config.dictionary, *others)
+    """The files of the dictionary, of detours and of an encoder or program; arrays have none."""
+    given = [config.dictionary, *via_files(config), config.encoder, *config.encoder_emb, config.evidence]
+    return tuple(one for one in given if isinstance(one, Path))
 
 
 def signature(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -> Signature:

@@ -26,6 +26,7 @@ from muse.api.inputs import (
     is_given,
     outside_scores,
     read_dictionary,
+    read_evidence,
     read_inputs,
 )
 from muse.api.outcome import Report, differences, manifest_entry, provenance, signature, weakest
@@ -255,11 +256,13 @@ def _answers(
 
 
 def _resolved(config: AlignConfig) -> AlignConfig:
-    """The settings with the dictionary read, the target known, and no re-weighting of a shared target."""
+    """The settings with all pairs read, the target known, and no re-weighting of a shared target."""
+    languages = _direction(config)
     if config.dictionary is not None:
-        config = replace(
-            config, lexicon=read_dictionary(config.dictionary, _direction(config), config.dictionary_format)
-        )
+        read = read_dictionary(config.dictionary, languages, config.dictionary_format)
+        config = replace(config, lexicon=read)
+    if config.evidence is not None:
+        config = replace(config, scored=read_evidence(config.evidence, languages, config.evidence_format))
     if config.reweights and not config.moves_target:
         log.info("no re-weighting: it would move %s, which all languages share", config.tgt or "the pivot")
         config = replace(config, reweight=False)

@@ -41,7 +41,7 @@ _FILES = {
 _WHOLE = {"max_vocab": 1, "seed": 0}  # the least value
 _YES_OR_NO = {"lower", "resume", "force", "no_identical", "reweight", "joint"}
 # Given otherwise, or found by the run:
-_OF_A_RUN = ("src", "tgt", "lexicon", "hints", "ranked", "fixed_target")
+_OF_A_RUN = ("src", "tgt", "lexicon", "scored", "hints", "ranked", "fixed_target")
 KNOWN = (*(name for name in OPTIONS if name not in _OF_A_RUN), "config", *FORMER_NAMES)
 
 OF_CALLS = ("device", "progress", "quiet", "src", "src_text", "tgt", "tgt_text", "threads", "verbose")
@@ -222,6 +222,11 @@ def _check_learning(config: AlignConfig) -> None:
     if config.evidence is None and config.evidence_format is not None:
         raise Contradiction(
             "--evidence-format is the format of translations, got none; give --evidence FILE, or leave it out"
+        )
+    if config.encoder is None and config.encoder_template != AlignConfig.encoder_template:
+        raise Contradiction(
+            "--encoder-template is what an encoder reads for a word, got no encoder; give --encoder FOLDER, "
+            "or leave it out"
         )
     if config.dictionary is None:
         if config.dictionary_format is not None:

@@ -3,16 +3,18 @@
 The folder may be of sentence-transformers, of Hugging Face's transformers, which is read with mean pooling,
 or of model2vec. Words are encoded once: their vectors are kept in a folder, under a name with a digest of the
 model, the words and the template, and sealed (`muse.files.kept`): reading a gigabyte takes a second, encoding
-it takes minutes.
+it takes minutes. Those of an earlier run into the same folder are removed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ import numpy as np
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.files.kept import Origin, keep_rows, read_rows
+from muse.files.rows import tensor_names
 from muse.files.space_folder import checksum
 from muse.installation import install_extra
 from muse.progress import Progress
@@ -29,6 +32,8 @@ BATCH = 512  # words encoded at once
 NAMED = 16  # digits of the digest that are the name of a file of encoded words
 SLOT = "{word}"
 PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
+PROBE = "probe"  # a text whose vector two loadings of a whole model agree on
+SAME = 0.01  # of its largest number
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,7 @@ class PretrainedEncoder:
             )
         _require()
         _check_harmless(self.folder)
+        _check_whole(self.folder)
 
     def encode(
         self, words: Mapping[str, Sequence[str]], *, cache: Path, device: str, progress: Progress
@@ -73,6 +79,8 @@ class PretrainedEncoder:
             with suppress(OSError):
                 cache.mkdir(parents=True, exist_ok=True)
             keep_rows(paths[language], rows, origins[language])
+        if new:
+            _remove_others(cache, {path.name for path in paths.values()})
         return [rows for rows in kept.values() if rows is not None]
 
     def _encoded(self, words: Sequence[str], model: Any, progress: Progress, language: str) -> Matrix:
@@ -81,8 +89,7 @@ class PretrainedEncoder:
         with progress.stage(f"encoding words ({language})", len(texts), "words") as tick:
             for begin in range(0, len(texts), BATCH):
                 batch = texts[begin : begin + BATCH]
-                found = model.encode(batch, batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
-                rows.append(np.asarray(found, np.float32))
+                rows.append(_vectors(model, batch, self.folder))
                 tick(begin + len(batch))
         encoded = np.concatenate(rows)
         return np.where(np.isfinite(encoded).all(axis=1, keepdims=True), encoded, 0).astype(np.float32)
@@ -108,21 +115,85 @@ def _require() -> Any:
 
 
 def _load(folder: Path, device: str) -> Any:
+    """The model in a folder; BadFile if it cannot be read, or lacks weights.
+
+    The library draws weights that a file lacks at random, and goes on. Loaded twice, they differ.
+    """
+    probe, model = _vectors(_loaded(folder, device), [PROBE], folder), _loaded(folder, device)
+    if not np.allclose(probe, _vectors(model, [PROBE], folder), 0, SAME * abs(probe).max(), equal_nan=True):
+        raise BadFile(
+            f"{folder}: expected the weights of the whole model, got a file that lacks some, which would be "
+            "random numbers; copy the folder again"
+        )
+    return model
+
+
+def _loaded(folder: Path, device: str) -> Any:
     library = _require()
     try:
-        if _is_model2vec(folder):
-            static = library.models.StaticEmbedding.from_model2vec(str(folder))
-            return library.SentenceTransformer(modules=[static], device=device)
-        return library.SentenceTransformer(
-            str(folder), device=device, local_files_only=True, trust_remote_code=False,
-            model_kwargs={"use_safetensors": True},
-        )  # fmt: skip
+        with _quiet():
+            if _is_model2vec(folder):
+                static = library.models.StaticEmbedding.from_model2vec(str(folder))
+                return library.SentenceTransformer(modules=[static], device=device)
+            return library.SentenceTransformer(
+                str(folder), device=device, local_files_only=True, trust_remote_code=False,
+                model_kwargs={"use_safetensors": True},
+            )  # fmt: skip
     except Exception as error:  # noqa: BLE001 - whatever the library raises for a folder that it cannot read
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadFile(
-            f"{folder}: expected a model of sentence-transformers, Hugging Face or model2vec, got {reason}; "
-            "check that the folder is whole"
+            f"{folder}: expected a model of sentence-transformers, Hugging Face or model2vec, got "
+            f"{_reason(error)}; check that the folder is whole"
         ) from error
+
+
+def _vectors(model: Any, texts: Sequence[str], folder: Path) -> Matrix:
+    """The vectors (n, d) of some texts; BadFile for a model that cannot encode them."""
+    try:
+        found = model.encode([*texts], batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
+    except Exception as error:  # noqa: BLE001 - a tokenizer and weights that do not fit raise anything
+        raise BadFile(
+            f"{folder}: expected a model that encodes words, got {_reason(error)}; check that its tokenizer "
+            "and its weights are of one model"
+        ) from error
+    return np.asarray(found, np.float32)
+
+
+def _reason(error: Exception) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the bars and tables that transformers shows while it loads."""
+    shown: Any = import_module("transformers.utils.logging")
+    level, bars = shown.get_verbosity(), shown.is_progress_bar_enabled()
+    shown.set_verbosity(logging.CRITICAL)
+    shown.disable_progress_bar()
+    try:
+        yield
+    finally:
+        shown.set_verbosity(level)
+        if bars:
+            shown.enable_progress_bar()
+
+
+def _remove_others(cache: Path, names: Set[str]) -> None:
+    """Removes the encoded words of other vocabularies, templates and models: they are large."""
+    for path in cache.glob("*.npy"):
+        if path.name not in names:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _check_whole(folder: Path) -> None:
+    """Raise BadFile for a folder without a configuration, or with weights that are cut off."""
+    if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+        raise BadFile(
+            f"{folder}: expected a model of sentence-transformers, Hugging Face or model2vec, got a folder "
+            "without modules.json and config.json; check the path"
+        )
+    for path in sorted(folder.rglob("*.safetensors")):
+        tensor_names(path)
 
 
 def _check_harmless(folder: Path) -> None:
@@ -136,7 +207,8 @@ def _check_harmless(folder: Path) -> None:
                         "code of a folder; make vectors with the model yourself, for --encoder-emb"
                     )
     for path in sorted(folder.rglob("*")):
-        if path.suffix in PICKLED and not any(path.parent.glob("*.safetensors")):
+        openvino = path.with_suffix(".xml").exists()  # its .bin are numbers alone
+        if path.suffix in PICKLED and not openvino and not any(path.parent.glob("*.safetensors")):
             raise BadFile(
                 f"{path}: expected weights in safetensors, found a pickle, which could run code; convert the "
                 "model, or make vectors with it yourself, for --encoder-emb"

@@ -53,7 +53,8 @@ _TARGETS = (
 )  # fmt: skip
 _REGIONAL = re.compile(r"([A-Za-z]{2,3})[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})")  # fr-FR, fra_Latn
 _FILLERS = {"in", "the", "lang", "language", "text", "of"}
-_SCORES = {"score": "score", "weight": "score", "probability": "probability", "prob": "probability"}
+SCORES = ("score", "weight", "confidence", "similarity", "sim", "cosine")  # names of a column of scores
+_PROBABILITIES = ("probability", "prob")
 
 
 def stripped(cell: str) -> str:
@@ -191,13 +192,12 @@ def columns_of_header(cells: Sequence[str], languages: Languages | None) -> Colu
     pair = _chosen(named, wanted)
     if pair is None:
         return None
-    numbers = {
-        _SCORES[name]: place
-        for place, cell in enumerate(cells)
-        if (name := stripped(cell).casefold()) in _SCORES
-    }
-    ours = tuple(cells) == Entry._fields
-    return Columns(*pair, numbers.get("score"), numbers.get("probability"), named=True, ours=ours)
+    folded = [stripped(cell).casefold() for cell in cells]
+    score, probability = (
+        next((folded.index(name) for name in names if name in folded), None)
+        for names in (SCORES, _PROBABILITIES)
+    )
+    return Columns(*pair, score, probability, named=True, ours=tuple(cells) == Entry._fields)
 
 
 def _named(place: int, cell: str) -> _Name | None:
@@ -290,7 +290,7 @@ def _words(cells: Cells, columns: Columns, where: str) -> tuple[str, str] | None
     if not columns.named:
         while len(cells) > 2 and not cells[-1]:
             cells.pop()
-        if len(cells) > 3 or (len(cells) == 3 and _number(cells[2]) is None):
+        if len(cells) > 3 or (len(cells) == 3 and number_in(cells[2]) is None):
             raise BadFile(
                 f"{where}: expected two words, and at most a number after them, got {len(cells)} cells "
                 f"({' | '.join(cells)[:60]!r}); name the columns in a first row, such as source and target, "
@@ -318,13 +318,14 @@ def _numbers(cells: Cells, columns: Columns, where: str) -> tuple[float | None, 
 
 def read_number(cell: str, where: str) -> float:
     """The finite number in a cell, with a point or a decimal comma; BadFile for anything else."""
-    number = _number(cell)
+    number = number_in(cell)
     if number is None or not math.isfinite(number):
         raise BadFile(f"{where}: expected a finite number, got {cell[:60]!r}; correct it, or remove the row")
     return number
 
 
-def _number(cell: str) -> float | None:
+def number_in(cell: str) -> float | None:
+    """The number in a cell, perhaps in percent or with a decimal comma; None if it is none."""
     digits = cell.removesuffix("%")
     try:
         number = float(digits.replace(",", ".", 1) if "." not in digits else digits)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -38,8 +38,10 @@ from muse.files.dictionary_entries import (
 )
 from muse.files.dictionary_tables import (
     SAMPLE,
+    SCORES,
     columns_of_header,
     is_workbook,
+    number_in,
     object_rows,
     pairs_of_rows,
     stripped,
@@ -127,7 +129,8 @@ def _read_object(line: str, where: str) -> PairLine:
     if fields is None or not all(isinstance(word, str) for word in words):
         raise BadFile(f"{where}: expected a JSON object with source and target, got {line[:60]!r}; {_ADVICE}")
     pair, probability = _pair(words[0], words[1], where), _probability(fields.get("probability"), where)
-    return PairLine(pair, _record_score(fields.get("score"), where), probability)
+    score = next((fields[name] for name in SCORES if name in fields), None)
+    return PairLine(pair, _record_score(score, where), probability)
 
 
 def _pair(source: Any, target: Any, where: str) -> Pair:
@@ -188,27 +191,28 @@ def read_lexicon(
         for line in _entries(path, wanted, languages, form)
         if found.setdefault(line.pair, line).score != line.score
     ]
-    if differ and wanted == RATED:
+    if differ:
         log.warning(
-            "%s: %d pairs are repeated with another rating, the first counts; one is %r and %r",
-            path, len(differ), *differ[0],
+            "%s: %d pairs are repeated with another %s, the first counts; one is %r and %r",
+            path, len(differ), "rating" if wanted == RATED else "score", *differ[0],
         )  # fmt: skip
     if not found:
         raise BadFile(
             f"{path}: expected at least one pair of words, got only blank lines or a header; check the file"
         )
-    scores = _of_all(path, "score", [line.score for line in found.values()])
-    probabilities = _of_all(path, "probability", [line.probability for line in found.values()])
+    scores = _of_all(path, "score", {line.pair: line.score for line in found.values()})
+    probabilities = _of_all(path, "probability", {line.pair: line.probability for line in found.values()})
     return Lexicon(tuple(found), scores, probabilities)
 
 
-def _of_all(path: Path, name: str, numbers: Sequence[float | None]) -> tuple[float, ...] | None:
-    """The numbers, None if no pair has one; BadFile if only some have."""
-    known = tuple(number for number in numbers if number is not None)
+def _of_all(path: Path, name: str, numbers: Mapping[Pair, float | None]) -> tuple[float, ...] | None:
+    """The numbers of the pairs, None if no pair has one; BadFile if only some have."""
+    known = tuple(number for number in numbers.values() if number is not None)
     if known and len(known) < len(numbers):
+        without = next(pair for pair, number in numbers.items() if number is None)
         raise BadFile(
             f"{path}: expected a {name} for every pair or for none, got {len(known)} for {len(numbers)} "
-            "pairs; add the missing ones"
+            f"pairs; add the missing ones, such as that of {without[0]!r} and {without[1]!r}"
         )
     return known or None
 
@@ -513,11 +517,8 @@ def _are_numbers(fields: Sequence[str]) -> bool:
 
 def _score(field: str, where: str) -> float | None:
     """The number in a third field, None if it is a word; BadFile for nan and inf, which no score may be."""
-    try:
-        score = float(field)
-    except ValueError:
-        return None
-    if not math.isfinite(score):
+    score = number_in(field)
+    if score is not None and not math.isfinite(score):
         raise BadFile(
             f"{where}: expected a finite number as the third field, got {field!r}; correct it, or remove the "
             "line"

@@ -79,10 +79,16 @@ class MethodRecord:
 
 @dataclass(frozen=True)
 class SupervisionRecord:
-    """How a mapping was learned from the pairs of a dictionary, and the methods tried, in their order."""
+    """How a mapping was learned from pairs, mostly of a dictionary, and the methods tried, in their order."""
 
     fields: Mapping[str, Any]
     methods: tuple[MethodRecord, ...]
+
+    @property
+    def giver(self) -> str:
+        """What gave the pairs: a dictionary, an encoder or a program."""
+        others = {"encoder": "an encoder", "program": "a program"}
+        return others.get(str(self.fields.get("pairs_of")), "a dictionary")
 
     @property
     def tested(self) -> bool:

@@ -148,6 +148,8 @@ class AlignConfig:
     """The refinements of an initial mapping, in order, until it is aligned. None: the usual ones."""
     lexicon: Lexicon | None = None
     """The pairs of `dictionary`, once they are read."""
+    scored: Lexicon | None = None
+    """The pairs of `evidence`, once they are read."""
     hints: Lexicon | None = None
     """The surest pairs by an encoder or another program, which may be wrong, once they are found."""
     ranked: bool = True
@@ -226,7 +228,10 @@ class AlignConfig:
             "recipe": self.recipe,
             "joint": self.joint,
             "answers": self.answers,
-            "encoder": next(map(str, filter(None, (self.encoder, *self.encoder_emb, self.evidence))), None),
+            "encoder": self.encoder,
+            "encoder_template": None if self.encoder is None else self.encoder_template,
+            "encoder_emb": self.encoder_emb,
+            "evidence": self.evidence,
             "max_vocab": self.max_vocab,
             "lower": self.lower,
             "via": self.via,
@@ -240,7 +245,7 @@ class AlignConfig:
             self, into=None, src_emb=(), tgt_emb=None, via_emb=(), src_words=None, tgt_words=None,
             src_captions=None, tgt_captions=None, dictionary=None, dictionary_format=None, out=None,
             resume=False, force=False, command=(), answers="all", encoder=None, encoder_emb=(), evidence=None,
-            evidence_format=None, recipe=None, backend="auto",
+            evidence_format=None, scored=None, recipe=None, backend="auto",
         )  # fmt: skip
 
     @property

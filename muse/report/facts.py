@@ -43,7 +43,7 @@ REASONS = {
     Reason.ONLY: "no other was tried",
     Reason.CRITERION: "none was judged aligned, and it has the highest criterion",
     Reason.VERDICT: "none was judged aligned, and it has the best verdict",
-    Reason.PAIRS: "the pairs of the dictionary decided, as shown below",
+    Reason.PAIRS: "the pairs to learn from decided, as shown below",
     Reason.DETOUR: "the mapping over another language was judged better than the direct one",
 }
 SHOWN = 10  # of the surest, of the least sure, and drawn at random

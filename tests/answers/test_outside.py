@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from muse.answers.candidates import Candidates
-from muse.answers.choice import learn_answers
+from muse.answers.choice import ChosenAnswers, learn_answers
 from muse.answers.evidence import KnownPairs
 from muse.answers.model import read_elsewhere
 from muse.answers.outside import (
@@ -37,6 +37,27 @@ def test_pairs_are_ranked_by_their_scores() -> None:
     rows, columns = scores.candidates(np.array([0, 1]))
     assert rows.tolist() == [0, 0, 0]
     assert columns.tolist() == [1, 2, 3]
+
+
+def test_of_a_pair_that_is_given_again_the_highest_score_counts() -> None:
+    pairs, scores = np.array([[0, 0], [0, 1], [0, 0], [1, 1]]), np.array([0.1, 0.5, 0.9, 0.3])
+    found = OutsideScores.of_pairs(pairs, scores, (2, 2))
+    assert found.columns[:, :2].tolist() == [[0, 1], [1, -1]]
+    np.testing.assert_allclose(found.scores[0, :2] * 0.9, [0.9, 0.5], rtol=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1e-3, 100.0, 1e300])
+def test_scores_are_on_any_scale(factor: float) -> None:
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(40, size=(120, 2))
+    # Words with a single translation, whose lead has no second to be measured by, are the surest.
+    pairs = np.concatenate([pairs, np.stack([np.arange(40, 50)] * 2, axis=1)])
+    scores = rng.random(len(pairs))
+    one, other = (OutsideScores.of_pairs(pairs, scores * by, (50, 50)) for by in (1.0, factor))
+    np.testing.assert_array_equal(one.columns, other.columns)
+    np.testing.assert_array_equal(one.surest(), other.surest())
+    np.testing.assert_array_equal(one.cells(*pairs.T), other.cells(*pairs.T))
+    assert {*range(40, 50)} <= set(one.surest()[:, 0].tolist())
 
 
 def test_cells_of_what_is_unknown() -> None:
@@ -159,14 +180,17 @@ class Fixed(ComparableVectors):
         return np.asarray(self.scores[rows, columns], np.float32)
 
 
-def first_right(made: Made, outside: OutsideScores | None) -> tuple[float, float]:
+def chosen(made: Made, outside: OutsideScores | None) -> ChosenAnswers:
     given = KnownPairs(np.zeros((0, 2), np.int64), np.zeros(0), outside=outside)
     (found,) = learn_answers(
         made.words, made.rows, given,
         rng=np.random.default_rng(0), elsewhere=read_elsewhere(), both=False,
     )  # fmt: skip
-    share = found.report.decided.get("other sources", 0.0)
-    return float((found.answers.first() == made.gold).mean()), share
+    return found
+
+
+def right(found: ChosenAnswers, made: Made) -> float:
+    return float((found.answers.first() == made.gold).mean())
 
 
 def test_unseen_words_are_answered_without_the_scores() -> None:
@@ -193,9 +217,12 @@ def test_scores_that_know_help_and_others_do_no_harm() -> None:
     knows = unit(meaning + rng.standard_normal(meaning.shape)), np.empty_like(meaning, np.float32)
     knows[1][made.gold] = unit(meaning + rng.standard_normal(meaning.shape))
     noise = tuple(unit(rng.standard_normal((900, 30))) for _ in range(2))
-    alone, _ = first_right(made, None)
-    helped, share = first_right(made, OutsideScores.of_vectors(*knows))
-    unharmed, _ = first_right(made, OutsideScores.of_vectors(*noise))
-    assert helped > alone + 0.1
-    assert share > 0.05
-    assert unharmed > alone - 0.03
+    alone, helped, unharmed = (
+        chosen(made, None if rows is None else OutsideScores.of_vectors(*rows))
+        for rows in (None, knows, noise)
+    )
+    assert right(helped, made) > right(alone, made) + 0.1
+    assert helped.report.decided["other sources"] > 0.05
+    assert unharmed.report == alone.report
+    np.testing.assert_array_equal(unharmed.answers.columns, alone.answers.columns)
+    np.testing.assert_array_equal(unharmed.answers.probability, alone.answers.probability)

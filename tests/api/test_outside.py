@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,11 @@ import pytest
 import muse
 from muse import align
 from muse.answers.outside import OutsideScores
-from muse.api.inputs import hints, outside_scores
+from muse.api.inputs import hints, outside_scores, read_evidence
 from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.errors import BadFile, BadSetting, Contradiction, Mismatch
+from muse.lexicon import Lexicon
 from muse.progress import Progress
 from muse.vectors import Vectors
 from tests.support.command import Command
@@ -71,7 +74,8 @@ def test_vectors_of_an_encoder(options: dict[str, Any], made: Made, tmp_path: Pa
     assert report.learned["xx"].supervision is not None
     assert right(report.aligned, made) > 0.8
     manifest = muse.load_space(options["out"]).manifest
-    assert manifest["settings"]["encoder"] == str(files[0])
+    assert manifest["settings"]["encoder_emb"] == [*map(str, files)]
+    assert [one["path"] for one in manifest["inputs"]] == [*map(str, files)]
 
 
 @pytest.mark.slow
@@ -124,6 +128,7 @@ def test_hints_are_spelled_otherwise() -> None:
         ({"evidence": "pairs.txt", "evidence_format": "moses"}, BadSetting, "--evidence-format must be one"),
         ({"encoder": "nowhere"}, BadFile, "nowhere: expected the folder of a model"),
         ({"encoder": ".", "encoder_template": "word"}, BadSetting, "must contain {word}"),
+        ({"encoder_template": "the {word}"}, Contradiction, "got no encoder; give --encoder FOLDER"),
         ({"encoder_template": 3}, BadSetting, "encoder_template must be a string"),
         ({"encoder_emb": [3]}, BadSetting, "encoder_emb must be two paths"),
     ],
@@ -134,6 +139,43 @@ def test_refused(
     with pytest.raises(error, match=message):
         run(settings_of("xx", "yy", {**options, **given}))
     assert not options["out"].exists()
+
+
+def test_pairs_are_read_before_long_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("a few words\n" * 9)
+    (tmp_path / "pairs.txt").write_text("a b c d\n")
+    with pytest.raises(BadFile, match="pairs.txt:1: expected two words"):
+        align("xx", "yy", src_text="text", tgt_text="text", evidence="pairs.txt", quiet=True)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix) == ["pairs.txt"]
+
+
+@pytest.mark.parametrize(("swapped", "told"), [(True, "columns swapped"), (False, "pairs are of words")])
+def test_how_many_pairs_are_known_is_said(
+    made: Made, caplog: pytest.LogCaptureFixture, swapped: bool, told: str
+) -> None:
+    sides = [Vectors(name, words, rows) for name, words, rows in zip(("xx", "yy"), *made[:2], strict=True)]
+    words = [side.words for side in sides][:: -1 if swapped else 1]
+    pairs = Lexicon((*zip(words[0][:60], words[1][:60], strict=True), (made.words[0][0], made.words[1][1])))
+    config = replace(settings_of("xx", "yy", {"evidence": "pairs.txt"}), scored=pairs)
+    with caplog.at_level(logging.INFO):
+        outside_scores(config, *sides, device="cpu", progress=Progress(quiet=True))
+    assert told in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("value", "message"), [(0.0, "got none for any of its 700 words"), (1.0, "got the same vector for all")]
+)
+def test_vectors_of_an_encoder_that_say_nothing_are_refused(
+    options: dict[str, Any], made: Made, tmp_path: Path, value: float, message: str
+) -> None:
+    sides = [Vectors(name, words, rows) for name, words, rows in zip(("xx", "yy"), *made[:2], strict=True)]
+    known = dict.fromkeys((*made.words[0], *made.words[1]))
+    words = [*known] if value else [f"unknown{place}" for place in range(9)]
+    write_vec(tmp_path / "e.vec", Vectors("yy", words, np.ones((len(words), 4), np.float32)))
+    config = settings_of("xx", "yy", {**options, "encoder_emb": [tmp_path / "e.vec"] * 2})
+    with pytest.raises(Mismatch, match=message):
+        outside_scores(config, *sides, device="cpu", progress=Progress(quiet=True))
 
 
 def test_pairs_of_other_languages_are_refused(options: dict[str, Any], tmp_path: Path) -> None:
@@ -151,6 +193,7 @@ def test_the_format_of_pairs(options: dict[str, Any], made: Made, tmp_path: Path
     given["evidence"].write_text(f"{made.words[1][0]} {made.words[0][0]} 0.5\n")
     sides = [Vectors(name, words, rows) for name, words, rows in zip(("xx", "yy"), *made[:2], strict=True)]
     config = settings_of("xx", "yy", {**given, "evidence_format": "lex.f2e"})
+    config = replace(config, scored=read_evidence(given["evidence"], form="lex.f2e"))
     scores = outside_scores(config, *sides, device="cpu", progress=Progress(quiet=True))
     assert scores.surest().tolist() == [[0, 0]]
 
@@ -188,6 +231,22 @@ def test_unlabelled_vectors_have_no_words_to_encode(tmp_path: Path) -> None:
             "a", "b", src_emb=rows, tgt_emb=rows, dictionary=tmp_path / "pairs.txt",
             evidence=tmp_path / "pairs.txt", out=tmp_path / "space",
         )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_space_is_not_replaced_where_other_pairs_help(
+    options: dict[str, Any], made: Made, tmp_path: Path
+) -> None:
+    lines = [f"{made.words[0][i]}\t{made.words[1][made.gold[i]]}\t0.9\n" for i in range(200)]
+    (tmp_path / "a.tsv").write_text("".join(lines))
+    options |= {"answers": "csls", "refine": False}
+    run(settings_of("xx", "yy", {**options, "evidence": tmp_path / "a.tsv"}))
+    assert muse.load_space(options["out"]).manifest["supervision"]["pairs_of"] == "program"
+    (tmp_path / "copy.tsv").write_text("".join(lines))
+    run(settings_of("xx", "yy", {**options, "evidence": tmp_path / "copy.tsv"}))
+    (tmp_path / "a.tsv").write_text("".join(lines[1:]))
+    with pytest.raises(BadSetting, match="made otherwise: another --dictionary"):
+        run(settings_of("xx", "yy", {**options, "evidence": tmp_path / "a.tsv"}))
 
 
 @pytest.mark.slow  # for the library, which takes seconds to import

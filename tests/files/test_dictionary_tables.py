@@ -147,6 +147,21 @@ def test_numbers_of_tables(tmp_path: Path) -> None:
     assert read(tmp_path, ours) == Lexicon((("roi", "king / kings"),), (1.5,), (0.5,))
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "word\tmeaning\tconfidence\nroi\tking\t0.9\n",
+        "source,target,similarity\nroi,king,0.9\n",
+        '{"source": "roi", "target": "king", "confidence": 0.9}\n',
+        "roi\tking\t90%\n",
+        "source\ttarget\tcosine\nroi\tking\t90%\n",
+    ],
+)
+def test_scores_by_other_names(tmp_path: Path, content: str) -> None:
+    (tmp_path / "pairs").write_text(content, encoding="utf-8")
+    assert read_lexicon(tmp_path / "pairs").scores == (0.9,)
+
+
 def test_a_cell_of_several_lines(tmp_path: Path) -> None:
     table = io.StringIO()
     csv.writer(table).writerows([["roi", "king\nkings"], ['dit "il"', "said, he"], ["chat", "cat"]])

@@ -64,7 +64,10 @@ def test_scores(tmp_path: Path) -> None:
         ("a\tb\t1\na\tc\tnan\n", [":2: expected a finite number as the third field, got 'nan'"]),
         ("a\tb\t-inf\n", [":1: expected a finite number as the third field, got '-inf'"]),
         ("a\tb\t1\t2\n", [":1: expected two words, got 4 fields"]),
-        ("a\tb\t1\nc\td\n", ["expected a score for every pair or for none, got 1 for 2"]),
+        (
+            "a\tb\t1\nc\td\n",
+            ["expected a score for every pair or for none, got 1 for 2", "such as that of 'c' and 'd'"],
+        ),
         (b"cat chat\n\xe9t\xe9 summer\n", [":2: expected UTF-8, got the byte 0xe9"]),
         ("", ["expected content, got an empty file"]),
         ("\n \n", ["expected at least one pair of words, got only blank lines"]),

@@ -432,6 +432,15 @@ def test_what_was_learned_from_a_dictionary_is_shown(muse: Command, tmp_path: Pa
 
 
 @pytest.mark.slow
+def test_what_gave_the_pairs_is_shown(muse: Command, tmp_path: Path) -> None:
+    space = with_history(tmp_path, supervision={**SUPERVISION, "pairs_of": "program"}, method="hints")
+    assert muse("report", space, "-q").code == 0
+    text = " ".join(page_of(tmp_path / "fr-en.html").text.split())
+    assert "Learned from 4,321 pairs of a program" in text
+    assert "of a dictionary" not in text
+
+
+@pytest.mark.slow
 def test_what_align_learns_from_pairs_is_what_a_report_shows(muse: Command, tmp_path: Path) -> None:
     source, target, _ = raw_pair()
     files = [write_vec(tmp_path / f"{side.language}.vec", side) for side in (source, target)]
@@ -451,7 +460,7 @@ def test_what_align_learns_from_pairs_is_what_a_report_shows(muse: Command, tmp_
 def test_a_space_without_a_dictionary_says_nothing_of_one(reported: tuple[Path, Any]) -> None:
     folder, told = reported
     text = page_of(folder / "page.html").text
-    assert "Learning from the dictionary" not in text
+    assert "Learning from the pairs" not in text
     assert "would be chance" not in text
     assert "No dictionary was used" in text
     assert not {"supervision", "languages"} & set(told)
@@ -487,7 +496,7 @@ def test_the_method_of_the_pairs_is_the_one_chosen_though_another_was_judged_ali
         supervision=SUPERVISION, method="dictionary:procrustes", candidates=tried, reason="pairs"
     )
     assert [candidate.chosen for candidate in record.candidates] == [False, True]
-    assert "pairs of the dictionary" in why_chosen(record)
+    assert "pairs to learn from" in why_chosen(record)
 
 
 def test_pairs_that_allow_no_test_do_not_carry_the_verdict() -> None:
