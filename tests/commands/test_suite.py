@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from tests.support.command import Command, refused
+from tests.support.command import Command, refused, tree
 from tests.support.parallel import toy_space, toy_text
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -60,5 +60,11 @@ def test_mistakes(muse: Command, files: Path) -> None:
     refused(muse(*start, "--src", "fr"), "expected files of MR, CR")
     refused(muse(*start, "--picture", files), "expected the name of a file, got a folder")
     refused(muse(*start[:4], files / "none"), "expected a folder of test sets")
-    refused(muse(*start, "--picture", files / "suite" / "CR.tsv", "--tasks", "CR", "--encoder", "bad"), "bad")
-    assert (files / "suite" / "CR.tsv").read_text().count("\t") == 60
+
+
+@pytest.mark.parametrize("name", ["suite/CR.tsv", "suite/new.svg", "space/../suite/deep/new.svg"])
+def test_nothing_is_written_among_the_test_data(muse: Command, files: Path, name: str) -> None:
+    before = tree(files)
+    start: list[object] = ["evaluate", "sentences", files / "space", "--suite", files / "suite"]
+    refused(muse(*start, "--picture", files / name), "--picture must be outside --suite")
+    assert tree(files) == before
