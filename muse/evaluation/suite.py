@@ -180,7 +180,7 @@ def _accuracy(
 ) -> TaskScore:
     truth, found = both
     low, high = bootstrap_interval(truth == found, rng)
-    majority = 100 * float(np.bincount(truth[truth >= 0]).max()) / len(truth)
+    majority = 100 * float(np.bincount(truth[truth >= 0], minlength=1).max()) / len(truth)
     more = {"macro_f1": macro_f1(truth, found), "majority": majority}
     return TaskScore(
         task.name, ACCURACY, accuracy(truth, found), (low, high), task.scored, len(truth), *counts, more

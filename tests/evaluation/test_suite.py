@@ -127,6 +127,8 @@ def test_a_class_that_was_not_learned_is_wrong() -> None:
     train, test = labelled("train", 60), labelled("test", 40)
     other = test._replace(labels=("maybe",) * 10 + test.labels[10:])
     assert scored(GIVEN, train=train, test=other).value <= 75
+    none = scored(GIVEN, train=train, test=test._replace(labels=("maybe",) * 40))
+    assert (none.value, none.more["majority"]) == (0, 0)
     with pytest.raises(Mismatch, match=r"X.tsv: a classifier needs at least two classes, got 1"):
         scored(GIVEN, train=train._replace(labels=("no",) * 60), test=test)
 
