@@ -40,7 +40,7 @@ def is_terminal() -> bool:
 
 
 def check_outputs(options: dict[str, Any]) -> None:
-    """Raise BadSetting if an output is an input or another output, is among test data, or destroys a folder."""
+    """Raise BadSetting if an output is an input, among inputs or another output, or destroys a space."""
     from muse.errors import BadSetting
 
     given = list(_paths(options))
