@@ -30,15 +30,19 @@ def check_suite_options(options: dict[str, Any]) -> None:
             raise click.UsageError(f"{idle[0]} needs --suite FOLDER.")
     elif idle := given(*ALONE):
         raise click.UsageError(f"{idle[0]} is for retrieval; leave it out, or leave out --suite.")
+    elif options["out"] is not None and options["out"].suffix.lower() != ".svg":
+        raise click.UsageError(
+            f"--picture is an SVG: its name must end in .svg, got {options['out'].name!r}."
+        )
 
 
 def suite_report(space: Path, options: dict[str, Any]) -> Report:
     """The figures of every task of the folder, and the lines to print; writes the picture."""
     from muse.evaluation.classifier import require_sklearn
     from muse.evaluation.score import gold_name, space_signature
-    from muse.evaluation.suite import SuiteConfig, evaluate_suite, means
+    from muse.evaluation.suite import SuiteConfig, check_tasks, evaluate_suite, means
     from muse.files.space_folder import with_checksum
-    from muse.files.suite_folder import ENGLISH, TASKS, read_suite
+    from muse.files.suite_folder import ENGLISH, TASKS, read_suite, tasks_of
     from muse.files.writing import check_place, replaced
 
     require_sklearn()
@@ -46,24 +50,27 @@ def suite_report(space: Path, options: dict[str, Any]) -> Report:
         check_place(options["out"])
     names, language = _names(options["tasks"], TASKS), options["source"] or ENGLISH
     tasks = read_suite(options["suite"], language, names)
-    loaded = open_space(space, "cpu", options["quiet"])
+    config = SuiteConfig(folds=options["folds"], seed=options["seed"])
+    check_tasks(tasks, config)  # before the space is read, which may take long
+    loaded = open_space(space, options["device"], options["quiet"])
     loaded.side(language)
     encoder = open_encoder(loaded, options)
-    gold = "+".join(gold_name(path) for task in tasks for path in task.files)
+    gold = "+".join(gold_name(path) for task in tasks for part in task.files.values() for path in part)
     signature = space_signature(
         loaded, language, language, retrieval="suite",
         gold=with_checksum(options["suite"].resolve().name, hashlib.sha256(gold.encode()).hexdigest()),
         more=(*made_by(encoder, options), f"folds:{options['folds']}", f"drawn:{options['seed']}"),
     )  # fmt: skip
     scores = evaluate_suite(
-        tasks, lambda sentences: encoded(encoder, sentences, language, loaded.progress),
-        SuiteConfig(folds=options["folds"], seed=options["seed"]), loaded.progress,
+        tasks, lambda sentences: encoded(encoder, sentences, language, loaded.progress), config,
+        loaded.progress,
     )  # fmt: skip
     if options["out"] is not None:
         with replaced(options["out"]) as stream:
             stream.write(drawn(scores, str(signature)).encode("utf-8", "replace"))
     found = means(scores)
-    missing = [name for name in names if name not in {task.name for task in tasks}]
+    possible = tasks_of(language)
+    missing = [name for name in names or possible if name not in {task.name for task in tasks}]
     fields = {
         "tasks": {score.name: score.as_json() for score in scores}, "means": found, "missing": missing,
         "language": language, "folds": options["folds"], "signature": str(signature),
@@ -71,17 +78,19 @@ def suite_report(space: Path, options: dict[str, Any]) -> Report:
     lines = [str(score) for score in scores]
     lines += [f"mean {measure} = {value:.1f}" for measure, value in found.items()]
     lines += [f"not in the folder: {', '.join(missing)}"] if missing else []
+    alone = [name for name in TASKS if name not in possible]
+    lines += [f"in English alone: {', '.join(alone)}"] if alone else []
     return fields, [*lines, str(signature)]
 
 
-def _names(text: str | None, known: Sequence[str]) -> list[str]:
-    """The tasks of a list with commas, in the order of all; a UsageError for another name."""
+def _names(text: str | None, known: Sequence[str]) -> list[str] | None:
+    """The tasks of a list with commas, in the order of all, None without one; UsageError for another name."""
     if text is None:
-        return list(known)
+        return None
     asked = {name.strip().casefold() for name in text.split(",")}
     if unknown := asked - {name.casefold() for name in known}:
         raise click.UsageError(
-            f"--tasks must be some of {', '.join(known)}; got {', '.join(sorted(unknown))}."
+            f"--tasks must be some of {', '.join(known)}; got {', '.join(map(repr, sorted(unknown)))}."
         )
     return [name for name in known if name.casefold() in asked]
 

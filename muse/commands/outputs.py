@@ -20,6 +20,7 @@ from muse.progress import printable
 OUTPUTS = {"out", "save", "model", "folder"}  # parameters that name what is written
 LONGEST_NAME, LONGEST_PATH = 200, 3_800  # bytes; systems take 255 and 4,096
 GROWS = {"into"}  # an input that may be replaced by what is made of it
+READ_FROM = {"suite"}  # folders of a user's own files, of which any may be read
 
 
 def echo(text: object, *, end: str = "\n") -> None:
@@ -39,16 +40,18 @@ def is_terminal() -> bool:
 
 
 def check_outputs(options: dict[str, Any]) -> None:
-    """Raise BadSetting if an output is an input or another output, or destroys a saved folder."""
+    """Raise BadSetting if an output is an input, among inputs or another output, or destroys a space."""
     from muse.errors import BadSetting
 
     given = list(_paths(options))
     _check_distinct([(option, path) for option, name, path in given if name in OUTPUTS])
     inputs = [(option, path) for option, name, path in given if name not in OUTPUTS | GROWS]
+    folders = [(option, path) for option, name, path in given if name in READ_FROM]
     for written, name, out in given:
         if name not in OUTPUTS:
             continue
         _check_name(written, out)
+        _check_beside(written, out, folders)
         for option, path in inputs:
             if _is_same(out, path):
                 raise BadSetting(
@@ -78,6 +81,18 @@ def _check_distinct(outputs: list[tuple[str, Path]]) -> None:
     for (first, out), (second, path) in combinations(outputs, 2):
         if _is_same(out, path):
             raise BadSetting(f"{out}: {first} and {second} need different names; choose another {second}")
+
+
+def _check_beside(written: str, out: Path, folders: list[tuple[str, Path]]) -> None:
+    # Which files of such a folder are read is known only later, and what is not read today is data too.
+    from muse.errors import BadSetting
+
+    for option, folder in folders:
+        if folder.resolve() in out.resolve().parents:
+            raise BadSetting(
+                f"{out}: {written} must be outside {option} {folder}, whose files are read; choose another "
+                f"{written}"
+            )
 
 
 def _check_name(written: str, out: Path) -> None:

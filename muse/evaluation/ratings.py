@@ -38,6 +38,7 @@ AT_ONCE = 2_000_000  # pairs drawn: of 20,000, 100 samples
 STRENGTHS = (0.0001, 0.001, 0.01, 0.1, 1.0)  # C, the inverse of the L2 penalty
 FEWEST_TRAINING_PAIRS = 25  # training pairs
 HELD_OUT = 5  # one in five training pairs chooses the strength
+_ROUNDING = 1e-6  # rows are of float32: differences below that are of rounding
 
 Values = NDArray[np.float64]
 
@@ -79,7 +80,7 @@ def evaluate_similarity(
     rows = rated.located(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
     x, y = space.tensor(source)[rows[:, 0]], space.tensor(target)[rows[:, 1]]
     cosines = (x * y).sum(dim=1).to(torch.float64).cpu().numpy()  # (p,)
-    if not np.ptp(cosines):
+    if _is_constant(cosines):
         raise Mismatch("a correlation needs cosines that differ, got the same for all pairs; check the space")
     coverage = len(rows) / len(rated)
     signature = space_signature(
@@ -119,21 +120,44 @@ def correlation_interval(
     `drawn` (samples, p) has the pairs of each sample. Samples with a constant side have no correlation
     and are left out.
     """
+    found = _sampled(cosines, ratings, drawn, ranks=ranks)
+    return percentile_interval(found[~np.isnan(found)])
+
+
+def mean_interval(sets: Sequence[tuple[Values, Values]], rng: np.random.Generator) -> Interval:
+    """The 95 % percentile bootstrap interval of the mean of Pearson's correlations, each of (p,) and (p,).
+
+    Every set is resampled in each sample; samples with a constant side in a set are left out.
+    """
+    means = np.zeros(SAMPLES)
+    for found, ratings in sets:
+        drawn = rng.integers(len(ratings), size=(SAMPLES, len(ratings)))
+        means += _sampled(found, ratings, drawn, ranks=False) / len(sets)
+    return percentile_interval(means[~np.isnan(means)])
+
+
+def _sampled(cosines: Values, ratings: Values, drawn: NDArray[np.int64], *, ranks: bool) -> Values:
+    """The correlation (s,) of each sample of pairs drawn (s, p)."""
     # Each pair drawn takes about 75 bytes until its sample is done.
     parts = np.array_split(drawn, min(len(drawn), 1 + drawn.size // AT_ONCE))
-    found = [_correlations(cosines[part], ratings[part], ranks=ranks) for part in parts]
-    return percentile_interval(np.concatenate(found))
+    return np.concatenate([_correlations(cosines[part], ratings[part], ranks=ranks) for part in parts])
 
 
 def _correlations(x: Values, y: Values, *, ranks: bool) -> Values:
-    """The correlation (s,) of each sample (s, p) and (s, p) in which neither side is constant."""
+    """The correlation (s,) of each sample (s, p) and (s, p); nan where a side is constant."""
+    found: Values = np.full(len(x), np.nan)
     varied = np.ptp(x, axis=1).astype(bool) & np.ptp(y, axis=1).astype(bool)
     x, y = x[varied], y[varied]
     if ranks:
         x, y = scipy.stats.rankdata(x, axis=1), scipy.stats.rankdata(y, axis=1)
     x, y = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
-    found: Values = (x * y).sum(axis=1) / np.sqrt(np.square(x).sum(axis=1) * np.square(y).sum(axis=1))
+    found[varied] = (x * y).sum(axis=1) / np.sqrt(np.square(x).sum(axis=1) * np.square(y).sum(axis=1))
     return found
+
+
+def _is_constant(values: Values) -> bool:
+    """Whether values (p,) are the same but for rounding."""
+    return bool(np.ptp(values) <= _ROUNDING * max(1.0, float(np.abs(values).max())))
 
 
 def _ratings(space: AlignedSpace, rated: Lexicon, source: str, target: str) -> Values:
@@ -225,12 +249,17 @@ def correlated(
 
     Mismatch if all pairs got the same, as they do where no word is known.
     """
-    if not np.ptp(found):
+    check_similarities(found)
+    return StsScore(*correlations(found, ratings, rng), len(ratings), empty, signature)
+
+
+def check_similarities(found: Values) -> None:
+    """Mismatch if what was found (p,) for pairs is the same for all, but for rounding."""
+    if _is_constant(found):
         raise Mismatch(
             f"a correlation needs similarities that differ, got {found[0]:.3g} for all {len(found)} pairs; "
             "check that --src is the language of the sentences"
         )
-    return StsScore(*correlations(found, ratings, rng), len(ratings), empty, signature)
 
 
 def empty_pairs(first: Matrix, second: Matrix) -> int:
@@ -288,7 +317,7 @@ def _agreement(x: Values, ratings: Values, held_out: NDArray[np.bool_]) -> list[
     if not (np.ptp(ratings[held_out]) and np.ptp(ratings[~held_out])):
         return [-1.0] * len(STRENGTHS)
     found = _predicted(x[~held_out], ratings[~held_out], x[held_out], STRENGTHS)
-    return [pearson(one, ratings[held_out]) if np.ptp(one) else -1.0 for one in found]
+    return [-1.0 if _is_constant(one) else pearson(one, ratings[held_out]) for one in found]
 
 
 def _predicted(x: Values, ratings: Values, other: Values, strengths: Sequence[float]) -> Values:

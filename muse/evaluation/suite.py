@@ -4,22 +4,27 @@ The protocols of SentEval (Conneau & Kiela, 2018), as Conneau's thesis (2019, se
 compare with it use them:
 
 * folds: accuracy of a logistic regression, by nested cross-validation (MR, CR, SUBJ, MPQA);
-* given: accuracy on the test part. The dev part chooses the strength of the regularisation (SST-2, MRPC,
-  SICK-E); without one, cross-validation of the train part does (TREC);
+* given: accuracy on the test part. The dev part chooses the strength of the regularisation (SST-2, SICK-E,
+  MRPC); without one, cross-validation of the train part does (TREC);
 * regression: Pearson's correlation of a regression learned from the train part (SICK-R, STS-B);
 * cosine: the mean of the sets' Pearson's correlations of cosines with ratings; nothing is learned (STS).
 
 Of a pair (u, v) a classifier sees |u - v| and u * v.
+
+MRPC with a dev part is not by SentEval's protocol: there all 4,076 training pairs are learned from, their
+cross-validation chooses, and the F1 of the class of paraphrases is reported beside the accuracy; here the
+classifier learns from the train part alone and the F1 is the mean over both classes. SentEval's own files of
+MRPC have no dev part: of them all is as there, but for the F1.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.classifier import (
@@ -33,9 +38,22 @@ from muse.evaluation.classifier import (
     folds,
     macro_f1,
 )
-from muse.evaluation.ratings import RatedRows, cosines, empty_pairs, evaluate_relatedness, evaluate_sts
+from muse.evaluation.ratings import (
+    FEWEST,
+    FEWEST_TRAINING_PAIRS,
+    RatedRows,
+    Values,
+    check_similarities,
+    cosines,
+    empty_pairs,
+    evaluate_relatedness,
+    evaluate_sts,
+    mean_interval,
+    pearson,
+    spearman,
+)
 from muse.evaluation.score import Interval, Signature, bootstrap_interval
-from muse.files.suite_folder import COSINE, FOLDS, REGRESSION, SuitePart, SuiteTask
+from muse.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, SuitePart, SuiteTask
 from muse.progress import Progress
 from muse.vectors import Matrix
 
@@ -94,15 +112,68 @@ def evaluate_suite(
 ) -> list[TaskScore]:
     """The score of each task; `encode` makes the rows (s, d) of sentences.
 
-    Each task draws by itself, so that its score does not depend on which others there are.
+    Each task draws by itself, so that its score does not depend on which others there are. Raise Mismatch as
+    `check_tasks` does, before anything is encoded; and, naming the task, where all pairs are equally similar.
     """
+    check_tasks(tasks, config)
     found = []
     with progress.stage("suite", len(tasks), "tasks") as tick:
         for done, task in enumerate(tasks, 1):
             rng = np.random.default_rng([config.seed, *task.name.encode()])
-            found.append(_SCORED.get(task.scored, _given)(task, _Encoded(task, encode), config, rng))
+            try:
+                found.append(_SCORED.get(task.scored, _given)(task, _Encoded(task, encode), config, rng))
+            except Mismatch as error:
+                raise Mismatch(f"{task.name}: {error}") from error
             tick(done)
     return found
+
+
+def check_tasks(tasks: Sequence[SuiteTask], config: SuiteConfig) -> None:
+    """Raise Mismatch, naming the file, for a task that cannot be scored whatever the encoder is.
+
+    That is one with a single class, or with a class of fewer sentences than folds; with too few rated pairs,
+    or with the same rating for all.
+    """
+    for task in tasks:
+        if task.scored in (FOLDS, GIVEN):
+            learned = "all" if task.scored == FOLDS else "train"
+            _check_classes(task, learned, 1 if "dev" in task.parts else config.folds)
+            continue
+        for name in task.parts:
+            _check_rated(task, name, FEWEST_TRAINING_PAIRS if name == "train" else FEWEST)
+
+
+def _check_classes(task: SuiteTask, part: str, least: int) -> None:
+    counts, where = Counter(task.parts[part].labels), _named(task, part)
+    if len(counts) < 2:
+        raise Mismatch(
+            f"{where}: a classifier needs at least two classes, got {len(counts)} of {task.name}; check the "
+            "file"
+        )
+    label, fewest = min(counts.items(), key=lambda one: one[1])
+    if fewest < least:
+        raise Mismatch(
+            f"{where}: {least} folds of {task.name} need at least {least} sentences of each class, got "
+            f"{fewest} of {label}; give more, or fewer --folds"
+        )
+
+
+def _check_rated(task: SuiteTask, part: str, least: int) -> None:
+    ratings, where = task.parts[part].ratings, _named(task, part)
+    if len(ratings) < least:
+        raise Mismatch(
+            f"{where}: {task.name} needs at least {least} rated pairs here, got {len(ratings)}; give more"
+        )
+    if len(set(ratings)) < 2:
+        raise Mismatch(
+            f"{where}: a correlation needs ratings that differ, got {ratings[0]:g} for all pairs of "
+            f"{task.name}; check the file"
+        )
+
+
+def _named(task: SuiteTask, part: str) -> str:
+    """The files of a part, for a message."""
+    return " and ".join(map(str, task.files[part]))
 
 
 def means(scores: Sequence[TaskScore]) -> dict[str, float]:
@@ -166,10 +237,8 @@ def _given(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.
 
 
 def _coded(task: SuiteTask, names: Sequence[str]) -> Iterator[Labels]:
-    """The labels of these parts as numbers; Mismatch if there is one class alone."""
+    """The labels of these parts as numbers of the classes of the first."""
     classes = {label: place for place, label in enumerate(sorted(set(task.parts[names[0]].labels)))}
-    if len(classes) < 2:
-        raise Mismatch(f"{task.files[0]}: a classifier needs at least two classes, got {len(classes)}")
     for name in names:
         # A class that was not learned is never found.
         yield np.array([classes.get(label, -1) for label in task.parts[name].labels], np.int64)
@@ -180,7 +249,7 @@ def _accuracy(
 ) -> TaskScore:
     truth, found = both
     low, high = bootstrap_interval(truth == found, rng)
-    majority = 100 * float(np.bincount(truth[truth >= 0]).max()) / len(truth)
+    majority = 100 * float(np.bincount(truth[truth >= 0], minlength=1).max()) / len(truth)
     more = {"macro_f1": macro_f1(truth, found), "majority": majority}
     return TaskScore(
         task.name, ACCURACY, accuracy(truth, found), (low, high), task.scored, len(truth), *counts, more
@@ -208,29 +277,28 @@ def _rated(part: SuitePart, rows: _Encoded) -> RatedRows:
 
 
 def _cosine(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
-    sets = {name: _rated(part, rows) for name, part in task.parts.items()}
-    scores = {name: evaluate_sts(*rated, NOTHING, rng=rng) for name, rated in sets.items()}
-    pearsons = np.array([one.pearson for one in scores.values()])
-    # The sets are independent: the variance of their mean is the sum of theirs over their number squared.
-    halves = np.array([np.subtract(*one.pearson_ci95[::-1]) / 2 for one in scores.values()])
-    value, half = float(pearsons.mean()), float(np.sqrt(np.square(halves).sum()) / len(halves))
-    together = np.concatenate([cosines(one.first, one.second) for one in sets.values()])
+    sets = {name: _similarities(task, name, rows) for name in task.parts}
+    pearsons = {name: 100 * pearson(*both) for name, both in sets.items()}
+    low, high = mean_interval(list(sets.values()), rng)
+    together = [np.concatenate(side) for side in zip(*sets.values(), strict=True)]
     more = {
-        "spearman": 100 * float(np.mean([one.spearman for one in scores.values()])),
-        "all_pairs": 100 * _correlation(together, np.concatenate([one.ratings for one in sets.values()])),
-        **{f"set_{name}": 100 * one.pearson for name, one in scores.items()},
+        "spearman": 100 * float(np.mean([spearman(*both) for both in sets.values()])),
+        "all_pairs": 100 * pearson(*together),
+        **{f"set_{name}": value for name, value in pearsons.items()},
     }
-    tested, empty = (
-        sum(values) for values in zip(*((one.pairs, one.empty) for one in scores.values()), strict=True)
-    )
+    empty = sum(rows.empty(part) for part in task.parts.values())
     return TaskScore(
-        task.name, PEARSON, 100 * value, (100 * (value - half), 100 * (value + half)), COSINE, tested, 0,
-        empty, more,
+        task.name, PEARSON, float(np.mean(list(pearsons.values()))), (100 * low, 100 * high), COSINE,
+        len(together[0]), 0, empty, more,
     )  # fmt: skip
 
 
-def _correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    return float(np.corrcoef(x, y)[0, 1])
+def _similarities(task: SuiteTask, part: str, rows: _Encoded) -> tuple[Values, Values]:
+    """The cosines (p,) and the ratings (p,) of a set; Mismatch if all cosines are the same."""
+    rated = _rated(task.parts[part], rows)
+    found = cosines(rated.first, rated.second)
+    check_similarities(found)
+    return found, rated.ratings
 
 
 _SCORED = {FOLDS: _by_folds, REGRESSION: _regression, COSINE: _cosine}

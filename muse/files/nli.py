@@ -123,7 +123,8 @@ class _Shared(NamedTuple):
 
 def _check_parts(path: Path | str, rows: Sequence[_Row]) -> None:
     """Raise BadFile where parts by number share sentences; warn where parts that the file names do."""
-    found = _shared(rows, "test") or _shared(rows, "dev")
+    among = (("test", "train"), ("dev", "train"), ("test", "dev"))
+    found = next((one for part, other in among if (one := _shared(rows, part, other)) is not None), None)
     if found is None:
         return
     if all(row.given for row in rows):
@@ -135,19 +136,29 @@ def _check_parts(path: Path | str, rows: Sequence[_Row]) -> None:
     )
 
 
-def _shared(rows: Sequence[_Row], part: str) -> _Shared | None:
-    """What a part shares with the train part, None if nothing; case and spaces make no difference."""
-    found: dict[str, dict[str, tuple[int, str]]] = {part: {}, "train": {}}  # by part and bare sentence
+def bare(sentence: str) -> str:
+    """A sentence without what does not make it another: case, spaces and a final full stop.
+
+    >>> bare("A dog  runs .")
+    'a dog runs'
+    """
+    found = " ".join(sentence.casefold().split())
+    return found.rstrip(" .") or found
+
+
+def _shared(rows: Sequence[_Row], part: str, other_part: str) -> _Shared | None:
+    """What a part shares with another, None if nothing; what `bare` leaves out makes no difference."""
+    found: dict[str, dict[str, tuple[int, str]]] = {part: {}, other_part: {}}  # by part and bare sentence
     for row in rows:
         if row.label is not None and row.part in found:
             for sentence in (row.premise, row.hypothesis):
-                found[row.part].setdefault(" ".join(sentence.casefold().split()), (row.line, sentence))
-    own, other = found[part], found["train"]
-    both = [bare for bare in own if bare in other]
+                found[row.part].setdefault(bare(sentence), (row.line, sentence))
+    own, other = found[part], found[other_part]
+    both = [one for one in own if one in other]
     if not both:
         return None
     line, sentence = own[both[0]]
-    return _Shared(part, "train", len(both), len(own), sentence, (line, other[both[0]][0]))
+    return _Shared(part, other_part, len(both), len(own), sentence, (line, other[both[0]][0]))
 
 
 def _check_same_rows(translation: tuple[Path, list[_Row]], original: tuple[Path, list[_Row]]) -> None:
@@ -195,6 +206,8 @@ def _rows(path: Path | str) -> list[_Row]:
             raise BadFile(
                 f"{where}: expected {len(header)} columns as in line 1, got {len(fields)}; correct the line"
             )
+        if not (fields[places["premise"]].strip() or fields[places["hypothesis"]].strip()):
+            raise BadFile(f"{where}: expected two sentences, got two empty ones; correct the line")
         given = fields[places["label"]].strip()
         named = _named(header, fields), fields[places["premise"]], fields[places["hypothesis"]]
         label = given.lower()

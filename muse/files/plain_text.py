@@ -105,11 +105,14 @@ class Stream(Protocol):
         """Up to `size` bytes, none only at the end."""
 
 
-def read_lines(path: Path | str) -> Iterator[str]:
-    """The lines of a text file, compressed or not, without line ends."""
+def read_lines(path: Path | str, encoding: str | None = None) -> Iterator[str]:
+    """The lines of a text file, compressed or not, without line ends.
+
+    The encoding is that of its byte order mark, else the one given, else UTF-8; BadFile where it is not.
+    """
     path = Path(path)
     with open_source(path) as source:
-        for block in _blocks(source.read, str(path)):
+        for block in _blocks(source.read, str(path), encoding):
             yield from block
 
 
@@ -124,9 +127,9 @@ def lines_of(data: bytes, name: str, number: int) -> list[str]:
     return [decoded_line(line, name, place) for place, line in enumerate(lines, number)]
 
 
-def _blocks(read: Read, name: str) -> Iterator[list[str]]:
+def _blocks(read: Read, name: str, otherwise: str | None = None) -> Iterator[list[str]]:
     number, begun = 1, [read(BLOCK)]
-    encoding = marked_encoding(begun[0])
+    encoding = marked_encoding(begun[0]) or otherwise
     whole = as_utf8(lambda size: begun.pop() if begun else read(size), encoding, name)
     for lines in blocks_of_lines(whole, name):
         if number == 1:

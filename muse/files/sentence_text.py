@@ -167,28 +167,34 @@ def read_aligned(*paths: Path | str) -> list[list[str]]:
     return texts
 
 
-def read_rated_sentences(path: Path | str) -> RatedSentences:
-    """The rows `sentence,sentence,rating` of a .csv or .tsv file without a header."""
+def read_rated_sentences(
+    path: Path | str, ratings: tuple[float, float] = (-math.inf, math.inf)
+) -> RatedSentences:
+    """The rows `sentence,sentence,rating` of a .csv or .tsv file without a header.
+
+    Raise BadFile, naming the line, for one of other columns, and for a rating that is no number from the
+    first to the second of `ratings`.
+    """
     path = Path(path)
     tabs = ".tsv" in path.suffixes
     style = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if tabs else {"delimiter": ",", "strict": True}
     rows = csv.reader((f"{line}\n" for line in read_lines(path)), **style)  # type: ignore[arg-type]
-    first, second, ratings = [], [], []
+    first, second, found = [], [], []
     try:
         for fields in rows:
             if fields:
                 where = f"{path}:{rows.line_num}"
-                ratings.append(_rating(fields, where))
+                found.append(_rating(fields, where, ratings))
                 first.append(fields[0])
                 second.append(fields[1])
     except csv.Error as error:
         raise BadFile(f"{path}:{rows.line_num}: expected comma-separated values, got {error}") from error
-    if not ratings:
+    if not found:
         raise BadFile(f"{path}: expected sentence, sentence and rating, got empty lines; check its name")
-    return RatedSentences(tuple(first), tuple(second), tuple(ratings))
+    return RatedSentences(tuple(first), tuple(second), tuple(found))
 
 
-def _rating(fields: list[str], where: str) -> float:
+def _rating(fields: list[str], where: str, ratings: tuple[float, float]) -> float:
     if len(fields) != 3:
         raise BadFile(
             f"{where}: expected three columns, sentence, sentence and rating, got {len(fields)} "
@@ -198,9 +204,11 @@ def _rating(fields: list[str], where: str) -> float:
         rating = float(fields[2])
     except ValueError:
         rating = math.nan
-    if not math.isfinite(rating):
+    least, most = ratings
+    if not (math.isfinite(rating) and least <= rating <= most):
+        bounds = "" if math.isinf(least) else f" from {least:g} to {most:g}"
         raise BadFile(
-            f"{where}: expected a number as the third column, got {fields[2]!r}; "
+            f"{where}: expected a number{bounds} as the third column, got {fields[2]!r}; "
             "correct the line, or remove it if it is a header"
         )
     return rating

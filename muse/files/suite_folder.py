@@ -9,40 +9,52 @@
     sts/semeval/2012.SET.tsv    rating, sentence, sentence; any number of sets of 2012 to 2016
 
 Columns are separated by tabs (.csv: by commas) and have no header; every file may be packed (.gz), and may
-also lie in the folder itself. A task of which no file is there is left out.
+also lie in the folder itself. Or the files are as SentEval's download script leaves them, in the folder, its
+downstream or its data/downstream, in English:
+
+    MR/rt-polarity.neg, .pos    a sentence a line, in Latin-1; also CR/custrev, MPQA/mpqa,
+                                SUBJ/subj.subjective, .objective
+    SST/binary/sentiment-train  sentence, label; also -dev and -test
+    TREC/train_5500.label       CLASS:class sentence, in Latin-1; also TREC_10.label
+    MRPC/msr_paraphrase_train.txt         label, two ids, two sentences below a header; also _test
+    SICK/SICK_train.txt         id, two sentences, relatedness, label below a header; also _trial,
+                                _test_annotated
+    STS/STSBenchmark/sts-train.csv        four columns, rating, two sentences, by tabs; also -test
+    STS/STS12-en-test/STS.input.SET.txt   two sentences; their ratings are the lines of STS.gs.SET.txt
+
+A task of which no file is there is left out.
 """
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from muse.errors import BadFile
+from muse.errors import BadFile, BadSetting
+from muse.files.nli import bare
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_rated_sentences
 
+log = logging.getLogger(__name__)
+
 FOLDS, GIVEN, REGRESSION, COSINE = "folds", "given", "regression", "cosine"  # how a task is scored
-YEARS = ("2012", "2013", "2014", "2015", "2016")
 ENGLISH = "en"
-_LABEL, _FIRST, _SECOND, _RATING = "label", "sentence", "second sentence", "rating"
-_SINGLE, _PAIR = (_LABEL, _FIRST), (_LABEL, _FIRST, _SECOND)
-_SICK = ("id", _FIRST, _SECOND, _RATING, _LABEL)
-_STS = (_RATING, _FIRST, _SECOND)
-# Of each task of SentEval: how it is scored, the beginning of its files' names, its parts, and its columns.
-_SENTEVAL: Mapping[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
-    "MR": (FOLDS, "MR", ("",), _SINGLE),
-    "CR": (FOLDS, "CR", ("",), _SINGLE),
-    "SUBJ": (FOLDS, "SUBJ", ("",), _SINGLE),
-    "MPQA": (FOLDS, "MPQA", ("",), _SINGLE),
-    "SST-2": (GIVEN, "SST2", (".train", ".dev", ".test"), _SINGLE),
-    "TREC": (GIVEN, "TREC", (".train", ".test"), _SINGLE),
-    "MRPC": (GIVEN, "MRPC", (".train", ".val", ".test"), _PAIR),
-    "SICK-E": (GIVEN, "SICK", (".train", ".dev", ".test"), _SICK),
-    "SICK-R": (REGRESSION, "SICK", (".train", ".test"), _SICK),
+# The sets of each year. SentEval has none of the machine translations of 2013 (SMT).
+SETS: Mapping[str, tuple[str, ...]] = {
+    "STS12": ("MSRpar", "MSRvid", "OnWN", "SMTeuroparl", "SMTnews"),
+    "STS13": ("FNWN", "OnWN", "SMT", "headlines"),
+    "STS14": ("OnWN", "deft-forum", "deft-news", "headlines", "images", "tweet-news"),
+    "STS15": ("answers-forums", "answers-students", "belief", "headlines", "images"),
+    "STS16": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
 }
-TASKS = (*_SENTEVAL, "STS-B", *(f"STS{year[2:]}" for year in YEARS))
+_LABEL, _FIRST, _SECOND, _RATING = "label", "sentence", "second sentence", "rating"
+_SENTEVAL = ("", "downstream", "data/downstream")  # where its folders lie
+_TWO = ("0", "1")
+_STS_RATINGS = (0.0, 5.0)
 
 
 class SuitePart(NamedTuple):
@@ -55,115 +67,375 @@ class SuitePart(NamedTuple):
 
 
 class SuiteTask(NamedTuple):
-    """A task: how it is scored, and its parts (train, dev, test; of a cosine the sets) with their files."""
+    """A task: how it is scored, its parts (train, dev, test; of a cosine the sets), and the files of each."""
 
     name: str
     scored: str
     parts: Mapping[str, SuitePart]
-    files: tuple[Path, ...]
+    files: Mapping[str, tuple[Path, ...]]
 
 
-def read_suite(folder: Path, language: str = ENGLISH, names: Sequence[str] = TASKS) -> list[SuiteTask]:
-    """The tasks of these names that a folder has in a language; of others than English, STS-B alone.
+class _SuiteRow(NamedTuple):
+    """What a line has; None, "" and nan where its columns have no such thing."""
 
-    Raise BadFile if it has none, for a task without one of its parts, and, naming the line, for a line that
-    has not the columns of its task.
+    where: str
+    first: str
+    second: str | None = None
+    label: str = ""
+    rating: float = math.nan
+
+
+def _by_tabs(line: str) -> list[str]:
+    return line.split("\t")
+
+
+def _by_class(line: str) -> list[str]:
+    """The coarse class and the sentence of TREC's own lines, such as DESC:manner How did it begin."""
+    label, _, rest = line.partition(":")
+    return [label, rest.partition(" ")[2]]
+
+
+class _Format(NamedTuple):
+    """How lines are read: the names of the columns, and what splits a line into them.
+
+    Without a column of labels, those of a part's first file have the label 0, those of its second 1. With a
+    header the first line is not read; `more` columns may follow.
+    """
+
+    columns: tuple[str, ...]
+    split: Callable[[str], list[str]] = _by_tabs
+    header: bool = False
+    more: bool = False
+    encoding: str | None = None  # None: UTF-8
+
+
+_CSV = _Format((_FIRST, _SECOND, _RATING))  # with commas and quotes, which are read elsewhere
+_STS = _Format((_RATING, _FIRST, _SECOND))
+
+
+class _SuiteLayout(NamedTuple):
+    """Where files lie, the names of those of each part, and their format; {} in a name is the language."""
+
+    places: tuple[str, ...]
+    parts: Mapping[str, tuple[str, ...]]
+    format: _Format
+
+
+class _Kind(NamedTuple):
+    """How a task is scored, all labels that there are, and the least and the greatest rating."""
+
+    scored: str
+    labels: tuple[str, ...] = ()
+    ratings: tuple[float, float] = (-math.inf, math.inf)
+
+
+def _own(place: str, names: str, endings: Mapping[str, str], *columns: str) -> _SuiteLayout:
+    """The layout of muse: a file a part, named by its ending."""
+    parts = {part: (names.format(ending),) for part, ending in endings.items()}
+    return _SuiteLayout((place, ""), parts, _Format(columns))
+
+
+def _senteval(place: str, parts: Mapping[str, tuple[str, ...]], form: _Format) -> _SuiteLayout:
+    return _SuiteLayout(tuple(f"{above}/{place}".lstrip("/") for above in _SENTEVAL), parts, form)
+
+
+def _by_folds(name: str, negative: str, positive: str) -> tuple[_Kind, tuple[_SuiteLayout, ...]]:
+    return _Kind(FOLDS, _TWO), (
+        _own("senteval", "{}.tsv", {"all": name}, _LABEL, _FIRST),
+        _senteval(name, {"all": (negative, positive)}, _Format((_FIRST,), encoding="latin-1")),
+    )
+
+
+_IN_THREE = {"train": "train", "dev": "dev", "test": "test"}
+_SICK_LABELS = ("CONTRADICTION", "ENTAILMENT", "NEUTRAL")
+_SICK = (
+    _own("nli", "SICK.{}.tsv", _IN_THREE, "id", _FIRST, _SECOND, _RATING, _LABEL),
+    _senteval(
+        "SICK",
+        {"train": ("SICK_train.txt",), "dev": ("SICK_trial.txt",), "test": ("SICK_test_annotated.txt",)},
+        _Format(("id", _FIRST, _SECOND, _RATING, _LABEL), header=True),
+    ),
+)
+
+
+def _without_dev(layout: _SuiteLayout) -> _SuiteLayout:
+    return layout._replace(parts={name: files for name, files in layout.parts.items() if name != "dev"})
+
+
+_TASKS: Mapping[str, tuple[_Kind, tuple[_SuiteLayout, ...]]] = {
+    "MR": _by_folds("MR", "rt-polarity.neg", "rt-polarity.pos"),
+    "CR": _by_folds("CR", "custrev.neg", "custrev.pos"),
+    "SUBJ": _by_folds("SUBJ", "subj.subjective", "subj.objective"),
+    "MPQA": _by_folds("MPQA", "mpqa.neg", "mpqa.pos"),
+    "SST-2": (_Kind(GIVEN, _TWO), (
+        _own("senteval", "SST2.{}.tsv", _IN_THREE, _LABEL, _FIRST),
+        _senteval("SST/binary", {part: (f"sentiment-{part}",) for part in _IN_THREE},
+                  _Format((_FIRST, _LABEL))),
+    )),
+    "TREC": (_Kind(GIVEN, ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")), (
+        _own("senteval", "TREC.{}.tsv", {"train": "train", "test": "test"}, _LABEL, _FIRST),
+        _senteval("TREC", {"train": ("train_5500.label",), "test": ("TREC_10.label",)},
+                  _Format((_LABEL, _FIRST), _by_class, encoding="latin-1")),
+    )),
+    "MRPC": (_Kind(GIVEN, _TWO), (
+        _own("senteval", "MRPC.{}.tsv", {**_IN_THREE, "dev": "val"}, _LABEL, _FIRST, _SECOND),
+        _senteval("MRPC", {part: (f"msr_paraphrase_{part}.txt",) for part in ("train", "test")},
+                  _Format((_LABEL, "id", "other id", _FIRST, _SECOND), header=True)),
+    )),
+    "SICK-E": (_Kind(GIVEN, _SICK_LABELS, (1.0, 5.0)), _SICK),
+    "SICK-R": (_Kind(REGRESSION, _SICK_LABELS, (1.0, 5.0)), tuple(map(_without_dev, _SICK))),
+    "STS-B": (_Kind(REGRESSION, (), _STS_RATINGS), (
+        _SuiteLayout(("sts", ""), {part: (f"stsb-{{}}-{part}.csv",) for part in ("train", "test")}, _CSV),
+        _senteval("STS/STSBenchmark", {part: (f"sts-{part}.csv",) for part in ("train", "test")},
+                  _Format(("genre", "file", "year", "id", _RATING, _FIRST, _SECOND), more=True)),
+    )),
+}  # fmt: skip
+TASKS = (*_TASKS, *SETS)
+
+
+def tasks_of(language: str) -> tuple[str, ...]:
+    """The names of the tasks that there may be in a language: all in English, STS-B in any other."""
+    return TASKS if language == ENGLISH else ("STS-B",)
+
+
+def read_suite(folder: Path, language: str = ENGLISH, names: Sequence[str] | None = None) -> list[SuiteTask]:
+    """The tasks of these names that a folder has in a language; without names, all that it has.
+
+    What a year of STS lacks, and what of a test part is in the train part too, is logged as a warning. Raise
+    BadFile if the folder has no task, or not one of these names; for a task without one of its files or with
+    two of one; and, naming the line, for a line that has not the columns, labels and ratings of its task.
+    Raise BadSetting for a name that is in English alone.
     """
     if not folder.is_dir():
-        raise BadFile(f"{folder}: expected a folder of test sets, got none; check its name")
-    found = [task for name in names if (task := _task(folder, language, name)) is not None]
-    if not found:
-        raise BadFile(
-            f"{folder}: expected files of {', '.join(names)} in {language}, found none; it needs "
-            "senteval/MR.tsv.gz or others that the documentation lists"
+        found = "a file" if folder.exists() else "none of that name"
+        raise BadFile(f"{folder}: expected a folder of test sets, got {found}; check its name")
+    possible = tasks_of(language)
+    if alone := [name for name in names or () if name not in possible]:
+        raise BadSetting(
+            f"the tasks in {language} are {', '.join(possible)}; got {', '.join(alone)}, in English alone; "
+            "choose other tasks or another language"
         )
-    return found
+    tasks = {name: _task(folder, language, name) for name in names or possible}
+    if missing := [name for name, task in tasks.items() if task is None and names]:
+        raise BadFile(
+            f"{folder}: expected files of {', '.join(missing)} in {language}, found none; add them, or leave "
+            "out the task"
+        )
+    if not any(tasks.values()):
+        raise BadFile(
+            f"{folder}: expected files of {', '.join(possible)} in {language}, found none; it needs "
+            f"{'senteval/MR.tsv.gz' if language == ENGLISH else f'sts/stsb-{language}-train.csv'} or others "
+            "that the documentation lists"
+        )
+    return [task for task in tasks.values() if task is not None]
 
 
 def _task(folder: Path, language: str, name: str) -> SuiteTask | None:
-    if name == "STS-B":
-        paths = {part: _found(folder, "sts", f"stsb-{language}-{part}.csv") for part in ("train", "test")}
-        return _of_parts(name, REGRESSION, paths, ())
-    if language != ENGLISH:
-        return None
-    if name not in _SENTEVAL:
+    """The task of this name, None if the folder has no file of it."""
+    if name in SETS:
         return _of_year(folder, name)
-    scored, start, endings, columns = _SENTEVAL[name]
-    inside = "nli" if start == "SICK" else "senteval"
-    paths = {_part(ending): _found(folder, inside, f"{start}{ending}.tsv") for ending in endings}
-    return _of_parts(name, scored, paths, columns)
+    kind, layouts = _TASKS[name]
+    found = [
+        (files, layout.format)
+        for layout in layouts
+        if (language == ENGLISH or layout.format is _CSV)
+        and (files := _located(folder, layout, language, name)) is not None
+    ]
+    if not found:
+        return None
+    if len(found) > 1:
+        raise _twice(name, *(next(iter(files.values()))[0] for files, _ in found))
+    files, form = found[0]
+    rows = {part: _rows(paths, form, kind) for part, paths in files.items()}
+    if kind.scored == GIVEN:
+        _check_learned(rows)
+    if "test" in rows:
+        _warn_of_repeated(name, rows)
+    return SuiteTask(name, kind.scored, {part: _as_part(of, kind) for part, of in rows.items()}, files)
 
 
-def _part(ending: str) -> str:
-    return {"": "all", ".val": "dev"}.get(ending, ending[1:])
-
-
-def _found(folder: Path, inside: str, name: str) -> Path | None:
-    places = (folder / inside / name, folder / name)
-    candidates = (path for place in places for path in (place.with_name(f"{name}.gz"), place))
-    return next((path for path in candidates if path.is_file()), None)
-
-
-def _of_parts(
-    name: str, scored: str, paths: Mapping[str, Path | None], columns: Sequence[str]
-) -> SuiteTask | None:
-    there = {part: path for part, path in paths.items() if path is not None}
+def _located(
+    folder: Path, layout: _SuiteLayout, language: str, task: str
+) -> dict[str, tuple[Path, ...]] | None:
+    """The files of each part, None if there are none of any; BadFile if there are some, but not all."""
+    names = {part: [name.format(language) for name in of] for part, of in layout.parts.items()}
+    found = {name: _found(folder, layout.places, name, task) for of in names.values() for name in of}
+    there = [path for path in found.values() if path is not None]
     if not there:
         return None
-    if missing := [part for part in paths if part not in there]:
+    if missing := [name for name, path in found.items() if path is None]:
         raise BadFile(
-            f"{next(iter(there.values()))}: {name} needs the parts {', '.join(paths)}, found no "
-            f"{' and no '.join(missing)} beside it; add the file, or leave out {name} with --tasks"
+            f"{there[0]}: {task} needs {', '.join(found)}, found no {' and no '.join(missing)} beside it; "
+            f"add the file, or leave out {task} with --tasks"
         )
-    read = {part: _rows(path, columns) if columns else _rated(path) for part, path in there.items()}
-    return SuiteTask(name, scored, read, tuple(there.values()))
+    return {part: tuple(path for name in of if (path := found[name])) for part, of in names.items()}
+
+
+def _found(folder: Path, places: Sequence[str], name: str, task: str) -> Path | None:
+    candidates = (folder / place / packed for place in places for packed in (name, f"{name}.gz"))
+    there = [path for path in candidates if path.is_file()]
+    if len(there) > 1:
+        raise _twice(task, *there)
+    return there[0] if there else None
+
+
+def _twice(task: str, first: Path, second: Path, *_: Path) -> BadFile:
+    return BadFile(f"{second}: expected one file of {task}, found {first} too; keep the one that you mean")
 
 
 def _of_year(folder: Path, name: str) -> SuiteTask | None:
-    year = f"20{name[3:]}"
-    paths: dict[str, Path] = {}
-    for place in (folder / "sts" / "semeval", folder / "semeval", folder):
-        for path in sorted([*place.glob(f"{year}.*.tsv"), *place.glob(f"{year}.*.tsv.gz")]):
-            paths.setdefault(path.name.removesuffix(".gz").removesuffix(".tsv")[5:], path)
-    if not paths:
+    files: dict[str, tuple[Path, ...]] = {}
+    for part, paths in sorted([*_own_sets(folder, f"20{name[3:]}"), *_senteval_sets(folder, name)]):
+        if part in files:
+            raise _twice(f"{name}'s {part}", files[part][0], paths[0])
+        files[part] = paths
+    if not files:
         return None
-    sets = {part: _rows(path, _STS) for part, path in paths.items()}
-    return SuiteTask(name, COSINE, sets, tuple(paths.values()))
+    if missing := [part for part in SETS[name] if part not in files]:
+        log.warning(
+            "%s: %s is the mean over %d sets here, without %s", folder, name, len(files), ", ".join(missing)
+        )
+    kind = _Kind(COSINE, (), _STS_RATINGS)
+    rows = {
+        part: _rows(paths, _STS, kind) if len(paths) == 1 else _beside(*paths)
+        for part, paths in files.items()
+    }
+    return SuiteTask(name, COSINE, {part: _as_part(of, kind) for part, of in rows.items()}, files)
 
 
-def _rated(path: Path) -> SuitePart:
-    found = read_rated_sentences(path)
-    return SuitePart(found.first, found.second, (), found.ratings)
+def _own_sets(folder: Path, year: str) -> Iterator[tuple[str, tuple[Path, ...]]]:
+    for place in (folder / "sts" / "semeval", folder / "semeval", folder):
+        for path in [*place.glob(f"{year}.*.tsv"), *place.glob(f"{year}.*.tsv.gz")]:
+            yield path.name.removesuffix(".gz").removesuffix(".tsv")[5:], (path,)
 
 
-def _rows(path: Path, columns: Sequence[str]) -> SuitePart:
-    """The rows of a file of these columns; BadFile for another number of columns, and without rows."""
-    cells: dict[str, list[str]] = {name: [] for name in columns}
-    ratings = []
-    for number, line in enumerate(read_lines(path), 1):
-        if not line.strip():
-            continue
-        fields = line.split("\t")
-        if len(fields) != len(columns) or not fields[0].strip():
+def _senteval_sets(folder: Path, name: str) -> Iterator[tuple[str, tuple[Path, ...]]]:
+    for above in _SENTEVAL:
+        for path in (folder / above / "STS" / f"{name}-en-test").glob("STS.input.*.txt"):
+            given = path.name.removeprefix("STS.input.").removesuffix(".txt")
+            # Of all pairs of a year at once (ALL) there may be a file too.
+            if (part := given.removeprefix("surprise.")) in SETS[name]:
+                yield part, (path, path.with_name(f"STS.gs.{given}.txt"))
+
+
+def _beside(sentences: Path, gold: Path) -> list[_SuiteRow]:
+    """The pairs of a file with the ratings on the lines of another; one with a blank rating is left out."""
+    rows = []
+    for number, (line, rating) in enumerate(zip_longest(read_lines(sentences), read_lines(gold)), 1):
+        if line is None or rating is None:
+            short, other = (sentences, gold) if line is None else (gold, sentences)
             raise BadFile(
-                f"{path}:{number}: expected {len(columns)} columns, {', '.join(columns)}, separated by tabs, "
-                f"got {len(fields)} ({line[:60]!r}); correct the line"
+                f"{other}:{number}: expected a line for each of {short}, which has {number - 1}; use the "
+                "files as they were aligned"
             )
-        for name, field in zip(columns, fields, strict=True):
-            cells[name].append(field)
-        if _RATING in cells:
-            ratings.append(_number(cells[_RATING][-1], f"{path}:{number}"))
-    if not cells[columns[0]]:
-        raise BadFile(f"{path}: expected lines of {', '.join(columns)}, found none; check the file")
-    labels = (label.strip() for label in cells.get(_LABEL, ()))
-    return SuitePart(tuple(cells[_FIRST]), tuple(cells.get(_SECOND, ())), tuple(labels), tuple(ratings))
+        fields = line.split("\t")
+        if len(fields) < 2:
+            raise BadFile(
+                f"{sentences}:{number}: expected two sentences separated by a tab, got {line[:60]!r}; "
+                "correct the line"
+            )
+        if rating.strip():
+            given = _rating(rating, f"{gold}:{number}", _STS_RATINGS)
+            rows.append(_SuiteRow(f"{sentences}:{number}", fields[0], fields[1], rating=given))
+    if not rows:
+        raise BadFile(f"{gold}: expected ratings, one a line, found none; check the file")
+    return rows
 
 
-def _number(text: str, where: str) -> float:
+def _rows(paths: Sequence[Path], form: _Format, kind: _Kind) -> list[_SuiteRow]:
+    """The rows of the files of a part; BadFile, naming the line, for one that cannot be right."""
+    if form is _CSV:
+        found = read_rated_sentences(paths[0], kind.ratings)
+        pairs = zip(found.first, found.second, found.ratings, strict=True)
+        return [_SuiteRow(f"{paths[0]}", first, second, "", rating) for first, second, rating in pairs]
+    return [row for place, path in enumerate(paths) for row in _rows_of(path, form, kind, str(place))]
+
+
+def _rows_of(path: Path, form: _Format, kind: _Kind, label: str) -> list[_SuiteRow]:
+    rows = []
+    for number, line in enumerate(read_lines(path, form.encoding), 1):
+        # A blank line of a file of bare sentences is an empty one: SentEval counts it among its 3,775 of CR.
+        if not (line.strip() or form.columns == (_FIRST,)):
+            continue
+        fields, where, wanted = form.split(line), f"{path}:{number}", len(form.columns)
+        if form.header and number == 1:
+            if not set(kind.labels).isdisjoint(fields):
+                raise BadFile(
+                    f"{where}: expected the names of the columns, got {line[:60]!r}; put a header above it"
+                )
+            continue
+        if len(fields) < wanted or (len(fields) > wanted and not form.more):
+            raise BadFile(
+                f"{where}: expected {wanted} columns, {', '.join(form.columns)}, separated by tabs, got "
+                f"{len(fields)} ({line[:60]!r}); correct the line"
+            )
+        cells = dict(zip(form.columns, fields, strict=False))
+        rows.append(
+            _SuiteRow(
+                where, cells[_FIRST], cells.get(_SECOND),
+                _label(cells[_LABEL], where, kind.labels) if _LABEL in cells else label,
+                _rating(cells[_RATING], where, kind.ratings) if _RATING in cells else math.nan,
+            )
+        )  # fmt: skip
+    if not rows:
+        raise BadFile(f"{path}: expected lines of {', '.join(form.columns)}, found none; check the file")
+    return rows
+
+
+def _label(text: str, where: str, known: Sequence[str]) -> str:
+    label = text.strip()
+    if label not in known:
+        raise BadFile(
+            f"{where}: a label must be one of {', '.join(known)}; got {label[:60]!r}; correct the line, or "
+            "remove it if it is a header"
+        )
+    return label
+
+
+def _rating(text: str, where: str, ratings: tuple[float, float]) -> float:
     try:
         rating = float(text)
     except ValueError:
         rating = math.nan
-    if not math.isfinite(rating):
-        raise BadFile(f"{where}: expected a number as the rating, got {text!r}; correct the line")
+    if not ratings[0] <= rating <= ratings[1]:
+        raise BadFile(
+            f"{where}: expected a number from {ratings[0]:g} to {ratings[1]:g} as the rating, got "
+            f"{text[:60]!r}; correct the line"
+        )
     return rating
+
+
+def _check_learned(rows: Mapping[str, Sequence[_SuiteRow]]) -> None:
+    """Raise BadFile, naming the line, for a label that the train part has not."""
+    learned = sorted({row.label for row in rows["train"]})
+    for row in (row for part, of in rows.items() if part != "train" for row in of):
+        if row.label not in learned:
+            raise BadFile(
+                f"{row.where}: a label must be one that the train part has, {', '.join(learned)}; got "
+                f"{row.label!r}; correct the line, or take the whole train part"
+            )
+
+
+def _warn_of_repeated(task: str, rows: Mapping[str, Sequence[_SuiteRow]]) -> None:
+    learned = {_bare_row(row) for row in rows["train"]}
+    again = [row for row in rows["test"] if _bare_row(row) in learned]
+    if again:
+        log.warning(
+            "%s: %d of %d rows of the test part of %s are in its train part too (%r): what is measured is "
+            "too favourable", again[0].where, len(again), len(rows["test"]), task, again[0].first[:60],
+        )  # fmt: skip
+
+
+def _bare_row(row: _SuiteRow) -> tuple[str, str]:
+    return bare(row.first), bare(row.second or "")
+
+
+def _as_part(rows: Sequence[_SuiteRow], kind: _Kind) -> SuitePart:
+    # The rows of a part have the same columns.
+    rated = not math.isnan(rows[0].rating)
+    return SuitePart(
+        tuple(row.first for row in rows),
+        tuple(row.second for row in rows if row.second is not None),
+        tuple(row.label for row in rows) if kind.labels else (),
+        tuple(row.rating for row in rows) if rated else (),
+    )

@@ -24,3 +24,13 @@ def test_tau_is_one_for_the_same_order() -> None:
     one, other = {"a": 1.0, "b": 2.0, "c": 3.0}, {"a": 10.0, "b": 11.0, "c": 50.0}
     assert tau("abc", one, other)[0] == 1
     assert tau("abc", one, {name: -value for name, value in one.items()})[0] == -1
+
+
+def test_p_is_exact_unless_there_are_ties() -> None:
+    one = {name: float(place) for place, name in enumerate("abcd")}
+    other = {**one, "c": 3.0, "d": 2.0}
+    # 4 of the 24 orders of four have at most one pair the other way around, and 4 at most one the same.
+    assert tau("abcd", one, other) == pytest.approx((2 / 3, 8 / 24))
+    tied, p = tau("abcd", one, {**one, "d": 2.0})
+    assert tied == pytest.approx(5 / 30**0.5)
+    assert 0 < p < 1

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from tests.support.command import Command, refused
+from tests.support.command import Command, refused, tree
 from tests.support.parallel import toy_space, toy_text
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -50,15 +50,48 @@ def test_the_suite_is_one_json_and_a_picture(muse: Command, files: Path) -> None
     refused(muse(*start), "CR.tsv:2: expected 2 columns")
 
 
-def test_mistakes(muse: Command, files: Path) -> None:
+def test_mistakes(muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     start: list[object] = ["evaluate", "sentences", files / "space", "--suite", files / "suite"]
     refused(muse(*start, "--parallel", "x"), "--parallel is for retrieval", code=2)
     refused(muse(*start, "--tasks", "MR,SST"), "must be some of MR, CR", code=2)
     refused(muse(*start[:3], "--folds", 5), "--folds needs --suite FOLDER", code=2)
     refused(muse(*start[:3], "--picture", files / "x.svg"), "--picture needs --suite FOLDER", code=2)
-    refused(muse(*start, "--tasks", "TREC"), "expected files of TREC in en, found none")
-    refused(muse(*start, "--src", "fr"), "expected files of MR, CR")
-    refused(muse(*start, "--picture", files), "expected the name of a file, got a folder")
+    refused(muse(*start, "--tasks", "MR,"), "got ''.", code=2)
+    refused(muse(*start, "--picture", files / "x.png"), "must end in .svg, got 'x.png'", code=2)
+    refused(muse(*start, "--tasks", "CR,TREC"), "expected files of TREC in en, found none")
+    refused(muse(*start, "--src", "fr"), "expected files of STS-B in fr")
+    refused(muse(*start, "--src", "fr", "--tasks", "CR"), "the tasks in fr are STS-B; got CR")
+    (files / "folder.svg").mkdir()
+    refused(muse(*start, "--picture", files / "folder.svg"), "expected the name of a file, got a folder")
     refused(muse(*start[:4], files / "none"), "expected a folder of test sets")
-    refused(muse(*start, "--picture", files / "suite" / "CR.tsv", "--tasks", "CR", "--encoder", "bad"), "bad")
-    assert (files / "suite" / "CR.tsv").read_text().count("\t") == 60
+    refused(muse(*start, "--folds", 50), "CR.tsv: 50 folds of CR need at least 50")
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    refused(muse(*start, "--device", "cuda"), "--device cuda needs a CUDA GPU")
+
+
+def test_another_language_has_its_sts_and_says_what_is_in_english_alone(muse: Command, files: Path) -> None:
+    text = [fr for _, fr in toy_text(60)]
+    rows = [f"{one},{other},{place % 6}\n" for place, (one, other) in enumerate(pairwise(text))]
+    for part in ("train", "test"):
+        (files / "suite" / f"stsb-fr-{part}.csv").write_text("".join(rows))
+    start: list[object] = [
+        "evaluate",
+        "sentences",
+        files / "space",
+        "--suite",
+        files / "suite",
+        "--src",
+        "fr",
+    ]
+    ended = muse(*start)
+    assert "STS-B   pearson" in ended.out and "in English alone: MR, CR, " in ended.out
+    assert "not in the folder" not in ended.out
+    assert "59 of 59 rows of the test part of STS-B are in its train part too" in ended.err
+
+
+@pytest.mark.parametrize("name", ["suite/CR.tsv", "suite/new.svg", "space/../suite/deep/new.svg"])
+def test_nothing_is_written_among_the_test_data(muse: Command, files: Path, name: str) -> None:
+    before = tree(files)
+    start: list[object] = ["evaluate", "sentences", files / "space", "--suite", files / "suite"]
+    refused(muse(*start, "--picture", files / name), "--picture must be outside --suite")
+    assert tree(files) == before

@@ -70,6 +70,11 @@ def test_a_sentence_without_a_known_word_has_a_cosine_of_0() -> None:
         (np.eye(4), [1, 2, 3], "got 4 and 4 sentences and 3 ratings"),
         (np.eye(4), [2, 2, 2, 2], "ratings that differ, got 2 for all"),
         (np.zeros((4, 4)), [1, 2, 3, 4], "similarities that differ"),
+        (
+            np.array([[0.1, 0.7], [0.3, 0.9], [0.2, 0.6], [0.7, 0.1]]),
+            [1, 2, 3, 4],
+            "similarities that differ",
+        ),
     ],
 )
 def test_bad_input(first: np.ndarray, ratings: list[float], message: str) -> None:

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.classifier import ClassifierConfig, folds
-from muse.evaluation.suite import SuiteConfig, TaskScore, evaluate_suite, means
+from muse.evaluation.suite import SuiteConfig, TaskScore, check_tasks, evaluate_suite, means
 from muse.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, SuitePart, SuiteTask
 from muse.progress import Progress
 from muse.vectors import Matrix
@@ -50,9 +50,12 @@ def rated(start: str, count: int) -> SuitePart:
     return SuitePart(first, second, (), tuple((5 * near).tolist()))
 
 
+def task(scored_by: str, **parts: SuitePart) -> SuiteTask:
+    return SuiteTask("X", scored_by, parts, {name: (Path(f"X.{name}.tsv"),) for name in parts})
+
+
 def scored(scored_by: str, **parts: SuitePart) -> TaskScore:
-    task = SuiteTask("X", scored_by, parts, (Path("X.tsv"),))
-    (score,) = evaluate_suite([task], encode, CONFIG, Progress(quiet=True))
+    (score,) = evaluate_suite([task(scored_by, **parts)], encode, CONFIG, Progress(quiet=True))
     return score
 
 
@@ -127,8 +130,8 @@ def test_a_class_that_was_not_learned_is_wrong() -> None:
     train, test = labelled("train", 60), labelled("test", 40)
     other = test._replace(labels=("maybe",) * 10 + test.labels[10:])
     assert scored(GIVEN, train=train, test=other).value <= 75
-    with pytest.raises(Mismatch, match=r"X.tsv: a classifier needs at least two classes, got 1"):
-        scored(GIVEN, train=train._replace(labels=("no",) * 60), test=test)
+    none = scored(GIVEN, train=train, test=test._replace(labels=("maybe",) * 40))
+    assert (none.value, none.more["majority"]) == (0, 0)
 
 
 @pytest.mark.slow
@@ -165,9 +168,48 @@ def test_cosines_are_averaged_over_the_sets() -> None:
     assert low < score.value < high and high - low < 60
 
 
+def test_the_interval_of_a_mean_over_sets_resamples_each_and_stays_in_range() -> None:
+    sets = {name: rated(name, count) for name, count in (("a", 4), ("b", 5))}
+    for name, part in sets.items():
+        u, v = encode(part.first).astype(float), encode(part.second).astype(float)
+        cosine = (u * v).sum(axis=1) / np.linalg.norm(u, axis=1) / np.linalg.norm(v, axis=1)
+        noise = np.random.default_rng(len(u)).normal(size=len(u)) / 10
+        sets[name] = part._replace(ratings=tuple((cosine + noise).tolist()))
+    score = scored(COSINE, **sets)
+    low, high = score.ci95
+    assert score.value > 90
+    assert -100 <= low < score.value < high <= 100
+    assert score.value - low > 2 * (high - score.value)  # near 100 they are not symmetric
+
+
+def test_what_cannot_be_scored_is_told_before_anything_is_encoded() -> None:
+    def refuse(sentences: Sequence[str]) -> Matrix:
+        raise AssertionError(sentences)
+
+    good, rare = labelled("good", 30), labelled("rare", 6)._replace(labels=("no",) * 4 + ("yes",) * 2)
+    alone = good._replace(labels=("no",) * 30)
+    pairs, few = rated("a", 30), rated("b", 2)
+    same = pairs._replace(ratings=(2.0,) * 30)
+    for bad, message in (
+        (task(FOLDS, all=rare), "X.all.tsv: 3 folds of X need at least 3 .* of each class, got 2 of yes"),
+        (task(FOLDS, all=alone), "X.all.tsv: a classifier needs at least two classes, got 1 of X"),
+        (task(GIVEN, train=rare, test=good), "X.train.tsv: 3 folds of X need at least 3"),
+        (task(GIVEN, train=alone, dev=good, test=good), "X.train.tsv: a classifier needs at least two"),
+        (task(COSINE, a=pairs, b=few), "X.b.tsv: X needs at least 3 rated pairs here, got 2"),
+        (task(COSINE, a=pairs, b=same), "X.b.tsv: a correlation needs ratings that differ, got 2 for all"),
+        (task(REGRESSION, train=rated("c", 24), test=pairs), "X.train.tsv: X needs at least 25 rated pairs"),
+        (task(REGRESSION, train=pairs, test=same), "X.test.tsv: a correlation needs ratings that differ"),
+    ):  # fmt: skip
+        with pytest.raises(Mismatch, match=message):
+            evaluate_suite([task(FOLDS, all=good), bad], refuse, CONFIG, Progress(quiet=True))
+    with pytest.raises(Mismatch, match="X: a correlation needs similarities that differ"):
+        scored(COSINE, a=pairs._replace(second=pairs.first))
+    check_tasks([task(GIVEN, train=rare, dev=good, test=good)], CONFIG)
+
+
 @pytest.mark.slow
 def test_a_task_does_not_depend_on_the_others() -> None:
-    tasks = [SuiteTask(name, FOLDS, {"all": labelled(name, 60)}, (Path("X"),)) for name in ("A", "B")]
+    tasks = [task(FOLDS, all=labelled(name, 60))._replace(name=name) for name in ("A", "B")]
     progress = Progress(quiet=True)
     both, (last,) = (evaluate_suite(some, encode, CONFIG, progress) for some in (tasks, tasks[1:]))
     assert both[1] == last

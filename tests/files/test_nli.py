@@ -40,6 +40,7 @@ def test_parts_by_number_and_pairs_without_consensus(tmp_path: Path) -> None:
     ("text", "message"),
     [
         (SNLI + "neutral\ta\tb\nmaybe\tc\td\n", r"nli.txt:3: a label must be one of .*'maybe'"),
+        (SNLI + "neutral\t\tb\nneutral\t \t\n", "nli.txt:3: expected two sentences, got two empty ones"),
         (SNLI + "neutral\ta\n", "nli.txt:2: expected 3 columns.*got 2"),
         (SICK + "1\ta\tb\tNEUTRAL\t3\tOTHER\n", "nli.txt:2: SemEval_set must be one of.*'OTHER'"),
         ("a\tb\tneutral\n", "nli.txt:1: expected a first line of tab-separated names"),
@@ -70,9 +71,9 @@ def without_parts(text: str) -> str:
     return "".join(f"{line.rpartition(chr(9))[0]}\n" for line in text.splitlines())
 
 
-@pytest.mark.parametrize("shared", ["a 3", "b 10", " A  3 "])
+@pytest.mark.parametrize("shared", ["a 3", "b 10", " A  3 ", "a 3 .", "B 10."])
 def test_parts_by_number_must_not_share_a_sentence(tmp_path: Path, shared: str) -> None:
-    line = {"3": 5, "0": 12}[shared.strip()[-1]]
+    line = {"3": 5, "0": 12}[shared.rstrip(" .")[-1]]
     told = rf"nli.txt:10: parts must not share.* 1 of 4 sentences of its test .*lines 10 and {line}\)"
     with pytest.raises(BadFile, match=told):
         read_nli(written(tmp_path, without_parts(numbered(shared))))
@@ -85,6 +86,13 @@ def test_what_named_parts_share_is_told(tmp_path: Path, caplog: pytest.LogCaptur
     assert found.part("test").premises == ("a 3",)
     (told,) = caplog.messages
     assert "1 of 2 sentences of its test part are in its train part too ('a 3', lines 10 and 5)" in told
+
+
+def test_what_dev_and_test_share_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = "1\ta\tb\tNEUTRAL\t3\tTRAIN\n2\tc\td\tNEUTRAL\t4\tTRIAL\n3\tC.\tf\tNEUTRAL\t1\tTEST\n"
+    assert read_nli(written(tmp_path, SICK + rows)).parts == ("train", "dev", "test")
+    (told,) = caplog.messages
+    assert "1 of 2 sentences of its test part are in its dev part too ('C.', lines 4 and 3)" in told
 
 
 def test_a_sentence_may_be_twice_in_a_part(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
