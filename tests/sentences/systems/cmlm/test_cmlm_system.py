@@ -311,7 +311,8 @@ def test_the_classifier_of_inferences_is_saved_and_evaluated(
         return trainer.train(learner, *given, **named)
 
     monkeypatch.setattr("muse.sentences.systems.cmlm.cmlm_system.train", noted)
-    found = muse(*good(files, "--json", "--nli", files / "nli.txt", "--epochs", 3, "--rate", 0.01)).json
+    rates = "--rate", 0.01, "--set", "tuning_rate=0.01"
+    found = muse(*good(files, "--json", "--nli", files / "nli.txt", "--epochs", 3, *rates)).json
     space, text = load_space(files / "space"), read_nli(files / "nli.txt")
     encoder = load_encoder(files / "out", space)
     network = cast(NetworkEncoder, encoder).network
