@@ -371,7 +371,7 @@ def _learn(
     every, evidence = evidence_of(views, start.halves, np.arange(len(views.source)))
     if outside is not None:
         odds = _fill_outside(outside, every, evidence, elsewhere)
-        informed = odds.inform
+        informed = odds.informs
         if labelled is not None:
             said, alike = labelled.evidence[:, -1], _alike(labelled.evidence)
             labelled.evidence[:, -1] = odds(said, alike, labelled.word)

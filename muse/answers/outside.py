@@ -242,7 +242,7 @@ class SoftmaxOdds:
     slopes: Floats
 
     @property
-    def inform(self) -> bool:
+    def informs(self) -> bool:
         """Whether the scores say anything."""
         return self.scale > 0
 
@@ -276,7 +276,7 @@ class CellOdds:
     odds: NDArray[np.float64]
 
     @property
-    def inform(self) -> bool:
+    def informs(self) -> bool:
         """Whether the scores say anything."""
         return bool(self.odds.any())
 
