@@ -44,7 +44,7 @@ class PretrainedEncoder:
     template: str = SLOT
 
     def check(self) -> None:
-        """Raise BadFile for a folder that is none, BadSetting for a template without a place for the word."""
+        """Raise BadFile for a folder without a whole model, BadSetting for a template without {word}."""
         if SLOT not in self.template:
             raise BadSetting(
                 f"--encoder-template must contain {SLOT}, got {self.template!r}; write it where the word goes"
@@ -207,7 +207,7 @@ def _check_harmless(folder: Path) -> None:
                         "code of a folder; make vectors with the model yourself, for --encoder-emb"
                     )
     for path in sorted(folder.rglob("*")):
-        openvino = path.with_suffix(".xml").exists()  # its .bin are numbers alone
+        openvino = path.name.startswith("openvino_")  # numbers alone, and what loads pickles has other names
         if path.suffix in PICKLED and not openvino and not any(path.parent.glob("*.safetensors")):
             raise BadFile(
                 f"{path}: expected weights in safetensors, found a pickle, which could run code; convert the "

@@ -70,6 +70,11 @@ def test_a_folder_of_hugging_face(bert: Path, tmp_path: Path, capfd: pytest.Capt
         (bert / "openvino").mkdir(exist_ok=True)
         (bert / "openvino" / name).write_bytes(b"x")
     encoder.check()
+    for name in ("pytorch_model.bin", "pytorch_model.xml"):
+        (bert / "openvino" / name).write_bytes(b"x")
+    with pytest.raises(BadFile, match="openvino/pytorch_model.bin: .* found a pickle"):
+        encoder.check()
+    (bert / "openvino" / "pytorch_model.bin").unlink()
     source, _ = encode(bert, tmp_path / "cache")
     assert source.shape == (2, 8)
     assert abs(source[0] - source[1]).max() > 1e-4
