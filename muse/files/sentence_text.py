@@ -200,18 +200,24 @@ def _rating(fields: list[str], where: str, ratings: tuple[float, float]) -> floa
             f"{where}: expected three columns, sentence, sentence and rating, got {len(fields)} "
             f"({','.join(fields)[:60]!r}); put commas between them (.tsv: tabs), quote a sentence with one"
         )
-    try:
-        rating = float(fields[2])
-    except ValueError:
-        rating = math.nan
-    least, most = ratings
-    if not (math.isfinite(rating) and least <= rating <= most):
+    rating = rating_in(fields[2], ratings)
+    if rating is None:
+        least, most = ratings
         bounds = "" if math.isinf(least) else f" from {least:g} to {most:g}"
         raise BadFile(
             f"{where}: expected a number{bounds} as the third column, got {fields[2]!r}; "
             "correct the line, or remove it if it is a header"
         )
     return rating
+
+
+def rating_in(text: str, ratings: tuple[float, float]) -> float | None:
+    """The finite number in a cell, from the first to the second of `ratings`; None if it is none."""
+    try:
+        rating = float(text)
+    except ValueError:
+        return None
+    return rating if math.isfinite(rating) and ratings[0] <= rating <= ratings[1] else None
 
 
 def write_scored_pairs(path: Path | str, pairs: Iterable[tuple[float, str, str]]) -> int:

@@ -37,7 +37,7 @@ from typing import NamedTuple
 from muse.errors import BadFile, BadSetting
 from muse.files.nli import bare
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import read_rated_sentences
+from muse.files.sentence_text import rating_in, read_rated_sentences
 
 log = logging.getLogger(__name__)
 
@@ -393,11 +393,8 @@ def _label(text: str, where: str, known: Sequence[str]) -> str:
 
 
 def _rating(text: str, where: str, ratings: tuple[float, float]) -> float:
-    try:
-        rating = float(text)
-    except ValueError:
-        rating = math.nan
-    if not ratings[0] <= rating <= ratings[1]:
+    rating = rating_in(text, ratings)
+    if rating is None:
         raise BadFile(
             f"{where}: expected a number from {ratings[0]:g} to {ratings[1]:g} as the rating, got "
             f"{text[:60]!r}; correct the line"
