@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting
-from muse.vectors import Brief, Matrix
+from muse.vectors import Matrix, ShortRepr
 
 STEPS = ("unit", "centre")
 DEFAULT_STEPS = ("unit", "centre", "unit")
@@ -17,7 +17,7 @@ SMALL = 1e-15  # of a length: the squares of smaller numbers have lost digits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Normalisation(Brief):
+class Normalisation(ShortRepr):
     """A sequence of steps and, in `means`, one (d,) mean for each "centre" among them, in order.
 
     The means come from the words it was fitted on, so that new words are normalised in the same way.

@@ -29,11 +29,11 @@ FEW, SHORT = 5, 80  # items, and letters, of a value that is shown
 MANY = 50  # words: more are not all shown
 
 
-class Brief:
+class ShortRepr:
     """A dataclass with large values, shown in a line: arrays by their shape, long collections by their size.
 
     >>> @dataclass(repr=False)
-    ... class Example(Brief):
+    ... class Example(ShortRepr):
     ...     rows: Matrix
     ...     words: list[str]
     ...     kind: str = "mean"
@@ -58,7 +58,7 @@ def brief(value: object) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{brief(key)}: {brief(one)}' for key, one in value.items())}}}"
     return getattr(value, "__name__", "") or (
-        repr(value) if isinstance(value, Brief) else shorten(repr(value), SHORT)
+        repr(value) if isinstance(value, ShortRepr) else shorten(repr(value), SHORT)
     )
 
 
@@ -235,9 +235,9 @@ class Vectors:
     all kept, with names of their own (`name_of_repeated`).
     `lengths` (n,) are the lengths of the rows before normalisation. Rows are compared at unit length; where
     the normalisation leaves them another one, `scales` (n,) are those lengths, for the mapping to be fitted
-    to (`fitted`), and None where it does not. Rows that are not of words, such as the
-    vectors of texts, are not `ranked`: their order means nothing, and `words` are their ids. `texts` are what
-    they stand for, in the same order, None if it is not known.
+    to (`fitted`), and None where it does not. Rows that are not of words, such as the vectors of texts, are
+    not `frequency_ordered`: their order means nothing, and `words` are their ids. `texts` are what they stand
+    for, in the same order, None if it is not known.
 
     >>> v = Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))
     >>> len(v), v.dimension, v.index["cat"]
@@ -249,7 +249,7 @@ class Vectors:
     matrix: Matrix
     repeated: int = 0
     lengths: Matrix | None = None
-    ranked: bool = True
+    frequency_ordered: bool = True
     texts: Sequence[str] | None = None
     scales: Matrix | None = None
 
@@ -280,7 +280,7 @@ class Vectors:
     @property
     def noun(self) -> str:
         """What the rows are called: words, or rows if they are not ranked."""
-        return "words" if self.ranked else "rows"
+        return "words" if self.frequency_ordered else "rows"
 
     @property
     def dimension(self) -> int:

@@ -24,7 +24,7 @@ from muse.api import run as api
 from muse.errors import NotConverged
 from muse.files import read_vectors
 from muse.files.space_folder import write_array
-from muse.learn import many as align_many
+from muse.learn import multilingual
 from muse.space import saving as space_saving
 from tests.support.command import Command, Ended, align_arguments, process, tree
 from tests.support.spaces import saved
@@ -250,7 +250,7 @@ def test_a_word_that_cannot_be_saved_is_told_before_training(
 ) -> None:
     source = raw_pair()[0]
     np.savez(files / "fr.npz", words=np.array([*source.words[:-1], word]), matrix=source.matrix)
-    monkeypatch.setattr(align_many, "learn", no_training)
+    monkeypatch.setattr(multilingual, "learn", no_training)
     before = tree(files)
     refused(
         muse(*align_arguments(files / "fr.npz", files / "en.vec", files / "out", "--init", "similarity")),
@@ -266,7 +266,7 @@ def test_folders_made_for_a_run_that_breaks_down_go_again(
     def break_down(*_: Any, **__: Any) -> None:
         raise NotConverged("the mapping must be finite, got NaN")
 
-    monkeypatch.setattr(align_many, "learn", break_down)
+    monkeypatch.setattr(multilingual, "learn", break_down)
     before = tree(files)
     refused(muse(*good(files, "--out", files / "a" / "b" / "out")), "must be finite")
     assert tree(files) == before
@@ -288,7 +288,7 @@ def test_a_resumed_run_that_fails_leaves_the_checkpoint_as_it_was(
     kept = tree(files)
     assert [name for name in kept if name.endswith(".npz")]
     with monkeypatch.context() as patched:
-        patched.setattr(align_many, "learn", break_down)
+        patched.setattr(multilingual, "learn", break_down)
         refused(muse(*good(files, "--resume")), "must be finite")
     assert tree(files) == kept
     assert muse(*good(files, "-q", "--resume")).code == 0
@@ -312,7 +312,7 @@ def test_cuda_without_a_gpu(muse: Command, files: Path) -> None:
 def test_a_full_disk_leaves_no_half_of_a_space(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, place: int
 ) -> None:
-    monkeypatch.setattr(align_many, "learn", _learned)  # the disk fills up whatever was learned
+    monkeypatch.setattr(multilingual, "learn", _learned)  # the disk fills up whatever was learned
     written = write_array
     calls: list[Path] = []
 
@@ -333,7 +333,7 @@ def test_a_full_disk_leaves_no_half_of_a_space(
 
 def _learned(source: Any, target: Any, **_: Any) -> Any:
     from muse.alignment import Alignment
-    from muse.learn.pair import Learned
+    from muse.learn.bilingual import Learned
     from muse.learn.verdict import Verdict
 
     return Learned(
@@ -362,7 +362,7 @@ def test_ctrl_c_leaves_no_half_of_a_space(
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(align_many, "learn", _learned)
+    monkeypatch.setattr(multilingual, "learn", _learned)
     monkeypatch.setattr(space_saving, "write_array", interrupt)
     ended = muse(*good(files))
     assert ended.code == 130

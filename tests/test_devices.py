@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.answers.probability import calibrate_rows, held_out_scores
 from muse.errors import NotConverged
 from muse.evaluation.sentences import Queries, sentence_ranks
 from muse.learn.criterion import criterion
@@ -24,9 +23,8 @@ from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
 from muse.learn.joint import JointConfig, refine_jointly
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.supervise.choice import ChoiceConfig, Start, choose
+from muse.learn.reweighting import reweight
 from muse.learn.supervise.cross_validation import trimmed
-from muse.learn.supervise.evidence import Evidence, Maps, gather
 from muse.learn.supervise.induced import (
     GuidedTransportConfig,
     SelfLearningConfig,
@@ -36,14 +34,16 @@ from muse.learn.supervise.induced import (
 )
 from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal
 from muse.learn.supervise.methods import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
-from muse.learn.tune import tune
+from muse.learn.supervise.model_selection import ChoiceConfig, Start, choose
+from muse.learn.supervise.training_pairs import Maps, TrainingPairs, pairs_of
 from muse.learn.verdict import judge
 from muse.lexicon import Lexicon
 from muse.procrustes import correlation_weighted, cross_fitted, gram, procrustes, svd
+from muse.ranking.probability import calibrate_rows, held_out_scores
 from muse.run.runtime import Runtime
-from muse.search import approximate, both_ways
+from muse.search import approximate, bidirectional_search
 from muse.search.approximate import Approximation
-from muse.search.both_ways import Products, SimilarityMatrix
+from muse.search.bidirectional_search import BidirectionalSearch, SimilarityMatrix
 from muse.search.exact import nearest
 from muse.search.retrieval import METHODS, PairScore, Retrieval, log_partition, translations
 from muse.sentences.mining import MiningConfig, mine
@@ -71,11 +71,11 @@ def sides(runtime: Runtime) -> tuple[Tensor, Tensor]:
     return x, TARGET.tensor(runtime.device)
 
 
-def evidence(runtime: Runtime, wrong: int = 0) -> Evidence:
+def evidence(runtime: Runtime, wrong: int = 0) -> TrainingPairs:
     """Most words with their translations, of which the first `wrong` are not, and ten phrases."""
     names = [(f"fr{row}", f"en{(row + 7) % N if row < wrong else row}") for row in range(N - 20)]
     phrases = [(f"fr{row} fr{row + 1}", f"en{row} en{row + 1}") for row in range(N - 20, N - 10)]
-    return gather(Lexicon((*names, *phrases)), SOURCE, TARGET, device=runtime.device)
+    return pairs_of(Lexicon((*names, *phrases)), SOURCE, TARGET, device=runtime.device)
 
 
 def initial(method: Callable[..., Iterator[Alignment]], config: object) -> Stage:
@@ -96,7 +96,7 @@ def whole_searches(runtime: Runtime) -> Found:
 
 
 def both_directions(runtime: Runtime) -> Found:
-    products = Products(*sides(runtime))
+    products = BidirectionalSearch(*sides(runtime))
     known = products.nearest(5)
     biases = tuple(one.scores.mean(dim=1) / 2 for one in known)
     return [
@@ -181,7 +181,7 @@ def verdict(runtime: Runtime) -> Found:
 
 
 def reweighting(runtime: Runtime) -> Found:
-    found = tune(SOURCE, TARGET, START, rng=rng(), runtime=runtime)
+    found = reweight(SOURCE, TARGET, START, rng=rng(), runtime=runtime)
     return [found.source_map, *([] if found.target_map is None else [found.target_map])]
 
 
@@ -247,11 +247,11 @@ COPY_A_MATRIX = {"similarity", "mining", "approximate mining"}
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     # So that a toy has several blocks of products, an index, and words that both languages spell alike.
-    monkeypatch.setattr(both_ways, "MAX_CACHED_BYTES", 4 * 8 * N * 20)
+    monkeypatch.setattr(bidirectional_search, "MAX_CACHED_BYTES", 4 * 8 * N * 20)
     monkeypatch.setattr(approximate, "FEW", 100)
     monkeypatch.setattr(approximate, "TRAINED_ON", 8)
     monkeypatch.setattr("muse.learn.supervise.cross_validation.LEAST_PAIRS", 100)
-    monkeypatch.setattr("muse.learn.supervise.choice.LEAST_TO_TRAIN", 100)
+    monkeypatch.setattr("muse.learn.supervise.model_selection.LEAST_TO_TRAIN", 100)
     monkeypatch.setattr(
         "muse.learn.initialise.identical.identical_strings",
         lambda *_: Lexicon(tuple((f"fr{row}", f"en{row}") for row in range(N))),

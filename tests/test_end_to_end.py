@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.answers.translations import answer_words
 from muse.files import read_lexicon, read_vectors
 from muse.learn import auto
 from muse.normalise import normalise
+from muse.ranking.translations import answer_words
 from muse.space import load_space
 from tests.conftest import ROOT
 from tests.support.command import SCORE_FIELDS, Command, align_arguments

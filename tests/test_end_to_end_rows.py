@@ -105,7 +105,7 @@ def test_disjoint_rows_are_aligned(made: Path, aligned: Ended) -> None:
     loaded = load_space(made / "space")
     for language in ("a", "b"):
         side = loaded.vectors(language)
-        assert (side.ranked, side.noun, list(side.words[:3])) == (False, "rows", ["0", "1", "2"])
+        assert (side.frequency_ordered, side.noun, list(side.words[:3])) == (False, "rows", ["0", "1", "2"])
     settings = loaded.manifest["settings"]
     assert "epsilon" in settings["rounds"][0]  # the settings of rows, not of words
     assert settings["reweight"] is False
@@ -265,7 +265,7 @@ def test_words_on_one_side_and_rows_on_the_other(made: Path, fast: Command, tmp_
     assert "aligned (confidence" in ended.out
     assert "map more rows" in ended.err
     sides = [load_space(tmp_path / "x").vectors(name) for name in ("a", "b")]
-    assert [side.ranked for side in sides] == [False, True]
+    assert [side.frequency_ordered for side in sides] == [False, True]
 
 
 @pytest.mark.slow

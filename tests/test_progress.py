@@ -230,20 +230,20 @@ def logs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def say() -> None:
     for level in (logging.DEBUG, logging.INFO, logging.WARNING):
-        for name in ("muse.learn.pair", "other"):
+        for name in ("muse.learn.bilingual", "other"):
             logging.getLogger(name).log(level, "%s %d", name, level)
 
 
 def test_messages_are_shown_once_for_a_while(logs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with messages_shown():
         say()
-    assert capsys.readouterr().err == "muse.learn.pair 20\n"
-    assert logs == ["muse.learn.pair 30", "other 30"]  # as before
+    assert capsys.readouterr().err == "muse.learn.bilingual 20\n"
+    assert logs == ["muse.learn.bilingual 30", "other 30"]  # as before
     say()
     assert capsys.readouterr().err == "" and len(logs) == 4
     with messages_shown(logging.DEBUG):
         say()
-    assert capsys.readouterr().err == "muse.learn.pair 10\nmuse.learn.pair 20\n"
+    assert capsys.readouterr().err == "muse.learn.bilingual 10\nmuse.learn.bilingual 20\n"
 
 
 def test_messages_that_a_program_shows_already_are_left_to_it(
@@ -253,7 +253,7 @@ def test_messages_that_a_program_shows_already_are_left_to_it(
     with messages_shown():
         say()
     assert capsys.readouterr().err == ""
-    assert logs == ["muse.learn.pair 20", "other 20", "muse.learn.pair 30", "other 30"]
+    assert logs == ["muse.learn.bilingual 20", "other 20", "muse.learn.bilingual 30", "other 30"]
 
 
 def test_without_any_handler_all_messages_are_shown(
@@ -274,5 +274,5 @@ def test_a_logger_with_a_level_of_its_own_keeps_it(
     chatty.manager._clear_cache()  # type: ignore[attr-defined]
     with messages_shown():
         say()
-    assert logs == ["muse.learn.pair 20", "muse.learn.pair 30", "other 30"]
+    assert logs == ["muse.learn.bilingual 20", "muse.learn.bilingual 30", "other 30"]
     assert capsys.readouterr().err == ""

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 from muse import vectors as vectors_module
-from muse.answers.lookup import neighbours
-from muse.answers.translations import answer_words, own_spelling
 from muse.evaluation.ratings import evaluate_similarity
 from muse.evaluation.words import by_part, compare_words, evaluate_words, warn_of_dictionary
 from muse.files import write_vectors_text
-from muse.learn import pair
-from muse.learn.many import Intermediate, nearest_first
-from muse.learn.pair import sampled
-from muse.learn.supervise.evidence import Evidence, gather
+from muse.learn import bilingual
+from muse.learn.bilingual import sampled
+from muse.learn.multilingual import Bridge, nearest_first
+from muse.learn.supervise.training_pairs import TrainingPairs, pairs_of
 from muse.lexicon import Lexicon, Pair
+from muse.ranking.lookup import neighbours
+from muse.ranking.translations import answer_words, own_spelling
 from muse.report.measured import Gold, gold_answers, measure
 from muse.search.retrieval import Retrieval
 from muse.sentences.systems.bgt.inputs import SpaceWords
@@ -106,9 +106,9 @@ def test_the_row_is_that_of_the_word_then_the_composed_word_then_the_most_freque
 
 @pytest.mark.parametrize("forms", ALL_FORMS, ids="-".join)
 def test_a_dictionary_teaches_the_same_in_every_form(forms: tuple[Form, Form, Form]) -> None:
-    def evidence(source: Form, target: Form, of: Form) -> Evidence:
+    def evidence(source: Form, target: Form, of: Form) -> TrainingPairs:
         sides = space(source, target)
-        return gather(dictionary(of), sides.vectors("fr"), sides.vectors("en"))
+        return pairs_of(dictionary(of), sides.vectors("fr"), sides.vectors("en"))
 
     found, expected = evidence(*forms), evidence("NFC", "NFC", "NFC")
     assert len(expected.pairs) == COUNT + len(range(0, COUNT, 3)) + 1
@@ -174,7 +174,7 @@ def test_exact_matches_come_first() -> None:
     eye = np.eye(3, dtype=np.float32)
     sides = plain_space(eye, eye, ["o", apart, composed], ["o", composed, apart])
     pairs: tuple[Pair, ...] = ((composed, apart), (apart, composed), ("o", "o"))
-    evidence = gather(Lexicon(pairs), sides.vectors("fr"), sides.vectors("en"))
+    evidence = pairs_of(Lexicon(pairs), sides.vectors("fr"), sides.vectors("en"))
     assert evidence.pairs.tolist() == [[2, 2], [1, 1], [0, 0]]
     score = evaluate_words(sides, Lexicon(pairs), rng=rng(), retrieval=Retrieval("nn"))
     assert (score.p_at_1, score.queries, score.covered) == (100, 3, 3)
@@ -190,7 +190,7 @@ def test_a_query_in_two_forms_is_one() -> None:
 def test_phrases_of_one_meaning_are_one_row() -> None:
     sides = space("NFC", "NFD")
     pairs = [(normalize(form, "été1 été2"), "naïve1") for form in FORMS]
-    assert gather(Lexicon(tuple(pairs)), sides.vectors("fr"), sides.vectors("en")).pairs.tolist() == 2 * [
+    assert pairs_of(Lexicon(tuple(pairs)), sides.vectors("fr"), sides.vectors("en")).pairs.tolist() == 2 * [
         [COUNT, 1]
     ]
 
@@ -205,7 +205,7 @@ def test_words_that_two_languages_share_are_counted_in_any_form() -> None:
     assert by_part(["été"], [["\u00c9te\u0301"]], np.array([True]), rng())[0].name == "identical"
     rows = np.eye(2, dtype=np.float32)
     intermediates = [
-        Intermediate(Vectors(name, written(words, "NFD"), rows), rows)
+        Bridge(Vectors(name, written(words, "NFD"), rows), rows)
         for name, words in (("de", ["été", "x"]), ("it", ["été", "là"]))
     ]
     ordered = nearest_first(Vectors("fr", ["été", "là"], rows), intermediates)
@@ -213,8 +213,8 @@ def test_words_that_two_languages_share_are_counted_in_any_form() -> None:
 
 
 def test_named_rows_are_kept_in_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair, "MOST", 4)
-    side = Vectors("a", french("NFD"), np.eye(COUNT, dtype=np.float32), ranked=False)
+    monkeypatch.setattr(bilingual, "MOST", 4)
+    side = Vectors("a", french("NFD"), np.eye(COUNT, dtype=np.float32), frequency_ordered=False)
     found = sampled(side, rng(), keep=set(french()[20:24]))
     assert set(found.words) == set(french("NFD")[20:24])
 
@@ -436,7 +436,7 @@ def test_pairs_in_another_spelling_are_learned_from_and_counted(caplog: pytest.L
     pairs = [*zip(marked[:12], english()[:12], strict=True), (arabic[12], english()[12])]
     lexicon = Lexicon((*pairs, (f"\u0625{arabic[0]}", "x")))
     caplog.set_level("INFO")
-    found = gather(lexicon, sides.vectors("fr"), sides.vectors("en"))
+    found = pairs_of(lexicon, sides.vectors("fr"), sides.vectors("en"))
     assert found.pairs.tolist() == [[row, row] for row in range(13)]
     counted(caplog, "vowel signs", sides, lexicon)
     score = evaluate_words(sides, lexicon, rng=rng(), source="fr", target="en")
@@ -460,7 +460,7 @@ def test_pairs_with_glosses_are_learned_from_and_counted(caplog: pytest.LogCaptu
     phrase = (f"{french[12]} {french[13]} (ensemble)", english()[14])
     lexicon = Lexicon((*zip(glossed[:12], english()[:12], strict=True), phrase, ("x (y)", english()[0])))
     caplog.set_level("INFO")
-    found = gather(lexicon, sides.vectors("fr"), sides.vectors("en"))
+    found = pairs_of(lexicon, sides.vectors("fr"), sides.vectors("en"))
     assert found.pairs.tolist() == [*([row, row] for row in range(12)), [COUNT, 14]]
     counted(caplog, "glosses", sides, lexicon)
     score = evaluate_words(sides, lexicon, rng=rng(), source="fr", target="en")

@@ -38,6 +38,7 @@ from benchmarks.support.tables import ROOT, commit, heading, numbers, today
 from muse.alignment import Alignment
 from muse.files import read_lexicon, read_vectors
 from muse.learn.auto import improve
+from muse.learn.bilingual import normalise_in_place
 from muse.learn.criterion import MOST_FREQUENT, Criterion, criterion
 from muse.learn.initialise.adversarial import (
     PAPER,
@@ -48,7 +49,6 @@ from muse.learn.initialise.adversarial import (
     as_arrays,
     restored_position,
 )
-from muse.learn.pair import normalise_in_place
 from muse.learn.refine import PLAIN
 from muse.learn.verdict import judge
 from muse.procrustes import procrustes

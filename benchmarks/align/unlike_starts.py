@@ -28,11 +28,11 @@ from benchmarks.align.unlike_ideas import IDEAS, OTHER_WORDS, STRINGS, WORDS
 from benchmarks.support.pairs import SHARED, find_pair
 from muse.alignment import Alignment
 from muse.files import read_lexicon, read_vectors
-from muse.learn.pair import normalise_in_place
+from muse.learn.bilingual import normalise_in_place
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.induced import SelfLearningConfig, self_learning
 from muse.learn.supervise.linear import CanonicalConfig, canonical
+from muse.learn.supervise.training_pairs import Maps, TrainingPairs
 from muse.normalise import DEFAULT_STEPS
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
@@ -101,7 +101,7 @@ class Task:
     def self_learned(self, pairs: Tensor, seed: int, *, keep: bool) -> Maps:
         """The maps after self-learning with canonical maps, from the pairs, which are kept or not."""
         words = len(self.x), len(self.y)
-        given = Evidence(self.x.tensor(), self.y.tensor(), pairs, torch.ones(len(pairs)), words)
+        given = TrainingPairs(self.x.tensor(), self.y.tensor(), pairs, torch.ones(len(pairs)), words)
         first = canonical(given, CanonicalConfig())
         kept = given if keep else given.only(torch.zeros(len(pairs), dtype=torch.bool))
         return canonical(self_learning(kept, first, LEARNED, np.random.default_rng(seed)), CanonicalConfig())

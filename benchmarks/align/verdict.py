@@ -28,10 +28,10 @@ from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import header, heading, row
 from muse.alignment import Alignment
 from muse.files import read_lexicon, read_vectors
+from muse.learn.bilingual import normalise_in_place
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig
 from muse.learn.initialise.identical import IdenticalConfig, identical
-from muse.learn.pair import normalise_in_place
 from muse.learn.settings import MANY_ROUNDS
 from muse.learn.verdict import OF_WORDS
 from muse.normalise import DEFAULT_STEPS

@@ -41,7 +41,6 @@ from benchmarks.rows.store import NEIGHBOURS, Cell, cells_parser, load
 from benchmarks.support.kept_rows import append, read_rows
 from benchmarks.support.tables import commit, header, numbers, row, today
 from muse.learn.supervise.cross_validation import Folds, HeldOutSearch, held_out, kept_neighbours
-from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.linear import corrected, drawn_units, orthogonal, ridge, with_units
 from muse.learn.supervise.methods import (
     CORRECTIONS,
@@ -51,8 +50,9 @@ from muse.learn.supervise.methods import (
     RANKS,
     UNITS,
 )
+from muse.learn.supervise.training_pairs import Maps, TrainingPairs
 from muse.normalise import DEFAULT_STEPS, normalise
-from muse.space.old_rows import IntoStore
+from muse.space.store_projection import ToStore
 from muse.vectors import Matrix
 
 STEPS = (50, 200, 800)
@@ -105,7 +105,7 @@ class Mapped(NamedTuple):
 Fitted = dict[str, "Maps | Mapped"]
 
 
-def trained(evidence: Evidence, start: Tensor, seed: int) -> Fitted:
+def trained(evidence: TrainingPairs, start: Tensor, seed: int) -> Fitted:
     """Networks after each number of steps, by their names."""
     found = Fitted()
     x, y = evidence.left.float(), evidence.right.float()
@@ -126,7 +126,7 @@ def trained(evidence: Evidence, start: Tensor, seed: int) -> Fitted:
     return found
 
 
-def drawn(evidence: Evidence, start: Tensor, seed: int) -> Fitted:
+def drawn(evidence: TrainingPairs, start: Tensor, seed: int) -> Fitted:
     """Networks as muse tries them, by their names."""
     units = drawn_units(start.shape[1], UNITS, np.random.default_rng(seed))
     maps = with_units(evidence, start, units, NETWORK_PENALTIES)
@@ -136,7 +136,7 @@ def drawn(evidence: Evidence, start: Tensor, seed: int) -> Fitted:
 NETWORKS = {"drawn": drawn, "trained": trained}
 
 
-def linear_maps(evidence: Evidence) -> dict[str, Maps]:
+def linear_maps(evidence: TrainingPairs) -> dict[str, Maps]:
     """The linear maps by their names."""
     rotation = orthogonal(evidence).into_target().source
     return {
@@ -158,11 +158,11 @@ class Bench:
     """
 
     cell: Cell
-    evidence: Evidence
+    evidence: TrainingPairs
     queries: Tensor
     store: Tensor
     native: Tensor
-    back: IntoStore
+    back: ToStore
 
     @classmethod
     def of(cls, cell: Cell, folder: Path) -> Bench:
@@ -171,13 +171,13 @@ class Bench:
         rows, steps = normalise(np.concatenate([data.given.left, data.given.others]), DEFAULT_STEPS)
         store, back = normalise(data.given.store.copy(), DEFAULT_STEPS)
         pairs = torch.from_numpy(np.stack([np.arange(len(data.given.right)), data.given.right], axis=1))
-        evidence = Evidence(
+        evidence = TrainingPairs(
             torch.from_numpy(rows), torch.from_numpy(store), pairs, torch.ones(len(pairs)),
             (len(rows), len(store)),
         )  # fmt: skip
         unit = normalize(torch.from_numpy(data.given.store))
         native = _nearest(normalize(torch.from_numpy(data.native)), unit)
-        into = IntoStore(np.eye(unit.shape[1], dtype=np.float32), _shifts(back.means))
+        into = ToStore(np.eye(unit.shape[1], dtype=np.float32), _shifts(back.means))
         return cls(cell, evidence, torch.from_numpy(steps.apply(data.queries)), unit, native, into)
 
     def kept(self, maps: Maps | Mapped) -> NDArray[np.float64]:
@@ -215,7 +215,7 @@ class Trial:
         return cls(bench, Folds.of(bench.evidence, rng), HeldOutSearch.of(bench.evidence, rng))
 
     @property
-    def fitted(self) -> list[Evidence]:
+    def fitted(self) -> list[TrainingPairs]:
         """What to fit to in each fold that is tested."""
         return [own for own, _ in self.folds.trials[: self.folds.enough(TESTED_ROWS)]]
 

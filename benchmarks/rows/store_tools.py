@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 import muse
 from muse.normalise import normalise
-from muse.space.old_rows import map_into_store
+from muse.space.store_projection import map_into_store
 from muse.vectors import Matrix
 
 RANK = 64

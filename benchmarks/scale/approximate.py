@@ -28,7 +28,7 @@ from torch.nn.functional import normalize
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import header, heading, muse, row
 from muse.files import read_lexicon, read_vectors
-from muse.learn.pair import normalise_in_place
+from muse.learn.bilingual import normalise_in_place
 from muse.normalise import DEFAULT_STEPS
 from muse.normalise import normalise as normalised
 from muse.procrustes import procrustes

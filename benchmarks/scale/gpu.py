@@ -46,8 +46,8 @@ from benchmarks.support.kept_rows import append
 from benchmarks.support.tables import ROOT, commit, header, heading, muse, row, today
 from muse.api.run import run
 from muse.errors import MuseError
+from muse.learn.bilingual import learn
 from muse.learn.initialise.adversarial import PAPER, adversarial
-from muse.learn.pair import learn
 from muse.learn.settings import AlignConfig
 from muse.run.runtime import Runtime
 from muse.search.exact import Neighbours, installed_faiss, nearest

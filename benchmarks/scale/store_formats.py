@@ -121,8 +121,10 @@ def make_space(folder: Path, dimension: int) -> AlignedSpace:
         unit, steps = normalise(few)
         names = [f"row{place}" for place in range(len(few))]
         sides = {
-            "old": SideToSave(Vectors("old", names, unit, ranked=False), steps, turn.astype(np.float32)),
-            "new": SideToSave(Vectors("new", names, unit, ranked=False), steps),
+            "old": SideToSave(
+                Vectors("old", names, unit, frequency_ordered=False), steps, turn.astype(np.float32)
+            ),
+            "new": SideToSave(Vectors("new", names, unit, frequency_ordered=False), steps),
         }
         save_space(folder, sides, pivot="new", provenance=Provenance("procrustes"))
     return load_space(folder)

@@ -42,7 +42,7 @@ from muse.evaluation.probing import evaluate_probe
 from muse.evaluation.ratings import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
 from muse.run.runtime import Runtime
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged

@@ -46,7 +46,7 @@ from muse.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.evaluation.score import bootstrap_interval
 from muse.progress import Progress
 from muse.run.runtime import Runtime
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction

@@ -49,7 +49,7 @@ from muse.files.nli import LABELS, read_nli
 from muse.files.sentence_text import read_pairs
 from muse.progress import Progress
 from muse.run.runtime import Runtime
-from muse.run.streams import TrainingStream, torch_seeded
+from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import passes
 from muse.sentences.loading import load_encoder

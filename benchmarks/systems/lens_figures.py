@@ -27,7 +27,7 @@ from muse.sentences.systems.nli.pair_classes import PairNetwork, classify
 NOTHING = Signature("", "")  # the row says it
 SETS = ("sts", "sick", "sick_r", "sick_e", "retrieval")
 FIGURES = ("sts_en", "sts_other", "sick", "sick_r", "sick_e", "p_at_1", "match_error", "match_error_margin")
-Figures = dict[str, float]
+JsonScore = dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class Tests:
     sick: Path
     other: str
 
-    def figures(self, encoder: NetworkEncoder, *, reads_other: bool) -> Figures:
+    def figures(self, encoder: NetworkEncoder, *, reads_other: bool) -> JsonScore:
         """The figures of an encoder; those of the other language only where its core reads that."""
-        found: Figures = {}
+        found: JsonScore = {}
         if "sts" in self.sets:
             for name, language in (("sts_en", PIVOT), ("sts_other", self.other)):
                 if language == PIVOT or reads_other:
@@ -64,13 +64,13 @@ class Tests:
             found |= self.matched(encoder)
         return found
 
-    def relatedness(self, encoder: SentenceEncoder) -> Figures:
+    def relatedness(self, encoder: SentenceEncoder) -> JsonScore:
         """SICK-R as in SentEval."""
         train, test = (rated_rows(encoder, related(self.sick, part), PIVOT) for part in ("train", "test"))
         score = evaluate_relatedness(train, test, NOTHING, rng=np.random.default_rng(0))
         return with_interval("sick_r", score.pearson, score.pearson_ci95, times=100)
 
-    def matched(self, encoder: SentenceEncoder) -> Figures:
+    def matched(self, encoder: SentenceEncoder) -> JsonScore:
         """P@1 into English, and match errors (Kiros, 2020, section 4.3), the mean of both directions."""
         text = tested(self.data, self.other)
         sides = ((self.other, text.other), (PIVOT, text.english))
@@ -91,7 +91,7 @@ def queries(encoder: SentenceEncoder, *sides: tuple[str, Sequence[str]]) -> Quer
     return Queries(encoder.encode(sentences, source).matrix, encoder.encode(targets, target).matrix, gold)
 
 
-def match_error(name: str, hits: Sequence[NDArray[np.bool_]]) -> Figures:
+def match_error(name: str, hits: Sequence[NDArray[np.bool_]]) -> JsonScore:
     """The percentage of misses in both directions, with an interval over the pairs (q,)."""
     misses = 100 * (1 - np.mean(hits, axis=0))  # (q,)
     return with_interval(name, float(misses.mean()), bootstrap_mean(misses, np.random.default_rng(0)))
@@ -103,13 +103,13 @@ def rated_rows(encoder: SentenceEncoder, rated: RatedSentences, language: str) -
     return RatedRows(x, y, np.array(rated.ratings))
 
 
-def similarity(name: str, encoder: SentenceEncoder, rated: RatedSentences, language: str) -> Figures:
+def similarity(name: str, encoder: SentenceEncoder, rated: RatedSentences, language: str) -> JsonScore:
     """Spearman's correlation of cosines with people's ratings, x 100."""
     score = evaluate_sts(*rated_rows(encoder, rated, language), NOTHING, rng=np.random.default_rng(0))
     return with_interval(name, score.spearman, score.spearman_ci95, times=100)
 
 
-def classified(encoder: SentenceEncoder, path: Path) -> Figures:
+def classified(encoder: SentenceEncoder, path: Path) -> JsonScore:
     """The accuracy of the encoder's classifier on the test part of a file of inferences, in percent."""
     text = read_nli(path).part("test")
     found = classify(encoder, text.premises, text.hypotheses, PIVOT, progress=Progress(quiet=True))

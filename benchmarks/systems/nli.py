@@ -42,7 +42,7 @@ from muse.files.nli import Inference, read_nli
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import ParallelText, read_parallel
 from muse.progress import Progress
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.words import Lookup
 from muse.sentences.loading import load_encoder

@@ -37,7 +37,7 @@ from muse.files.sentence_text import read_pairs
 from muse.progress import Progress
 from muse.run.processes import ALONE
 from muse.run.runtime import Runtime
-from muse.run.streams import TrainingStream, generator_for, torch_seeded
+from muse.run.seeds import TrainingStream, generator_for, torch_seeded
 from muse.sentences.systems.core import SpaceCore
 from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import NetworkEncoder
@@ -85,7 +85,7 @@ class Watched(Learner):
         return found
 
 
-class Figures(NamedTuple):
+class JsonScore(NamedTuple):
     """L_align and the mean distance of translations, and whether each pair's label is right."""
 
     align: float
@@ -93,7 +93,7 @@ class Figures(NamedTuple):
     hits: np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 
-def figures(encoder: NetworkEncoder, english: Inference, text: Inference, language: str) -> Figures:
+def figures(encoder: NetworkEncoder, english: Inference, text: Inference, language: str) -> JsonScore:
     """What the encoder makes of pairs and of their translations."""
     pairs = zip((*english.premises, *english.hypotheses), (*text.premises, *text.hypotheses), strict=True)
     once = list(dict.fromkeys(pairs))
@@ -105,7 +105,7 @@ def figures(encoder: NetworkEncoder, english: Inference, text: Inference, langua
     negatives = draw_negatives(first, second, generator_for(0))
     answers = classify(encoder, text.premises, text.hypotheses, language, progress=Progress(quiet=True))
     align, distance = (float(loss(x, y, negatives)) for loss in (LOSS, FIRST_TERM))
-    return Figures(align, distance, answers == np.array(text.labels))
+    return JsonScore(align, distance, answers == np.array(text.labels))
 
 
 def watched(bench: Bench, start: str) -> Iterator[dict[str, object]]:

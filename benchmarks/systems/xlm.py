@@ -41,7 +41,7 @@ from muse.files.lexicons import read_lexicon
 from muse.files.sentence_text import ParallelText, read_parallel
 from muse.lexicon import Lexicon
 from muse.run.runtime import Runtime
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks.masked_prediction import Predicted, rarity

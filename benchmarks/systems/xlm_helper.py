@@ -36,7 +36,7 @@ from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, header, numbers, row, today
 from muse.files.sentence_text import read_rated_sentences
 from muse.run.runtime import Runtime
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.corpora import language_shares
 from muse.sentences.systems.networks.masked_prediction import Predicted

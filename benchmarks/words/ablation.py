@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import commit, today
-from muse.answers.candidates import Candidates
-from muse.answers.choice import RefinedViews
-from muse.answers.evidence import KINDS, NAMES, KnownPairs, evidence_of, places_of
-from muse.answers.model import AnswerModel, read_elsewhere
 from muse.evaluation.score import bootstrap_interval
 from muse.files import read_lexicon
+from muse.ranking.candidates import Candidates
+from muse.ranking.features import KINDS, NAMES, KnownPairs, evidence_of, places_of
+from muse.ranking.model import AnswerModel, read_pretrained
+from muse.ranking.train_ranker import RefinedViews
 from muse.space import load_space
 
 COLUMNS = ("pair", "without", "p_at_1", "low", "high", "queries", "commit", "date")
@@ -66,11 +66,11 @@ def main() -> None:
             source, target = space.vectors(pair.source), space.vectors(pair.target)
             words = source.words, target.words
             rows = np.asarray(source.matrix), np.asarray(target.matrix)
-            trees = read_elsewhere(Path(others[name])) if name in others else read_elsewhere()
+            trees = read_pretrained(Path(others[name])) if name in others else read_pretrained()
             drawn = np.random.default_rng(0)
-            start = RefinedViews.of(words, rows, KnownPairs.none(), rng=drawn, elsewhere=trees)
+            start = RefinedViews.of(words, rows, KnownPairs.none(), rng=drawn, pretrained=trees)
             candidates, evidence = evidence_of(start.refined, start.halves, np.arange(len(source)))
-            model = AnswerModel.of_elsewhere(trees)
+            model = AnswerModel.of_pretrained(trees)
             pairs = read_lexicon(pair.gold_in(asked.spaces)).indices(source.index, target.index)
             right = candidates.are(pairs, len(target))
             asked_of = np.isin(candidates.words, pairs[:, 0])

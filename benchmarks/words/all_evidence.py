@@ -29,9 +29,7 @@ from benchmarks.align.unseen import has_sentences, unseen_list
 from benchmarks.support.draws import HELP, IDENTICAL, NONE, write_draw
 from benchmarks.support.pairs import SHARED, Pair, find_pair, is_for_test
 from benchmarks.support.tables import append_rows, commit, numbers, today
-from muse.answers.model import read_elsewhere
-from muse.answers.translations import TRUSTED
-from muse.api.answers import Known, choose_answers
+from muse.api.answers import RankerInputs, choose_answers
 from muse.api.inputs import read_side
 from muse.api.run import run
 from muse.api.settings import settings_of
@@ -41,6 +39,8 @@ from muse.files import read_lexicon, read_vectors
 from muse.learn.settings import AlignConfig
 from muse.lexicon import Lexicon
 from muse.progress import Progress
+from muse.ranking.model import read_pretrained
+from muse.ranking.translations import TRUSTED
 from muse.search.exact import set_threads
 from muse.space import AlignedSpace, load_space
 
@@ -72,8 +72,8 @@ def made(
         quiet = Progress(quiet=True)
         files = {pair.source: pair.source_file, pair.target: pair.target_file}
         rows = {name: read_side(config, name, path, quiet).vectors for name, path in files.items()}
-        chosen = read_elsewhere() if trees is None else read_elsewhere(trees)
-        known = Known(report.config.lexicon)
+        chosen = read_pretrained() if trees is None else read_pretrained(trees)
+        known = RankerInputs(report.config.lexicon)
         ways: dict[str, Any] = {"seed": seed, "progress": quiet, "elsewhere": chosen}
         choose_answers(report.aligned, report.learned, rows, known, **ways)
     return load_space(folder)

@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.support.tables import header, heading, row
-from muse.answers.lookup import translate_words
-from muse.answers.probability import find_calibration
-from muse.answers.translations import WordAnswer, answer_words
 from muse.files import read_lexicon
+from muse.ranking.lookup import translate_words
+from muse.ranking.probability import find_calibration
+from muse.ranking.translations import WordAnswer, answer_words
 from muse.space import AlignedSpace, load_space
 
 COLUMNS = (

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.answers.candidates import NeighbourLists
-from muse.answers.evidence import KnownPairs, known_spellings
-from muse.answers.spelling import Spellings, all_grams
+from muse.ranking.candidates import NeighbourLists
+from muse.ranking.features import KnownPairs, known_spellings
+from muse.ranking.spelling import Spellings, all_grams
 from muse.space import load_space
 from muse.vectors import Matrix
 

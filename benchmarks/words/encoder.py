@@ -29,9 +29,7 @@ from benchmarks.support.draws import NONE, write_draw
 from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.tables import append_rows, commit, today
 from benchmarks.words.all_evidence import measured
-from muse.answers.model import read_elsewhere
-from muse.answers.outside import OutsideScores
-from muse.api.answers import Known, choose_answers
+from muse.api.answers import RankerInputs, choose_answers
 from muse.api.inputs import hints, outside_scores, read_side
 from muse.api.run import run
 from muse.api.settings import settings_of
@@ -39,6 +37,8 @@ from muse.evaluation.score import gold_name
 from muse.files import read_lexicon
 from muse.lexicon import Lexicon
 from muse.progress import Progress
+from muse.ranking.external_scores import ExternalScores
+from muse.ranking.model import read_pretrained
 from muse.search.retrieval import Retrieval, best_targets
 from muse.space import AlignedSpace, load_space
 from muse.vectors import Matrix, Vectors
@@ -65,7 +65,7 @@ def random_rows(side: Vectors, seed: int) -> Matrix:
 
 def made(
     pair: Pair, help_: str, asked: argparse.Namespace, trees: Path | None
-) -> tuple[AlignedSpace, OutsideScores | None, int, float]:
+) -> tuple[AlignedSpace, ExternalScores | None, int, float]:
     """The space with answers, the scores of the encoder, the number of its pairs, and the seconds."""
     folder = asked.spaces / f"{pair.name}.{asked.encoder}.{help_}.{asked.seed}"
     options: dict[str, Any] = {
@@ -82,7 +82,7 @@ def made(
     outside = None
     if asked.encoder != NONE:
         if asked.encoder == RANDOM:
-            outside = OutsideScores.of_vectors(*(random_rows(side, asked.seed) for side in (source, target)))
+            outside = ExternalScores.of_vectors(*(random_rows(side, asked.seed) for side in (source, target)))
         else:
             vectors = tuple(asked.vectors / f"{language}.vec.gz" for language in sides)
             encoded = replace(config, encoder_emb=vectors)
@@ -92,9 +92,11 @@ def made(
     report = run(config)
     ways: dict[str, Any] = {
         "seed": asked.seed, "progress": quiet,
-        "elsewhere": read_elsewhere() if trees is None else read_elsewhere(trees),
+        "elsewhere": read_pretrained() if trees is None else read_pretrained(trees),
     }  # fmt: skip
-    choose_answers(report.aligned, report.learned, sides, Known(report.config.lexicon, outside), **ways)
+    choose_answers(
+        report.aligned, report.learned, sides, RankerInputs(report.config.lexicon, outside), **ways
+    )
     took = time.perf_counter() - began
     return load_space(folder), outside, 0 if config.hints is None else len(config.hints), took
 

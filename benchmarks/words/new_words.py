@@ -26,9 +26,9 @@ import numpy as np
 
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import header, heading, muse, row
-from muse.answers.lookup import translate_words
 from muse.evaluation.score import bootstrap_interval
 from muse.files import read_lexicon, read_vectors, write_vectors_text
+from muse.ranking.lookup import translate_words
 from muse.space import AlignedSpace, load_space
 from muse.space.new_words import NewWords, load_new_words, own_new_words
 

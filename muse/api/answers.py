@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from muse.answers.choice import learn_answers
-from muse.answers.evidence import HeldOutRows, KnownPairs
-from muse.answers.model import ChoiceReport, read_elsewhere
-from muse.answers.outside import OutsideScores
-from muse.answers.trees import Trees
-from muse.answers.unseen import keep_unseen
-from muse.learn.pair import Learned
+from muse.learn.bilingual import Learned
 from muse.learn.supervise.cross_validation import HeldOutMaps
 from muse.lexicon import Lexicon
 from muse.progress import Progress
-from muse.run.streams import AlignStream, generator
+from muse.ranking.external_scores import ExternalScores
+from muse.ranking.features import HeldOutRows, KnownPairs
+from muse.ranking.model import ChoiceReport, read_pretrained
+from muse.ranking.oov import keep_unseen
+from muse.ranking.train_ranker import learn_answers
+from muse.ranking.trees import BoostedTrees
+from muse.run.seeds import AlignStream, generator
 from muse.space import AlignedSpace
 from muse.space.answer_table import keep_answers
 from muse.vectors import Vectors
@@ -43,45 +43,45 @@ class AnswersReport:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class RankerInputs:
     """What is known beside the vectors: the pairs of a dictionary, and scores of an encoder or a program."""
 
     lexicon: Lexicon | None = None
-    outside: OutsideScores | None = None
+    outside: ExternalScores | None = None
 
 
 def choose_answers(
     space: AlignedSpace,
     learned: Mapping[str, Learned],
     normalised: Mapping[str, Vectors],
-    known: Known,
+    known: RankerInputs,
     *,
     seed: int,
     progress: Progress,
-    elsewhere: Trees | None = None,
+    pretrained: BoostedTrees | None = None,
 ) -> dict[str, AnswersReport]:
     """How the answers of each mapped language were chosen; those by all the evidence are kept in the folder.
 
     `normalised` has the rows of every language before the mapping, by which maps of cross-validation give
-    evidence for words whose pairs they do not know. `elsewhere` are trees learned on other languages than the
-    usual ones.
+    evidence for words whose pairs they do not know. `pretrained` are trees learned on other languages than
+    the usual ones.
     """
     reports = {}
     chosen = [language for language in learned if _can_choose(space, language, learned[language])]
     for place, language in enumerate(chosen):
         with progress.stage(f"choosing answers ({language})", len(chosen)) as tick:
             given = _given(learned[language], normalised[language], normalised[space.pivot], known)
-            reports[language] = _choose(space, language, given, seed, elsewhere)
+            reports[language] = _choose(space, language, given, seed, pretrained)
             tick(place + 1)
     return reports
 
 
 def _can_choose(space: AlignedSpace, language: str, learned: Learned) -> bool:
-    ranked = space.vectors(language).ranked and space.vectors(space.pivot).ranked
+    ranked = space.vectors(language).frequency_ordered and space.vectors(space.pivot).frequency_ordered
     return ranked and learned.verdict.label != "failed"
 
 
-def _given(learned: Learned, source: Vectors, target: Vectors, known: Known) -> KnownPairs:
+def _given(learned: Learned, source: Vectors, target: Vectors, known: RankerInputs) -> KnownPairs:
     """What answers are learned from; pairs that an encoder gave the mapping are no known translations."""
     held_out = None if learned.supervision is None else learned.supervision.held_out
     given = KnownPairs.none()
@@ -91,12 +91,12 @@ def _given(learned: Learned, source: Vectors, target: Vectors, known: Known) -> 
 
 
 def _choose(
-    space: AlignedSpace, language: str, given: KnownPairs, seed: int, elsewhere: Trees | None
+    space: AlignedSpace, language: str, given: KnownPairs, seed: int, pretrained: BoostedTrees | None
 ) -> AnswersReport:
     source, target = space.vectors(language), space.vectors(space.pivot)
     found = learn_answers(
         (source.words, target.words), (np.asarray(source.matrix), np.asarray(target.matrix)), given,
-        rng=generator(seed, AlignStream.ANSWERS), elsewhere=elsewhere or read_elsewhere(),
+        rng=generator(seed, AlignStream.ANSWERS), pretrained=pretrained or read_pretrained(),
     )  # fmt: skip
     direction = language, space.pivot
     for way, one in zip((direction, direction[::-1]), found, strict=True):

@@ -13,7 +13,6 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from muse.answers.induction import entries
 from muse.api.space import FORMER_NAMES, as_retrieval, direction_of, language_names, limits_of, load, seeded
 from muse.errors import BadSetting, named_as_in_python
 from muse.evaluation.score import gold_name
@@ -23,6 +22,7 @@ from muse.files import read_lexicon
 from muse.files.dictionary_writer import Write, can_store_entry, dictionary_writer, form_of_name
 from muse.files.tables import require_form
 from muse.lexicon import Entry, Lexicon
+from muse.ranking.induction import entries
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.answer_table import AnswersBy

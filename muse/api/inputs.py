@@ -2,9 +2,9 @@
 
 Vectors are read from files or arrays, or are those of a saved space, and are normalised. Translations are
 also known to an encoder, by its vectors of the words, or to a program, by pairs with scores. Their scores
-help to choose the answers (`muse.answers.outside`), and their surest pairs are a candidate for the mapping
-(`AlignConfig.hints`). A pair spelled alike is no hint: an encoder that does not know a language finds these
-too, and they are no fair sample of the others.
+help to choose the answers (`muse.ranking.external_scores`), and their surest pairs are a candidate for the
+mapping (`AlignConfig.hints`). A pair spelled alike is no hint: an encoder that does not know a language finds
+these too, and they are no fair sample of the others.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from muse.answers.outside import OutsideScores
-from muse.answers.spelling import LetterSimilarity, plain
 from muse.api.settings import captions, column, pivot_file, source_files, via_files, word_list
 from muse.embedding.pretrained import PretrainedEncoder
 from muse.errors import BadSetting, Contradiction, Mismatch, MuseError
@@ -24,10 +22,12 @@ from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
 from muse.files.row_texts import with_texts
 from muse.files.vectors.table import ReadOptions, gather, no_columns_error, no_ngrams_error
-from muse.learn.pair import check_pair, normalise_in_place
+from muse.learn.bilingual import check_pair, normalise_in_place
 from muse.learn.settings import AlignConfig, Given, RowArray
 from muse.lexicon import Lexicon
 from muse.progress import Progress
+from muse.ranking.external_scores import ExternalScores
+from muse.ranking.spelling import LetterSimilarity, plain
 from muse.space import SideToSave, check_language, load_space
 from muse.vectors import Matrix, Vectors
 
@@ -115,12 +115,12 @@ def _with_directions(vectors: Vectors, given: object) -> Vectors:
     """The words whose vectors are not all zeros, or all unlabelled vectors; warns of those that are."""
     kept = vectors.nonzero()
     if zeros := len(vectors) - len(kept):
-        action = "left out" if vectors.ranked else "no counterpart will be found for"
+        action = "left out" if vectors.frequency_ordered else "no counterpart will be found for"
         log.warning(
             "%s: %s %d of %d %s (%s), with vectors of zeros",
             given, action, zeros, len(vectors), vectors.noun, vectors.language,
         )  # fmt: skip
-    return kept if vectors.ranked else vectors
+    return kept if vectors.frequency_ordered else vectors
 
 
 def read_dictionary(path: Path, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
@@ -177,9 +177,9 @@ def check_outside(config: AlignConfig) -> None:
 
 def outside_scores(
     config: AlignConfig, source: Vectors, target: Vectors, *, device: str, progress: Progress
-) -> OutsideScores:
+) -> ExternalScores:
     """The scores by what the settings name; BadSetting for unlabelled vectors, whose ids say nothing."""
-    if not (source.ranked and target.ranked):
+    if not (source.frequency_ordered and target.frequency_ordered):
         raise BadSetting(
             "--encoder, --encoder-emb and --evidence need words, got unlabelled vectors; leave them out"
         )
@@ -206,7 +206,7 @@ def outside_scores(
         named = [*config.encoder_emb]
     for own, path, side in zip(rows, named, sides, strict=True):
         _check_known(own, path, side)
-    return OutsideScores.of_vectors(rows[0], rows[1])
+    return ExternalScores.of_vectors(rows[0], rows[1])
 
 
 def _rows_of(path: Path, side: Vectors, config: AlignConfig, progress: Progress) -> Matrix:
@@ -255,7 +255,7 @@ def read_evidence(path: Path, languages: tuple[str, str] | None = None, form: st
     return lexicon
 
 
-def _of_pairs(lexicon: Lexicon, path: Path | None, source: Vectors, target: Vectors) -> OutsideScores:
+def _of_pairs(lexicon: Lexicon, path: Path | None, source: Vectors, target: Vectors) -> ExternalScores:
     scores = lexicon.probabilities or lexicon.scores or (1.0,) * len(lexicon)
     known = [
         (row, column, score)
@@ -270,7 +270,7 @@ def _of_pairs(lexicon: Lexicon, path: Path | None, source: Vectors, target: Vect
         )
     _warn_of_unknown(lexicon, len(known), path, source, target)
     pairs = np.array([one[:2] for one in known], np.int64)
-    return OutsideScores.of_pairs(pairs, np.array([one[2] for one in known]), (len(source), len(target)))
+    return ExternalScores.of_pairs(pairs, np.array([one[2] for one in known]), (len(source), len(target)))
 
 
 def _warn_of_unknown(
@@ -288,7 +288,7 @@ def _warn_of_unknown(
         log.info("%s: %s", path, found)
 
 
-def hints(scores: OutsideScores, source: Vectors, target: Vectors) -> Lexicon | None:
+def hints(scores: ExternalScores, source: Vectors, target: Vectors) -> Lexicon | None:
     """The surest half of the mutual pairs that are not spelled alike, frequent first; None for too few."""
     pairs = scores.surest()
     pairs = pairs[np.argsort(pairs.max(axis=1, initial=0), kind="stable")]

@@ -13,17 +13,17 @@ from muse.api.settings import files_of, via_files
 from muse.evaluation.score import Signature
 from muse.files.space_manifest import input_file, plain, read_manifest
 from muse.files.space_record import InputFile, SpaceRecord
+from muse.learn.bilingual import Learned
 from muse.learn.joint import Joint
-from muse.learn.pair import Learned
 from muse.learn.settings import AlignConfig, RefinementConfig
 from muse.learn.transport import TransportConfig
 from muse.run.memory import peak_memory_mb
 from muse.space import AlignedSpace, Provenance
-from muse.vectors import Brief
+from muse.vectors import ShortRepr
 
 
 @dataclass(frozen=True, repr=False)
-class Report(Brief):
+class AlignResult(ShortRepr):
     """The result of a run: the space, its settings, what was learned, seconds by stage, words by language.
 
     `learned` and `signatures` have every language that was mapped, in the order requested.
@@ -232,8 +232,8 @@ def differences(config: AlignConfig, made: SpaceRecord, *, untrained: Collection
 
 
 def _other_settings(config: AlignConfig, made: SpaceRecord) -> Iterator[str]:
-    ranked = made.language(made.pivot).ranked and any(one.ranked for one in made.mapped)
-    now = plain({**replace(config, ranked=ranked).recorded(), "seed": config.seed})
+    ranked = made.language(made.pivot).frequency_ordered and any(one.frequency_ordered for one in made.mapped)
+    now = plain({**replace(config, frequency_ordered=ranked).recorded(), "seed": config.seed})
     then = {**made.settings, **({} if made.seed is None else {"seed": made.seed})}
     for name in _COMPARED:
         values = [of.get(name) for of in (then, now)]

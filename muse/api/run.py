@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.answers.outside import OutsideScores
-from muse.api.answers import AnswersReport, Known, choose_answers
+from muse.api.answers import AnswersReport, RankerInputs, choose_answers
 from muse.api.inputs import (
     RunInputs,
     check_outside,
@@ -29,7 +28,7 @@ from muse.api.inputs import (
     read_evidence,
     read_inputs,
 )
-from muse.api.outcome import Report, differences, manifest_entry, provenance, signature, weakest
+from muse.api.outcome import AlignResult, differences, manifest_entry, provenance, signature, weakest
 from muse.api.settings import (
     Untrained,
     check,
@@ -47,11 +46,12 @@ from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import is_space, read_manifest
 from muse.files.space_record import SpaceRecord
-from muse.learn.many import Intermediate, LearnedMany, Others, learn_many
-from muse.learn.pair import PARTS
+from muse.learn.bilingual import PARTS
+from muse.learn.multilingual import Bridge, BridgeLanguages, LearnedMany, learn_many
 from muse.learn.settings import AlignConfig
 from muse.lexicon import Lexicon
 from muse.progress import Progress, messages_shown
+from muse.ranking.external_scores import ExternalScores
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
@@ -132,7 +132,7 @@ def _advice(space: Space, language: str) -> tuple[int, str]:
             f"The alignment of {language} is judged {label}: {use}. A few translations to learn from "
             '(dictionary="pairs.txt"), or vectors of more words, may help.'
         )
-    words = common_words(space, language, 1) if space.vectors(language).ranked else []
+    words = common_words(space, language, 1) if space.vectors(language).frequency_ordered else []
     looked_up = [f'space.{name}("{words[0]}")' for name in ("translate", "neighbours") if words]
     uses = ", ".join([*looked_up, "space.dictionary()", 'muse.evaluate(space, "pairs.txt")'])
     return logging.INFO, f"What next: {uses}"
@@ -144,7 +144,7 @@ def run(
     device: str = "auto",
     progress: Progress | None = None,
     untrained: Untrained | None = None,
-) -> Report:
+) -> AlignResult:
     """The report of a run of `config`: check the arguments, read, learn, save.
 
     Vectors of `untrained` are trained after all is checked that does not need them. Checkpoints are kept
@@ -156,7 +156,7 @@ def run(
 
 def _run(
     config: AlignConfig, *, device: str, progress: Progress | None, untrained: Untrained | None
-) -> Report:
+) -> AlignResult:
     """`run`, with the backend of its searches chosen."""
     began, device, progress = time.perf_counter(), pick_device(device), progress or Progress(quiet=True)
     check(config)
@@ -195,7 +195,7 @@ def _run(
         end = time.perf_counter()
     seconds = {"load": loaded - began, **learned.seconds, "save": saved - saving}
     seconds |= {"answers": end - saved} if answers else {}
-    return Report(
+    return AlignResult(
         aligned, config, learned.languages, seconds | {"total": end - began}, inputs.words(), signatures,
         learned.joint, answers,
     )  # fmt: skip
@@ -231,7 +231,9 @@ def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:
         )
 
 
-def _outside(config: AlignConfig, inputs: RunInputs, device: str, progress: Progress) -> OutsideScores | None:
+def _outside(
+    config: AlignConfig, inputs: RunInputs, device: str, progress: Progress
+) -> ExternalScores | None:
     """What an encoder or a program knows of translations, if the settings name one."""
     if not is_given(config):
         return None
@@ -244,14 +246,14 @@ def _answers(
     inputs: RunInputs,
     learned: LearnedMany,
     aligned: AlignedSpace,
-    outside: OutsideScores | None,
+    outside: ExternalScores | None,
     progress: Progress,
 ) -> dict[str, AnswersReport]:
     if config.answers == "csls":
         return {}
     sides = {**inputs.sources, config.pivot: inputs.target}
     normalised = {language: side.vectors for language, side in sides.items()}
-    known = Known(config.lexicon, outside)
+    known = RankerInputs(config.lexicon, outside)
     return choose_answers(aligned, learned.languages, normalised, known, seed=config.seed, progress=progress)
 
 
@@ -291,7 +293,7 @@ def _direction(config: AlignConfig) -> tuple[str, str] | None:
 def _of_rows(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
     """The config with the settings for rows, which the space records, if no two languages have words."""
     mapped = [side.vectors for side in (*inputs.sources.values(), *inputs.via.values())]
-    if inputs.target.vectors.ranked and any(side.ranked for side in mapped):
+    if inputs.target.vectors.frequency_ordered and any(side.frequency_ordered for side in mapped):
         return config
     if config.reweights:
         log.info("no re-weighting: unlabelled vectors have few pairs to weight directions by")
@@ -300,7 +302,7 @@ def _of_rows(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
 
 def _of_repeated(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
     """The config with pairs of rows in place of pairs of ids that several rows have."""
-    if config.lexicon is None or inputs.target.vectors.ranked or len(inputs.sources) > 1:
+    if config.lexicon is None or inputs.target.vectors.frequency_ordered or len(inputs.sources) > 1:
         return config
     (source,) = inputs.sources.values()
     found = config.lexicon.pairs_of_rows(source.vectors.index, inputs.target.vectors.index)
@@ -323,7 +325,7 @@ def _of_repeated(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
     return replace(config, lexicon=found.lexicon)
 
 
-def _others(config: AlignConfig, inputs: RunInputs) -> Others:
+def _others(config: AlignConfig, inputs: RunInputs) -> BridgeLanguages:
     """The languages for detours only: `--via`, and the languages of the saved space that did not fail."""
     saved = []
     if config.into is not None:
@@ -333,8 +335,8 @@ def _others(config: AlignConfig, inputs: RunInputs) -> Others:
             label = made.verdict.label or space.made.verdict.label
             if language != space.pivot and label != "failed":
                 identity = np.eye(vectors.dimension, dtype=np.float32)
-                saved.append(Intermediate(vectors, identity, made.method, made.via, label == "aligned"))
-    return Others([side.vectors for side in inputs.via.values()], saved)
+                saved.append(Bridge(vectors, identity, made.method, made.via, label == "aligned"))
+    return BridgeLanguages([side.vectors for side in inputs.via.values()], saved)
 
 
 def _checkpoint(config: AlignConfig, inputs: RunInputs) -> Checkpoint:

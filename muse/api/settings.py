@@ -20,7 +20,7 @@ from muse.files.source import cannot_open, is_stream
 from muse.files.vectors.locate import locate_vectors
 from muse.files.vectors.spacy import find_vectors
 from muse.files.writing import check_place
-from muse.learn.pair import MINIMUM_WORDS
+from muse.learn.bilingual import MINIMUM_WORDS
 from muse.learn.refine import PLAIN
 from muse.learn.settings import NO_PIVOT, OPTIONS, RECIPES, AlignConfig, Given, RowArray, check_recipe
 from muse.progress import Progress
@@ -41,7 +41,7 @@ _FILES = {
 _WHOLE = {"max_vocab": 1, "seed": 0}  # the least value
 _YES_OR_NO = {"lower", "resume", "force", "no_identical", "reweight", "joint"}
 # Given otherwise, or found by the run:
-_OF_A_RUN = ("src", "tgt", "lexicon", "scored", "hints", "ranked", "fixed_target")
+_OF_A_RUN = ("src", "tgt", "lexicon", "scored", "hints", "frequency_ordered", "fixed_target")
 KNOWN = (*(name for name in OPTIONS if name not in _OF_A_RUN), "config", *FORMER_NAMES)
 
 OF_CALLS = ("device", "progress", "quiet", "src", "src_text", "tgt", "tgt_text", "threads", "verbose")

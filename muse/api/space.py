@@ -16,16 +16,7 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 
-from muse.answers.induction import Limits, entries
-from muse.answers.lookup import entries_of_word, neighbours, not_found, spellings
-from muse.answers.translations import (
-    RANKS_APART,
-    SMOOTHING,
-    WordAnswer,
-    answer_words,
-    find_probabilities,
-)
-from muse.api.found import (
+from muse.api.results import (
     Nearest,
     SpaceVerdict,
     Translations,
@@ -36,6 +27,15 @@ from muse.errors import BadSetting, UnknownWord, did_you_mean, named_as_in_pytho
 from muse.exchange import dictionary_frame
 from muse.files.space_manifest import ALIGNED, aligned_spaces
 from muse.progress import Progress
+from muse.ranking.induction import InductionConfig, entries
+from muse.ranking.lookup import entries_of_word, neighbours, not_found, spellings
+from muse.ranking.translations import (
+    RANKS_APART,
+    SMOOTHING,
+    WordAnswer,
+    answer_words,
+    find_probabilities,
+)
 from muse.run.runtime import pick_device
 from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_top
@@ -273,7 +273,7 @@ class Space(AlignedSpace):
 
     def _examples(self) -> TranslationTable:
         """The best translation of some common words; none if they would take long to find."""
-        if len(self.languages) != 2 or not all(self.vectors(one).ranked for one in self.languages):
+        if len(self.languages) != 2 or not all(self.vectors(one).frequency_ordered for one in self.languages):
             return TranslationTable()
         words = common_words(self, self.direction()[0], ON_CARD) if _is_cheap(self) else []
         return self.translate(words, lang=self.direction()[0], top=1) if words else TranslationTable()
@@ -358,7 +358,7 @@ def _homes(space: AlignedSpace, word: str, but: str | None) -> list[str]:
 
 def _likely(space: AlignedSpace, word: str, languages: list[str]) -> list[str]:
     """The language, of several that have a word, in which it is far more frequent; all of them if none is."""
-    if len(languages) < 2 or not all(space.vectors(language).ranked for language in languages):
+    if len(languages) < 2 or not all(space.vectors(language).frequency_ordered for language in languages):
         return languages
     ranks = {language: _rank(space, language, word) + SMOOTHING for language in languages}
     best, second = sorted(ranks, key=lambda language: ranks[language])[:2]
@@ -464,7 +464,7 @@ def as_retrieval(given: Retrieval | str | None) -> Retrieval:
 OF_LIMITS = {"words", "top", "mutual", "max_vocab", "src_max", "tgt_max", "min_probability"}
 
 
-def limits_of(space: AlignedSpace, language: str, options: Mapping[str, Any], of: str) -> Limits:
+def limits_of(space: AlignedSpace, language: str, options: Mapping[str, Any], of: str) -> InductionConfig:
     """The limits of a dictionary, by names of the options of `muse induce`; BadSetting for another name."""
     for name in options:
         if name not in OF_LIMITS:
@@ -472,7 +472,7 @@ def limits_of(space: AlignedSpace, language: str, options: Mapping[str, Any], of
     if not isinstance(options.get("mutual", False), bool):
         raise BadSetting(f"mutual must be True or False, got {options['mutual']!r}")
     most = options.get("max_vocab")
-    return Limits(
+    return InductionConfig(
         options.get("top", 1), options.get("mutual", False), options.get("src_max") or most,
         options.get("tgt_max") or most, options.get("min_probability"),
         _entries(space, language, options.get("words")),

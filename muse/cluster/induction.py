@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from muse.answers.induction import Counts, Limits, check_found, entries, summary
 from muse.cluster.run import Run, Site
 from muse.cluster.shards import KeySearch, WordBlocks, look_up, word_blocks
 from muse.errors import BadSetting
 from muse.files.parts import PartFolder
 from muse.lexicon import Entry
+from muse.ranking.induction import Counts, InductionConfig, check_found, entries, summary
 from muse.search.approximate import Approximation
 from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval
@@ -112,7 +112,7 @@ def induce(
     languages: tuple[str, str],
     run: Run,
     *,
-    limits: Limits,
+    limits: InductionConfig,
     retrieval: Retrieval,
     approximation: Approximation,
 ) -> dict[str, Any]:

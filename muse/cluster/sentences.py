@@ -20,7 +20,7 @@ from muse.files.atomic import atomic_path
 from muse.files.parquet import SENTENCE, VECTOR
 from muse.files.parts import PartFolder, open_parts
 from muse.files.sentence_text import TextSlice, slices
-from muse.search.both_ways import BothDirections
+from muse.search.bidirectional_search import BothDirections
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.reading import blocks
 from muse.sentences.loading import load_encoder

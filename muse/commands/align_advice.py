@@ -16,8 +16,8 @@ from muse.commands.options import as_typed
 from muse.report.next_steps import FEW_PAIRS, FEW_WORDS, PAIRS, RemedyText
 
 if TYPE_CHECKING:
-    from muse.api.outcome import Report
-    from muse.learn.pair import Learned
+    from muse.api.outcome import AlignResult
+    from muse.learn.bilingual import Learned
     from muse.space import AlignedSpace
 
 MORE_WORDS = 20_000
@@ -35,7 +35,7 @@ class Remedy(NamedTuple):
     commands: tuple[str, ...]
 
 
-def advice(report: Report, options: dict[str, Any]) -> list[str]:
+def advice(report: AlignResult, options: dict[str, Any]) -> list[str]:
     """The lines to print: what to do next with the space, or what to try where it failed or is doubtful."""
     from muse.api.outcome import weakest
 
@@ -43,7 +43,7 @@ def advice(report: Report, options: dict[str, Any]) -> list[str]:
     language = weakest(report.learned)
     learned = report.learned[language]
     if learned.verdict.label == "aligned":
-        looked_up = "look words up" if space.vectors(language).ranked else "map more rows"
+        looked_up = "look words up" if space.vectors(language).frequency_ordered else "map more rows"
         return ["", f"What next: {looked_up}, see how good the space is, explore it in a browser."] + [
             f"  {command}" for command in _uses(report, space, language)
         ]
@@ -57,10 +57,10 @@ def advice(report: Report, options: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _uses(report: Report, space: AlignedSpace, language: str) -> Iterator[str]:
+def _uses(report: AlignResult, space: AlignedSpace, language: str) -> Iterator[str]:
     direction = ("--src", language) if len(report.learned) > 1 else ()
     words = _words(space, language)
-    if not space.vectors(language).ranked:
+    if not space.vectors(language).frequency_ordered:
         yield _muse("map", report.space, "--lang", language, "--vectors", ROWS, "--out", "mapped.npy")
     elif words:
         yield _muse("translate", report.space, *direction, *words)
@@ -80,7 +80,7 @@ class _Unaligned:
 
     language: str
     learned: Learned
-    report: Report
+    report: AlignResult
     space: AlignedSpace
     options: dict[str, Any]
 
@@ -94,9 +94,9 @@ class _Unaligned:
             yield Remedy(reason, (_again(recipe=None),))
         if options["no_refine"]:
             yield Remedy("Refine the mapping: leave out --no-refine.", (_again(no_refine=None),))
-        if init not in ("auto", "dictionary") and (self.ranked or (init,) != AUTO_OF_ROWS):
+        if init not in ("auto", "dictionary") and (self.frequency_ordered or (init,) != AUTO_OF_ROWS):
             yield Remedy(f"Let muse try more than --init {init}.", (_again(init=None),))
-        if not self.ranked:
+        if not self.frequency_ordered:
             yield from self._of_rows()
             return
         if self.cut:
@@ -182,15 +182,15 @@ class _Unaligned:
     def measured(self) -> str:
         """The command that measures the space."""
         direction = ("--src", self.language) if len(self.report.learned) > 1 else ()
-        if not self.ranked:
+        if not self.frequency_ordered:
             return _muse("evaluate", self.report.space, *direction, "--task", "rows", "--pairs", PAIRS)
         gold = [*self._dictionaries(for_learning=False), PAIRS][0]
         return _muse("evaluate", self.report.space, *direction, "--dictionary", gold)
 
     @property
-    def ranked(self) -> bool:
+    def frequency_ordered(self) -> bool:
         """Whether both languages have words, or else unlabelled vectors."""
-        return all(self.space.vectors(name).ranked for name in (self.language, self.report.target))
+        return all(self.space.vectors(name).frequency_ordered for name in (self.language, self.report.target))
 
     @property
     def fewest(self) -> tuple[str, int]:

@@ -29,9 +29,9 @@ from muse.commands.sections import SectionedCommand
 from muse.commands.word_tables import read_words, words_option
 
 if TYPE_CHECKING:
-    from muse.answers.induction import Limits
     from muse.files.dictionary_writer import Write
     from muse.lexicon import Entry
+    from muse.ranking.induction import InductionConfig
     from muse.search.approximate import Approximation, Recall
     from muse.space import AlignedSpace
 
@@ -96,7 +96,7 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
 
     The most frequent words come first, each with its best translations.
     """
-    from muse.answers.induction import Limits
+    from muse.ranking.induction import InductionConfig
     from muse.run.memory import peak_memory_mb
     from muse.search.approximate import Approximation, worst
 
@@ -106,7 +106,7 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
     approximation = Approximation(options["search"], options["seed"], recalls.append)
     loaded = open_space(space, options["device"], options["quiet"], approximation, options["answers"])
     source, target = choose_direction(loaded, options["source"], options["target"])
-    limits = Limits(
+    limits = InductionConfig(
         options["top"], options["mutual"],
         options["src_max"] or options["max_vocab"], options["tgt_max"] or options["max_vocab"],
         options["min_probability"], _known(loaded, source, listed),
@@ -149,8 +149,8 @@ def _known(space: AlignedSpace, source: str, listed: list[str] | None) -> frozen
     # The entries that the listed words stand for; those that are unknown are named.
     if listed is None:
         return None
-    from muse.answers.lookup import not_found
     from muse.errors import BadSetting
+    from muse.ranking.lookup import not_found
     from muse.space.forms import find_form
 
     forms = {word: find_form(word, space.vectors(source)) for word in listed}
@@ -182,7 +182,7 @@ class _Wanted(NamedTuple):
     out: Path
     source: str
     target: str
-    limits: Limits
+    limits: InductionConfig
 
     def words(self, space: AlignedSpace) -> Sequence[str]:
         """The source words that are looked up."""
@@ -281,7 +281,7 @@ def _found(
     # The entries of one direction.
     import numpy as np
 
-    from muse.answers.induction import entries
+    from muse.ranking.induction import entries
     from muse.search.retrieval import Retrieval
     from muse.space.direction import search_with
 
@@ -297,8 +297,8 @@ def _fill(
     write: Write, wanted: _Wanted, space: AlignedSpace, form: str, found: Iterable[Entry]
 ) -> dict[str, Any]:
     # Writes the entries of one direction that fit the format and returns what the file has and lacks.
-    from muse.answers.induction import Counts, check_found, summary
     from muse.files.dictionary_writer import can_store_entry
+    from muse.ranking.induction import Counts, check_found, summary
 
     within, written = Counts(), Counts()
     for entry in written.counted(one for one in within.counted(found) if can_store_entry(form, one)):

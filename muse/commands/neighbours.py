@@ -98,7 +98,7 @@ def neighbours(space: Path, words: tuple[str, ...], as_json: bool, **options: An
 
 
 def _found(space: AlignedSpace, words: Sequence[str], language: str | None, top: int) -> Iterator[NearWords]:
-    from muse.answers.lookup import entries_of_word, neighbours
+    from muse.ranking.lookup import entries_of_word, neighbours
     from muse.space.forms import find_form
 
     for word in words:
@@ -114,7 +114,7 @@ def _found(space: AlignedSpace, words: Sequence[str], language: str | None, top:
 
 
 def _unknown(space: AlignedSpace, word: str, language: str | None) -> NearWords:
-    from muse.answers.lookup import languages_with, reason_unknown, spellings
+    from muse.ranking.lookup import languages_with, reason_unknown, spellings
 
     if language is not None:
         vectors = space.vectors(language)

@@ -39,9 +39,9 @@ from muse.commands.word_tables import (
 )
 
 if TYPE_CHECKING:
-    from muse.answers.translations import Answer, WordAnswer
     from muse.commands.word_tables import TablePlace
     from muse.files.tables import Row
+    from muse.ranking.translations import Answer, WordAnswer
     from muse.search.retrieval import Retrieval
     from muse.space import AlignedSpace
     from muse.space.new_words import NewWords
@@ -93,7 +93,7 @@ def show_words(
                 click.echo(lines[word], color=True)  # escaped where it must be
     for problem in problems:
         log.warning("%s", problem)
-    wanted = "translation" if source.ranked else "match"
+    wanted = "translation" if source.frequency_ordered else "match"
     for one in known:
         if one.grade == "weak":
             advice = f"; it is more frequent in {' and '.join(one.languages)}; check --src and --tgt"
@@ -111,7 +111,7 @@ def _texts(words: Sequence[str], source: Vectors, new_words: NewWords | None) ->
         word
         for word in words
         if len(word.split()) > 1
-        and source.ranked
+        and source.frequency_ordered
         and find_form(word, source) is None
         and not (new_words is not None and new_words.has(word))
     ]
@@ -140,7 +140,7 @@ def _found(
     options: dict[str, Any],
 ) -> list[WordAnswer]:
     # The answers to the words, with probabilities where these can be known.
-    from muse.answers.translations import answer_words, find_probabilities
+    from muse.ranking.translations import answer_words, find_probabilities
     from muse.space.forms import find_form
 
     direction = options["source"], options["target"]
@@ -183,7 +183,7 @@ def write_words(
 
 
 def _rows(found: WordAnswer, source: Vectors, target: Vectors) -> Iterator[Row]:
-    from muse.answers.lookup import reason_unknown
+    from muse.ranking.lookup import reason_unknown
 
     if not found.answers:
         reason = "its vector is of zeros"
@@ -199,7 +199,7 @@ def _rows(found: WordAnswer, source: Vectors, target: Vectors) -> Iterator[Row]:
 
 
 def _not_found(space: AlignedSpace, language: str, word: str) -> str:
-    from muse.answers.lookup import not_found
+    from muse.ranking.lookup import not_found
 
     with suppress(OSError):  # a name that is too long is none
         if Path(word).is_file():
@@ -411,7 +411,7 @@ def _translate_text(
 ) -> None:
     from muse.errors import BadSetting
 
-    if not space.vectors(options["source"]).ranked:
+    if not space.vectors(options["source"]).frequency_ordered:
         raise BadSetting(
             f"text is translated by the words of a space, got unlabelled vectors for {options['source']}; "
             "give their ids as arguments, or a space of words"

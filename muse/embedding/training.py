@@ -47,7 +47,7 @@ DISTINGUISHED_LANGUAGES = frozenset(
 )  # that py3langid distinguishes well
 OTHER_LANGUAGE_SHARE = 0.03  # of the lines: less are names, quotations and mistakes
 FEW_TOKENS = 5_000_000  # a rule of thumb
-FEWEST_WORDS = 500  # that can be aligned: MINIMUM_WORDS of muse.learn.pair
+FEWEST_WORDS = 500  # that can be aligned: MINIMUM_WORDS of muse.learn.bilingual
 DECIMALS = 5
 SEEDS = 1 << 31  # that fastText distinguishes
 _PROGRESS = re.compile(r"Progress:\s*([0-9.]+)%")

@@ -33,7 +33,7 @@ from muse.evaluation.classifier import (
     fitted,
     parts,
 )
-from muse.evaluation.score import Figures, Hits, Interval, Signature, bootstrap_interval
+from muse.evaluation.score import Hits, Interval, JsonScore, Signature, bootstrap_interval
 from muse.text.characters import is_punctuation
 from muse.text.surface import iso_code
 from muse.text.tokens import Tokeniser
@@ -64,7 +64,7 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class ProbeScore(Figures):
+class ProbeScore(JsonScore):
     """The accuracy of a classifier in percent, its 95 % interval, and chance."""
 
     name: str

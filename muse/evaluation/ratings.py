@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from muse.errors import Mismatch
 from muse.evaluation.classifier import Regressions
 from muse.evaluation.score import (
-    Figures,
     Interval,
+    JsonScore,
     Signature,
     lexicon_name,
     percentile_interval,
@@ -44,7 +44,7 @@ Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SimilarityScore(Figures):
+class SimilarityScore(JsonScore):
     """Pearson's and Spearman's correlation, -1 to 1, with 95 % intervals, over the covered pairs."""
 
     pearson: float
@@ -188,7 +188,7 @@ def _ratings(space: AlignedSpace, rated: Lexicon, source: str, target: str) -> V
 
 
 @dataclass(frozen=True)
-class StsScore(Figures):
+class StsScore(JsonScore):
     """Pearson's and Spearman's correlation, -1 to 1, with 95 % intervals, over all pairs.
 
     `empty` is the number of pairs in which a sentence has no known word: their cosine is 0.

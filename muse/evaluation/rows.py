@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from muse.errors import Mismatch
 from muse.evaluation.ranks import Ranks, ranks_and_cosines
 from muse.evaluation.score import (
-    Figures,
     Interval,
+    JsonScore,
     Score,
     Signature,
     bootstrap_interval,
@@ -32,7 +32,7 @@ from muse.normalise import normalise
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.old_rows import into_store
+from muse.space.store_projection import into_store
 from muse.vectors import Matrix, Vectors
 
 DEPTHS = (1, 5, 10)
@@ -44,7 +44,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class RowsScore(Figures):
+class RowsScore(JsonScore):
     """P@1, P@5 and P@10 in percent, mean rank and mean cosine of the counterparts, with 95 % intervals.
 
     `queries` rows were looked up among `targets`; of several counterparts of a row the nearest counts.

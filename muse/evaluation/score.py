@@ -78,7 +78,7 @@ def json_fields(score: object, *left_out: str) -> dict[str, Any]:
     return {name: plain(value) for name, value in vars(score).items() if name not in left_out}
 
 
-class Figures:
+class JsonScore:
     """A score whose JSON is all of its fields."""
 
     def as_json(self) -> dict[str, Any]:

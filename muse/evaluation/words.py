@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.ranks import Ranks, average_precisions, best_ranks, ranks
 from muse.evaluation.score import (
-    Figures,
     Hits,
     Interval,
+    JsonScore,
     Score,
     Signature,
     bootstrap_interval,
@@ -49,7 +49,7 @@ SAMPLES = 10_000
 
 
 @dataclass(frozen=True)
-class GroupScore(Figures):
+class GroupScore(JsonScore):
     """P@1 in percent over a group of queries, with its 95 % interval, and their number."""
 
     name: str
@@ -271,7 +271,7 @@ def _groups(
 ) -> tuple[tuple[GroupScore, ...], tuple[GroupScore, ...]]:
     """The scores by frequency and by kind of word; none of rows, whose order and ids mean nothing."""
     source = answers.space.vectors(answers.source)
-    if not source.ranked:
+    if not source.frequency_ordered:
         return (), ()
     return by_band(rows, hits, rng, words=len(source)), by_part(*texts, hits, rng)
 
@@ -288,7 +288,7 @@ def _texts(answers: _Answers, rows: Ranks) -> tuple[list[str], list[list[str]]]:
 def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> Ranks:
     # The rows (p, 2) of the pairs whose words both have vectors, each once; a row of zeros is no vector.
     own, other = space.vectors(source), space.vectors(target)
-    look_up = lexicon.located if own.ranked and other.ranked else lexicon.indices
+    look_up = lexicon.located if own.frequency_ordered and other.frequency_ordered else lexicon.indices
     pairs = np.unique(look_up(own.index, other.index), axis=0)
     for side, language in enumerate((source, target)):
         zeros = zero_places(space.tensor(language)).cpu().numpy()
@@ -302,7 +302,7 @@ def warn_of_dictionary(space: AlignedSpace, lexicon: Lexicon, source: str, targe
     Says how many are looked up in another spelling.
     """
     own, other = space.vectors(source), space.vectors(target)
-    if not (own.ranked and other.ranked):
+    if not (own.frequency_ordered and other.frequency_ordered):
         return
     if respelled := lexicon.respelled(own.index, other.index):
         log.info("%s, and are looked up as the vocabularies spell them", spelling_note(respelled))
@@ -329,7 +329,7 @@ def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target:
 
 
 @dataclass(frozen=True)
-class Comparison(Figures):
+class Comparison(JsonScore):
     """The difference of two P@1 in percentage points over common `queries`, its 95 % interval, and p.
 
     `first` and `second` are the P@1 over these queries, `only_first` and `only_second` the numbers of them

@@ -26,7 +26,7 @@ from muse.files.writing import check_place, replaced
 from muse.installation import __version__, install_extra
 from muse.normalise import SMALL
 from muse.space import AlignedSpace
-from muse.space.old_rows import IntoStore, store_map
+from muse.space.store_projection import ToStore, store_map
 from muse.vectors import Matrix
 
 FORMS = (".safetensors", ".onnx")
@@ -37,8 +37,8 @@ OPSET = 17  # of ONNX: operators of 2022, which every runtime in use has
 class PortableMap:
     """The map of a language: steps of normalisation, a mean (d,) for each "centre", and weights (k, d).
 
-    `shifts` (k,) bring rows among those of a store, `into`, which did not change (`muse.space.old_rows`);
-    there `hidden` units may add to the product.
+    `shifts` (k,) bring rows among those of a store, `into`, which did not change
+    (`muse.space.store_projection`); there `hidden` units may add to the product.
     """
 
     language: str
@@ -57,7 +57,7 @@ class PortableMap:
         steps, weight = side.normalisation, np.asarray(side.mapping)
         if into is None:
             return cls(language, space.pivot, tuple(steps.steps), steps.means, weight)
-        back, own = IntoStore.of(space, into), store_map(space, language, into)
+        back, own = ToStore.of(space, into), store_map(space, language, into)
         hidden = None if own is None else own.hidden
         if own is not None:
             weight = np.asarray(own.weight)

@@ -23,14 +23,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.answers.probability import (
+from muse.files.writing import check_place, check_text_name, replaced
+from muse.progress import Progress, Tick
+from muse.ranking.probability import (
     check_temperature,
     csls_probabilities,
     fit_temperature,
     held_out_scores,
 )
-from muse.files.writing import check_place, check_text_name, replaced
-from muse.progress import Progress, Tick
 from muse.search.exact import Neighbours, nearest
 from muse.search.retrieval import Retrieval, check_top
 from muse.space import AlignedSpace

@@ -128,7 +128,7 @@ def _table(
             "two-dimensional array"
         )
     return Table(
-        path, shape[1], shape[0], _named(path, blocks, ids), ranked=False, numbered=ids is None
+        path, shape[1], shape[0], _named(path, blocks, ids), frequency_ordered=False, numbered=ids is None
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from muse.files.space_manifest import is_figure
-from muse.vectors import Brief
+from muse.vectors import ShortRepr
 
 UNKNOWN = "unknown"  # the label of a verdict that was not recorded
 Curve = list[tuple[float, float]]
@@ -135,7 +135,7 @@ class LanguageRecord:
     words: int | None
     normalisation: tuple[str, ...]
     dimension: int | None  # of its own vectors, if that is not the dimension of the space
-    ranked: bool
+    frequency_ordered: bool
     texts: bool
     files: tuple[InputFile, ...]
     method: str
@@ -168,7 +168,7 @@ class LanguageRecord:
 
 
 @dataclass(frozen=True, repr=False)
-class SpaceRecord(Brief):
+class SpaceRecord(ShortRepr):
     """The manifest of a space, typed: what is missing, or not of its type, is None or empty.
 
     Older spaces lack what was not recorded in their day, and those made by hand nearly everything.
@@ -237,7 +237,7 @@ def _language(language: str, entry: Mapping[str, Any]) -> LanguageRecord:
         words=_whole(entry.get("words")),
         normalisation=tuple(map(str, _list(entry.get("normalisation")))),
         dimension=_whole(entry.get("dimension")),
-        ranked=entry.get("ranked") is not False,
+        frequency_ordered=entry.get("ranked") is not False,
         texts=bool(entry.get("texts")),
         files=_files(entry.get("files")),
         method=method,

@@ -118,7 +118,7 @@ def _table(
     blocks = _blocks(path, chain(sample, rows), layout, vectorless, payload)
     guess = max(len(sample), len(sample) * source.size // max(1, read_so_far))
     return Table(
-        path, layout.dimension, guess if count is None else count, blocks, ranked=False,
+        path, layout.dimension, guess if count is None else count, blocks, frequency_ordered=False,
         texts=_Texts(path, read) if layout.has_texts and not is_stream(path) else None,
         vectorless=vectorless, payload=payload, numbered=not layout.has_ids, counted=count is not None,
     )  # fmt: skip

@@ -34,7 +34,7 @@ from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
 from muse.run.checkpoint import Arrays
 from muse.run.runtime import History, Runtime
-from muse.run.streams import AlignStream, Stream, generator, of_initialisation, of_verdict
+from muse.run.seeds import AlignStream, Stream, generator, of_initialisation, of_verdict
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ AUTO_OF_ROWS = ("clusters",)
 
 def initialisations(config: AlignConfig) -> list[tuple[str, Initialiser]]:
     """The initialisations to try in turn, each with its name."""
-    known, auto = (KNOWN, AUTO) if config.ranked else (KNOWN_OF_ROWS, AUTO_OF_ROWS)
+    known, auto = (KNOWN, AUTO) if config.frequency_ordered else (KNOWN_OF_ROWS, AUTO_OF_ROWS)
     names: Sequence[str] = auto if config.hints is None else AUTO_HINTED
     if config.init != "auto":
         return [(name, found) for name, found in known.items() if name.split(":")[0] == config.init]
@@ -176,7 +176,7 @@ def candidates(
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
     null = null_agreement(source, target, rng=generator(config.seed, AlignStream.NULL), runtime=runtime)
     rounds = config.first_rounds
-    patience = 1 if config.ranked else len(rounds)
+    patience = 1 if config.frequency_ordered else len(rounds)
     trial = _Trial(source, target, score, null, rounds, runtime, patience=patience)
     failures: list[str] = []
     for name, initialise in initialisers:

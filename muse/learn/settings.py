@@ -152,7 +152,7 @@ class AlignConfig:
     """The pairs of `evidence`, once they are read."""
     hints: Lexicon | None = None
     """The surest pairs by an encoder or another program, which may be wrong, once they are found."""
-    ranked: bool = True
+    frequency_ordered: bool = True
     """Whether the rows are of words, most frequent first; else they are in no order."""
     fixed_target: bool = False
     """Whether the shared space is the target's whatever its dimension, as for several languages."""
@@ -193,14 +193,14 @@ class AlignConfig:
         """The refinement of the best candidate; None: none."""
         if self.refine is False:
             return None
-        if not self.ranked:
+        if not self.frequency_ordered:
             return REFINE_ROWS
         return RefineConfig() if self.refine is True else self.refine
 
     @property
     def first_rounds(self) -> tuple[RefinementConfig, ...]:
         """The refinements of an initial mapping; none without refinement, unless they are given."""
-        if not self.ranked:
+        if not self.frequency_ordered:
             wanted = bool(self.refine) if self.rounds is None else bool(self.rounds)
             return ROUNDS_OF_ROWS if wanted else ()
         if self.rounds is None:
@@ -215,7 +215,7 @@ class AlignConfig:
     @property
     def reweights(self) -> bool:
         """Whether dimensions may be weighted, if that helps: rows in no order have few pairs to do so by."""
-        return self.reweight is not False and self.ranked
+        return self.reweight is not False and self.frequency_ordered
 
     def recorded(self) -> dict[str, Any]:
         """The settings that the manifest of a space records, by the names of the options."""
@@ -270,7 +270,7 @@ class AlignConfig:
                 f"--init {self.init} needs words, most frequent first, got unlabelled vectors; choose one of "
                 f"{', '.join(INITIALISATIONS_OF_ROWS[:-1])}"
             )
-        return replace(self, ranked=False)
+        return replace(self, frequency_ordered=False)
 
     def without_pairs(self) -> AlignConfig:
         """The settings for two languages without known translations."""
@@ -281,7 +281,7 @@ class AlignConfig:
     @property
     def plan(self) -> Plan:
         """The former name of the settings of initialisation."""
-        return Plan(self.init, not self.no_identical, self.lexicon, self.first_rounds, self.ranked)
+        return Plan(self.init, not self.no_identical, self.lexicon, self.first_rounds, self.frequency_ordered)
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -309,7 +309,7 @@ class Plan:
     identical: bool = True
     lexicon: Lexicon | None = None
     rounds: tuple[RefinementConfig, ...] = ROUNDS
-    ranked: bool = True
+    frequency_ordered: bool = True
 
 
 OPTIONS = tuple(field.name for field in fields(AlignConfig))
@@ -333,7 +333,7 @@ def _with_former_names(construct: Callable[..., None]) -> Callable[..., None]:
             given["rounds"] = plan.rounds
         if plan is not None:
             given |= {"init": plan.init, "no_identical": not plan.identical, "lexicon": plan.lexicon}
-            given["ranked"] = plan.ranked
+            given["frequency_ordered"] = plan.frequency_ordered
         if given.get("rounds") == () and given.get("refine") is False:
             del given["rounds"]  # as they are without refinement
         construct(self, **given)

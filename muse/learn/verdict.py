@@ -11,9 +11,9 @@ baseline ("null") is therefore measured for each pair of languages, by the same 
 vectors of the same spectra and marginals in which no word has a counterpart. The verdict rests on the log
 of the odds ratio of the two rates; benchmarks/align/verdict.py calibrates it.
 
-Unlabelled vectors (`Vectors.ranked` is False) have no counterparts even if the mapping is right, only
-neighbours of similar texts. There the mapping and the baseline, a random mapping, first go through the same
-rounds of transport, after which only a right one predicts itself better.
+Unlabelled vectors (`Vectors.frequency_ordered` is False) have no counterparts even if the mapping is right,
+only neighbours of similar texts. There the mapping and the baseline, a random mapping, first go through the
+same rounds of transport, after which only a right one predicts itself better.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ LEAST_NULL_OF_ROWS = 0.2  # right mappings recover .25 to .5, and random ones th
 
 def scale_of(source: Vectors, target: Vectors) -> Scale:
     """The scale on which a mapping between these two is judged."""
-    return OF_WORDS if source.ranked and target.ranked else OF_ROWS
+    return OF_WORDS if source.frequency_ordered and target.frequency_ordered else OF_ROWS
 
 
 @dataclass(frozen=True)

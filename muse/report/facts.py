@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from muse.answers.induction import best_entries
-from muse.answers.translations import TRUSTED
 from muse.evaluation.score import Signature, look_up_signature
 from muse.evaluation.words import Hubness, hubness
 from muse.files.space_manifest import presentable
 from muse.files.space_record import UNKNOWN, LanguageRecord, Reason, SpaceRecord
 from muse.lexicon import Entry
 from muse.progress import Progress
+from muse.ranking.induction import best_entries
+from muse.ranking.translations import TRUSTED
 from muse.report.measured import (
     Gold,
     GoldAnswer,
@@ -148,20 +148,20 @@ class Facts:
         return self.config.target
 
     @property
-    def ranked(self) -> bool:
+    def frequency_ordered(self) -> bool:
         """Whether both languages have words, most frequent first, and not rows in no order."""
-        return all(self.space.vectors(name).ranked for name in (self.source, self.target))
+        return all(self.space.vectors(name).frequency_ordered for name in (self.source, self.target))
 
     @property
     def noun(self) -> str:
         """What the languages have: words, or rows."""
-        return "words" if self.ranked else "rows"
+        return "words" if self.frequency_ordered else "rows"
 
     @property
     def sample(self) -> str:
         """What the survey has searched, such as "20,000 most frequent words"."""
         count = f"{self.survey.searched:,}"
-        return f"{count} most frequent words" if self.ranked else f"first {count} rows"
+        return f"{count} most frequent words" if self.frequency_ordered else f"first {count} rows"
 
     def text(self, language: str, word: str) -> str:
         """The text of an unlabelled vector, or its beginning; empty if not known, and for every word."""
@@ -186,7 +186,7 @@ class Facts:
         only = len(self.space.languages) == 2 and self.target == self.space.pivot
         context = Context(
             self.folder, self.config.base, self.source, self.target, self.space.pivot,
-            only, self.accuracy is not None, words, self.ranked,
+            only, self.accuracy is not None, words, self.frequency_ordered,
         )  # fmt: skip
         return next_steps(self.label, least_certain(self.records), context)
 

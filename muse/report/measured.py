@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.answers.lookup import rows_of
-from muse.answers.translations import Answer, Grade, answers_of, find_probabilities, grade_of
 from muse.evaluation.score import Hits, Signature
 from muse.evaluation.words import GroupScore, WordScore, evaluate_words, group_score
 from muse.lexicon import Lexicon
 from muse.procrustes import cross_fitted
+from muse.ranking.lookup import rows_of
+from muse.ranking.translations import Answer, Grade, answers_of, find_probabilities, grade_of
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.vectors import Vectors
@@ -83,7 +83,7 @@ def measure(
     source, target = direction
     score = evaluate_words(space, gold.lexicon, rng=rng, source=source, target=target, gold=gold.name)
     own, other = space.vectors(source), space.vectors(target)
-    listed = gold.listed(own, other) if own.ranked and other.ranked else None
+    listed = gold.listed(own, other) if own.frequency_ordered and other.frequency_ordered else None
     by_csls = []
     if score.answers == "all":
         alone = evaluate_words(

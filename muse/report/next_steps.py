@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path, PurePath
 
-from muse.answers.translations import TRUSTED
 from muse.files.space_record import LanguageRecord
+from muse.ranking.translations import TRUSTED
 
 OF_ONE_RUN = ("--json", "--quiet", "-q", "--resume", "--verbose", "-v")
 ROWS = "more.parquet"  # stands for vectors that the reader has
@@ -101,7 +101,7 @@ class Context:
     """What the commands depend on: the space and the folder they are run in, the direction, what is known.
 
     `only` is whether the space has no other direction, which then need not be named; `words` the size of the
-    smaller vocabulary; they are rows in no order if they are not `ranked`.
+    smaller vocabulary; they are rows in no order if they are not `frequency_ordered`.
     """
 
     space: Path
@@ -112,7 +112,7 @@ class Context:
     only: bool
     measured: bool
     words: int
-    ranked: bool = True
+    frequency_ordered: bool = True
 
     def muse(self, *words: str) -> str:
         """A command of muse."""
@@ -128,7 +128,7 @@ def next_steps(label: str, record: LanguageRecord | None, context: Context) -> t
     """The steps after a run with this verdict; `record` is of the least certain mapping."""
     if label == "failed":
         return tuple(_repairs(record, context))
-    pairs = "a list of translations" if context.ranked else "ids that belong together"
+    pairs = "a list of translations" if context.frequency_ordered else "ids that belong together"
     measuring = NextStep(
         f"Measure it: give {pairs}, a pair on each line, and read this page again.",
         context.muse("report", str(context.space), *context.direction, "--dictionary", PAIRS),
@@ -142,7 +142,7 @@ def next_steps(label: str, record: LanguageRecord | None, context: Context) -> t
 def _uses(context: Context) -> list[NextStep]:
     space, way = str(context.space), context.direction
     name = f"{context.source}-{context.target}.tsv"
-    if not context.ranked:
+    if not context.frequency_ordered:
         found = f"{context.source}.mapped.parquet"
         mapped = context.muse("map", space, "--lang", context.source, "--vectors", ROWS, "--out", found)
         return [
@@ -170,7 +170,7 @@ def _repairs(record: LanguageRecord | None, context: Context) -> list[NextStep]:
     again = _again(record, context)
     adversarial = [*_without(again, "--init", "--seed"), "--init", "adversarial", "--seed", "1"]
     found = [_learning(record, again, context)]
-    if not context.ranked:
+    if not context.frequency_ordered:
         return found
     found += [
         NextStep(RemedyText.CHECK.page),
@@ -187,7 +187,7 @@ def _repairs(record: LanguageRecord | None, context: Context) -> list[NextStep]:
 def _learning(record: LanguageRecord | None, again: Sequence[str], context: Context) -> NextStep:
     if record is not None and record.supervision is not None:
         remedy = RemedyText.MORE_TRANSLATIONS
-    elif not context.ranked:
+    elif not context.frequency_ordered:
         remedy = RemedyText.IDS
     else:
         remedy = RemedyText.TRANSLATIONS

@@ -13,7 +13,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from muse.answers.translations import grade_of
 from muse.errors import BadFile, MissingExtra
 from muse.evaluation.score import Interval
 from muse.evaluation.words import GroupScore
@@ -23,6 +22,7 @@ from muse.files.space_manifest import is_figure
 from muse.files.space_record import InputFile, Stage
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
+from muse.ranking.translations import grade_of
 from muse.report.charts import Drawing, drawings
 from muse.report.facts import Accuracy, Facts, why_chosen
 from muse.report.measured import Measured
@@ -88,7 +88,7 @@ def check_page(page: Path) -> None:
 def write_report(facts: Facts, page: Path) -> WrittenReport:
     """The paths of the page and its figures, which are written, replacing an earlier report."""
     check_page(page)
-    environment, drawn = _environment(facts.ranked), drawings(facts)
+    environment, drawn = _environment(facts.frequency_ordered), drawings(facts)
     text = environment.get_template("page.html").render(
         **view(facts), drawings=drawn, styles=_styles("page.css", "drawing.css")
     )
@@ -103,10 +103,10 @@ def write_report(facts: Facts, page: Path) -> WrittenReport:
     return WrittenReport(page, {name: folder / f"{name}.svg" for name in figures})
 
 
-def _environment(ranked: bool) -> Environment:
+def _environment(frequency_ordered: bool) -> Environment:
     """The templates, which escape all text, and what they need to show numbers and languages.
 
-    Where there are rows without words, not `ranked`, their names are no codes of languages.
+    Where there are rows without words, not `frequency_ordered`, their names are no codes of languages.
     """
     from jinja2 import ChainableUndefined, Environment, PackageLoader
 
@@ -115,7 +115,7 @@ def _environment(ranked: bool) -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     made.filters |= {"count": count, "fixed": fixed, "percent": percent, "spread": spread}
-    made.filters["name"] = english_name if ranked else str
+    made.filters["name"] = english_name if frequency_ordered else str
     made.globals |= {"grade_of": grade_of}
     return made
 
@@ -178,7 +178,9 @@ def view(facts: Facts) -> dict[str, Any]:
     return {
         "facts": facts,
         "marks": marks,
-        "table": () if facts.accuracy is None else accuracy_table(facts.accuracy, marks, ranked=facts.ranked),
+        "table": ()
+        if facts.accuracy is None
+        else accuracy_table(facts.accuracy, marks, frequency_ordered=facts.frequency_ordered),
         "disagreement": disagreement(facts),
         "settings": settings(facts.made.settings),
         "files": {name: _names(facts.made.language(name).files) for name in (facts.source, facts.target)},
@@ -246,13 +248,13 @@ class TablePart:
 
 
 def accuracy_table(
-    accuracy: Accuracy, styles: Mapping[str, str], *, ranked: bool = True
+    accuracy: Accuracy, styles: Mapping[str, str], *, frequency_ordered: bool = True
 ) -> tuple[TablePart, ...]:
     """The parts of the table; `styles` has the style of the marks for each source language.
 
-    Rows that are not `ranked` have neither a frequency nor a kind.
+    Rows that are not `frequency_ordered` have neither a frequency nor a kind.
     """
-    noun = "words" if ranked else "rows"
+    noun = "words" if frequency_ordered else "rows"
     measured = (accuracy.forward, accuracy.backward)
     used = tuple(styles[one.source] for one in measured)
     whole = tuple(
@@ -266,7 +268,7 @@ def accuracy_table(
     )
     return (
         TablePart("", (TableRow(f"all {noun}", f"{asked} {noun}", whole),)),
-        *(groups if ranked else ()),
+        *(groups if frequency_ordered else ()),
         TablePart(
             f"For comparison: simple methods on the same {noun}",
             tuple(

@@ -108,7 +108,7 @@ def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = W
 
     There are none where a language has rows in no order: ids and texts are no labels of a picture.
     """
-    if not all(space.vectors(language).ranked for language in (source, target)):
+    if not all(space.vectors(language).frequency_ordered for language in (source, target)):
         return np.empty((0, 2), np.int64)
     pairs = _mutual(space, source, target, limit)
     sides = (space.vectors(source).words, space.vectors(target).words)

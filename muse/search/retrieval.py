@@ -28,7 +28,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.search.both_ways import Products
+from muse.search.bidirectional_search import BidirectionalSearch
 from muse.search.exact import (
     Neighbours,
     Step,
@@ -128,7 +128,7 @@ def log_partition(queries: Tensor, keys: Tensor, *, beta: float, step: Step | No
 
 def translations(source: Tensor, target: Tensor, retrieval: Retrieval) -> tuple[Tensor, Tensor]:
     """The best target of every source (n,) and the best source of every target (m,), as row numbers."""
-    products = Products(source, target, retrieval.backend)
+    products = BidirectionalSearch(source, target, retrieval.backend)
     known = products.nearest(retrieval.k if retrieval.method == "csls" else 1)
     if retrieval.method == "nn":
         return known.of_source.indices[:, 0], known.of_target.indices[:, 0]

@@ -62,7 +62,7 @@ def load_encoder(
     """
     spaces = (space, *more)
     for one in spaces:
-        if not any(one.vectors(language).ranked for language in one.languages):
+        if not any(one.vectors(language).frequency_ordered for language in one.languages):
             raise BadSetting(
                 "sentences are encoded by the words of a space, got unlabelled vectors; take a space of words"
             )

@@ -18,7 +18,7 @@ from torch.nn.functional import normalize
 from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.search.approximate import Approximation
-from muse.search.both_ways import BothDirections, Products
+from muse.search.bidirectional_search import BidirectionalSearch, BothDirections
 from muse.search.retrieval import PairScore
 from muse.vectors import Matrix
 
@@ -111,7 +111,7 @@ def _nearest(x: Tensor, y: Tensor, config: MiningConfig, progress: Progress) -> 
     k, approximation = config.score.k, config.approximation
     if not approximation.applies(len(x), len(y), on_gpu=y.is_cuda):
         with progress.stage("candidates", len(x), "sentences") as tick:
-            return Products(x, y, config.backend).nearest(k, step=tick)
+            return BidirectionalSearch(x, y, config.backend).nearest(k, step=tick)
     with progress.stage("candidates of the source", len(x), "sentences") as tick:
         there = approximation.nearest(x, y, k, tick)
     with progress.stage("candidates of the target", len(y), "sentences") as tick:

@@ -54,7 +54,7 @@ class Side:
     """One language of a space: its mapped rows (n, k) of unit length, the normalisation and the mapping.
 
     `mapping` (k, d) acts on normalised rows, x W^T. `store_map` is for queries among the unchanged rows of
-    the pivot (`muse.space.old_rows`).
+    the pivot (`muse.space.store_projection`).
     """
 
     vectors: Vectors
@@ -75,7 +75,7 @@ class AlignedSpace:
     whether nothing is read from there any more; `approximation` says when searches need not be exact;
     `answers_by` is "all" where translations are those chosen by all the evidence, "csls" where they are
     ranked by CSLS alone; `memo` keeps what other modules find of the space, each under keys of its own, such
-    as its calibrations (`muse.answers.probability`).
+    as its calibrations (`muse.ranking.probability`).
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -219,7 +219,7 @@ class AlignedSpace:
         top: int = 5,
         retrieval: Retrieval | None = None,
     ) -> Sequence[tuple[str, float]]:
-        """The `top` best translations of a word with their scores, best first; see also `muse.answers`.
+        """The `top` best translations of a word with their scores, best first; see also `muse.ranking`.
 
         The word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`); BadSetting
         if there is none.

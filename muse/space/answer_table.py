@@ -1,6 +1,6 @@
 """Answer tables: the translations of every word, chosen once by all the evidence and kept beside the space.
 
-`muse.answers` learns them; all that answers questions reads them, so that each gives the same answer. A table
+`muse.ranking` learns them; all that answers questions reads them, so that each gives the same answer. A table
 is an .npz without pickle in the folder of its source language, sealed as `muse.files.kept` says.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from muse.files.kept import Origin, keep_arrays, read_arrays
 from muse.files.space_folder import answers_name, folder_name
-from muse.vectors import Brief
+from muse.vectors import ShortRepr
 
 AnswersBy = Literal["all", "csls"]
 BYTES, BYTES_OF_WORD = 1 << 16, 1_000  # at most in a table: ten answers to a word take 128
@@ -29,7 +29,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AnswerTable(Brief):
+class AnswerTable(ShortRepr):
     """The answers to n words, best first: word i has `columns[pointers[i]:pointers[i + 1]]`.
 
     `columns` (c,) are rows of the target with their `csls` (c,), and `probability` (c,) that each is a

@@ -37,7 +37,7 @@ def find_form(word: str, vectors: Vectors) -> str | None:
         for cases in _cases(spelling, vectors.language):
             if rows := [index[form] for form in cases if form in index]:
                 return vectors.words[min(rows)]
-        if vectors.ranked and (row := _respelled(spelling, vectors)) is not None:
+        if vectors.frequency_ordered and (row := _respelled(spelling, vectors)) is not None:
             return vectors.words[row]
     return None
 

@@ -11,7 +11,7 @@ from muse.files.kept import Origin, keep_rows, read_rows
 from muse.files.space_folder import folder_name, hubness_name
 from muse.progress import Progress
 from muse.search.approximate import Approximation
-from muse.search.both_ways import Products
+from muse.search.bidirectional_search import BidirectionalSearch
 from muse.search.retrieval import Retrieval
 from muse.vectors import Matrix
 
@@ -30,7 +30,7 @@ def hubness_of_both(
 ) -> tuple[Tensor, Tensor]:
     """The mean cosine (n,) and (m,) of each row (n, d) and (m, d) to its HUBNESS_K nearest of the other."""
     with progress.stage(f"hubs of {' and '.join(languages)}", len(rows[0]), "words") as tick:
-        return Products(*rows).hubness(HUBNESS_K, step=tick)
+        return BidirectionalSearch(*rows).hubness(HUBNESS_K, step=tick)
 
 
 def approximate_hubness_of_both(

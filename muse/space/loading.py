@@ -101,7 +101,8 @@ def _made_side(folder: Path, side: SideToSave) -> Side:
     vectors, mapping = side.vectors, side.map_or_identity()
     home, n = folder / folder_name(vectors.language), len(vectors)
     saved = Vectors(
-        vectors.language, vectors.words, read_array(home / VECTORS, (n, len(mapping))), ranked=vectors.ranked,
+        vectors.language, vectors.words, read_array(home / VECTORS, (n, len(mapping))),
+        frequency_ordered=vectors.frequency_ordered,
         texts=None if vectors.texts is None else KeptTexts(home / TEXTS, n),
     )  # fmt: skip
     return Side(saved, mapping, side.normalisation, side.store_map)
@@ -178,7 +179,7 @@ def _load_side(
     words = read_words(home / WORDS, n, read(home / WORDS))
     rows = read_array(home / VECTORS, (n, k), read(home / VECTORS))
     texts = KeptTexts(home / TEXTS, n, read(home / TEXTS)) if entry.get("texts") else None
-    vectors = Vectors(language, words, rows, ranked=entry.get("ranked") is not False, texts=texts)
+    vectors = Vectors(language, words, rows, frequency_ordered=entry.get("ranked") is not False, texts=texts)
     means = read_array(home / MEANS, (steps.count("centre"), d), read(home / MEANS))
     mapping = read_array(home / MAPPING, (k, d), read(home / MAPPING))
     store = None

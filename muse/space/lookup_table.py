@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
 from muse.normalise import normalise
-from muse.vectors import Brief, Matrix, Vectors
+from muse.vectors import Matrix, ShortRepr, Vectors
 
 ORIGINS = ("special", "word", "lower", "mean", "normal")  # the possible origins of a row, by number
 SPECIAL, WORD, LOWER, MEAN, NORMAL = range(len(ORIGINS))
@@ -120,7 +120,7 @@ def _by_letters(units: Collection[Unit]) -> Mapping[str, list[Unit]]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LookupTable(Brief):
+class LookupTable(ShortRepr):
     """The names of v units and their rows: `weight` (v, d), `origin` (v,) numbers of ORIGINS."""
 
     names: Sequence[str]

@@ -31,9 +31,9 @@ from muse.files.vectors.table import Table
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space.aligned import AlignedSpace
-from muse.space.old_rows import into_store
+from muse.space.store_projection import into_store
 from muse.space.subwords import learn_subwords
-from muse.vectors import Brief, Matrix, Vectors, WordIndex
+from muse.vectors import Matrix, ShortRepr, Vectors, WordIndex
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ _Form = Literal["NFC", "NFD"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WordVectors(Brief):
+class WordVectors(ShortRepr):
     """The vectors of a file: of `words`, most frequent first, and of the strings accepted by `of_other`.
 
     `raw` returns the rows (n, d) of such words, as the file has them.
@@ -83,7 +83,7 @@ class WordVectors(Brief):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NewWords(Brief):
+class NewWords(ShortRepr):
     """Vectors of one language, and the function `into_space` that maps them: (n, d) to (n, k)."""
 
     language: str
@@ -330,7 +330,7 @@ def _check_places(table: Table, out: Path) -> None:
 def _check_words(space: AlignedSpace, language: str, path: Path, ids: Sequence[str], mapped: Matrix) -> None:
     # Ids are no words: a number may be the place of a row, and a word of the space.
     vectors = space.vectors(language)
-    if is_rows(path) or not vectors.ranked:
+    if is_rows(path) or not vectors.frequency_ordered:
         return
     common = [place for place, word in enumerate(ids) if word in vectors.index and not word.isdigit()]
     if common:

@@ -218,7 +218,7 @@ def language_entry(side: SideToSave, role: str) -> dict[str, Any]:
         **side.more,
         "role": role,
         **({} if k == d else {"dimension": d}),
-        **({} if side.vectors.ranked else {"ranked": False}),
+        **({} if side.vectors.frequency_ordered else {"ranked": False}),
         **({} if side.vectors.texts is None else {"texts": True}),
         **_store_entry(side.store_map),
         "words": len(side.vectors),

@@ -21,15 +21,15 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
-from muse.answers.lookup import rows_of, with_entries
-from muse.answers.translations import (
+from muse.errors import BadSetting
+from muse.ranking.lookup import rows_of, with_entries
+from muse.ranking.translations import (
     Answer,
     Candidates,
     answers_from,
     candidates_of,
     find_probabilities,
 )
-from muse.errors import BadSetting
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space.new_words import NewWords

@@ -17,10 +17,10 @@ from itertools import islice
 
 import numpy as np
 
-from muse.answers.lookup import Translation, languages_with, neighbours, spellings
-from muse.answers.probability import find_calibration
-from muse.answers.translations import TRUSTED, WordAnswer, answer_words
 from muse.errors import BadSetting
+from muse.ranking.lookup import Translation, languages_with, neighbours, spellings
+from muse.ranking.probability import find_calibration
+from muse.ranking.translations import TRUSTED, WordAnswer, answer_words
 from muse.report.word_map import is_readable
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
@@ -236,7 +236,7 @@ class Explorer:
         """
         vectors = self.space.vectors(language)
         words = vectors.words
-        if not vectors.ranked:
+        if not vectors.frequency_ordered:
             return _spread(words)
         rows = range(SKIPPED, min(SKIPPED + AMONG, len(words)))
         readable = [row for row in rows if is_readable(words[row]) and len(words[row]) > 3]
@@ -307,12 +307,12 @@ class Explorer:
     def _form(self, language: str, word: str) -> str:
         vectors = self.space.vectors(language)
         form = find_form(word, vectors)
-        if form is None and vectors.ranked:  # a word with the sign that follows it: roi,
+        if form is None and vectors.frequency_ordered:  # a word with the sign that follows it: roi,
             form = find_form(_SIGNS.sub("", word), vectors)
         if form is None:
             raise Unknown(
                 f"{word!r} is not among the {len(vectors)} {vectors.noun} of {language}",
-                spellings(word, vectors) if vectors.ranked else [],
+                spellings(word, vectors) if vectors.frequency_ordered else [],
                 languages_with(self.space, word, besides=language),
             )
         return form

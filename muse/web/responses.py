@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from muse.answers.translations import Grade
+from muse.ranking.translations import Grade
 from muse.space.answer_table import AnswersBy
 
 

@@ -14,12 +14,12 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
-from muse.answers.translations import Answer
 from muse.errors import BadSetting
 from muse.evaluation.score import look_up_signature
 from muse.files.space_manifest import presentable
 from muse.files.space_record import InputFile, SpaceRecord
 from muse.installation import __version__
+from muse.ranking.translations import Answer
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.translate.text import Choice
@@ -86,7 +86,7 @@ def _language(space: AlignedSpace, made: SpaceRecord, name: str, examples: list[
     return responses.Language(
         name=name,
         words=len(space.vectors(name)),
-        ranked=space.vectors(name).ranked,
+        ranked=space.vectors(name).frequency_ordered,
         examples=examples,
         verdict=_read(responses.Judgement, entry.verdict.fields) if mapped else None,
         held_out=_read(responses.HeldOut, supervision) if mapped else None,
@@ -178,7 +178,7 @@ def _about_words(router: APIRouter, explored: Explored) -> None:
         explorer = explored.now()
         language = lang or explorer.direction(None, None)[0]
         found = explorer.suggestions(language, prefix, top)
-        ranked = explorer.space.vectors(language).ranked
+        ranked = explorer.space.vectors(language).frequency_ordered
         words = [
             responses.Suggested(word=word, rank=rank if ranked else None, **_text(explorer, language, word))
             for word, rank in found

@@ -14,7 +14,7 @@ from muse.api.answers import known_pairs
 from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.learn.supervise.cross_validation import HeldOutMaps
-from muse.learn.supervise.evidence import Maps
+from muse.learn.supervise.training_pairs import Maps
 from muse.vectors import Vectors
 from tests.support.made_up_pair import Made, made_up
 from tests.support.toys import write_vec

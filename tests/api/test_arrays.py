@@ -43,7 +43,7 @@ def test_arrays_are_as_good_as_files(tmp_path: Path) -> None:
     for found, expected in zip(mappings(space), mappings(of_files), strict=True):
         np.testing.assert_array_equal(found, expected)
     assert list(space.vectors("minilm").words[:3]) == ["0", "1", "2"]
-    assert not space.vectors("use").ranked
+    assert not space.vectors("use").frequency_ordered
     np.testing.assert_array_equal(FRENCH.matrix, before[0])
     np.testing.assert_array_equal(ENGLISH.matrix, before[1])
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import muse
-from muse.answers.induction import entries
 from muse.api.dictionary import lexicon_from
 from muse.api.settings import check, settings_of
 from muse.api.space import Space, limits_of
 from muse.errors import BadFile, BadSetting, Contradiction, UnknownWord
 from muse.files import read_lexicon
 from muse.lexicon import Lexicon
+from muse.ranking.induction import entries
 from tests.support.spaces import plain_space, saved
 
 PAIRS = [("roi", "king"), ("reine", "queen"), ("eau", "water"), ("lune", "moon"), ("nuit", "night")]

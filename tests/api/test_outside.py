@@ -12,13 +12,13 @@ import pytest
 
 import muse
 from muse import align
-from muse.answers.outside import OutsideScores
 from muse.api.inputs import hints, outside_scores, read_evidence
 from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.errors import BadFile, BadSetting, Contradiction, Mismatch
 from muse.lexicon import Lexicon
 from muse.progress import Progress
+from muse.ranking.external_scores import ExternalScores
 from muse.vectors import Vectors
 from tests.support.command import Command
 from tests.support.made_up_pair import Made, made_up, unit
@@ -110,10 +110,10 @@ def test_hints_are_spelled_otherwise() -> None:
     rows = np.eye(100, dtype=np.float32)
     source, target = Vectors("xx", words, rows), Vectors("yy", targets, rows)
     pairs = np.stack([np.arange(100)] * 2, axis=1)
-    found = hints(OutsideScores.of_pairs(pairs, np.ones(100), (100, 100)), source, target)
+    found = hints(ExternalScores.of_pairs(pairs, np.ones(100), (100, 100)), source, target)
     assert found is not None
     assert found.pairs == tuple((words[i], targets[i]) for i in range(0, 100, 2))
-    few = hints(OutsideScores.of_pairs(pairs[:40], np.ones(40), (100, 100)), source, target)
+    few = hints(ExternalScores.of_pairs(pairs[:40], np.ones(40), (100, 100)), source, target)
     assert few is None
 
 

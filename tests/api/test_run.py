@@ -166,7 +166,7 @@ def test_the_recipe_of_the_paper_from_files_to_answers(
 
 def test_the_names_are_those_of_the_command_line_and_of_the_manifest() -> None:
     options = {name for parameter in align.params for name in [parameter.name] if name in OPTIONS}
-    internal = {"command", "rounds", "lexicon", "scored", "hints", "ranked", "fixed_target"}
+    internal = {"command", "rounds", "lexicon", "scored", "hints", "frequency_ordered", "fixed_target"}
     assert options == set(OPTIONS) - internal
     assert set(AlignConfig().recorded()) - {"rounds"} <= options
 

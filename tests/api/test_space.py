@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import muse
-from muse.answers.lookup import translate_words
 from muse.api.space import Space, language_of
 from muse.errors import BadFile, BadSetting, UnknownWord
+from muse.ranking.lookup import translate_words
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from muse.space import load_space as load_aligned
@@ -319,7 +319,7 @@ def test_the_language_of_words_without_ranks_is_asked_for(tmp_path: Path) -> Non
     unranked = {name: side.vectors for name, side in space.sides.items()}
     assert language_of(space, ["199"]) == "en"  # by its rank
     sides = {
-        name: replace(side, vectors=replace(unranked[name], ranked=False))
+        name: replace(side, vectors=replace(unranked[name], frequency_ordered=False))
         for name, side in space.sides.items()
     }
     with pytest.raises(BadSetting, match="'199' is a word of fr and of en"):

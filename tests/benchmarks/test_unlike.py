@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.learn.pair import normalise_in_place
+from muse.learn.bilingual import normalise_in_place
 from muse.normalise import DEFAULT_STEPS
 from muse.vectors import Vectors
 

@@ -144,7 +144,7 @@ def test_an_interrupted_detour_is_resumed(muse: Command, files: Path) -> None:
     align(muse, "--src", "xx", "--src", "fr", "--tgt", "en")
     arguments = ("align", "--init", "identical", "--src", "xx", "--src", "fr", "--tgt", "en", "--threads", 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("muse.learn.many.judge", interrupted)
+        patch.setattr("muse.learn.multilingual.judge", interrupted)
         assert muse(*arguments, "--out", "other").code == 130
     assert muse(*arguments, "--out", "other", "--resume").code == 0
     assert (files / "other" / "xx" / "mapping.npy").read_bytes() == (

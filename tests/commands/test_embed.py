@@ -8,7 +8,7 @@ import pytest
 
 from muse.embedding.training import FEWEST_WORDS
 from muse.files import read_vectors
-from muse.learn.pair import MINIMUM_WORDS
+from muse.learn.bilingual import MINIMUM_WORDS
 from tests.support.command import Command, refused_leaving
 
 TINY = ["--dim", "8", "--epochs", "1", "--min-count", "1", "--threads", "1"]

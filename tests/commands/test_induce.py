@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from torch import Tensor
 
-from muse.answers.induction import Limits, entries
 from muse.commands.induce import FORMS as SHOWN
 from muse.files import read_lexicon
 from muse.files.dictionary_writer import FORMS as OWN
 from muse.files.dictionary_writer import OTHER_FORMS, dictionary_writer
 from muse.files.plain_text import read_lines
 from muse.lexicon import Entry
+from muse.ranking.induction import InductionConfig, entries
 from muse.search import approximate
 from muse.search.exact import Neighbours
 from muse.space import load_space
@@ -45,7 +45,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_a_table_is_what_entries_give(muse: Command, space: Path) -> None:
     out = space.parent / "d.tsv"
     ended = muse("induce", space, "--out", out, "--format", "tsv", "--top", 3, "--seed", 5, "--json")
-    expected = list(entries(load_space(space), limits=Limits(top=3), rng=np.random.default_rng(5)))
+    expected = list(entries(load_space(space), limits=InductionConfig(top=3), rng=np.random.default_rng(5)))
     found = rows(out)
     assert (ended.json["pairs"], ended.json["out"]) == (len(found), str(out))
     assert ended.json["peak_memory_mb"] is None or ended.json["peak_memory_mb"] > 10
@@ -228,11 +228,11 @@ def test_a_least_probability(muse: Command, space: Path) -> None:
     assert 0 < len(kept) < len(everything)
 
 
-LIMITED: dict[str, tuple[list[object], Limits]] = {
-    "all": ([], Limits(top=2)),
-    "mutual": (["--mutual"], Limits(top=2, mutual=True)),
-    "probable": (["--min-probability", 0.11], Limits(top=2, min_probability=0.11)),
-    "frequent": (["--mutual", "--src-max", 9], Limits(top=2, mutual=True, source_max=9)),
+LIMITED: dict[str, tuple[list[object], InductionConfig]] = {
+    "all": ([], InductionConfig(top=2)),
+    "mutual": (["--mutual"], InductionConfig(top=2, mutual=True)),
+    "probable": (["--min-probability", 0.11], InductionConfig(top=2, min_probability=0.11)),
+    "frequent": (["--mutual", "--src-max", 9], InductionConfig(top=2, mutual=True, source_max=9)),
 }
 
 
@@ -318,7 +318,7 @@ def test_usage(muse: Command, space: Path, more: list[object]) -> None:
 def test_pairs_without_probabilities_cost_no_calibration(
     muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("muse.answers.induction.calibrate_space", None)
+    monkeypatch.setattr("muse.ranking.induction.calibrate_space", None)
     assert muse("induce", space, "--out", space.parent / "d.txt").code == 0
 
 
@@ -331,7 +331,7 @@ def test_words_that_a_format_lacks_are_left_out_before_the_search(
     ended = muse("induce", tmp_path / "space", "--out", out, "--format", form, "--top", 9, "--both")
     lacking = set() if form == "jsonl" else LACKING
     for direction, path in ((("fr", "en"), out), (("en", "fr"), tmp_path / "d.reverse")):
-        pairs = [one[:2] for one in entries(space, *direction, limits=Limits(top=9))]
+        pairs = [one[:2] for one in entries(space, *direction, limits=InductionConfig(top=9))]
         expected = [pair for pair in pairs if lacking.isdisjoint(pair)]
         lines = path.read_bytes().decode().split("\n")[form == "tsv" : -1]
         assert len(lines) == len(expected) <= len(pairs) - len(lacking)

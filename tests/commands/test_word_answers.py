@@ -25,7 +25,9 @@ def space_of_rows(folder: Path, *, texts: bool = True) -> Path:
         side = side_to_save(language, rows)
         own = [f"{language} text {row}\nof <b>" for row in range(COUNT)] if texts else None
         numbers = list(map(str, range(COUNT)))
-        sides[language] = replace(side, vectors=replace(side.vectors, words=numbers, ranked=False, texts=own))
+        sides[language] = replace(
+            side, vectors=replace(side.vectors, words=numbers, frequency_ordered=False, texts=own)
+        )
     save_space(folder, sides, pivot="en", provenance=PROVENANCE)
     return folder
 
@@ -84,7 +86,7 @@ def test_an_exported_space_has_the_rows_and_their_texts(muse: Command, tmp_path:
     ended = muse("export", space, "--format", "space", "--out", tmp_path / "copy", "--max-vocab", 5)
     assert ended.code == 0, ended.err
     vectors = load_space(tmp_path / "copy").vectors("fr")
-    assert (vectors.ranked, len(vectors), vectors.text_of("4")) == (False, 5, "fr text 4 of <b>")
+    assert (vectors.frequency_ordered, len(vectors), vectors.text_of("4")) == (False, 5, "fr text 4 of <b>")
 
 
 def test_align_keeps_the_texts(muse: Command, tmp_path: Path) -> None:

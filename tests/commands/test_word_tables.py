@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from muse.answers.translations import answer_words, find_probabilities
 from muse.files.tables import plain_cell
+from muse.ranking.translations import answer_words, find_probabilities
 from muse.search.retrieval import Retrieval
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving

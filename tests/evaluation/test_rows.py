@@ -17,7 +17,7 @@ from muse.files.rows import table_of_rows
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
-from muse.space.old_rows import map_into_store
+from muse.space.store_projection import map_into_store
 from muse.vectors import Matrix, Vectors
 from tests.evaluation.test_words import scores
 from tests.support.command import Command
@@ -182,7 +182,7 @@ def _store(count: int = 60) -> tuple[AlignedSpace, Matrix, Matrix, Matrix]:
 
 
 def _rows_of(language: str, rows: Matrix, first: str) -> Vectors:
-    return Vectors(language, [f"{first}{row}" for row in range(len(rows))], rows, ranked=False)
+    return Vectors(language, [f"{first}{row}" for row in range(len(rows))], rows, frequency_ordered=False)
 
 
 def test_what_a_store_loses_is_the_brute_force_count() -> None:
@@ -213,7 +213,7 @@ def test_queries_that_are_in_the_store_do_not_find_themselves() -> None:
     space, store, queries, _ = _store()
     place = list(range(10, 35))
     queries = store[place] + 0.5 * queries
-    named = Vectors("fr", [f"d{row}" for row in place], queries, ranked=False)
+    named = Vectors("fr", [f"d{row}" for row in place], queries, frequency_ordered=False)
     table = table_of_rows(Path("s.npy"), store, [f"d{row}" for row in range(60)])
     found = evaluate_store(space, named, None, ("en", table), rng=np.random.default_rng(0))
     ours, theirs = _ten_nearest(queries, store, place), _ten_nearest(store[place], store, place)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.answers.induction import induce
 from muse.errors import BadFile, MissingExtra, MuseError
 from muse.exchange import dictionary_frame, keyed_vectors, lexicon_of, vectors_of
 from muse.export.vector_files import export_vectors
@@ -18,6 +17,7 @@ from muse.files import read_vectors
 from muse.files.vectors.parquet import write_parquet
 from muse.installation import install_extra
 from muse.lexicon import Entry, Lexicon
+from muse.ranking.induction import induce
 from tests.evaluation.test_words import noisy_space
 from tests.support.command import Command, tree
 from tests.support.spaces import saved
@@ -143,7 +143,7 @@ def test_what_is_missing_is_named(
 
 
 def test_a_space_translates_a_word() -> None:
-    from muse.answers.lookup import translate_words
+    from muse.ranking.lookup import translate_words
 
     word = SPACE.vectors("fr").words[0]
     assert SPACE.translate(word, top=3) == translate_words(SPACE, [word], top=3)[word]

@@ -11,7 +11,7 @@ import pytest
 from muse.errors import BadFile, BadSetting
 from muse.export.map_file import export_map
 from muse.space import AlignedSpace
-from muse.space.old_rows import map_into_store
+from muse.space.store_projection import map_into_store
 from muse.vectors import Matrix
 from tests.support.command import Command
 from tests.support.spaces import raw_rows, saved, saved_with_store_map

@@ -12,10 +12,10 @@ import pytest
 import torch
 from sacremoses import MosesTokenizer
 
-from muse.answers.probability import csls_probabilities, fit_temperature, held_out_scores
 from muse.errors import BadFile, BadSetting
 from muse.export import moses as module
 from muse.export.moses import MosesConfig, PhraseTable, export_moses
+from muse.ranking.probability import csls_probabilities, fit_temperature, held_out_scores
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace
 from tests.evaluation.test_words import noisy_space, scores

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.answers.probability import find_calibration
+from muse.ranking.probability import find_calibration
 from muse.search.retrieval import Retrieval
 from muse.space import AlignedSpace, load_space
 from muse.space.answer_table import AnswerTable, keep_answers

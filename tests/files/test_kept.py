@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 import torch
 
-from muse.answers.probability import find_calibration, known_calibration
 from muse.embedding.pretrained import PretrainedEncoder
 from muse.files.kept import (
     Origin,
@@ -27,6 +26,7 @@ from muse.files.kept import (
     read_rows,
 )
 from muse.progress import Progress
+from muse.ranking.probability import find_calibration, known_calibration
 from muse.search.retrieval import Retrieval
 from muse.space import load_space
 from tests.support.spaces import saved

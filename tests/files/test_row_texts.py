@@ -89,13 +89,13 @@ def test_a_table_of_words_has_no_texts(tmp_path: Path) -> None:
     columns = {"word": ["a"], "text": ["b"], "vector": [[1.0]]}
     parquet.write_table(arrow.table(columns), tmp_path / "words.parquet")
     found = read_vectors(tmp_path / "words.parquet", language="a")
-    assert (found.ranked, found.texts) == (True, None)
+    assert (found.frequency_ordered, found.texts) == (True, None)
 
 
 def test_texts_are_carried_along() -> None:
     rows = raw_rows(0, 3)
-    vectors = Vectors("a", ["p", "q", "r"], rows, ranked=False, texts=["one", "two", "three"])
+    vectors = Vectors("a", ["p", "q", "r"], rows, frequency_ordered=False, texts=["one", "two", "three"])
     assert vectors.most_frequent(2).texts == ["one", "two"]
     assert vectors.chosen(np.array([2, 0])).texts == ["three", "one"]
     with pytest.raises(Mismatch, match="every row needs one text, got 1 for 3 rows"):
-        Vectors("a", ["p", "q", "r"], rows, ranked=False, texts=["one"])
+        Vectors("a", ["p", "q", "r"], rows, frequency_ordered=False, texts=["one"])

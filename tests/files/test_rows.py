@@ -84,10 +84,10 @@ def test_rows_and_their_ids_are_read(tmp_path: Path, name: str) -> None:
     write, ids = GOOD[name]
     write(tmp_path / name)
     read = read_vectors(tmp_path / name, language="a")
-    assert (list(read.words), read.ranked, read.noun) == (list(ids), False, "rows")
+    assert (list(read.words), read.frequency_ordered, read.noun) == (list(ids), False, "rows")
     assert np.array_equal(read.matrix, ROWS)
     few = read_vectors(tmp_path / name, language="a", max_vocab=9)
-    assert (len(few), few.ranked) == (9, False)
+    assert (len(few), few.frequency_ordered) == (9, False)
     assert np.array_equal(few.matrix, ROWS[:9])
 
 
@@ -99,7 +99,7 @@ def test_half_precision_and_integers(tmp_path: Path) -> None:
 
 def test_a_column_of_words_makes_them_words(tmp_path: Path) -> None:
     _parquet(word=list(IDS), vector=_column(ROWS))(tmp_path / "x.parquet")
-    assert read_vectors(tmp_path / "x.parquet", language="a").ranked
+    assert read_vectors(tmp_path / "x.parquet", language="a").frequency_ordered
 
 
 def _read_of(columns: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture) -> str:

@@ -194,4 +194,4 @@ def test_words_in_json_are_no_rows(tmp_path: Path, text: str) -> None:
 
 def test_words_in_brackets_are_words(tmp_path: Path) -> None:
     assert read(tmp_path, "[1]\t0.1\t0.2\n[2]\t3\t4\n").words == ("[1]", "[2]")
-    assert read(tmp_path, "[1,2] 0.1 0.2\n[3,4] 3 4\n").ranked
+    assert read(tmp_path, "[1,2] 0.1 0.2\n[3,4] 3 4\n").frequency_ordered

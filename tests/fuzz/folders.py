@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from muse.answers.probability import find_calibration, known_calibration
 from muse.files.parts import PartFolder, begin_parts, open_parts
+from muse.ranking.probability import find_calibration, known_calibration
 from muse.run.checkpoint import Checkpoint
 from muse.search.retrieval import Retrieval
 from muse.sentences.encoders.encoder import SentenceEncoder

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from muse.answers import unseen as unseen_answers
-from muse.answers.model import AnswerModel
-from muse.answers.probability import Calibration, _possible
-from muse.answers.refined import RowMaps
-from muse.answers.unseen import SpelledAlike, UnseenAnswers
 from muse.commands.word_tables import read_words
 from muse.embedding.pretrained import _of_words
 from muse.files import kept, read_lexicon
 from muse.files.dictionary_writer import dictionary_writer
 from muse.files.tables import plain_cell, table_writer
 from muse.lexicon import Entry
+from muse.ranking import oov
+from muse.ranking.cca_projection import CcaProjection
+from muse.ranking.model import AnswerModel
+from muse.ranking.oov import OovRanker, SpelledAlike
+from muse.ranking.probability import Calibration, _possible
 from muse.space.answer_table import AnswerTable, keep_answers, read_answers
 from muse.space.hubness import keep, read_kept
 from muse.web import pictures
@@ -183,15 +183,15 @@ def _unseen(folder: Path) -> None:
     scores = np.sort(drawn.uniform(-1, 1, (COUNT, 3)).astype(np.float32))[:, ::-1].copy()
     hubness = drawn.uniform(0, 1, COUNT).astype(np.float32)
     named = drawn.integers(-1, COUNT, (COUNT, 2))
-    maps = RowMaps((raw_rows(4, 2, 2), raw_rows(5, 2, 2)), (raw_rows(6, 1, 2)[0], raw_rows(7, 1, 2)[0]))
+    maps = CcaProjection((raw_rows(4, 2, 2), raw_rows(5, 2, 2)), (raw_rows(6, 1, 2)[0], raw_rows(7, 1, 2)[0]))
     both = spelled(False), spelled(True)
-    unseen = UnseenAnswers(AnswerModel.csls(), COUNT, scores, hubness, named, *both, hubness, maps)
+    unseen = OovRanker(AnswerModel.csls(), COUNT, scores, hubness, named, *both, hubness, maps)
     (folder / "0").mkdir()
     kept.keep_arrays(folder / "0" / UNSEEN, unseen.arrays(), ORIGIN)
 
 
 def _model(folder: Path) -> Iterator[Any]:
-    made = unseen_answers.possible_for((COUNT, COUNT))
+    made = oov.possible_for((COUNT, COUNT))
     if (found := kept.read_arrays(folder / UNSEEN, 1 << 24, ORIGIN, made)) is not None:
         yield from (found.hubness_back, found.mapped_hubness, found.whole.map_)
 

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from muse.errors import Mismatch
-from muse.learn.many import Intermediate, Others, Paths, learn_many, nearest_first
-from muse.learn.pair import Learned, learn, normalise_in_place
+from muse.learn.bilingual import Learned, learn, normalise_in_place
+from muse.learn.multilingual import Bridge, BridgeLanguages, Paths, learn_many, nearest_first
 from muse.learn.settings import AlignConfig
-from muse.learn.supervise.choice import Supervision
+from muse.learn.supervise.model_selection import Supervision
 from muse.learn.verdict import Verdict
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
@@ -31,7 +31,7 @@ CHAIN = ("xx", "fr", "de", "en")
 def language(name: str, chain: Sequence[str] = CHAIN, dimension: int = DIMENSION) -> Vectors:
     """A rotated noisy copy of the toy words, some spelt as in the next language of the chain.
 
-    Others are spelt as in the language before. With a larger `dimension` the further directions are noise.
+    The others are spelt as in the language before. With a larger `dimension` further directions are noise.
     """
     rng, place = np.random.default_rng(len(name) + ord(name[0])), chain.index(name)
     rows = cloud(0, COUNT)
@@ -92,7 +92,7 @@ def test_what_pairs_taught_is_kept_with_the_direct_mapping_alone(label: str) -> 
     taught = Supervision(10, "procrustes", 9, 10, 0.0, ())
     verdict = Verdict(label, 1.0 if label == "aligned" else 0.1, 0.1, 0.1)
     direct = replace(over, verdict=verdict, supervision=taught, seconds={"init": 1.0, "detour": 2.0})
-    found = paths.best_path(direct, [Intermediate(fr, over.alignment.source_map, "identical")])
+    found = paths.best_path(direct, [Bridge(fr, over.alignment.source_map, "identical")])
     assert found is not None
     assert (found.supervision is None) == bool(found.via) == (label == "failed")
     assert found.seconds["detour"] > 2.0  # of earlier detours too
@@ -102,7 +102,7 @@ def test_what_pairs_taught_is_kept_with_the_direct_mapping_alone(label: str) -> 
 def test_a_language_for_detours_only() -> None:
     chain = ("xx", "fr", "en")
     xx, fr, en = (language(name, chain) for name in chain)
-    many = learn_many([xx], en, config=CONFIG, runtime=Runtime(), others=Others(via=[fr]))
+    many = learn_many([xx], en, config=CONFIG, runtime=Runtime(), others=BridgeLanguages(via=[fr]))
     assert list(many.languages) == ["xx"]
     assert many.languages["xx"].via == ("fr",)
     assert right(xx, en, many.languages["xx"]) > 0.95
@@ -114,9 +114,9 @@ def test_a_language_of_the_saved_space() -> None:
     xx, fr, en = (language(name, chain) for name in chain)
     known = learn(fr, en, config=CONFIG, runtime=Runtime()).alignment.source_map
     in_space = replace(fr, matrix=mapped(fr.matrix, known))
-    saved = Intermediate(in_space, np.eye(DIMENSION, dtype=np.float32), "gromov:rank")
+    saved = Bridge(in_space, np.eye(DIMENSION, dtype=np.float32), "gromov:rank")
     config = replace(CONFIG, fixed_target=True)
-    many = learn_many([xx], en, config=config, runtime=Runtime(), others=Others(saved=[saved]))
+    many = learn_many([xx], en, config=config, runtime=Runtime(), others=BridgeLanguages(saved=[saved]))
     assert many.languages["xx"].alignment.method == "via fr: identical + gromov:rank"
     assert right(xx, en, many.languages["xx"]) > 0.95
 
@@ -126,7 +126,9 @@ def test_a_language_of_the_saved_space() -> None:
 def test_over_vectors_of_another_dimension(dimensions: tuple[int, ...]) -> None:
     chain = ("xx", "fr", "en")
     xx, fr, en = (language(name, chain, size) for name, size in zip(chain, dimensions, strict=True))
-    one = learn_many([xx], en, config=CONFIG, runtime=Runtime(), others=Others(via=[fr])).languages["xx"]
+    one = learn_many([xx], en, config=CONFIG, runtime=Runtime(), others=BridgeLanguages(via=[fr])).languages[
+        "xx"
+    ]
     assert one.via == ("fr",)
     assert len(one.alignment.source_map) == min(dimensions[0], dimensions[2])
     assert one.alignment.orthogonality_defect < 1e-5
@@ -137,7 +139,7 @@ def test_who_succeeds_directly_makes_no_detour() -> None:
     chain = ("fr", "en", "de")
     fr, en, de = (language(name, chain) for name in chain)
     alone = learn(fr, en, config=CONFIG, runtime=Runtime())
-    many = learn_many([fr, de], en, config=CONFIG, runtime=Runtime(), others=Others(via=[de]))
+    many = learn_many([fr, de], en, config=CONFIG, runtime=Runtime(), others=BridgeLanguages(via=[de]))
     found = many.languages["fr"]
     assert found.via == ()
     np.testing.assert_array_equal(found.alignment.source_map, alone.alignment.source_map)
@@ -160,9 +162,11 @@ def test_the_better_way_is_chosen_by_the_verdict() -> None:
     direct = learn(xx, en, config=config, runtime=Runtime())
     assert direct.verdict.label == "failed"
     known = learn(fr, en, config=config, runtime=Runtime()).alignment.source_map
-    wrong = Intermediate(replace(fr, language="wrong"), rotation(7, DIMENSION))
-    for intermediates, via in (([wrong], ()), ([wrong, Intermediate(fr, known)], ("fr",))):
-        found = learn_many([xx], en, config=config, runtime=Runtime(), others=Others(saved=intermediates))
+    wrong = Bridge(replace(fr, language="wrong"), rotation(7, DIMENSION))
+    for intermediates, via in (([wrong], ()), ([wrong, Bridge(fr, known)], ("fr",))):
+        found = learn_many(
+            [xx], en, config=config, runtime=Runtime(), others=BridgeLanguages(saved=intermediates)
+        )
         one = found.languages["xx"]
         assert one.via == via
         assert [candidate.alignment.method for candidate in one.candidates][0] == "similarity"
@@ -184,7 +188,7 @@ def test_where_no_path_leads_the_direct_error_is_reported() -> None:
 def test_the_nearest_first() -> None:
     xx, fr, de, en = (language(name) for name in CHAIN)
     identity = np.eye(DIMENSION, dtype=np.float32)
-    intermediates = [Intermediate(side, identity) for side in (en, de, fr)]
+    intermediates = [Bridge(side, identity) for side in (en, de, fr)]
     assert [one.language for one in nearest_first(xx, intermediates)] == ["fr", "en", "de"]
     assert [one.language for one in nearest_first(de, intermediates[:1] + intermediates[2:])] == ["en", "fr"]
     doubtful = replace(intermediates[2], aligned=False)
@@ -192,7 +196,7 @@ def test_the_nearest_first() -> None:
 
 
 def test_paths_of_rows_sees_a_sample_of_them_in_random_order() -> None:
-    source, target = (replace(language(name), ranked=False) for name in ("xx", "en"))
+    source, target = (replace(language(name), frequency_ordered=False) for name in ("xx", "en"))
     config = AlignConfig(init="clusters")
     paths = Paths.of(source, target, config, Runtime())
     assert paths.config == config.for_unranked_rows()

@@ -11,8 +11,8 @@ import pytest
 import scipy.linalg
 import torch
 
+from muse.learn.bilingual import normalise_in_place
 from muse.learn.joint import Change, Fit, Joint, JointConfig, Pairs, Products, refine_jointly
-from muse.learn.pair import normalise_in_place
 from muse.procrustes import procrustes
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors

@@ -22,7 +22,7 @@ from tests.support.toys import mixture, pair
 
 
 def test_words_are_tried_as_before() -> None:
-    assert AlignConfig().ranked
+    assert AlignConfig().frequency_ordered
     assert [name for name, _ in initialisations(AlignConfig())] == list(AUTO)
 
 
@@ -49,7 +49,7 @@ def test_an_initialisation_is_used_or_refused(init: str) -> None:
 
 def test_the_settings_of_rows() -> None:
     config = AlignConfig().for_unranked_rows()
-    assert (config.reweights, config.ranked) == (False, False)
+    assert (config.reweights, config.frequency_ordered) == (False, False)
     assert config.refinement is not None
     assert AlignConfig(refine=False).for_unranked_rows().refinement is None
     assert config.for_unranked_rows() == config
@@ -57,7 +57,7 @@ def test_the_settings_of_rows() -> None:
 
 def test_rows_are_judged_on_a_scale_of_their_own_and_the_right_mapping_stands_out() -> None:
     a, b, turn = mixture(1_000, seed=1)
-    assert scale_of(a, b) is scale_of(replace(a, ranked=True), b) is OF_ROWS
+    assert scale_of(a, b) is scale_of(replace(a, frequency_ordered=True), b) is OF_ROWS
     assert scale_of(*pair(60)[:2]) is OF_WORDS
     right, wrong = (
         judge(a, b, Alignment(mapping, method="x"), rng=np.random.default_rng(0), runtime=Runtime(), null=0.5)

@@ -10,7 +10,7 @@ import scipy.linalg
 import torch
 
 from muse.alignment import Alignment
-from muse.learn.pair import normalise_in_place
+from muse.learn.bilingual import normalise_in_place
 from muse.learn.refine import PLAIN, RefineConfig, refine
 from muse.learn.refine import rounds as rounds_of
 from muse.run.runtime import Runtime

@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from muse.learn import pair
-from muse.learn.pair import sampled
+from muse.learn import bilingual
+from muse.learn.bilingual import sampled
 from muse.vectors import Vectors
 
 
 def _rows(count: int) -> Vectors:
     rows = np.arange(2 * count, dtype=np.float32).reshape(count, 2)
     lengths = np.arange(count, dtype=np.float32)
-    return Vectors("a", [f"id{row}" for row in range(count)], rows, lengths=lengths, ranked=False)
+    return Vectors("a", [f"id{row}" for row in range(count)], rows, lengths=lengths, frequency_ordered=False)
 
 
 def test_words_are_left_in_their_order() -> None:
-    words = replace(_rows(20), ranked=True)
+    words = replace(_rows(20), frequency_ordered=True)
     assert sampled(words, np.random.default_rng(0)) is words
 
 
@@ -31,11 +31,11 @@ def test_every_row_is_there_once_with_its_id_and_length() -> None:
     assert np.array_equal(found.matrix, _rows(200).matrix[numbers])
     assert found.lengths is not None
     assert found.lengths.tolist() == numbers
-    assert not found.ranked
+    assert not found.frequency_ordered
 
 
 def test_of_many_rows_a_sample_from_all_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair, "MOST", 100)
+    monkeypatch.setattr(bilingual, "MOST", 100)
     found = sampled(_rows(1_000), np.random.default_rng(0))
     numbers = np.array([int(name[2:]) for name in found.words])
     assert len(set(numbers.tolist())) == 100
@@ -46,7 +46,7 @@ def test_of_many_rows_a_sample_from_all_over(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_rows_with_known_pairs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pair, "MOST", 100)
+    monkeypatch.setattr(bilingual, "MOST", 100)
     known = {f"id{row}" for row in range(900, 960)} | {"absent"}
     found = sampled(_rows(1_000), np.random.default_rng(0), keep=known)
     assert len(set(found.words)) == 100

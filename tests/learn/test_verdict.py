@@ -10,7 +10,7 @@ import scipy.stats
 from numpy.typing import NDArray
 
 from muse.alignment import Alignment
-from muse.learn.pair import normalise_in_place
+from muse.learn.bilingual import normalise_in_place
 from muse.learn.refine import RefineConfig, refine
 from muse.learn.settings import ROUNDS
 from muse.learn.verdict import (
@@ -256,7 +256,7 @@ def test_rows_without_words_are_judged_by_the_nearest_rotation() -> None:
 
 
 def test_the_null_of_rows_without_words_has_a_floor_where_random_mappings_collapse() -> None:
-    source, target = (replace(side, ranked=False) for side in strangers(400, 200))
+    source, target = (replace(side, frequency_ordered=False) for side in strangers(400, 200))
     assert null_agreement(source, target, rng=np.random.default_rng(0), runtime=Runtime()) == 0.2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from muse.answers.translations import Answer
+from muse.ranking.translations import Answer
 from muse.report.charts import reliability_drawing
 from muse.report.measured import GoldAnswer, reliability, reliability_of
 

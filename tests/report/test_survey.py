@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from muse.answers.induction import Limits, entries
 from muse.files.space_record import SpaceRecord
+from muse.ranking.induction import InductionConfig, entries
 from muse.report.facts import SHOWN, survey
 from muse.report.page import as_text, settings
 from tests.report.test_measured import WORDS, space
@@ -15,7 +15,7 @@ from tests.report.test_measured import WORDS, space
 def test_it_finds_what_induce_finds() -> None:
     of = space()
     found = survey(of, "fr", "en", most=WORDS, rng=np.random.default_rng(0))
-    best = {entry.source: entry.target for entry in entries(of, "fr", "en", limits=Limits())}
+    best = {entry.source: entry.target for entry in entries(of, "fr", "en", limits=InductionConfig())}
     for entry in (*found.surest, *found.unsure, *found.drawn):
         assert best[entry.source] == entry.target
     assert found.searched == WORDS
@@ -41,7 +41,7 @@ def test_it_keeps_to_the_most_frequent() -> None:
 
 
 def test_a_space_without_probabilities_still_has_a_survey(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muse.answers.induction.find_calibration", lambda *of: None)
+    monkeypatch.setattr("muse.ranking.induction.find_calibration", lambda *of: None)
     found = survey(space(), "fr", "en", most=WORDS, rng=np.random.default_rng(0))
     assert (found.expected, found.trusted) == (None, None)
     assert found.surest

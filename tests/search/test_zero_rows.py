@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.search.approximate import Approximation
-from muse.search.both_ways import Products
+from muse.search.bidirectional_search import BidirectionalSearch
 from muse.search.exact import Neighbours, nearest, nearest_and_best, nonzero_places, zero_places
 from muse.search.retrieval import METHODS, Retrieval, log_partition, mutual_neighbours, translations
 
@@ -25,8 +25,8 @@ SEARCHES: dict[str, Find] = {
     "torch, biased": lambda x, y, bias: nearest(x, y, K, bias=bias, backend="torch"),
     "faiss, biased": lambda x, y, bias: nearest(x, y, K, bias=bias, backend="faiss"),
     "at once": lambda x, y, bias: nearest_and_best(x, y, (K, K), bias=bias)[1],
-    "both ways": lambda x, y, _: Products(x, y).nearest(K).of_source,
-    "the other way": lambda x, y, _: Products(y, x).nearest(K).of_target,
+    "both ways": lambda x, y, _: BidirectionalSearch(x, y).nearest(K).of_source,
+    "the other way": lambda x, y, _: BidirectionalSearch(y, x).nearest(K).of_target,
     "approximate": lambda x, y, _: Approximation("approximate").nearest(x, y, K),
 }
 

@@ -57,7 +57,7 @@ def test_rows_keep_their_texts_beside_a_new_language(tmp_path: Path) -> None:
     add(
         tmp_path / "s",
         tmp_path / "s",
-        replace(side, vectors=replace(side.vectors, ranked=False, texts=texts)),
+        replace(side, vectors=replace(side.vectors, frequency_ordered=False, texts=texts)),
     )
     space = load_space(tmp_path / "s")
     assert list(space.vectors("es").texts or ()) == texts

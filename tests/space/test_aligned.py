@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from muse.answers.lookup import neighbours, translate_words
-from muse.answers.probability import find_calibration, known_calibration
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import look_up_signature, space_signature
 from muse.normalise import Normalisation, normalise
+from muse.ranking.lookup import neighbours, translate_words
+from muse.ranking.probability import find_calibration, known_calibration
 from muse.search.approximate import Approximation, Demand, Recall
 from muse.search.retrieval import Retrieval, mean_similarity
 from muse.space import AlignedSpace, SideToSave, load_space, save_space

@@ -91,6 +91,6 @@ def test_other_spellings(language: str, typed: str, expected: str) -> None:
 
 
 def test_ids_are_never_respelled() -> None:
-    rows = replace(vectors(["l\u2019id"]), ranked=False)
+    rows = replace(vectors(["l\u2019id"]), frequency_ordered=False)
     assert find_form("l'id", vectors(["l\u2019id"])) == "l\u2019id"
     assert find_form("l'id", rows) is None

@@ -106,7 +106,7 @@ def test_ids_are_kept_in_parquet(space: AlignedSpace, tmp_path: Path) -> None:
     map_rows(space, "fr", StoreFiles(tmp_path / "a.npz", tmp_path / "b.parquet"), progress=QUIET)
     found = read_vectors(tmp_path / "b.parquet", language="fr")
     assert found.words == tuple(f"doc-{row}" for row in range(30))
-    assert not found.ranked
+    assert not found.frequency_ordered
     np.testing.assert_allclose(found.matrix, space.map_words("fr", rows), atol=1e-6)
 
 

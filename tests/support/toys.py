@@ -11,10 +11,10 @@ import torch
 from numpy.typing import NDArray
 
 from muse.alignment import Alignment
+from muse.learn.bilingual import normalise_in_place
 from muse.learn.criterion import Criterion
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
-from muse.learn.pair import normalise_in_place
-from muse.learn.supervise.evidence import Evidence
+from muse.learn.supervise.training_pairs import TrainingPairs
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 from tests.support.spaces import rotation
@@ -82,7 +82,7 @@ def raw_mixture(
         rows = centres[of] + widths[of, None] * rng.normal(size=(count, dimension)) * scale
         noisy = rows @ basis.T + rng.normal(0, 0.02, (count, len(basis)))
         ids = [f"{language}{row}" for row in range(count)]
-        sides.append(Vectors(language, ids, noisy.astype(np.float32), ranked=False))
+        sides.append(Vectors(language, ids, noisy.astype(np.float32), frequency_ordered=False))
     return sides[0], sides[1], turn
 
 
@@ -111,7 +111,7 @@ def write_vec(path: Path, vectors: Vectors, header: bool = True) -> Path:
     return path
 
 
-def evidence(pairs: int = 300, dimension: int = 20, noise: float = 0.1, wrong: float = 0.0) -> Evidence:
+def evidence(pairs: int = 300, dimension: int = 20, noise: float = 0.1, wrong: float = 0.0) -> TrainingPairs:
     """A toy language and its noisy rotation; `pairs` words at random, a share of them paired wrongly."""
     source, target, _ = pair(COUNT, dimension, noise)
     rng = np.random.default_rng(3)
@@ -119,7 +119,7 @@ def evidence(pairs: int = 300, dimension: int = 20, noise: float = 0.1, wrong: f
     known = torch.stack([rows, rows], dim=1)
     count = int(wrong * pairs)
     known[:count, 1] = known[:count, 1].roll(1)
-    return Evidence(source.tensor(), target.tensor(), known, torch.ones(pairs), (COUNT, COUNT))
+    return TrainingPairs(source.tensor(), target.tensor(), known, torch.ones(pairs), (COUNT, COUNT))
 
 
 def small_game(

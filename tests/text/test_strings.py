@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from muse.answers.lookup import translate_words
-from muse.answers.translations import answer_words
 from muse.errors import BadSetting
+from muse.ranking.lookup import translate_words
+from muse.ranking.translations import answer_words
 from muse.search.retrieval import Retrieval
 from muse.text.strings import all_strings
 from muse.translate.text import Translator

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from muse.answers.lookup import translate_words
-from muse.answers.probability import find_calibration
-from muse.answers.translations import answer_words
+from muse.ranking.lookup import translate_words
+from muse.ranking.probability import find_calibration
+from muse.ranking.translations import answer_words
 from muse.space import AlignedSpace
 from tests.support.spaces import plain_space
 

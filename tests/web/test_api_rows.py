@@ -39,7 +39,7 @@ def space_of_rows(*, texts: bool = True, ids: Sequence[str] | None = None) -> Al
     own = [*ANIMALS, *(f"text of {row}" for row in range(len(ANIMALS), COUNT))]
     sides = {
         language: replace(
-            side, vectors=replace(side.vectors, ranked=False, texts=own if texts else None)
+            side, vectors=replace(side.vectors, frequency_ordered=False, texts=own if texts else None)
         )
         for language, side in space.sides.items()
     }  # fmt: skip

@@ -68,7 +68,8 @@ def parquet_table(path: Path, column: str | None = None) -> Table:
     else:
         blocks = _row_blocks(path, file, columns, vectorless, payload)
     return Table(
-        path, dimension, file.metadata.num_rows, _checked(path, blocks), ranked=columns.label == "word",
+        path, dimension, file.metadata.num_rows, _checked(path, blocks),
+        frequency_ordered=columns.label == "word",
         texts=texts, dropped=dropped, vectorless=vectorless, payload=payload, numbered=columns.label is None,
     )  # fmt: skip
 

@@ -86,17 +86,18 @@ class Table:
 
     `max_rows` is an estimate of the number of rows that is bounded even if the header of the file is wrong;
     an error in a block is raised when that block is requested, so errors after `max_vocab` are ignored.
-    `ranked` is whether it holds words, most frequent first, or rows in no order, which may have `texts`; of
-    these, `max_rows` is exact if `counted`, and ids are those of the file, or the numbers of the rows if they
-    are `numbered`. `dropped` counts the broken words that the blocks have left out so far, `vectorless` the
-    rows without a vector, which are among the `max_rows` and have texts. `payload` is what else rows have.
+    `frequency_ordered` is whether it holds words, most frequent first, or rows in no order, which may have
+    `texts`; of these, `max_rows` is exact if `counted`, and ids are those of the file, or the numbers of the
+    rows if they are `numbered`. `dropped` counts the broken words that the blocks have left out so far,
+    `vectorless` the rows without a vector, which are among the `max_rows` and have texts. `payload` is what
+    else rows have.
     """
 
     path: Path
     dimension: int
     max_rows: int
     blocks: Iterator[Block]
-    ranked: bool = True
+    frequency_ordered: bool = True
     texts: Iterable[str] | None = None
     dropped: Dropped = field(default_factory=Dropped)
     vectorless: Vectorless = field(default_factory=Vectorless)
@@ -183,9 +184,9 @@ def no_columns_error(path: Path, column: str) -> BadSetting:
 
 def gather(table: Table, wanted: ReadOptions) -> Vectors:
     """The wanted words with their rows in one matrix, allocated once if the table's estimate is right."""
-    if wanted.lowercase and not table.ranked:
+    if wanted.lowercase and not table.frequency_ordered:
         raise BadSetting(f"{table.path}: --lower is for words, got unlabelled vectors; leave it out")
-    chosen = _Chosen(wanted, ranked=table.ranked)
+    chosen = _Chosen(wanted, frequency_ordered=table.frequency_ordered)
     matrix = np.empty((0, table.dimension), np.float32)
     rows_read, beyond_ascii, any_value = 0, 0, False
     for words, rows in table.blocks:
@@ -205,13 +206,14 @@ def gather(table: Table, wanted: ReadOptions) -> Vectors:
     chosen.warn_of_words(table.path)
     _check(table.path, rows_read, any_value)
     matrix.resize((rows_read, table.dimension), refcheck=False)
-    if table.ranked:
+    if table.frequency_ordered:
         _warn_of_shared(table.path, list(chosen.words), matrix)
     else:
         table.vectorless.warn(table.path, rows_read)
         chosen.warn_of_repeated(table.path)
     return Vectors(
-        wanted.language, tuple(chosen.words), matrix, repeated=len(chosen.repeated), ranked=table.ranked,
+        wanted.language, tuple(chosen.words), matrix, repeated=len(chosen.repeated),
+        frequency_ordered=table.frequency_ordered,
         texts=chosen.texts_of(table),
     )  # fmt: skip
 
@@ -220,10 +222,10 @@ class _Chosen:
     """The words kept so far: each once, in order, up to the number wanted.
 
     Words that are keys of several languages are those of the wanted one, without their prefix. Rows that are
-    not `ranked` are all kept: where an id is repeated, each has a name of its own.
+    not `frequency_ordered` are all kept: where an id is repeated, each has a name of its own.
     """
 
-    def __init__(self, wanted: ReadOptions, *, ranked: bool) -> None:
+    def __init__(self, wanted: ReadOptions, *, frequency_ordered: bool) -> None:
         # A dict keeps order: it is both the list of words and the set of those seen.
         self.words: dict[str, None] = {}
         self.repeated = set[int]()  # the places in the file of those that are repeated
@@ -231,7 +233,7 @@ class _Chosen:
         self._wanted = wanted
         self._read = 0  # before the block being read
         self._prefixes = set[str]()  # of the languages whose keys were read
-        self._ranked, self._by_key = ranked, False
+        self._frequency_ordered, self._by_key = frequency_ordered, False
         self._rows_of: Counter[str] = Counter()  # ids that are repeated, and how many rows they have
 
     @property
@@ -242,7 +244,7 @@ class _Chosen:
         return guess if self._wanted.max_vocab is None else min(guess, self._wanted.max_vocab)
 
     def keep(self, words: list[str]) -> list[int]:
-        if not self._ranked:
+        if not self._frequency_ordered:
             return self._keep_rows(words)
         kept = []
         if not self._read:
@@ -325,7 +327,7 @@ class _Chosen:
     def warn_of_words(self, path: Path) -> None:
         """Warn if the words seem to have a column or a sign more than words have."""
         first = [word for word, _ in zip(self.words, range(_FIRST), strict=False)]
-        if not self._ranked or len(first) < _FEWEST:
+        if not self._frequency_ordered or len(first) < _FEWEST:
             return
         numbers = [re.match(r"(\d+)[ \t]\S", word) for word in first]
         rows = [int(match[1]) for match in numbers if match]

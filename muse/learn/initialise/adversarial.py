@@ -44,7 +44,7 @@ from muse.learn.initialise.components import components, principal_axes
 from muse.procrustes import procrustes
 from muse.progress import duration
 from muse.run.runtime import Runtime
-from muse.run.streams import mixed
+from muse.run.seeds import mixed
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Matrix, Vectors
 

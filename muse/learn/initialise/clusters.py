@@ -234,4 +234,4 @@ def _similarities(rows: Tensor) -> NDArray[np.float64]:
 def centroids_of(side: Vectors, count: int, rng: np.random.Generator) -> Vectors:
     """The centroids of a side, (count, d), as rows without order."""
     rows = centroids(side.tensor(), min(count, len(side)), seed=int(rng.integers(SEEDS))).numpy()
-    return Vectors(side.language, [str(number) for number in range(len(rows))], rows, ranked=False)
+    return Vectors(side.language, [str(number) for number in range(len(rows))], rows, frequency_ordered=False)

@@ -1,8 +1,8 @@
 """Learning from pairs: each learner fits maps into a shared space to known translations.
 
-One contract, one file each: a learner takes an `Evidence` (the rows of both languages, pairs of rows and
+One contract, one file each: a learner takes an `TrainingPairs` (the rows of both languages, pairs of rows and
 their weights), and a random generator if it draws, and returns the `Maps` of both languages; some return the
-Evidence with pairs added or left out.
+TrainingPairs with pairs added or left out.
 
     orthogonal      Procrustes: a rotation
     whitened        whitened, rotated and re-weighted maps

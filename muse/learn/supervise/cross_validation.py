@@ -23,8 +23,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.linear import CanonicalConfig, canonical
+from muse.learn.supervise.training_pairs import Maps, TrainingPairs
 from muse.search.retrieval import mean_similarity
 
 FOLDS = 5
@@ -77,12 +77,12 @@ class Folds:
     tested on.
     """
 
-    evidence: Evidence
+    evidence: TrainingPairs
     of_pair: Tensor
     number: int
 
     @classmethod
-    def of(cls, evidence: Evidence, rng: np.random.Generator, number: int = FOLDS) -> Folds:
+    def of(cls, evidence: TrainingPairs, rng: np.random.Generator, number: int = FOLDS) -> Folds:
         """At most `number` folds with about the same number of source words, drawn at random."""
         sources, place = torch.unique(evidence.pairs[:, 0], return_inverse=True)
         number = min(number, len(sources))
@@ -90,7 +90,7 @@ class Folds:
         return cls(evidence, drawn[place], number)
 
     @cached_property
-    def trials(self) -> list[tuple[Evidence, Evidence]]:
+    def trials(self) -> list[tuple[TrainingPairs, TrainingPairs]]:
         """What to fit to and what to test on, for each fold; none with fewer than two source words."""
         own = [self.of_pair == fold for fold in range(self.number if self.number > 1 else 0)]
         return [(self.evidence.only(~fold), self.evidence.only(fold)) for fold in own]
@@ -142,7 +142,7 @@ class HeldOutSearch:
 
     @classmethod
     def of(
-        cls, evidence: Evidence, rng: np.random.Generator, config: HeldOutConfig | None = None
+        cls, evidence: TrainingPairs, rng: np.random.Generator, config: HeldOutConfig | None = None
     ) -> HeldOutSearch:
         """The search among the most frequent words of both sides, and all translations in the evidence."""
         config = config or HeldOutConfig()
@@ -153,7 +153,7 @@ class HeldOutSearch:
         drawn = rng.permutation(min(config.among, len(x)))[: config.sources]
         return cls(y[rows], x[torch.from_numpy(drawn).to(device)], rows)
 
-    def ranks(self, maps: Maps, own: Evidence) -> Ranks:
+    def ranks(self, maps: Maps, own: TrainingPairs) -> Ranks:
         """The ranks, by CSLS, of the source words in `own`; phrases are left out, ties count as ahead."""
         pairs = torch.unique(own.pairs[own.single], dim=0)  # two spellings may be of the same rows
         words, place = torch.unique(pairs[:, 0], return_inverse=True)
@@ -175,7 +175,7 @@ class HeldOutSearch:
         return Ranks(*(part.cpu().numpy() for part in (words, torch.cat(ranks), torch.cat(first))))
 
 
-def chance(ranks: Ranks, evidence: Evidence) -> float:
+def chance(ranks: Ranks, evidence: TrainingPairs) -> float:
     """The P@1 in percent of the same answers where words and their translations are shuffled.
 
     Exact: the mean over all words w and all other words v of whether w's answer is a known translation of v.
@@ -214,7 +214,7 @@ class Support(NamedTuple):
     shuffled: Tensor
 
 
-def trimmed(evidence: Evidence, config: CanonicalConfig, rng: np.random.Generator) -> Evidence:
+def trimmed(evidence: TrainingPairs, config: CanonicalConfig, rng: np.random.Generator) -> TrainingPairs:
     """The evidence without the pairs that are probably wrong, if these are more than LEAST_WRONG of it."""
     if len(evidence) < LEAST_PAIRS:
         return evidence
@@ -224,7 +224,7 @@ def trimmed(evidence: Evidence, config: CanonicalConfig, rng: np.random.Generato
     return evidence.only(probable) if some else evidence
 
 
-def supported(evidence: Evidence, config: CanonicalConfig, rng: np.random.Generator) -> Support:
+def supported(evidence: TrainingPairs, config: CanonicalConfig, rng: np.random.Generator) -> Support:
     """How well the other pairs support each pair, and how well they support it at random."""
     folds = Folds.of(evidence, rng)
     found = Support(*(torch.zeros(len(evidence)).to(evidence.x) for _ in Support._fields))
@@ -278,14 +278,14 @@ def kept_neighbours(fits: Sequence[Maps], folds: Folds, search: HeldOutSearch) -
     return found
 
 
-def first_pairs(own: Evidence) -> Tensor:
+def first_pairs(own: TrainingPairs) -> Tensor:
     """The first pair (q, 2) of each source row."""
     pairs = own.pairs[own.single].cpu().numpy()
     _, first = np.unique(pairs[:, 0], return_index=True)
     return torch.from_numpy(pairs[first]).to(own.pairs)
 
 
-def overlap(maps: Maps, own: Evidence, pairs: Tensor, search: HeldOutSearch) -> NDArray[np.float64]:
+def overlap(maps: Maps, own: TrainingPairs, pairs: Tensor, search: HeldOutSearch) -> NDArray[np.float64]:
     """The share (q,) of the nearest rows of each target of `pairs` (q, 2) that its mapped source finds."""
     targets = maps.of_target(search.targets)  # (m, k)
     native = torch.nn.functional.normalize(search.targets)

@@ -23,8 +23,8 @@ from torch.nn.functional import normalize
 
 from muse.learn.initialise.gromov import GromovConfig, SimilarityRoot, gromov_plan, prior_on_ranks
 from muse.learn.refine import RefineConfig, rounds
-from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.linear import CanonicalConfig, canonical, in_basis_of, of_moments
+from muse.learn.supervise.training_pairs import Maps, TrainingPairs
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, mutual_pairs
 
@@ -58,11 +58,11 @@ class SelfLearningConfig:
 
 
 def self_learning(
-    evidence: Evidence, start: Maps, config: SelfLearningConfig, rng: np.random.Generator
-) -> Evidence:
+    evidence: TrainingPairs, start: Maps, config: SelfLearningConfig, rng: np.random.Generator
+) -> TrainingPairs:
     """The given pairs, and the mutual neighbours of the other words after the last round."""
     most_of = [max(1, int(config.share * words)) for words in evidence.words]
-    extended: Evidence | None = None
+    extended: TrainingPairs | None = None
     for cutoff, most in zip(config.cutoffs, config.rounds, strict=True):
         words = min(cutoff, most_of[0]), min(cutoff, most_of[1])
         before = torch.full((words[0],), -1).to(evidence.pairs)
@@ -82,8 +82,8 @@ def self_learning(
 
 
 def _look_up(
-    evidence: Evidence,
-    extended: Evidence | None,
+    evidence: TrainingPairs,
+    extended: TrainingPairs | None,
     maps: Maps,
     words: tuple[int, int],
     config: SelfLearningConfig,
@@ -105,7 +105,7 @@ def _look_up(
     return mutual_neighbours(mapped, maps.of_target(y), Retrieval())
 
 
-def refined(evidence: Evidence, start: Maps, config: RefineConfig, rng: np.random.Generator) -> Maps:
+def refined(evidence: TrainingPairs, start: Maps, config: RefineConfig, rng: np.random.Generator) -> Maps:
     """The rotation after the rounds of `muse.learn.refine`, which begin at `start` and forget the pairs."""
     mapping = start.source
     for cutoff in config.cutoffs_of(*evidence.words):
@@ -128,7 +128,7 @@ class GuidedTransportConfig:
         return cls(gromov=GromovConfig(prior_weight=0.0, schedule=SCHEDULE_OF_ROWS))
 
 
-def with_transport(evidence: Evidence, config: GuidedTransportConfig) -> Evidence:
+def with_transport(evidence: TrainingPairs, config: GuidedTransportConfig) -> TrainingPairs:
     """The given pairs, and the mutual maxima of the plan between the most frequent words that are in none."""
     x, y = (rows[: config.gromov.words] for rows in evidence.vocabulary)
     dimensions = min(config.gromov.dimensions, x.shape[1], y.shape[1])

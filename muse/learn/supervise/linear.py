@@ -28,12 +28,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.learn.supervise.evidence import (
+from muse.learn.supervise.training_pairs import (
     BLOCK_OF_UNITS,
     CrossMoments,
-    Evidence,
     HiddenUnits,
     Maps,
+    TrainingPairs,
 )
 from muse.procrustes import procrustes, rotation, svd
 
@@ -43,7 +43,7 @@ LEAST_VARIANCE = 1e-12  # of hidden units, as a mean: rows that are all alike ha
 POWER = 0.5  # of the singular values, on either side
 
 
-def orthogonal(evidence: Evidence) -> Maps:
+def orthogonal(evidence: TrainingPairs) -> Maps:
     """The rotation of the source that maximises sum y . W x over the pairs, unweighted but by their lengths.
 
     For two dimensions W (dt, ds) is semi-orthogonal, and the larger language is projected onto the directions
@@ -52,7 +52,7 @@ def orthogonal(evidence: Evidence) -> Maps:
     return Maps.of_mapping(procrustes(*evidence.fitted))
 
 
-def ridge(evidence: Evidence, penalty: float) -> Maps:
+def ridge(evidence: TrainingPairs, penalty: float) -> Maps:
     """The map W (dt, ds) of least sum w |y - W x|^2 + p penalty t |W|^2 over the pairs, weighted.
 
     t is the mean variance of a dimension of the source: W^T = (Cx + penalty t I)^-1 Cxy. The rows have been
@@ -61,7 +61,7 @@ def ridge(evidence: Evidence, penalty: float) -> Maps:
     return _into_target(_penalised(evidence.moments, evidence.moments.covariance, penalty), evidence)
 
 
-def corrected(evidence: Evidence, start: Tensor, penalty: float, rank: int | None = None) -> Maps:
+def corrected(evidence: TrainingPairs, start: Tensor, penalty: float, rank: int | None = None) -> Maps:
     """The map s V + D (dt, ds): a `start` V, its best scale s, and the ridge regression D of y - s V x.
 
     With a `rank`, of D only the directions of the target that it predicts most of (reduced-rank regression,
@@ -87,7 +87,7 @@ def _penalised(moments: CrossMoments, covariance: Tensor, penalty: float) -> Ten
     return (inverse @ covariance).T
 
 
-def best_scale(evidence: Evidence, start: Tensor) -> float:
+def best_scale(evidence: TrainingPairs, start: Tensor) -> float:
     """The scale s of a map V (dt, ds) at which s V x is closest to y over the pairs."""
     moments, given = evidence.moments, start.double()
     fitted = (given @ moments.source * given).sum().clamp_min(SMALL)
@@ -102,7 +102,7 @@ def drawn_units(d: int, count: int, rng: np.random.Generator) -> HiddenUnits:
 
 
 def with_units(
-    evidence: Evidence, start: Tensor, units: HiddenUnits, penalties: Sequence[float]
+    evidence: TrainingPairs, start: Tensor, units: HiddenUnits, penalties: Sequence[float]
 ) -> list[Maps]:
     """For each penalty the map s M (dt, ds), a `start` M at its best scale, with what the units add to it.
 
@@ -123,7 +123,9 @@ def with_units(
     return found
 
 
-def _moments_of_units(evidence: Evidence, units: HiddenUnits, base: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _moments_of_units(
+    evidence: TrainingPairs, units: HiddenUnits, base: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
     """The means (h,) and covariance (h, h) of units, and theirs (h, dt) with what a map leaves, double.
 
     The units of many pairs would be large: these are summed block by block.
@@ -143,7 +145,7 @@ def _moments_of_units(evidence: Evidence, units: HiddenUnits, base: Tensor) -> t
     return ones[:, 0], gram - ones @ ones.T, along - ones * middle
 
 
-def _into_target(mapping: Tensor, evidence: Evidence) -> Maps:
+def _into_target(mapping: Tensor, evidence: TrainingPairs) -> Maps:
     """The maps of a source that goes into a target which does not move."""
     return Maps(mapping.to(evidence.x), torch.eye(len(mapping)).to(evidence.y))
 
@@ -160,7 +162,7 @@ class CanonicalConfig:
         return f"{self.shrinkage:g},{self.power:g}"
 
 
-def canonical(evidence: Evidence, config: CanonicalConfig) -> Maps:
+def canonical(evidence: TrainingPairs, config: CanonicalConfig) -> Maps:
     """The maps A = S^r U^T Cx^-1/2 (k, ds) and B = S^r V^T Cy^-1/2 (k, dt), k the smaller dimension.
 
     U S V^T = SVD(Cx^-1/2 Cxy Cy^-1/2), Cxy = X^T Y / p over the pairs, Cx = (1 - s) X^T X / p + s I t,
@@ -235,7 +237,7 @@ def in_basis_of(maps: Maps, other: Maps) -> Maps:
     return Maps(basis @ maps.source, basis @ maps.target)
 
 
-def fit_whitened(evidence: Evidence) -> Maps:
+def fit_whitened(evidence: TrainingPairs) -> Maps:
     """The maps of Artetxe et al. (2018, AAAI, section 3), steps 1 to 4, unweighted; see `reweighted_maps`."""
     return Maps(*reweighted_maps(evidence.left, evidence.right))
 

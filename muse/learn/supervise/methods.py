@@ -23,7 +23,6 @@ from torch.nn.functional import embedding_bag
 
 from muse.learn.refine import RefineConfig
 from muse.learn.supervise.cross_validation import trimmed
-from muse.learn.supervise.evidence import Evidence, Maps
 from muse.learn.supervise.induced import (
     GuidedTransportConfig,
     SelfLearningConfig,
@@ -41,6 +40,7 @@ from muse.learn.supervise.linear import (
     ridge,
     with_units,
 )
+from muse.learn.supervise.training_pairs import Maps, TrainingPairs
 from muse.search.exact import nearest
 
 # Chosen on en-fr, en-de, en-ru and three pairs of unlike corpora, on parts of their training lists.
@@ -65,8 +65,9 @@ NETWORK_PENALTIES = (0.3, 1.0, 3.0)  # in mean variances of a unit
 HINTED = 0.3  # the weight of a hint, as of an induced pair
 LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 
-Fit = Callable[[Evidence, bool], Maps]  # the flag: True for the final fit, False within cross-validation
-Induce = Callable[[Evidence, bool], Evidence]
+# The flag: True for the final fit, False within cross-validation.
+Fit = Callable[[TrainingPairs, bool], Maps]
+Induce = Callable[[TrainingPairs, bool], TrainingPairs]
 Rng = Callable[[], np.random.Generator]  # the same generator each time: methods differ by nothing else
 
 
@@ -80,7 +81,7 @@ class RelaxedConfig:
     words: int = 10_000
 
 
-def relaxed(evidence: Evidence, config: RelaxedConfig) -> Maps:
+def relaxed(evidence: TrainingPairs, config: RelaxedConfig) -> Maps:
     """The map W (dt, ds) that descends from Procrustes on the mean of -2 W x . y + r(W x) + r(y).
 
     r(W x) is the mean cosine to the k nearest targets, r(y) to the k nearest mapped sources (Joulin et
@@ -107,7 +108,7 @@ class _Descent:
     A word has the same neighbours in all of its pairs, so that it is looked up once, and counted.
     """
 
-    def __init__(self, evidence: Evidence, config: RelaxedConfig) -> None:
+    def __init__(self, evidence: TrainingPairs, config: RelaxedConfig) -> None:
         self.x, self.y = (rows[: config.words] for rows in evidence.vocabulary)
         own, other = (torch.unique(evidence.pairs[:, side], return_counts=True) for side in (0, 1))
         self.left, self.right = evidence.x[own[0]], evidence.y[other[0]]  # (u, ds), (v, dt)
@@ -144,7 +145,9 @@ class ContrastiveConfig:
     words: int = 6_000
 
 
-def contrastive(evidence: Evidence, start: Maps, config: ContrastiveConfig, rng: np.random.Generator) -> Maps:
+def contrastive(
+    evidence: TrainingPairs, start: Maps, config: ContrastiveConfig, rng: np.random.Generator
+) -> Maps:
     """The maps after descent on the cross-entropy of each pair against negatives of both sides.
 
     For a pair (x, y): -log e^s(x,y) / (e^s(x,y) + sum_y' e^s(x,y') + sum_x' e^s(x',y)), s the scaled
@@ -191,7 +194,7 @@ def _known(own: Tensor, other: Tensor, batch: Tensor, count: int) -> Tensor:
     return found
 
 
-def _keys(evidence: Evidence, side: int, words: int) -> tuple[Tensor, Tensor]:
+def _keys(evidence: TrainingPairs, side: int, words: int) -> tuple[Tensor, Tensor]:
     """The rows of the most frequent words and those of the pairs, and each pair's place among them."""
     rows, own = (evidence.x, evidence.y)[side], evidence.pairs[:, side]
     frequent = torch.arange(min(words, evidence.words[side]), device=own.device)
@@ -237,21 +240,21 @@ def ridge_method(penalty: float) -> Method:
 def corrected_method(start: Method, penalty: float, rank: int | None = None) -> Method:
     """The maps of `start` and a ridge regression of what they leave, into a target that does not move."""
 
-    def fit(evidence: Evidence, last: bool) -> Maps:
+    def fit(evidence: TrainingPairs, last: bool) -> Maps:
         return corrected(evidence, start.fit(evidence, last).into_target().source, penalty, rank)
 
     name = f"{start.name}+ridge:{penalty:g}"
     return Method(name if rank is None else f"{name},rank:{rank}", fit, start.slow)
 
 
-def fitted_once(method: Method, known: Iterable[tuple[Evidence, Maps]] = ()) -> Method:
+def fitted_once(method: Method, known: Iterable[tuple[TrainingPairs, Maps]] = ()) -> Method:
     """The method, which keeps what it fitted to an evidence: corrections of many penalties begin with it.
 
     `known` are maps that it fitted before, to parts of the evidence.
     """
     kept = {(id(evidence), False): (evidence, maps) for evidence, maps in known}
 
-    def fit(evidence: Evidence, last: bool) -> Maps:
+    def fit(evidence: TrainingPairs, last: bool) -> Maps:
         key = id(evidence), last
         if key not in kept:
             # The evidence is kept so that its id stays its own.
@@ -263,9 +266,9 @@ def fitted_once(method: Method, known: Iterable[tuple[Evidence, Maps]] = ()) -> 
 
 def network_methods(start: Method, rng: Rng) -> list[Method]:
     """The maps of `start` with what hidden units add to them, for each penalty, fitted together."""
-    kept: dict[tuple[int, bool], tuple[Evidence, list[Maps]]] = {}
+    kept: dict[tuple[int, bool], tuple[TrainingPairs, list[Maps]]] = {}
 
-    def fit(place: int, evidence: Evidence, last: bool) -> Maps:
+    def fit(place: int, evidence: TrainingPairs, last: bool) -> Maps:
         key = id(evidence), last
         if key not in kept:
             mapping = start.fit(evidence, last).into_target().source
@@ -292,7 +295,7 @@ def canonical_method(config: CanonicalConfig) -> Method:
 def trimmed_method(config: CanonicalConfig, rng: Rng) -> Method:
     """Canonical maps of one setting, without the pairs that the others contradict."""
 
-    def fit(evidence: Evidence, last: bool) -> Maps:
+    def fit(evidence: TrainingPairs, last: bool) -> Maps:
         return canonical(trimmed(evidence, config, rng()), config)
 
     return Method(f"canonical:{config},trimmed", fit)
@@ -301,7 +304,7 @@ def trimmed_method(config: CanonicalConfig, rng: Rng) -> Method:
 def refined_method(rng: Rng) -> Method:
     """Refinement as without pairs, from Procrustes."""
 
-    def fit(evidence: Evidence, last: bool) -> Maps:
+    def fit(evidence: TrainingPairs, last: bool) -> Maps:
         config = RefineConfig() if last else RefineConfig(cutoffs=(LIGHT,))
         return refined(evidence, orthogonal(evidence).into_target(), config, rng())
 
@@ -313,29 +316,29 @@ def relaxed_method() -> Method:
     return Method("rcsls", lambda evidence, _: relaxed(evidence, RelaxedConfig()), slow=True)
 
 
-def transport_method(config: CanonicalConfig, *, ranked: bool = True) -> Method:
+def transport_method(config: CanonicalConfig, *, frequency_ordered: bool = True) -> Method:
     """Canonical maps of `config` on the pairs and those that transport finds with them."""
-    settings = GuidedTransportConfig() if ranked else GuidedTransportConfig.for_unranked_rows()
+    settings = GuidedTransportConfig() if frequency_ordered else GuidedTransportConfig.for_unranked_rows()
     return _inducing("transport", lambda evidence, _: with_transport(evidence, settings), config)
 
 
 def hinted_method(config: CanonicalConfig) -> Method:
     """Canonical maps of `config` on the pairs and the hints."""
 
-    def induce(evidence: Evidence, _: bool) -> Evidence:
+    def induce(evidence: TrainingPairs, _: bool) -> TrainingPairs:
         return evidence if evidence.hints is None else evidence.plus(evidence.hints, HINTED)
 
     return _inducing("pairs and hints", induce, config)
 
 
 def self_learning_method(
-    name: str, start: Method, config: CanonicalConfig, rng: Rng, *, ranked: bool = True
+    name: str, start: Method, config: CanonicalConfig, rng: Rng, *, frequency_ordered: bool = True
 ) -> Method:
     """Self-learning that begins with the maps of `start` and ends with canonical maps of `config`."""
 
-    def induce(evidence: Evidence, last: bool) -> Evidence:
+    def induce(evidence: TrainingPairs, last: bool) -> TrainingPairs:
         settings = SelfLearningConfig()
-        if not ranked:
+        if not frequency_ordered:
             settings = settings.for_unranked_rows(settings.cutoffs[-1] if last else LIGHT)
         elif not last:
             settings = settings.up_to(LIGHT)
@@ -348,7 +351,7 @@ def self_learning_method(
 def contrastive_method(start: Method, rng: Rng) -> Method:
     """Contrastive training that begins with the maps of `start`, on the pairs that it was fitted to."""
 
-    def fit(evidence: Evidence, last: bool) -> Maps:
+    def fit(evidence: TrainingPairs, last: bool) -> Maps:
         maps = start.fit(evidence, last)
         known = evidence if start.with_induced_pairs is None else start.with_induced_pairs(evidence, last)
         return contrastive(known, maps, ContrastiveConfig(), rng())
@@ -375,9 +378,9 @@ class _Induction:
     """The given pairs that are confirmed and those induced, found once for each evidence."""
 
     induce: Induce
-    known: dict[tuple[int, bool], tuple[Evidence, Evidence]] = field(default_factory=dict)
+    known: dict[tuple[int, bool], tuple[TrainingPairs, TrainingPairs]] = field(default_factory=dict)
 
-    def with_induced_pairs(self, evidence: Evidence, last: bool) -> Evidence:
+    def with_induced_pairs(self, evidence: TrainingPairs, last: bool) -> TrainingPairs:
         """The evidence with the induced pairs."""
         key = id(evidence), last
         if key not in self.known:

@@ -21,7 +21,7 @@ from muse.sentences.encoders.corrections import Correction, Moments, joint_momen
 from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, Wrapped, check_encodes
 from muse.sentences.encoders.reading import all_sentences, blocks, check_sentences
 from muse.sentences.encoders.saving import Arrays, Saved, write_encoder
-from muse.vectors import Brief, Matrix
+from muse.vectors import Matrix, ShortRepr
 
 ROTATED, OLD_ROTATED = "rotated", "turned"  # kinds of saved encoders; both are read
 CORRECTED, CONCATENATED = "corrected", "concatenated"
@@ -96,7 +96,7 @@ def restored_rotated(saved: Saved, inner: SentenceEncoder) -> Rotated:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Corrected(Brief, Wrapped):
+class Corrected(ShortRepr, Wrapped):
     """An encoder whose rows are corrected by the moments of each language's text, in `seen`.
 
     With `sif` it is SIF: it has the name of the encoder, and without text in any language the rows are left

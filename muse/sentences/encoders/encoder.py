@@ -17,13 +17,13 @@ from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files.parquet import is_parquet, read_column
 from muse.files.plain_text import read_lines
 from muse.sentences.encoders.reading import all_sentences
-from muse.vectors import Brief, Matrix
+from muse.vectors import Matrix, ShortRepr
 
 Write = Callable[[Sequence[str], Matrix], None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Encoded(Brief):
+class Encoded(ShortRepr):
     """The rows (s, d') of s sentences, with counts of what the encoder did not know.
 
     A sentence without a known word has a row of zeros and counts as `empty`. Of all `tokens`, `unknown` ones

@@ -28,7 +28,7 @@ from muse.sentences.encoders.reading import Reading, Vocabulary, blocks, check_s
 from muse.sentences.encoders.saving import Saved, checksums, write_encoder
 from muse.space import AlignedSpace
 from muse.space.new_words import NewWords, own_new_words
-from muse.vectors import Brief, Matrix
+from muse.vectors import Matrix, ShortRepr
 
 Unknown = Literal["skip", "ngrams"]
 Weights = NDArray[np.float32]
@@ -40,7 +40,7 @@ DEFAULT_POWERS = (float("-inf"), 1.0, float("inf"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PowerMean(Brief, SentenceEncoder):
+class PowerMean(ShortRepr, SentenceEncoder):
     """The power means of a sentence's words, k d columns for k powers (Rueckle et al., 2018)."""
 
     lookup: Lookup
@@ -83,7 +83,7 @@ class PowerMean(Brief, SentenceEncoder):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WeightedMean(Brief, SentenceEncoder):
+class WeightedMean(ShortRepr, SentenceEncoder):
     """The weighted mean of a sentence's words, with idf or SIF weights (see weights_from_text).
 
     idf: sum_i w_i x_i / sum_i w_i. sif: sum_i w_i x_i / t (Arora et al., 2017). `fitted` has the weights

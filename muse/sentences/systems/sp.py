@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.files.sentence_text import read_pairs
-from muse.run.streams import TrainingStream, generator_for, torch_seeded
+from muse.run.seeds import TrainingStream, generator_for, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Limited, Reader
 from muse.sentences.systems.network_encoder import SentenceNetwork

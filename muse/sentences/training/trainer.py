@@ -28,7 +28,7 @@ from muse.errors import BadSetting, NotConverged
 from muse.progress import Tick
 from muse.run.processes import Processes
 from muse.run.runtime import Runtime
-from muse.run.streams import generator_for, of_batches, of_epoch, of_pass, torch_seeded
+from muse.run.seeds import generator_for, of_batches, of_epoch, pass_stream, torch_seeded
 from muse.sentences.training.checks import beside, check_choices, check_fractions
 from muse.sentences.training.optimising import OPTIMISER_NAMES, Arrays, Optimisers, Schedule, sparse_tables
 
@@ -386,7 +386,7 @@ class EpochBatches:
         """The indices (e,) of an epoch's examples, from successive passes in different random orders."""
         n, begin = self.learner.examples, (number - 1) * self.examples
         passes = range(begin // n, (begin + self.examples - 1) // n + 1)
-        orders = [torch.randperm(n, generator=generator_for(self.seed, *of_pass(p))) for p in passes]
+        orders = [torch.randperm(n, generator=generator_for(self.seed, *pass_stream(p))) for p in passes]
         return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
 
 

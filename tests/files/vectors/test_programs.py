@@ -155,7 +155,7 @@ def test_a_matrix_alone_is_rows(tmp_path: Path, found: object) -> None:
     torch.save(found, tmp_path / "x.pt")
     read = read_vectors(tmp_path / "x.pt", language="en")
     assert list(read.words) == ["0", "1", "2", "3", "4"]
-    assert not read.ranked
+    assert not read.frequency_ordered
     np.testing.assert_array_equal(read.matrix, ROWS)
 
 

@@ -92,5 +92,5 @@ def test_fewer_rows_than_clusters() -> None:
 def test_centroids_are_rows_of_unit_length_in_no_order() -> None:
     source, _, _ = mixture(300)
     found = centroids_of(source, 30, np.random.default_rng(0))
-    assert (len(found), found.ranked, found.language) == (30, False, "a")
+    assert (len(found), found.frequency_ordered, found.language) == (30, False, "a")
     np.testing.assert_allclose(np.linalg.norm(found.matrix, axis=1), 1, atol=1e-5)

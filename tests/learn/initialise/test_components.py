@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from muse.alignment import Alignment
+from muse.learn.bilingual import learn, normalise_in_place
 from muse.learn.criterion import Criterion
 from muse.learn.initialise.components import in_common_dimensions, in_smaller_space
-from muse.learn.many import learn_many
-from muse.learn.pair import learn, normalise_in_place
+from muse.learn.multilingual import learn_many
 from muse.learn.settings import AlignConfig
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets

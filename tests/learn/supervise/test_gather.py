@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.learn.supervise.evidence import gather
 from muse.learn.supervise.linear import orthogonal
+from muse.learn.supervise.training_pairs import pairs_of
 from muse.lexicon import Lexicon
 from muse.procrustes import procrustes
 from tests.support.toys import pair
@@ -20,7 +20,7 @@ from tests.support.toys import pair
 def test_pairs_with_an_unknown_word_are_left_out() -> None:
     source, target, turn = pair(300)
     lexicon = Lexicon(tuple((f"fr{row}", f"en{row}") for row in range(100)) + (("fr1", "cat"), ("x", "en1")))
-    evidence = gather(lexicon, source, target)
+    evidence = pairs_of(lexicon, source, target)
     assert evidence.pairs.tolist() == [[row, row] for row in range(100)]
     expected = procrustes(source.tensor()[:100], target.tensor()[:100]).numpy()
     found = orthogonal(evidence).source.numpy()
@@ -31,16 +31,16 @@ def test_pairs_with_an_unknown_word_are_left_out() -> None:
 def test_pairs_without_weight_are_left_out() -> None:
     source, target, _ = pair(300)
     pairs = tuple((f"fr{row}", f"en{row}") for row in range(100))
-    evidence = gather(Lexicon(pairs, probabilities=(0.0, *[0.5] * 99)), source, target)
+    evidence = pairs_of(Lexicon(pairs, probabilities=(0.0, *[0.5] * 99)), source, target)
     assert evidence.pairs.tolist() == [[row, row] for row in range(1, 100)]
     with pytest.raises(Mismatch, match="must weigh more than 0"):
-        gather(Lexicon(pairs, probabilities=(0.0,) * 100), source, target)
+        pairs_of(Lexicon(pairs, probabilities=(0.0,) * 100), source, target)
 
 
 def test_a_dictionary_of_other_words() -> None:
     source, target, _ = pair(300)
     with pytest.raises(Mismatch, match="got 0 of 2; check the order of the languages"):
-        gather(Lexicon((("en1", "fr1"), ("chat", "cat"))), source, target)
+        pairs_of(Lexicon((("en1", "fr1"), ("chat", "cat"))), source, target)
 
 
 def test_swapped_columns_are_refused_even_if_some_words_are_spelt_alike() -> None:
@@ -48,16 +48,16 @@ def test_swapped_columns_are_refused_even_if_some_words_are_spelt_alike() -> Non
     alike = tuple(f"same{row}" for row in range(40))
     source, target = (replace(side, words=(*alike, *side.words[40:])) for side in (source, target))
     pairs = (*zip(alike, alike, strict=True), *((f"fr{row}", f"en{row}") for row in range(100, 141)))
-    assert len(gather(Lexicon(pairs), source, target).pairs) == 81
+    assert len(pairs_of(Lexicon(pairs), source, target).pairs) == 81
     with pytest.raises(Mismatch, match="have fr first, but seems to have en: 40 of 81 pairs are known"):
-        gather(Lexicon(pairs).reversed(), source, target)
-    assert len(gather(Lexicon(pairs[:-1]).reversed(), source, target).pairs) == 40  # no more than twice
+        pairs_of(Lexicon(pairs).reversed(), source, target)
+    assert len(pairs_of(Lexicon(pairs[:-1]).reversed(), source, target).pairs) == 40  # no more than twice
 
 
 def test_phrases_are_the_mean_of_their_words() -> None:
     source, target, _ = pair(50)
     lexicon = Lexicon((("fr1 fr2", "en3"), ("fr4", "en5 en6"), ("fr1 unknown", "en7"), ("fr8", "en8")))
-    known = gather(lexicon, source, target)
+    known = pairs_of(lexicon, source, target)
     assert known.pairs.tolist() == [[50, 3], [4, 50], [8, 8]]
     mean = source.matrix[1] + source.matrix[2]
     np.testing.assert_allclose(known.x[50].numpy(), mean / np.linalg.norm(mean), atol=1e-6)
@@ -67,22 +67,22 @@ def test_phrases_are_the_mean_of_their_words() -> None:
 def test_probabilities_weigh_pairs() -> None:
     source, target, _ = pair(50)
     pairs = (("fr1", "en1"), ("fr2", "en2"), ("fr2", "en3"), ("fr9", "other"))
-    known = gather(Lexicon(pairs, probabilities=(0.5, 1.0, 0.2, 0.9)), source, target)
+    known = pairs_of(Lexicon(pairs, probabilities=(0.5, 1.0, 0.2, 0.9)), source, target)
     np.testing.assert_allclose(known.weights.numpy(), [0.5, math.sqrt(0.5), 0.2 * math.sqrt(0.5)], rtol=1e-6)
-    assert gather(Lexicon(pairs, scores=(1.2, 0.4, 0.3, 0.1)), source, target).weights[0] == 1.0
+    assert pairs_of(Lexicon(pairs, scores=(1.2, 0.4, 0.3, 0.1)), source, target).weights[0] == 1.0
 
 
 def test_a_dictionary_of_the_other_direction() -> None:
     source, target, _ = pair(50)
     with pytest.raises(Mismatch, match="at least one pair of the dictionary .* got 0 of 1"):
-        gather(Lexicon((("en1", "fr1"),)), source, target)
+        pairs_of(Lexicon((("en1", "fr1"),)), source, target)
 
 
 def test_pairs_of_words_without_a_vector_are_left_out() -> None:
     source, target, _ = pair(300)
     source.matrix[3], target.matrix[7] = 0, 0
     lexicon = Lexicon((*((f"fr{row}", f"en{row}") for row in range(10)), ("fr3 fr4", "en4")))
-    assert gather(lexicon, source, target).pairs.tolist() == [
+    assert pairs_of(lexicon, source, target).pairs.tolist() == [
         [row, row] for row in range(10) if row not in (3, 7)
     ]
 
@@ -102,7 +102,7 @@ def test_pairs_in_another_case_are_named_with_what_to_do(
     if capitals:
         every = ([word.upper() if int(word[2:]) % 2 else word for word in side.words] for side in sides)
         sides = [replace(side, words=words) for side, words in zip(sides, every, strict=True)]
-    gather(spelt(str.lower if capitals else str.upper), *sides)
+    pairs_of(spelt(str.lower if capitals else str.upper), *sides)
     advice = "use --lower" if capitals else "write them as the vectors do"
     assert caplog.messages == [
         "only 50 of 200 pairs of the dictionary are of known words; 50 more differ in upper and lower case "
@@ -116,14 +116,14 @@ def test_a_dictionary_of_which_little_is_known(
 ) -> None:
     source, target, _ = pair(300)
     pairs = tuple((f"fr{row}", f"en{row + (1_000 if row < unknown else 0)}") for row in range(100))
-    gather(Lexicon(pairs), source, target)
+    pairs_of(Lexicon(pairs), source, target)
     assert caplog.messages == ["only 40 of 100 pairs of the dictionary are of known words"] * warned
 
 
 def test_a_dictionary_of_other_languages_is_named(caplog: pytest.LogCaptureFixture) -> None:
     source, target, _ = pair(300)
     pairs = [(f"fr{row}", f"en{row}") for row in range(30)] + [(f"de{row}", f"it{row}") for row in range(120)]
-    gather(Lexicon(tuple(pairs)), source, target)
+    pairs_of(Lexicon(tuple(pairs)), source, target)
     assert caplog.messages == [
         "is the dictionary of fr and en? 0 % of its pairs are two identical strings and 20 % are known; "
         "check its languages, and --max-vocab"

@@ -16,7 +16,6 @@ from muse.learn.initialise.gromov import GromovConfig
 from muse.learn.refine import RefineConfig
 from muse.learn.supervise import linear, methods
 from muse.learn.supervise.cross_validation import Support, probability_right, supported, trimmed
-from muse.learn.supervise.evidence import Evidence, Maps, shared_weight
 from muse.learn.supervise.induced import (
     GuidedTransportConfig,
     SelfLearningConfig,
@@ -35,6 +34,7 @@ from muse.learn.supervise.linear import (
     ridge,
 )
 from muse.learn.supervise.methods import SETTINGS, ContrastiveConfig, RelaxedConfig, contrastive, relaxed
+from muse.learn.supervise.training_pairs import Maps, TrainingPairs, shared_weight
 from muse.normalise import normalise as normalise_rows
 from muse.search.exact import nearest
 from muse.search.retrieval import mutual_neighbours
@@ -43,13 +43,13 @@ from tests.support.spaces import STEPS, raw_rows, rotation
 from tests.support.toys import COUNT, evidence
 
 
-def right(maps: Maps, of: Evidence) -> float:
+def right(maps: Maps, of: TrainingPairs) -> float:
     """The share of all words whose nearest target is their translation."""
     found = (maps.of_source(of.x) @ maps.of_target(of.y).T).argmax(dim=1)
     return float((found == torch.arange(COUNT)).double().mean())
 
 
-def narrower(of: Evidence, columns: int) -> Evidence:
+def narrower(of: TrainingPairs, columns: int) -> TrainingPairs:
     return replace(of, y=normalize(of.y[:, :columns]))
 
 
@@ -90,7 +90,7 @@ def test_ridge_finds_rows_whose_directions_are_scaled() -> None:
     scaled = meaning @ rng.normal(size=(dimension, dimension)) * np.geomspace(0.05, 3, dimension)
     sides = meaning + 0.02 * rng.normal(size=meaning.shape), scaled + rng.normal(size=scaled.shape)
     x, y = (torch.from_numpy(normalise_rows(side.astype(np.float32), STEPS)[0]) for side in sides)
-    known = Evidence(x, y, torch.arange(given).repeat(2, 1).T, torch.ones(given), (count, count))
+    known = TrainingPairs(x, y, torch.arange(given).repeat(2, 1).T, torch.ones(given), (count, count))
     unseen = torch.arange(given, count)
 
     def found(maps: Maps) -> float:
@@ -194,7 +194,7 @@ def test_weights_count_as_repeated_pairs() -> None:
     np.testing.assert_allclose(ours.numpy(), reference.numpy(), atol=1e-4)
 
 
-def _cosines(maps: Maps, of: Evidence) -> Tensor:
+def _cosines(maps: Maps, of: TrainingPairs) -> Tensor:
     return maps.of_source(of.x[:40]) @ maps.of_target(of.y[:40]).T
 
 
@@ -379,7 +379,7 @@ def test_refined_is_a_rotation_and_holds_a_right_start() -> None:
     assert right(maps, known) > 0.95
 
 
-def _cross_entropy(maps: Maps, of: Evidence, scale: float) -> float:
+def _cross_entropy(maps: Maps, of: TrainingPairs, scale: float) -> float:
     """The loss pair by pair, as a sum over all words that are no translation."""
     u, v = maps.of_source(of.x).double(), maps.of_target(of.y).double()
     total = 0.0
@@ -402,7 +402,7 @@ def test_contrastive_training_lowers_the_loss_it_is_defined_by() -> None:
     assert torch.equal(trained.source, again.source)
 
 
-def contradictory(words: int, count: int) -> Evidence:
+def contradictory(words: int, count: int) -> TrainingPairs:
     """Evidence whose `count` pairs are drawn from so many words of either side."""
     known, rng = evidence(), np.random.default_rng(0)
     pairs = torch.from_numpy(np.unique(rng.integers(0, words, (count, 2)), axis=0))

@@ -7,7 +7,10 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from muse.learn.supervise.choice import (
+from muse.learn.supervise.cross_validation import Folds, HeldOutSearch, Ranks, kept_neighbours
+from muse.learn.supervise.linear import drawn_units, with_units
+from muse.learn.supervise.methods import NETWORK_PENALTIES, ridge_method, unfitted
+from muse.learn.supervise.model_selection import (
     ChoiceConfig,
     HeldOutTrials,
     MethodScore,
@@ -16,20 +19,17 @@ from muse.learn.supervise.choice import (
     keeping_most,
     simplest,
 )
-from muse.learn.supervise.cross_validation import Folds, HeldOutSearch, Ranks, kept_neighbours
-from muse.learn.supervise.evidence import Evidence, Maps
-from muse.learn.supervise.linear import drawn_units, with_units
-from muse.learn.supervise.methods import NETWORK_PENALTIES, ridge_method, unfitted
+from muse.learn.supervise.training_pairs import Maps, TrainingPairs
 from muse.run.runtime import Runtime
 
 
-def known(count: int = 550, pairs: int = 40) -> Evidence:
+def known(count: int = 550, pairs: int = 40) -> TrainingPairs:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(count, 6))
     y = x @ rng.normal(size=(6, 6)) + 0.3 * rng.normal(size=x.shape)
     left, right = (normalize(torch.from_numpy(side.astype(np.float32))) for side in (x, y))
     places = torch.arange(pairs).repeat(2, 1).T
-    return Evidence(left, right, places, torch.ones(pairs), (count, count))
+    return TrainingPairs(left, right, places, torch.ones(pairs), (count, count))
 
 
 def test_kept_neighbours_are_counted_without_the_counterpart() -> None:
@@ -79,7 +79,7 @@ def silent(done: int, **figures: float) -> None:
     """A progress line that nobody sees."""
 
 
-def bent(count: int, bend: float) -> Evidence:
+def bent(count: int, bend: float) -> TrainingPairs:
     """Rows whose counterparts are a rotation of them, bent."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(count, 6))
@@ -88,7 +88,7 @@ def bent(count: int, bend: float) -> Evidence:
     left, right = (
         normalize(torch.from_numpy((side - side.mean(axis=0)).astype(np.float32))) for side in (x, y)
     )
-    return Evidence(left, right, torch.arange(count).repeat(2, 1).T, torch.ones(count), (count, count))
+    return TrainingPairs(left, right, torch.arange(count).repeat(2, 1).T, torch.ones(count), (count, count))
 
 
 def test_hidden_units_are_ridge_regression_of_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +115,7 @@ def test_hidden_units_are_ridge_regression_of_what_is_left(monkeypatch: pytest.M
 def test_hidden_units_map_queries_where_no_linear_map_does(
     monkeypatch: pytest.MonkeyPatch, bend: float, name: str
 ) -> None:
-    monkeypatch.setattr("muse.learn.supervise.choice.LEAST_FOR_NETWORK", 200)
+    monkeypatch.setattr("muse.learn.supervise.model_selection.LEAST_FOR_NETWORK", 200)
     monkeypatch.setattr("muse.learn.supervise.methods.UNITS", 60)
     evidence, rng = bent(600, bend), np.random.default_rng(1)
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)

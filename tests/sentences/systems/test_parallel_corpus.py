@@ -12,7 +12,7 @@ import torch
 from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.run.processes import ALONE
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.core import SpaceCore

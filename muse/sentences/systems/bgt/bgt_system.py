@@ -16,7 +16,7 @@ from torch import Tensor
 
 from muse.errors import BadSetting, Mismatch
 from muse.files.sentence_text import ParallelText, read_pairs
-from muse.run.streams import TrainingStream, generator_for
+from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged, encoding_batches, token_batches
 from muse.sentences.encoders.reading import Reader, blocks

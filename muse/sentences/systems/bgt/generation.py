@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, Contradiction
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reading
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, restored_pieces

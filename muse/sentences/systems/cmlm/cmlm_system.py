@@ -13,7 +13,7 @@ import torch
 
 from muse.files.nli import Inference, read_translated_nli
 from muse.files.sentence_text import read_documents
-from muse.run.streams import TrainingStream, generator_for
+from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
     Cotrained,

@@ -17,7 +17,7 @@ from torch import Tensor
 from muse.files.nli import LABELS, Inference
 from muse.progress import Progress
 from muse.run.runtime import Runtime
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.search.exact import nearest
 from muse.sentences.encoders.ragged import Padded
 from muse.sentences.encoders.reading import Reading

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from muse.errors import BadSetting, Contradiction
 from muse.files.nli import LABELS
-from muse.run.streams import TrainingStream, torch_seeded
+from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.systems.core import Core

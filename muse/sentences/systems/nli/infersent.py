@@ -19,7 +19,7 @@ from torch import Tensor
 
 from muse.errors import Contradiction
 from muse.files.nli import LABELS
-from muse.run.streams import TrainingStream, generator_for, torch_seeded
+from muse.run.seeds import TrainingStream, generator_for, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.systems.core import Core

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.errors import BadSetting, Mismatch
-from muse.run.streams import TrainingStream, torch_seeded
+from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_space, encoder_files

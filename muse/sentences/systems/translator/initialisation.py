@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.run.streams import TrainingStream, generator_for
+from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.systems.networks.transformer import TransformerLayers, random_rows
 from muse.sentences.systems.pieces import Pieces, aligned_rows
 from muse.sentences.systems.translator.seq2seq import (

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, Contradiction
-from muse.run.streams import TrainingStream, generator_for
+from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reading
 from muse.sentences.encoders.saving import encoder_files

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from muse.errors import BadSetting
 from muse.files.nli import LABELS
-from muse.run.streams import TrainingStream, generator_for
+from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_space, encoder_files

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from muse.run.streams import TrainingStream, generator_for
+from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.systems.corpora import (
     BATCH_EXPONENT,
     draw_languages,

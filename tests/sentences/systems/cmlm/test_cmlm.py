@@ -13,7 +13,7 @@ from torch import Tensor
 from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.run.runtime import Runtime
-from muse.run.streams import torch_seeded
+from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.systems.cmlm import learning
 from muse.sentences.systems.cmlm.cmlm_system import PRESETS, scheduled, tuned

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.sentences.systems.networks.decoding import Incremental
 from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerConfig, TransformerLayers
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from muse.errors import BadSetting, Mismatch
-from muse.run.streams import torch_seeded
+from muse.run.seeds import torch_seeded
 from muse.sentences.systems.networks.transformer import (
     Inputs,
     Memory,

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from muse.progress import Progress
-from muse.run.streams import torch_seeded
+from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Vocabulary
 from muse.sentences.loading import load_encoder

@@ -13,7 +13,7 @@ from torch import Tensor
 from muse.errors import BadSetting
 from muse.normalise import Normalisation, normalise
 from muse.run.runtime import Runtime
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.networks.decoding import best_sequences
 from muse.sentences.systems.networks.transformer import Memory

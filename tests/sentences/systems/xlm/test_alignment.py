@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.systems.nli.pair_classes import PairClassLearner, WithClassifier

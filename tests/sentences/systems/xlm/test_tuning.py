@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from muse.files.space_folder import checksum
-from muse.run.streams import generator_for
+from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.saving import ARRAYS
 from muse.sentences.loading import load_encoder

@@ -1,0 +1,349 @@
+"""Alignment of a pair: from the vectors of two languages to a mapping and a verdict on it.
+
+Without translations the best of several initialisations is refined, judged and re-weighted. With a lexicon
+the mapping is the one that translates held-out pairs best, and is judged on them. Unlabelled vectors have no
+order: they are learned from in a random one, so that the first k of them are a sample.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from muse.alignment import Alignment, StoreMap
+from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.files.space_record import Reason
+from muse.learn.auto import Candidate, best, candidates, improve, initialisations, reason_for
+from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
+from muse.learn.initialise.components import in_smaller_space
+from muse.learn.reweighting import reweight
+from muse.learn.settings import AlignConfig
+from muse.learn.supervise.cross_validation import wilson
+from muse.learn.supervise.model_selection import ChoiceConfig, Start, Supervision, are_few, choose
+from muse.learn.supervise.training_pairs import Maps, TrainingPairs, pairs_of
+from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
+from muse.lexicon import Lexicon
+from muse.normalise import Normalisation, normalise_
+from muse.run.memory import peak_memory_mb
+from muse.run.runtime import History, Runtime
+from muse.run.seeds import AlignStream, generator
+from muse.vectors import Matrix, Vectors, WordIndex
+
+log = logging.getLogger(__name__)
+
+MOST = 50_000  # rows of a side that are learned from; the others are only mapped
+MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
+LEAST_HINTED = 1.0  # percent of held-out pairs of an encoder that are found, for its pairs to be believed
+PARTS = 2  # of the progress of `learn`: initialisation, refinement
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The result of a run: the alignment, the verdict, every candidate tried, seconds by stage.
+
+    `history` has the figures of the last refinement, `memory` the peak memory in MB at the end of each stage,
+    `via` the languages of a detour, empty for a direct mapping; `supervision` is what was learned from pairs.
+    `chosen` is the candidate that the alignment was made from, and `reason` why it was chosen.
+    """
+
+    alignment: Alignment
+    verdict: Verdict
+    candidates: tuple[Candidate, ...]
+    seconds: dict[str, float] = field(default_factory=dict)
+    memory: dict[str, float | None] = field(default_factory=dict)
+    history: tuple[dict[str, Any], ...] = ()
+    supervision: Supervision | None = None
+    via: tuple[str, ...] = ()
+    chosen: Candidate | None = None
+    reason: Reason | None = None
+
+
+def check_pair(source: Vectors, target: Vectors, lexicon: Lexicon | None = None) -> None:
+    """Raise Mismatch or BadSetting if these two cannot be aligned, before any work is done.
+
+    With the pairs of a lexicon there may be any number of words: the pairs are judged on their own.
+    """
+    if source.language == target.language:
+        raise BadSetting(f"source and target need different names, got {source.language!r} twice; change one")
+    if lexicon is None:
+        _check_enough(source, target)
+
+
+def _check_enough(source: Vectors, target: Vectors) -> None:
+    """Raise Mismatch if there are too few words to align without pairs."""
+    for side in (source, target):
+        if len(side) < MINIMUM_WORDS:
+            raise Mismatch(
+                f"{side.language}: at least {MINIMUM_WORDS} {side.noun} are needed to align, got "
+                f"{len(side)}; give a file with more {side.noun}, or pairs to learn from (--dictionary)"
+            )
+
+
+def normalise_in_place(vectors: Vectors, steps: Sequence[str]) -> tuple[Vectors, Normalisation]:
+    """The vectors with the original lengths of their rows, and the fitted normalisation.
+
+    The rows are normalised in place: for 200,000 words a second matrix would take 240 MB. They end at unit
+    length, as every comparison needs them; if the steps leave them another length, or there are none, that
+    is kept in `scales`. Mismatch if all are alike: centring would leave only rounding errors.
+    """
+    if (vectors.matrix[-1] == vectors.matrix[0]).all() and (vectors.matrix == vectors.matrix[0]).all():
+        raise Mismatch(
+            f"{vectors.language}: expected vectors that differ, got the same one {len(vectors)} times; check "
+            "the program that wrote the file"
+        )
+    lengths = _lengths(vectors.matrix)
+    fitted = normalise_(vectors.matrix, steps)
+    if steps and steps[-1] == "unit":
+        return replace(vectors, lengths=lengths), fitted
+    scales = _lengths(vectors.matrix)
+    normalise_(vectors.matrix, ["unit"])
+    return replace(vectors, lengths=lengths, scales=scales), fitted
+
+
+def _lengths(rows: Matrix) -> Matrix:
+    """The lengths (n,) of rows (n, d)."""
+    return np.asarray(np.sqrt(np.einsum("nd,nd->n", rows, rows)))
+
+
+def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Runtime) -> Learned:
+    """The mapping from prepared `source` to prepared `target`: initialised, refined, judged, re-weighted.
+
+    With the pairs of a lexicon (`config.lexicon`) it is chosen and judged on them instead.
+    """
+    check_pair(source, target, config.lexicon)
+    if not (source.frequency_ordered and target.frequency_ordered):
+        config, lexicon = config.for_unranked_rows(), config.lexicon
+        rng = generator(config.seed, AlignStream.SAMPLE)
+        named = set() if lexicon is None else {entry for pair in lexicon.pairs for entry in pair}
+        source, target = (sampled(side, rng, keep=named) for side in (source, target))
+    if config.lexicon is not None:
+        return _learn_with_pairs(source, target, config.lexicon, config, runtime)
+    if config.init == "dictionary":
+        raise BadSetting("the initialisation dictionary needs a lexicon, got none")
+    return _learn_without_dictionary(source, target, config, runtime)
+
+
+def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = ()) -> Vectors:
+    """At most MOST rows in random order, those with the ids `keep` among them; ranked words as they are."""
+    if side.frequency_ordered:
+        return side
+    order = rng.permutation(len(side))
+    if keep and len(side) > MOST:
+        kept = WordIndex(tuple(keep))
+        wanted = np.array([side.words[row] in kept for row in order.tolist()])
+        order = np.concatenate([order[wanted], order[~wanted]])
+    return side.chosen(rng.permutation(order[:MOST]) if keep else order[:MOST])
+
+
+def _learn_without_dictionary(
+    source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime
+) -> Learned:
+    if config.hints is None:
+        return _learn_without_pairs(source, target, config, runtime)
+    return _learn_with_hints(source, target, config.hints, config, runtime)
+
+
+def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Learned:
+    began = time.perf_counter()
+    tried = tuple(candidates(source, target, initialisations(config), config=config, runtime=runtime))
+    initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
+    history = History()
+    runtime = runtime.skip_parts()
+    runtime = replace(runtime, progress=runtime.progress.with_callback(history.record))
+    rng = generator(config.seed, AlignStream.REFINEMENT)
+    chosen = best(tried)
+    alignment, verdict = _refined(source, target, chosen, config, rng, runtime)
+    # --no-refine asks for the initial mapping unchanged; where it failed, there are no pairs to tune it to.
+    if config.reweights and config.refinement is not None and verdict.label != "failed":
+        alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
+    if not config.fixed_target:
+        alignment = in_smaller_space(alignment)
+    seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
+    memory["refine"] = peak_memory_mb()
+    return Learned(
+        alignment, verdict, tried, seconds, memory, tuple(history.as_json()),
+        chosen=chosen, reason=reason_for(tried, chosen),
+    )  # fmt: skip
+
+
+def _refined(
+    source: Vectors,
+    target: Vectors,
+    start: Candidate,
+    config: AlignConfig,
+    rng: np.random.Generator,
+    runtime: Runtime,
+) -> tuple[Alignment, Verdict]:
+    """The refined `start` with its verdict, or `start` itself if its own verdict is better.
+
+    Plain refinement, as in the paper, counts whatever the verdict.
+    """
+    found, score = start.alignment, criterion(source, target, device=runtime.device)
+    if _rows_failed(start, config):
+        return replace(found, criterion=score(found.source_map)), start.verdict
+    if config.refinement is not None:
+        *_, found = improve(source, target, found, config=config.refinement, rng=rng, runtime=runtime)
+    if not np.isfinite(found.source_map).all():
+        raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
+    null = start.verdict.null  # depends on the vectors alone
+    verdict = judge(source, target, found, rng=rng, runtime=runtime, null=null)
+    if not config.refines_plainly and LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
+        log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
+        found, verdict = start.alignment, start.verdict
+    return replace(found, criterion=score(found.source_map)), verdict
+
+
+def _rows_failed(start: Candidate, config: AlignConfig) -> bool:
+    """Whether unlabelled vectors failed after all first rounds: refinement would only repeat them.
+
+    Words, which have counterparts, may still recover.
+    """
+    return bool(config.first_rounds) and not config.frequency_ordered and start.verdict.label == "failed"
+
+
+def _learn_with_pairs(
+    source: Vectors, target: Vectors, lexicon: Lexicon, config: AlignConfig, runtime: Runtime
+) -> Learned:
+    """The alignment chosen on the pairs; if these are few, what is learned without them is a candidate."""
+    began, alone = time.perf_counter(), None
+    evidence = pairs_of(lexicon, source, target, device=runtime.device)  # first: it may know no pair
+    asked, few = config.init not in ("auto", "dictionary"), are_few(evidence)
+    if config.refinement is not None and (asked or (few and config.init == "auto")):
+        try:
+            _check_enough(source, target)
+            alone = _learn_without_dictionary(source, target, config, runtime)
+        except (NotConverged, Mismatch) as error:
+            log.warning("without the dictionary: %s", error)
+    # Many pairs tell what hints are worth; where they are few, the hints told it themselves.
+    believed = alone is not None and alone.reason is Reason.PAIRS
+    if config.hints is not None and (believed or not few):
+        evidence = evidence.hinted(pairs_of(config.hints, source, target, device=runtime.device))
+    return _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
+
+
+def _learn_with_hints(
+    source: Vectors, target: Vectors, hints: Lexicon, config: AlignConfig, runtime: Runtime
+) -> Learned:
+    """The alignment without pairs, or one learned from pairs that an encoder or a program gives.
+
+    They choose, as pairs of a dictionary do, unless even the best maps translate hardly any that were held
+    out: then they are as good as random.
+    """
+    began, alone = time.perf_counter(), None
+    evidence = pairs_of(hints, source, target, device=runtime.device)
+    try:
+        alone = _learn_without_pairs(source, target, config, runtime)
+    except NotConverged as error:
+        log.warning("without the pairs of the encoder or program: %s", error)
+    learned = _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
+    found = learned.supervision
+    if found is not None and found.tested and wilson(found.right, found.tested)[0] >= LEAST_HINTED:
+        return learned
+    log.warning("the pairs of the encoder or program do not help the mapping (%s); learned without", found)
+    if alone is not None and (alone.verdict.label == "aligned" or config.init != "auto"):
+        return alone
+    return _learn_without_pairs(source, target, replace(config, hints=None), runtime)
+
+
+def _judged_on_pairs(
+    source: Vectors,
+    target: Vectors,
+    evidence: TrainingPairs,
+    alone: Learned | None,
+    config: AlignConfig,
+    runtime: Runtime,
+    began: float,
+) -> Learned:
+    """The alignment that translates held-out pairs best, `alone` among the candidates."""
+    initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
+    alignment, supervision = learn_from_pairs(
+        evidence, _starts(alone),
+        ChoiceConfig(
+            fixed=config.fixed_target or not config.reweights, plain=config.refinement is None,
+            regress=not config.frequency_ordered,
+        ),
+        seed=config.seed, runtime=runtime.skip_parts(),
+    )  # fmt: skip
+    supervision = replace(supervision, noun=source.noun)
+    rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
+    null = None if alone is None else alone.verdict.null  # depends on the vectors alone
+    verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
+    shown = supervision.right, supervision.tested, supervision.chance / 100
+    verdict = with_pairs(verdict, *shown, methods=len(supervision.candidates))
+    candidate = Candidate(alignment, verdict, time.perf_counter() - initialised)
+    seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
+    memory["refine"] = peak_memory_mb()
+    return Learned(
+        alignment, verdict, (*(() if alone is None else alone.candidates), candidate),
+        seconds, memory, () if alone is None else alone.history, supervision=supervision,
+        chosen=candidate, reason=Reason.PAIRS,
+    )  # fmt: skip
+
+
+def _starts(alone: Learned | None) -> list[Candidate]:
+    """The alignment learned without the pairs, and the one of identical strings if that is another."""
+    if alone is None:
+        return []
+    alignment = alone.alignment
+    if alone.reason is Reason.PAIRS:
+        alignment = replace(alignment, method="hints")
+    found = Candidate(alignment, alone.verdict, sum(alone.seconds.values()))
+    others = [one for one in alone.candidates if one.alignment.init == "identical"]
+    return [found, *(one for one in others if one.alignment.method != found.alignment.method)]
+
+
+def learn_from_pairs(
+    evidence: TrainingPairs,
+    unsupervised: Sequence[Candidate],
+    config: ChoiceConfig,
+    *,
+    seed: int,
+    runtime: Runtime,
+) -> tuple[Alignment, Supervision]:
+    """The alignment chosen by cross-validation on the pairs of `evidence`, and how it was chosen.
+
+    `unsupervised` were learned without the pairs: candidates, and starts of self-learning.
+    """
+    starts = [
+        Start(one.alignment.method, _maps(one.alignment, evidence), one.verdict.label == "failed")
+        for one in unsupervised
+    ]
+    maps, supervision = choose(evidence, starts, config, seed=[seed, *AlignStream.PAIRS], runtime=runtime)
+    alignment = _alignment(maps, evidence, f"dictionary:{supervision.chosen}")
+    if supervision.into_store is not None and alignment.target_map is None:
+        alignment = replace(alignment, store_map=_store_map(supervision.into_store.maps))
+    return alignment, supervision
+
+
+def _store_map(maps: Maps) -> StoreMap:
+    """The source map with its hidden units; NotConverged if it is not finite."""
+    if not all(torch.isfinite(one).all() for one in (maps.source, *(maps.hidden or ()))):
+        raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
+    hidden = None if maps.hidden is None else maps.hidden.layer()
+    return StoreMap(maps.source.cpu().numpy().copy(), hidden)
+
+
+def _maps(alignment: Alignment, evidence: TrainingPairs) -> Maps:
+    """The maps of an alignment; a semi-orthogonal one into more dimensions goes into the smaller space."""
+    source = torch.from_numpy(alignment.source_map).to(evidence.x)  # (k, ds)
+    if alignment.target_map is None:
+        return Maps.of_mapping(source)
+    return Maps(source, torch.from_numpy(alignment.target_map).to(evidence.y))
+
+
+def _alignment(maps: Maps, evidence: TrainingPairs, method: str) -> Alignment:
+    """The maps as an alignment with its criterion; NotConverged if they are not finite."""
+    if not all(torch.isfinite(one).all() for one in maps.sides):
+        raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
+    x, y = (rows[:MOST_FREQUENT] for rows in evidence.vocabulary)
+    score = mean_cosine(maps.of_source(x), maps.of_target(y))
+    k, d = maps.target.shape
+    fixed = k == d and torch.equal(maps.target, torch.eye(d).to(maps.target))
+    own, other = (one.cpu().numpy().copy() for one in maps.sides)
+    return Alignment(own, None if fixed else other, method=method, criterion=score)

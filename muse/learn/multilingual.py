@@ -1,0 +1,342 @@
+"""Alignment of several languages into one space: each directly, over another if it fails, or jointly.
+
+A distant pair often fails where each of two shorter steps succeeds: xx resembles fr, and fr is aligned with
+the pivot. On such a detour the mappings of the steps are composed, refined against the pivot and judged there
+like any other. Every language that did not fail is tried, the nearest first, until a path is judged aligned;
+the direct mapping stays unless a path is judged better. A language that succeeds by a detour can serve others
+as one.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch.nn.functional import normalize
+
+from muse.alignment import Alignment
+from muse.errors import BadSetting, Mismatch, MuseError, NotConverged
+from muse.files.space_record import Reason
+from muse.learn.auto import Candidate, improve
+from muse.learn.bilingual import PARTS, Learned, learn, sampled
+from muse.learn.criterion import criterion
+from muse.learn.initialise.components import in_smaller_space
+from muse.learn.initialise.identical import identical_strings
+from muse.learn.joint import Joint, refine_jointly
+from muse.learn.reweighting import reweight
+from muse.learn.settings import AlignConfig
+from muse.learn.verdict import Verdict, judge
+from muse.procrustes import procrustes, rotation
+from muse.run.runtime import Runtime
+from muse.run.seeds import AlignStream, generator
+from muse.search.retrieval import Retrieval, mutual_neighbours
+from muse.vectors import Matrix, Vectors
+
+log = logging.getLogger(__name__)
+
+COMPARED = 10_000  # the most frequent words whose spellings tell which language is near
+FITTED = 5_000  # the most frequent words, if the path has too few dimensions to be composed
+
+
+@dataclass(frozen=True)
+class LearnedMany:
+    """What was learned for each language, and the result of joint refinement if requested."""
+
+    languages: dict[str, Learned]
+    joint: Joint | None = None
+    joint_seconds: float | None = None
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """The seconds of each stage, summed over the languages."""
+        stages = dict.fromkeys(stage for one in self.languages.values() for stage in one.seconds)
+        total = {
+            stage: sum(one.seconds.get(stage, 0.0) for one in self.languages.values()) for stage in stages
+        }
+        return total if self.joint_seconds is None else {**total, "joint": self.joint_seconds}
+
+
+@dataclass(frozen=True, eq=False)
+class BridgeLanguages:
+    """Languages for detours only: `via` are aligned into the pivot when needed, `saved` are in its space."""
+
+    via: Sequence[Vectors] = ()
+    saved: Sequence[Bridge] = ()
+
+
+def learn_many(
+    sources: Sequence[Vectors],
+    target: Vectors,
+    *,
+    config: AlignConfig,
+    runtime: Runtime,
+    others: BridgeLanguages | None = None,
+) -> LearnedMany:
+    """The mappings from prepared `sources` to prepared `target`, which moves only for a single source.
+
+    A language that fails, or is doubtful, is tried over the others (`muse.learn.multilingual`). Raise
+    BadSetting if unlabelled vectors are to be refined jointly.
+    """
+    if config.joint and not all(side.frequency_ordered for side in (*sources, target)):
+        raise BadSetting("--joint fits mappings to pairs of words, got unlabelled vectors; leave it out")
+    several = len(sources) > 1
+    own_config = config.into_fixed() if several else config  # several share a target that does not move
+    learned: dict[str, Learned] = {}
+    failures: dict[str, MuseError] = {}
+    for place, source in enumerate(sources, 1):
+        if several:
+            log.info("%s into %s, %d of %d", source.language, target.language, place, len(sources))
+        own = _runtime_of(source.language, runtime) if several else runtime
+        own = own.skip_parts(PARTS * (place - 1))
+        try:
+            learned[source.language] = learn(source, target, config=own_config, runtime=own)
+        except MuseError as error:
+            named = type(error)(f"{source.language} into {target.language}: {error}")
+            failures[source.language] = named if several else error
+            if not isinstance(error, (NotConverged, Mismatch)):  # these a detour may mend
+                raise failures[source.language] from error
+    learned = _Detours(sources, target, own_config, runtime).improved(learned, others or BridgeLanguages())
+    for language, failure in failures.items():
+        if language not in learned:
+            raise failure
+    ordered = {source.language: learned[source.language] for source in sources}
+    return _jointly(sources, target, ordered, config, runtime) if config.joint else LearnedMany(ordered)
+
+
+def _jointly(
+    sources: Sequence[Vectors],
+    target: Vectors,
+    learned: dict[str, Learned],
+    config: AlignConfig,
+    runtime: Runtime,
+) -> LearnedMany:
+    """The languages with the mappings of joint refinement, judged again if these are kept."""
+    rng = generator(config.seed, AlignStream.JOINT)
+    start = {language: one.alignment.source_map for language, one in learned.items()}
+    began = time.perf_counter()
+    last = runtime.skip_parts(PARTS * len(sources) - 1)
+    joint = refine_jointly([*sources, target], start, rng=rng, runtime=last)
+    if joint.weight:
+        for source in sources:
+            one = learned[source.language]
+            score = criterion(source, target, device=runtime.device)
+            mapping = joint.mappings[source.language]
+            alignment = replace(one.alignment, source_map=mapping, criterion=score(mapping))
+            null = one.verdict.null
+            verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
+            learned[source.language] = replace(one, alignment=alignment, verdict=verdict)
+    return LearnedMany(learned, joint, time.perf_counter() - began)
+
+
+def _runtime_of(language: str, runtime: Runtime) -> Runtime:
+    """The runtime with the checkpoint of one of several languages."""
+    return replace(runtime, checkpoint=runtime.checkpoint.of(language))
+
+
+@dataclass(frozen=True, eq=False)
+class _Detours:
+    """The detours of the languages to align; `config` has the settings of each."""
+
+    sources: Sequence[Vectors]
+    target: Vectors
+    config: AlignConfig
+    runtime: Runtime
+
+    def improved(self, learned: dict[str, Learned], others: BridgeLanguages) -> dict[str, Learned]:
+        """`learned` with those languages that a detour improves; what succeeds may help the next."""
+        found = dict(learned)
+        pending = [source for source in self.sources if _needs_detour(found.get(source.language))]
+        if not pending:
+            return found
+        intermediates = [*self._intermediates(found), *others.saved, *self._aligned(others.via)]
+        known = {over.language for over in intermediates}
+        fresh = intermediates
+        while pending and fresh:
+            for source in pending:
+                own = _runtime_of(source.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
+                paths = Paths.of(source, self.target, self.config, own)
+                usable = [over for over in fresh if over.language != source.language]
+                better = paths.best_path(found.get(source.language), usable)
+                if better is not None:
+                    found[source.language] = better
+            pending = [source for source in pending if _needs_detour(found.get(source.language))]
+            fresh = [over for over in self._intermediates(found) if over.language not in known]
+            known |= {over.language for over in fresh}
+        return found
+
+    def _intermediates(self, learned: dict[str, Learned]) -> list[Bridge]:
+        """The languages to align that others may go over: those that did not fail."""
+        if len(self.sources) == 1:
+            return []
+        return [
+            Bridge.of(source, learned[source.language])
+            for source in self.sources
+            if source.language in learned and learned[source.language].verdict.label != "failed"
+        ]
+
+    def _aligned(self, via: Sequence[Vectors]) -> list[Bridge]:
+        """The languages for detours only that do not fail into the pivot."""
+        config = self.config.into_fixed().without_pairs()
+        intermediates = []
+        for language in via:
+            log.info("%s into %s, for detours", language.language, self.target.language)
+            own = _runtime_of(language.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
+            try:
+                learned = learn(language, self.target, config=config, runtime=own)
+            except MuseError as error:
+                log.warning("%s into %s: %s", language.language, self.target.language, error)
+                continue
+            if learned.verdict.label != "failed":
+                intermediates.append(Bridge.of(language, learned))
+        return intermediates
+
+
+def _needs_detour(learned: Learned | None) -> bool:
+    """Whether a mapping is missing or not judged aligned; judged on pairs, whether it failed."""
+    if learned is None:
+        return True
+    return learned.verdict.label in (("failed",) if learned.supervision else ("failed", "doubtful"))
+
+
+@dataclass(frozen=True, eq=False)
+class Bridge:
+    """A language to go over: its vectors and its map (k, d) into the pivot's space.
+
+    `method` and `via` say how that map was found, `aligned` whether it was judged so.
+    """
+
+    vectors: Vectors
+    mapping: Matrix
+    method: str = ""
+    via: tuple[str, ...] = ()
+    aligned: bool = True
+
+    @property
+    def language(self) -> str:
+        """The name of the language."""
+        return self.vectors.language
+
+    @classmethod
+    def of(cls, vectors: Vectors, learned: Learned) -> Bridge:
+        """A language as it was just learned, into a pivot that stays as it is."""
+        alignment = learned.alignment
+        aligned = learned.verdict.label == "aligned"
+        return cls(vectors, alignment.source_map, alignment.method, learned.via, aligned)
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """What every path of a language has in common: where it begins and ends, and how it is refined."""
+
+    source: Vectors
+    target: Vectors
+    config: AlignConfig
+    runtime: Runtime
+
+    @classmethod
+    def of(cls, source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Paths:
+        """Paths as `learn` would begin them: for unlabelled vectors, with a sample in random order."""
+        if not (source.frequency_ordered and target.frequency_ordered):
+            config, rng = config.for_unranked_rows(), generator(config.seed, AlignStream.DETOUR_SAMPLE)
+            source, target = (sampled(side, rng) for side in (source, target))
+        return cls(source, target, config, runtime)
+
+    def best_path(self, direct: Learned | None, intermediates: Sequence[Bridge]) -> Learned | None:
+        """The best over one of `intermediates`, or `direct` if none is judged better; None if all failed."""
+        began, best = time.perf_counter(), direct
+        tried: list[Candidate] = []
+        for over in nearest_first(self.source, intermediates):
+            path = self._path_through(over, null=None if direct is None else direct.verdict.null)
+            if path is None:
+                continue
+            tried += path.candidates
+            if best is None or path.verdict.confidence > best.verdict.confidence:
+                best = path
+            if best.verdict.label == "aligned":
+                break
+        if best is None:
+            return None
+        before = () if direct is None else direct.candidates
+        seconds = {"init": 0.0, "refine": 0.0} if direct is None else direct.seconds
+        if best is not direct:
+            best = self._finished(best)
+        return replace(
+            best,
+            candidates=(*before, *tried),
+            seconds={**seconds, "detour": seconds.get("detour", 0.0) + time.perf_counter() - began},
+            memory=best.memory if direct is None else direct.memory,
+        )
+
+    def _path_through(self, over: Bridge, null: float | None) -> Learned | None:
+        """The path over one language, refined against the pivot and judged there; None if a step failed."""
+        began, source, target = time.perf_counter(), self.source, self.target
+        log.info("%s into %s over %s", source.language, target.language, over.language)
+        own = replace(self.runtime, checkpoint=self.runtime.checkpoint.of(over.language))
+        try:
+            step = learn(source, over.vectors, config=self.config.into_fixed().without_pairs(), runtime=own)
+        except MuseError as error:
+            log.warning("%s into %s: %s", source.language, over.language, error)
+            return None
+        if step.verdict.label == "failed":
+            log.info("%s into %s: failed", source.language, over.language)
+            return None
+        method = f"via {over.language}: {step.alignment.method} + {over.method}"
+        start = Alignment(self._composed(step.alignment.source_map, over), method=method)
+        alignment, verdict = max(self._judged(start, null), key=lambda found: found[1].confidence)
+        log.info("%s: %s (%.2f)", method, verdict.label, verdict.confidence)
+        candidate = Candidate(alignment, verdict, time.perf_counter() - began)
+        via = (over.language, *over.via)
+        return Learned(alignment, verdict, (candidate,), via=via, chosen=candidate, reason=Reason.DETOUR)
+
+    def _composed(self, step: Matrix, over: Bridge) -> Matrix:
+        """The mapping (e, d) of the path whose steps are `step` (c, d) and the map (e, c) of `over`."""
+        product = torch.from_numpy(over.mapping).double() @ torch.from_numpy(step).double()
+        if over.vectors.dimension >= min(product.shape):
+            return np.asarray(rotation(product).numpy())
+        # The path has lost dimensions that both ends have: these are fitted to the pairs that it finds.
+        device = self.runtime.device
+        x, y = (side.most_frequent(FITTED).tensor(device) for side in (self.source, self.target))
+        pairs = mutual_neighbours(normalize(x @ product.T.to(x)), y, Retrieval())
+        return np.asarray(procrustes(x[pairs[:, 0]], y[pairs[:, 1]]).cpu().numpy())
+
+    def _judged(self, start: Alignment, null: float | None) -> Iterator[tuple[Alignment, Verdict]]:
+        """Yields the composed mapping and the refined one, each with its criterion and its verdict."""
+        source, target, runtime = self.source, self.target, self.runtime
+        score = criterion(source, target, device=runtime.device)
+        rng = generator(self.config.seed, AlignStream.DETOUR)
+        found = [start]
+        refinement = self.config.refinement
+        if refinement is not None:
+            *_, last = improve(source, target, start, config=refinement, rng=rng, runtime=runtime)
+            found.append(last)
+        for alignment in found:
+            verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
+            null = verdict.null
+            yield replace(alignment, criterion=score(alignment.source_map)), verdict
+
+    def _finished(self, best: Learned) -> Learned:
+        """The chosen path, re-weighted and in the smaller space where the target may move."""
+        alignment, config = best.alignment, self.config
+        if config.reweights and config.refinement is not None and best.verdict.label != "failed":
+            rng = generator(config.seed, AlignStream.DETOUR_REWEIGHTING)
+            alignment = reweight(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
+        if not config.fixed_target:
+            alignment = in_smaller_space(alignment)
+        return replace(best, alignment=alignment)
+
+
+def nearest_first(source: Vectors, intermediates: Sequence[Bridge]) -> list[Bridge]:
+    """The languages to go over, those judged aligned first, then by how many words are spelt like `source`'s.
+
+    Related languages share names, loan words and often an alphabet. It only decides which is tried first.
+    """
+    own = source.most_frequent(COMPARED)
+
+    def rank(over: Bridge) -> tuple[bool, int]:
+        return not over.aligned, -len(identical_strings(over.vectors.most_frequent(COMPARED), own))
+
+    return sorted(intermediates, key=rank)

@@ -1,0 +1,235 @@
+"""Candidates: the target words among which the translations of each word are chosen.
+
+They come from CSLS in both directions, from the spelling, and from words that both languages share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from muse.search.approximate import Approximation, Demand
+from muse.search.bidirectional_search import BidirectionalSearch
+from muse.search.exact import Neighbours
+from muse.vectors import Matrix
+
+NEIGHBOURS = 20  # of a word, by CSLS
+BACK = 2  # the best sources of a target have it as a candidate
+SPELLED = 5  # targets with the most similar spelling
+NAMED = 5  # best targets of a source, counted for each target
+NEAREST = 40  # by cosine: the best by CSLS are hardly ever beyond them
+HUBNESS_K = 10
+BLOCK = 2_048
+COMPARED = 64  # words whose neighbours are compared at a time: the rows of more leave the cache
+# Of very many words; candidates come from several searches: what one misses, another may find.
+APPROXIMATION = Approximation("auto", demand=Demand(0.95, 0.93))
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourLists:
+    """The k best words of the other language by CSLS, best first, for every source and every target.
+
+    Sources have the targets `columns` (n, k) with scores `csls` (n, k), targets the sources `rows` (m, k)
+    with `csls_back` (m, k); `hubness` (n,) and `hubness_back` (m,) are the mean cosines to the 10 nearest.
+    `named` (m, 2) counts the sources that have a target as their first, and among their NAMED best, and
+    `named_back` (n, 2) the targets that so have a source. `near` (n, j) and (m, j) are the nearest by cosine
+    where vocabularies are so large that these took an approximate search.
+    """
+
+    columns: Numbers
+    csls: Floats
+    rows: Numbers
+    csls_back: Floats
+    hubness: Floats
+    hubness_back: Floats
+    named: Numbers
+    named_back: Numbers
+    near: tuple[Numbers, Numbers] | None = None
+
+    @classmethod
+    def of(cls, source: Matrix, target: Matrix) -> NeighbourLists:
+        """The neighbours among unit rows (n, d) and (m, d) of two languages in one space."""
+        found = nearest_both(source, target, NEAREST)
+        cosines, names = ([one.numpy() for one in part] for part in zip(*found, strict=True))
+        lists = cls._of_nearest(cosines, names)
+        large = APPROXIMATION.applies(len(source), len(target))
+        return replace(lists, near=(names[0], names[1])) if large else lists
+
+    def again(self, source: Matrix, target: Matrix) -> NeighbourLists:
+        """The neighbours by other unit rows (n, e) and (m, e) of the same words, alike enough to these.
+
+        In large vocabularies they are found among those that were near, without another search.
+        """
+        if self.near is None:
+            return NeighbourLists.of(source, target)
+        sides = zip((source, target), (target, source), self.near, strict=True)
+        cosines, names = zip(*(_compared(*side) for side in sides), strict=True)
+        return replace(self._of_nearest(cosines, names), near=self.near)
+
+    @classmethod
+    def _of_nearest(cls, cosines: Sequence[Floats], names: Sequence[Numbers]) -> NeighbourLists:
+        """The neighbours among the nearest `names` (n, j) and (m, j) by cosine, nearest first."""
+        own, other = (side[:, :HUBNESS_K].mean(axis=1) for side in cosines)
+        columns, csls = best_by_csls(cosines[0], names[0], own, other)
+        rows, csls_back = best_by_csls(cosines[1], names[1], other, own)
+        counts = _named(columns, len(rows)), _named(rows, len(columns))
+        return cls(columns, csls, rows, csls_back, own, other, *counts)
+
+    def reversed(self) -> NeighbourLists:
+        """The neighbours from target to source."""
+        lists = self.rows, self.csls_back, self.columns, self.csls
+        near = None if self.near is None else self.near[::-1]
+        return NeighbourLists(*lists, self.hubness_back, self.hubness, self.named_back, self.named, near)
+
+    def csls_of(self, cosines: Floats, rows: Numbers, columns: Numbers) -> Floats:
+        """The CSLS (c,) of sources `rows` (c,) and targets `columns` (c,) with these cosines (c,)."""
+        return np.asarray(2 * cosines - self.hubness[rows] - self.hubness_back[columns])
+
+    def mutual(self) -> Numbers:
+        """The pairs (p, 2) of words that are each other's first."""
+        return mutual_pairs(self.columns[:, 0], self.rows[:, 0])
+
+
+def mutual_pairs(there: Numbers, back: Numbers) -> Numbers:
+    """The pairs (p, 2) of words that are each other's first, by `there` (n,) and `back` (m,), -1 for none.
+
+    >>> mutual_pairs(np.array([1, 1, -1, 7]), np.array([2, 1]))
+    array([[1, 1]])
+    """
+    sources = np.flatnonzero((there >= 0) & (there < len(back)))
+    chosen = sources[back[there[sources]] == sources]
+    return np.stack([chosen, there[chosen]], axis=1)
+
+
+def share_no_word(pairs: Numbers, others: Numbers) -> NDArray[np.bool_]:
+    """Whether neither word of each of some pairs (p, 2) is in one of the `others` (o, 2): (p,)."""
+    known = np.isin(pairs[:, 0], others[:, 0]) | np.isin(pairs[:, 1], others[:, 1])
+    return np.asarray(~known)
+
+
+def nearest_both(source: Matrix, target: Matrix, k: int) -> tuple[Neighbours, Neighbours]:
+    """The k nearest targets (n, k) of every source, and sources (m, k) of every target; few may be missed.
+
+    Very many words are searched approximately.
+    """
+    x, y = torch.from_numpy(source), torch.from_numpy(target)
+    if APPROXIMATION.applies(len(x), len(y)):
+        return APPROXIMATION.nearest(x, y, k), APPROXIMATION.nearest(y, x, k)
+    found = BidirectionalSearch(x, y).nearest(k)
+    return found.of_source, found.of_target
+
+
+def _compared(rows: Matrix, others: Matrix, near: Numbers) -> tuple[Floats, Numbers]:
+    """Unit rows (n, d) and those `near` (n, j) among others (m, d): cosines and these, nearest first."""
+    cosines = np.empty(near.shape, np.float32)
+    for begin in range(0, len(rows), COMPARED):
+        block = slice(begin, begin + COMPARED)
+        cosines[block] = np.matmul(others[near[block]], rows[block, :, None])[:, :, 0]
+    order = np.argsort(-cosines, axis=1, kind="stable")
+    return np.take_along_axis(cosines, order, 1), np.take_along_axis(near, order, 1)
+
+
+def best_by_csls(cosines: Floats, names: Numbers, own: Floats, other: Floats) -> tuple[Numbers, Floats]:
+    """The NEIGHBOURS best (n, k) of the nearest (n, j) and their CSLS, by hubness (n,) and (m,)."""
+    csls = 2 * cosines - own[:, None] - other[names]
+    order = np.argsort(-csls, axis=1, kind="stable")[:, :NEIGHBOURS]
+    return np.take_along_axis(names, order, 1), np.take_along_axis(csls, order, 1)
+
+
+def _named(lists: Numbers, count: int) -> Numbers:
+    best = lists[:, 0], lists[:, :NAMED].ravel()
+    return np.stack([np.bincount(names, minlength=count) for names in best], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The candidates of each of w words: word i has `columns[pointers[i]:pointers[i + 1]]`.
+
+    `words` (w,) are row numbers of the sources, ascending, and `columns` (c,) row numbers of the targets,
+    ascending for each word; `pointers` is (w + 1,). A word may have no candidate.
+    """
+
+    words: Numbers
+    pointers: Numbers
+    columns: Numbers
+
+    @classmethod
+    def of(cls, words: Numbers, found: Sequence[tuple[Numbers, Numbers]], targets: int) -> Candidates:
+        """The union of pairs found in several ways, each (rows, columns) (f,); other words are left out."""
+        rows, columns = (
+            np.concatenate([np.zeros(0, np.int64), *sides]) for sides in zip(*found, strict=True)
+        )
+        known = np.isin(rows, words)
+        numbers = np.sort(rows[known].astype(np.int64) * targets + columns[known])
+        numbers = numbers[np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)]]
+        rows, columns = numbers // targets, numbers % targets
+        return cls(words, np.append(np.searchsorted(rows, words), len(rows)), columns)
+
+    def only(self, kept: NDArray[np.bool_]) -> tuple[Candidates, NDArray[np.bool_]]:
+        """The candidates of some of the words (w,), and which of all candidates these are (c,)."""
+        of_kept = kept[self.places]
+        counts = np.diff(self.pointers)[kept]
+        pointers = np.concatenate([[0], np.cumsum(counts)])
+        return Candidates(self.words[kept], pointers, self.columns[of_kept]), of_kept
+
+    @property
+    def places(self) -> Numbers:
+        """The place (c,) of each candidate's word among `words`."""
+        return np.repeat(np.arange(len(self.words)), np.diff(self.pointers))
+
+    @property
+    def rows(self) -> Numbers:
+        """The row (c,) of each candidate's word."""
+        return self.words[self.places]
+
+    def most(self, values: NDArray[np.float64] | NDArray[np.float32]) -> NDArray[np.float64]:
+        """The largest of the `values` (c,) of each word's candidates, (w,); -inf for a word without any."""
+        found = np.full(len(self.words), -np.inf)
+        some = np.diff(self.pointers) > 0
+        if some.any():
+            found[some] = np.maximum.reduceat(values, self.pointers[:-1][some])
+        return found
+
+    def order(self, values: NDArray[np.float64] | Floats) -> Numbers:
+        """The places (c,) of the candidates, word by word, by descending value for each."""
+        return np.lexsort((np.negative(values), self.places))  # stable: columns are ascending
+
+    def firsts(self, values: NDArray[np.float64] | Floats) -> Numbers:
+        """The place of the candidate of the highest value, of each word that has candidates."""
+        return np.asarray(self.order(values)[self.ranks == 0])
+
+    @property
+    def ranks(self) -> Numbers:
+        """The rank (c,), from 0, among its word's candidates, of what stands at each place of an `order`."""
+        return np.arange(len(self.columns)) - self.pointers[:-1][self.places]
+
+    def are(self, pairs: Numbers, targets: int) -> NDArray[np.bool_]:
+        """Whether each candidate and its word are among pairs (p, 2): (c,)."""
+        return np.isin(self.rows * targets + self.columns, pairs[:, 0] * targets + pairs[:, 1])
+
+
+def by_neighbours(lists: NeighbourLists, words: Numbers) -> list[tuple[Numbers, Numbers]]:
+    """The best of some words by CSLS, and the targets of whose best each is one."""
+    forward = np.repeat(words, lists.columns.shape[1]), lists.columns[words].ravel()
+    named = lists.rows[:, :BACK]
+    back = named.ravel(), np.repeat(np.arange(len(named)), named.shape[1])
+    return [forward, back]
+
+
+def by_spelling(source: Matrix, target: Matrix, words: Numbers) -> tuple[Numbers, Numbers]:
+    """The targets (m, k) that are nearest to some of the sources (n, k) in coordinates of their spelling."""
+    count, other = min(SPELLED, len(target)), torch.from_numpy(target)
+    known = words[source[words].any(axis=1)]
+    found = [
+        (torch.from_numpy(source[known[begin : begin + BLOCK]]) @ other.T).topk(count, dim=1).indices
+        for begin in range(0, len(known), BLOCK)
+    ]
+    columns = torch.cat(found).numpy().ravel() if found else np.zeros(0, np.int64)
+    return np.repeat(known, count), columns

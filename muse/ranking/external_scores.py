@@ -1,0 +1,364 @@
+"""Outside scores: what others than the two sets of vectors say of translations, and how far to believe it.
+
+They may be of a pretrained encoder of both languages, another program's translations, a transliterator: a
+score for some pairs of words. How good it is in these two languages is measured here, by the answers of all
+other evidence, which are right with a known probability p. What it says of a candidate is added to its log
+odds. That is 0 for a source that knows nothing, which is then left out.
+
+Comparable vectors give a score to every candidate: the softmax over a word's candidates of their CSLS by the
+temperature of highest likelihood, where an answer was drawn by the softmax with probability p, and else at
+random. The log odds are those of the softmax against chance. An encoder reads letters, and puts words near
+each other that are spelled alike. Of spelling the other evidence is the better judge, and it would count
+twice: most of what the CSLS of wrong candidates owes to it is subtracted from that of all.
+
+Scores of single pairs may be on any scale. Pairs fall into cells, by the rank of each word among the other's
+and the lead of the first. The answers fall into a cell at a rate that is a mixture: p times the rate of right
+translations plus 1 - p times that of wrong ones, which are seen in the candidates behind them. The log odds
+are the log of the ratio of both rates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.normalise import normalise
+from muse.ranking.candidates import Candidates, NeighbourLists, mutual_pairs
+from muse.ranking.spelling import dots
+from muse.vectors import Matrix
+
+LISTED = 10  # words of the other language whose scores are kept
+RANKS = (0, 1, 3, 6, LISTED)  # the first rank of each band, up to those not among the kept
+LEADS = 4  # bands of the lead of a word's first
+MOST_ODDS = 5.0  # of one source, whatever the rates: they are of some thousand words
+SMOOTHED = 5.0  # candidates added to each cell, in proportion to all
+LEAST_RIGHT = 0.02  # of the answers by all other evidence
+SCALES = np.concatenate(
+    [[0.0], np.geomspace(0.05, 20, 27)]
+)  # tried, of 1 / temperature, in standard deviations
+# Most answers that an encoder confirms may be spelled like their words, and then it seems better than it is.
+# The more answers are wrong, the more it may count: the highest scale, times the odds that one is. Chosen on
+# the training lists of five pairs, like the share of spelling that is subtracted; a sixth gained as much.
+MOST_SCALE = 1.4
+SUBTRACTED = 0.75
+LEAST_SCALE = 0.1  # of scores that know something: a lower one is chance
+FREQUENT = 10_000  # words whose answers say how many are wrong
+OTHERS = 5  # candidates behind the answer, by which the rates of wrong translations are known
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class ComparableVectors:
+    """Unit rows (n, d) and (m, d) of words, zeros if unknown, and their hubness (n,) and (m,), then nan."""
+
+    source: Matrix
+    target: Matrix
+    hubness: Floats
+    hubness_back: Floats
+
+    def csls(self, rows: Numbers, columns: Numbers) -> Floats:
+        """The CSLS (c,) of each source of `rows` (c,) and target of `columns` (c,); nan if one is unknown."""
+        found = 2 * dots(self.source, self.target, rows, columns)
+        return np.asarray(found - self.hubness[rows] - self.hubness_back[columns])
+
+    def reversed(self) -> ComparableVectors:
+        """The vectors from target to source."""
+        return ComparableVectors(self.target, self.source, self.hubness_back, self.hubness)
+
+
+@dataclass(frozen=True, eq=False)
+class ExternalScores:
+    """The best words of the other language by scores that somebody else gives, best first.
+
+    Sources have the targets `columns` (n, k) with `scores` (n, k), targets the sources `rows` (m, k) with
+    `scores_back` (m, k); -1 and -inf where there are none. If they are the CSLS of `vectors`, all others have
+    scores too.
+    """
+
+    columns: Numbers
+    scores: Floats
+    rows: Numbers
+    scores_back: Floats
+    vectors: ComparableVectors | None = None
+
+    @classmethod
+    def of_vectors(cls, source: Matrix, target: Matrix) -> ExternalScores:
+        """By CSLS of comparable vectors (n, d) and (m, d), each language centred; zeros are unknown words."""
+        counts = len(source), len(target)
+        mine, other = (np.flatnonzero(side.any(axis=1)) for side in (source, target))
+        if min(len(mine), len(other)) < 2:
+            return cls.none(counts)
+        x, y = normalise(source[mine])[0], normalise(target[other])[0]
+        lists = NeighbourLists.of(x, y)
+        there = _placed(mine, other[lists.columns], lists.csls, len(source))
+        back = _placed(other, mine[lists.rows], lists.csls_back, len(target))
+        vectors = ComparableVectors(
+            _spread(mine, x, len(source), 0), _spread(other, y, len(target), 0),
+            _spread(mine, lists.hubness, len(source), np.nan),
+            _spread(other, lists.hubness_back, len(target), np.nan),
+        )  # fmt: skip
+        return cls(*there, *back, vectors)
+
+    @classmethod
+    def none(cls, counts: tuple[int, int]) -> ExternalScores:
+        """No scores, of `counts` words of both languages."""
+        return cls.of_pairs(np.zeros((0, 2), np.int64), np.zeros(0), counts)
+
+    @classmethod
+    def of_pairs(cls, pairs: Numbers, scores: NDArray[np.float64], counts: tuple[int, int]) -> ExternalScores:
+        """By the scores (p,) of pairs (p, 2), of `counts` words of both languages.
+
+        Of a pair that is given again, as in another spelling, the highest score counts.
+        """
+        pairs, scores = _once(pairs, scores, counts[1])
+        there = _best(pairs, scores, counts[0])
+        return cls(*there, *_best(pairs[:, ::-1], scores, counts[1]))
+
+    def reversed(self) -> ExternalScores:
+        """The scores from target to source."""
+        vectors = None if self.vectors is None else self.vectors.reversed()
+        return ExternalScores(self.rows, self.scores_back, self.columns, self.scores, vectors)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each source has a score with any target, (n,)."""
+        return np.asarray(self.columns[:, 0] >= 0)
+
+    def mutual(self) -> tuple[Numbers, Floats]:
+        """The pairs (p, 2) of words that are each other's first, and their leads (p,), surest first."""
+        pairs = mutual_pairs(self.columns[:, 0], self.rows[:, 0])
+        leads = np.minimum(_lead(self.scores)[pairs[:, 0]], _lead(self.scores_back)[pairs[:, 1]])
+        order = np.argsort(-leads, kind="stable")
+        return pairs[order], leads[order]
+
+    def surest(self) -> Numbers:
+        """The half (p, 2) of the mutual pairs that lead by most, surest first."""
+        pairs, leads = self.mutual()
+        return pairs[leads >= np.median(leads)] if len(leads) else pairs
+
+    def candidates(self, words: Numbers) -> tuple[Numbers, Numbers]:
+        """The candidates of some words: rows and columns (c,)."""
+        columns = self.columns[words]
+        some = columns >= 0
+        return np.repeat(words, columns.shape[1])[some.ravel()], columns[some]
+
+    def ranks(self, rows: Numbers, columns: Numbers) -> tuple[Numbers, Numbers]:
+        """The rank (c,) of each target among its word's best, from 0, and of each source; LISTED for none."""
+        found = np.full(len(rows), LISTED), np.full(len(rows), LISTED)
+        for rank in reversed(range(self.columns.shape[1])):
+            found[0][self.columns[rows, rank] == columns] = rank
+            found[1][self.rows[columns, rank] == rows] = rank
+        return found
+
+    @cached_property
+    def _leads(self) -> Numbers:
+        """The band (n,) of how far the best of each source leads the second."""
+        lead = _lead(self.scores)
+        some = lead[self.known]
+        bounds = np.quantile(some, np.arange(1, LEADS) / LEADS) if len(some) else np.zeros(LEADS - 1)
+        return np.searchsorted(bounds, lead)
+
+    def said(self, rows: Numbers, columns: Numbers) -> Floats:
+        """What `OutsideOdds` are of: the CSLS (c,) of vectors, nan for unknown words, or the cell."""
+        if self.vectors is not None:
+            return self.vectors.csls(rows, columns)
+        return self.cells(rows, columns).astype(np.float32)
+
+    def cells(self, rows: Numbers, columns: Numbers) -> Numbers:
+        """The cell (c,) of each candidate; 0 if the scores know its word or the candidate not at all."""
+        ranks = self.ranks(rows, columns)
+        there, back = (np.searchsorted(RANKS, rank, side="right") - 1 for rank in ranks)
+        cell = 1 + (there * len(RANKS) + back) * LEADS + np.where(there == 0, self._leads[rows], 0)
+        unknown = ~self.known[rows] | ~self.reversed().known[columns]
+        return np.where(unknown, 0, cell)
+
+
+def _lead(scores: Floats) -> Floats:
+    """By how much the first of the scores (n, k) is above the second; 0 for one without any.
+
+    An only one is as far ahead as the furthest of the others.
+    """
+    leads = np.zeros(len(scores), np.float32)
+    if scores.shape[1] < 2:
+        return leads
+    known, several = np.isfinite(scores[:, 0]), np.isfinite(scores[:, 1])
+    leads[several] = scores[several, 0] - scores[several, 1]
+    leads[known & ~several] = leads.max(initial=0) or 1
+    return leads
+
+
+def _spread(rows: Numbers, values: Floats, count: int, empty: float) -> Floats:
+    """The `values` (r, ...) of some rows (r,) among `count`; the others are `empty`."""
+    found = np.full((count, *values.shape[1:]), empty, np.float32)
+    found[rows] = values
+    return found
+
+
+def _placed(rows: Numbers, names: Numbers, scores: Floats, count: int) -> tuple[Numbers, Floats]:
+    """The first LISTED `names` and `scores` (r, k) of some rows (r,) of `count`; the others have none."""
+    columns, best = _empty(count)
+    columns[rows, : names.shape[1]] = names[:, :LISTED]
+    best[rows, : names.shape[1]] = scores[:, :LISTED]
+    return columns, best
+
+
+def _empty(count: int) -> tuple[Numbers, Floats]:
+    return np.full((count, LISTED), -1), np.full((count, LISTED), -np.inf, np.float32)
+
+
+def _once(pairs: Numbers, scores: NDArray[np.float64], targets: int) -> tuple[Numbers, NDArray[np.float64]]:
+    """Each pair (p, 2) once, with the highest of its scores (p,), of 1 at most: only their order counts."""
+    order = np.lexsort((-scores, pairs[:, 0] * targets + pairs[:, 1]))
+    pairs, scores = pairs[order], scores[order]
+    first = np.diff(pairs, axis=0, prepend=-1).any(axis=1)
+    largest = float(abs(scores).max(initial=0)) or 1.0
+    return pairs[first], scores[first] / largest
+
+
+def _best(pairs: Numbers, scores: NDArray[np.float64], count: int) -> tuple[Numbers, Floats]:
+    columns, best = _empty(count)
+    order = np.lexsort((pairs[:, 1], -scores, pairs[:, 0]))
+    rows = pairs[order, 0]
+    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
+    kept = rank < LISTED
+    columns[rows[kept], rank[kept]] = pairs[order, 1][kept]
+    best[rows[kept], rank[kept]] = scores[order][kept]
+    return columns, best
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxOdds:
+    """The log odds, against chance, of the softmax of `scale` times the CSLS over each word's candidates.
+
+    From the CSLS what it owes to spelling is subtracted, by the `slopes` (k,) of how alike words are spelled.
+    """
+
+    scale: float
+    slopes: Floats
+
+    @property
+    def informs(self) -> bool:
+        """Whether the scores say anything."""
+        return self.scale > 0
+
+    def __call__(self, said: Floats, alike: Floats, words: Numbers) -> NDArray[np.float64]:
+        """The log odds (c,) by CSLS (c,) of candidates of `words` (c,), those of one together; nan has 0.
+
+        `alike` (c, k) is how alike a word and its candidate are spelled, by several measures.
+        """
+        return _against_chance(self.scale * (said - alike @ self.slopes), words)
+
+
+def _against_chance(values: Floats | NDArray[np.float64], words: Numbers) -> NDArray[np.float64]:
+    """The log odds of the softmax of values (c,) over the candidates of each of `words` (c,); nan has 0."""
+    known = np.isfinite(values)
+    found = np.zeros(len(values))
+    if not known.any():
+        return found
+    some, group = values[known].astype(np.float64), words[known]
+    starts = np.flatnonzero(np.diff(group, prepend=group[0] - 1))
+    counts = np.diff([*starts.tolist(), len(group)])
+    some -= np.repeat(np.maximum.reduceat(some, starts), counts)
+    total = np.add.reduceat(np.exp(some), starts)
+    found[known] = some + np.repeat(np.log(counts / total), counts)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class CellOdds:
+    """The log odds of each cell; cell 0, of the unknown, has 0."""
+
+    odds: NDArray[np.float64]
+
+    @property
+    def informs(self) -> bool:
+        """Whether the scores say anything."""
+        return bool(self.odds.any())
+
+    def __call__(self, said: Floats, alike: Floats, words: Numbers) -> NDArray[np.float64]:
+        """The log odds (c,) by cells (c,)."""
+        return self.odds[said.astype(np.int64)]
+
+
+OutsideOdds = SoftmaxOdds | CellOdds
+
+
+def measured_odds(
+    scores: ExternalScores,
+    candidates: Candidates,
+    alike: Floats,
+    log_odds: NDArray[np.float64],
+    probability: NDArray[np.float32],
+) -> OutsideOdds:
+    """What the scores add to the log odds of candidates, measured by the answers of all other evidence.
+
+    `log_odds` and `probability` (c,) are those of all candidates by the other evidence; `alike` (c, k) is how
+    alike they are spelled.
+    """
+    if scores.vectors is None:
+        return CellOdds(_odds_of_cells(scores, candidates, log_odds, probability))
+    said = scores.said(candidates.rows, candidates.columns)
+    firsts = candidates.firsts(log_odds)
+    firsts = firsts[np.isfinite(said[firsts])]
+    if not len(firsts):
+        return SoftmaxOdds(0.0, np.zeros(alike.shape[1], np.float32))
+    p, places = probability[firsts].astype(np.float64), candidates.places
+    spread = max(float(np.nanstd(said)), 1e-9)
+
+    def likelihood(scale: float) -> float:
+        odds = _against_chance(scale / spread * said, places)[firsts]
+        return float(np.log(p * np.exp(odds) + 1 - p).mean())
+
+    often = p[places[firsts] < FREQUENT] if places[firsts[0]] < FREQUENT else p
+    most = MOST_SCALE * (1 - often.mean()) / max(often.mean(), LEAST_RIGHT)
+    likeliest = max(SCALES, key=likelihood)
+    scale = float(min(likeliest, most)) / spread if likeliest >= LEAST_SCALE else 0.0
+    wrong = np.isfinite(said)
+    wrong[firsts] = False
+    return SoftmaxOdds(scale, SUBTRACTED * _slopes(said[wrong], alike[wrong], places[wrong]))
+
+
+def _slopes(said: Floats, alike: Floats, words: Numbers) -> Floats:
+    """By how much the CSLS (c,) rises with each column of `alike` (c, k), among candidates of one word.
+
+    The solution of least squares, by its normal equations, where a word has a level of its own.
+    """
+    table = np.column_stack([alike, said]).astype(np.float64)
+    counts = np.maximum(np.bincount(words), 1)
+    for column in table.T:
+        column -= (np.bincount(words, column) / counts)[words]
+    products = table.T @ table
+    return np.linalg.lstsq(products[:-1, :-1], products[:-1, -1], rcond=None)[0].astype(np.float32)
+
+
+def _odds_of_cells(
+    scores: ExternalScores,
+    candidates: Candidates,
+    log_odds: NDArray[np.float64],
+    probability: NDArray[np.float32],
+) -> NDArray[np.float64]:
+    """The log odds of each cell."""
+    order = candidates.order(log_odds)
+    rank = candidates.ranks
+    cell, chance = scores.cells(candidates.rows, candidates.columns)[order], probability[order]
+    count = 1 + len(RANKS) ** 2 * LEADS
+    # Whether the scores know a word says nothing of its translations.
+    first, others = ((cell > 0) & place for place in (rank == 0, (rank > 0) & (rank <= OTHERS)))
+    if not first.any() or not others.any():
+        return np.zeros(count)
+    p = float(chance[first].mean())
+    mixed, wrong = (np.bincount(cell[one], minlength=count).astype(float) for one in (first, others))
+    every = (mixed + wrong + 1) / (mixed + wrong + 1).sum()
+    mixed, wrong = ((one + SMOOTHED * every) / (one.sum() + SMOOTHED) for one in (mixed, wrong))
+    # Some of the others are right too. What that makes the ratio too low is in the weight of the odds; to
+    # solve for both rates would need more exact shares than are known.
+    right = (mixed - (1 - p) * wrong) / max(p, LEAST_RIGHT)
+    odds = np.log(np.maximum(right, np.exp(-MOST_ODDS) * wrong) / wrong)
+    found = np.clip(odds, -MOST_ODDS, MOST_ODDS)
+    found[0] = 0
+    return np.asarray(found)

@@ -1,0 +1,365 @@
+"""Evidence: what is known of each candidate of a word, as numbers comparable between pairs of languages.
+
+vectors    CSLS and cosine, how far each is ahead of the other candidates of either word, ranks, hubness
+frequency  the logarithms of both ranks, and their difference
+spelling   learned correspondences, edit distance, common prefix and suffix, same string, lengths
+
+Where others score translations too (`muse.ranking.external_scores`), there are both ranks by their scores,
+and the score or cell of the candidate, which becomes log odds once it is known how good the scores are.
+
+Correspondences of spelling are learned from mutual neighbours and from given pairs. They judge no pair that
+they were learned from (`SpellingHalves`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.ranking.candidates import (
+    SPELLED,
+    Candidates,
+    NeighbourLists,
+    by_neighbours,
+    by_spelling,
+    nearest_both,
+    share_no_word,
+)
+from muse.ranking.external_scores import ExternalScores
+from muse.ranking.spelling import Correspondences, LetterSimilarity, Spellings, dots
+from muse.vectors import Matrix
+
+KINDS = {
+    "vectors": (
+        "csls", "cosine", "lead", "lead back", "rank", "rank back", "hubness", "hubness back", "margin",
+        "named first", "named",
+    ),
+    "frequency": ("commonness", "commonness back", "rarer"),
+    "spelling": (
+        "correspondence", "correspondence lead", "correspondence rank", "ending", "edit", "edit lead",
+        "prefix", "prefix share", "suffix", "same string", "length", "length back", "longer", "in both",
+        "in both back",
+    ),
+}  # fmt: skip
+NAMES = tuple(name for names in KINDS.values() for name in names)
+ALIKE = ("correspondence", "edit", "prefix share", "same string")  # how alike words are spelled
+OUTSIDE = "other sources"
+OUTSIDE_COLUMNS = ("outside rank", "outside rank back", "outside odds")  # after NAMES, where there are scores
+AGREE = 0.05  # of mutual neighbours of both, for outside scores to be believed in how words are spelled
+SURE = 2.0  # standard errors by which neighbours must be spelled more alike than other candidates
+MUTUAL_LEAST = 100  # neighbours: with fewer, nothing is said of how they are spelled
+BLOCK = 20_000  # words whose evidence is gathered at a time
+EQUAL = 2e-5  # scores that differ by less are of the same pair: products are summed in other orders
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+
+def places_of(*names: str) -> list[int]:
+    """The columns of the evidence with these names, or of these kinds.
+
+    >>> places_of("frequency", "csls")
+    [11, 12, 13, 0]
+    """
+    single = {name: [place] for place, name in enumerate(NAMES)}
+    kinds = {kind: [place for name in own for place in single[name]] for kind, own in KINDS.items()}
+    kinds[OUTSIDE] = [len(NAMES) + place for place in range(len(OUTSIDE_COLUMNS))]
+    return [place for name in names for place in {**single, **kinds}[name]]
+
+
+@dataclass(frozen=True, eq=False)
+class BilingualViews:
+    """The views of two languages that evidence is gathered from, source to target.
+
+    `source` (n, d) and `target` (m, d) are unit rows in one space, `lists` their neighbours; `whole` and
+    `ends` are the correspondences of words and of their endings; `spelled` (n, k) and (m, k), if they are
+    known, the words of the other language that are spelled most alike. `ranks` (n,) are those of the sources
+    by frequency, if not simply their row numbers. `outside` are the scores of others, if there are any.
+    """
+
+    source: Matrix
+    target: Matrix
+    lists: NeighbourLists
+    written: Spellings
+    whole: Correspondences
+    ends: Correspondences
+    spelled: tuple[Numbers, Numbers] | None = None
+    ranks: Numbers | None = None
+    outside: ExternalScores | None = None
+
+    def with_spelled(self) -> BilingualViews:
+        """These views, with the SPELLED words of the other language that are spelled most alike."""
+        there, back = nearest_both(self.whole.source, self.whole.target, SPELLED)
+        return replace(self, spelled=(there.indices.numpy(), back.indices.numpy()))
+
+    def csls(self, rows: Numbers, columns: Numbers) -> Floats:
+        """The CSLS (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
+        return self.lists.csls_of(dots(self.source, self.target, rows, columns), rows, columns)
+
+    def reversed(self) -> BilingualViews:
+        """The views from target to source."""
+        lists, written = self.lists.reversed(), self.written.reversed()
+        spelled = None if self.spelled is None else self.spelled[::-1]
+        whole, ends = self.whole.reversed(), self.ends.reversed()
+        outside = None if self.outside is None else self.outside.reversed()
+        return BilingualViews(self.target, self.source, lists, written, whole, ends, spelled, outside=outside)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutRows:
+    """Rows of both languages, (n, k) and (m, k), by maps learned without the pairs `without` (p,)."""
+
+    source: Matrix
+    target: Matrix
+    without: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class KnownPairs:
+    """The pairs (p, 2) of row numbers that answers are learned from, and their weights (p,).
+
+    `held_out` are rows by maps that were learned without some of them; empty if the mapping used no pairs.
+    `outside` are the scores of others, if there are any.
+    """
+
+    pairs: Numbers
+    weights: NDArray[np.float64]
+    held_out: tuple[HeldOutRows, ...] = ()
+    outside: ExternalScores | None = None
+
+    @classmethod
+    def none(cls) -> KnownPairs:
+        """No pairs."""
+        return cls(np.zeros((0, 2), np.int64), np.zeros(0))
+
+    def reversed(self) -> KnownPairs:
+        """The pairs from target to source."""
+        views = tuple(HeldOutRows(one.target, one.source, one.without) for one in self.held_out)
+        outside = None if self.outside is None else self.outside.reversed()
+        return KnownPairs(self.pairs[:, ::-1], self.weights, views, outside)
+
+
+def features_of(views: BilingualViews, candidates: Candidates) -> Floats:
+    """The evidence (c, f) for each candidate, columns as in NAMES, and OUTSIDE_COLUMNS with outside scores.
+
+    In the column of the outside odds is what they are computed from, `ExternalScores.said`.
+    """
+    rows, columns, places = candidates.rows, candidates.columns, candidates.places
+    found = {
+        **_of_vectors(views, rows, columns),
+        **_of_frequency(rows if views.ranks is None else views.ranks[rows], columns),
+        **_of_spelling(views, candidates, rows, columns, places),
+    }
+    names = NAMES
+    if views.outside is not None:
+        names = (*NAMES, *OUTSIDE_COLUMNS)
+        outside = *views.outside.ranks(rows, columns), views.outside.said(rows, columns)
+        found |= dict(zip(OUTSIDE_COLUMNS, (side.astype(np.float32) for side in outside), strict=True))
+    table = np.empty((len(rows), len(names)), np.float32)
+    for place, name in enumerate(names):
+        table[:, place] = found[name]
+    return table
+
+
+def _of_vectors(views: BilingualViews, rows: Numbers, columns: Numbers) -> dict[str, Floats]:
+    lists = views.lists
+    cosine = dots(views.source, views.target, rows, columns)
+    csls = lists.csls_of(cosine, rows, columns)
+    named_first, named = lists.named[columns].T.astype(np.float32)
+    return {
+        "csls": csls,
+        "cosine": cosine,
+        "lead": csls - _best_other(lists.csls[rows], csls),
+        "lead back": csls - _best_other(lists.csls_back[columns], csls),
+        "rank": _rank(lists.csls[rows], csls),
+        "rank back": _rank(lists.csls_back[columns], csls),
+        "hubness": lists.hubness[rows],
+        "hubness back": lists.hubness_back[columns],
+        "margin": (lists.csls[:, 0] - lists.csls[:, min(1, lists.csls.shape[1] - 1)])[rows],
+        "named first": named_first,
+        "named": named,
+    }
+
+
+def _best_other(best: Floats, csls: Floats) -> Floats:
+    """The highest of the `best` scores (c, k) of each word, best first, that is not of the candidate (c,)."""
+    found = np.where(best[:, 0] - csls <= EQUAL, best[:, min(1, best.shape[1] - 1)], best[:, 0])
+    return np.asarray(found, np.float32)
+
+
+def _rank(best: Floats, csls: Floats) -> Floats:
+    """How many of the `best` scores (c, k) of its word are above that of each candidate (c,)."""
+    return np.asarray((best - csls[:, None] > EQUAL).sum(axis=1), np.float32)
+
+
+def _of_frequency(rows: Numbers, columns: Numbers) -> dict[str, Floats]:
+    own, other = (np.log1p(side).astype(np.float32) for side in (rows, columns))
+    return {"commonness": own, "commonness back": other, "rarer": other - own}
+
+
+def _of_spelling(
+    views: BilingualViews, candidates: Candidates, rows: Numbers, columns: Numbers, places: Numbers
+) -> dict[str, Floats]:
+    written = views.written
+    whole, ends = (one.similarity(rows, columns) for one in (views.whole, views.ends))
+    alike = LetterSimilarity.of(written.plain[0][rows], written.plain[1][columns])
+    own, other = written.lengths[0][rows], written.lengths[1][columns]
+    same, back = written.same
+    order, rank = candidates.order(whole), np.empty(len(rows), np.float32)
+    rank[order] = candidates.ranks
+    return {
+        "correspondence": whole,
+        "correspondence lead": whole - candidates.most(whole)[places].astype(np.float32),
+        "correspondence rank": rank,
+        "ending": ends,
+        "edit": alike.edit,
+        "edit lead": alike.edit - candidates.most(alike.edit)[places].astype(np.float32),
+        "prefix": alike.prefix,
+        "prefix share": alike.prefix / np.maximum(np.maximum(own, other), 1),
+        "suffix": alike.suffix,
+        "same string": (same[rows] == columns).astype(np.float32),
+        "length": own,
+        "length back": other,
+        "longer": other - own,
+        "in both": (same >= 0)[rows].astype(np.float32),
+        "in both back": (back >= 0)[columns].astype(np.float32),
+    }
+
+
+def known_spellings(
+    lists: NeighbourLists, given: KnownPairs, without: NDArray[np.bool_] | None = None
+) -> tuple[Numbers, Doubles]:
+    """The pairs (p, 2) to learn correspondences from, and their weights: mutual neighbours, and those given.
+
+    Mutual neighbours of words with a pair are left out, and so are the pairs in `without` (g,).
+    """
+    mutual = _believed(lists, given)
+    if without is None:
+        return _with_given(mutual, given.pairs, given.weights)
+    return _with_given(mutual, given.pairs[~without], given.weights[~without])
+
+
+def _with_given(mutual: Numbers, pairs: Numbers, weights: Doubles) -> tuple[Numbers, Doubles]:
+    """Mutual neighbours (m, 2), which weigh 1, and then given pairs (p, 2) with their weights (p,)."""
+    return np.concatenate([mutual, pairs]), np.concatenate([np.ones(len(mutual)), weights])
+
+
+def _believed(lists: NeighbourLists, given: KnownPairs) -> Numbers:
+    """The mutual neighbours (p, 2) without those of words with a pair; a word is in one at most."""
+    mutual = lists.mutual() if given.outside is None else _surer(lists, given.outside)
+    return mutual[share_no_word(mutual, given.pairs)]
+
+
+def _surer(lists: NeighbourLists, outside: ExternalScores) -> Numbers:
+    """The mutual neighbours (p, 2), after those by outside scores if these agree with the mapping at all.
+
+    Of a word in several pairs the first is kept: where the mapping is weak, most of its own are wrong.
+    """
+    mutual, others = lists.mutual(), outside.surest()
+    ranks = np.full(len(lists.columns), -1)
+    ranks[mutual[:, 0]] = mutual[:, 1]
+    asked = others[ranks[others[:, 0]] >= 0]
+    if not len(asked) or (ranks[asked[:, 0]] == asked[:, 1]).mean() < AGREE:
+        return mutual
+    both = np.concatenate([others, mutual])
+    for side in (0, 1):
+        both = both[np.sort(np.unique(both[:, side], return_index=True)[1])]
+    return both
+
+
+@dataclass(frozen=True, eq=False)
+class SpellingHalves:
+    """Correspondences that judge no pair they were learned from, which, right or wrong, would seem alike.
+
+    The words fall into two halves, `source` (n,) and `target` (m,) of 0 and 1, mutual neighbours into the
+    same. The `correspondences` of each half, of words and of endings, are learned without its own neighbours,
+    and from all the `given` pairs (p, 2).
+    """
+
+    correspondences: tuple[tuple[Correspondences, Correspondences], ...]
+    source: Numbers
+    target: Numbers
+    given: Numbers
+
+    @classmethod
+    def of(cls, views: BilingualViews, given: KnownPairs) -> SpellingHalves:
+        """The halves by the row numbers of the sources."""
+        mutual = _believed(views.lists, given)
+        source, target = (np.arange(len(side)) % 2 for side in (views.source, views.target))
+        target[mutual[:, 1]] = source[mutual[:, 0]]
+        learned = []
+        for half in (0, 1):
+            others = mutual[source[mutual[:, 0]] != half]
+            known = _with_given(others, given.pairs, given.weights)
+            learned.append(views.written.correspondences(*known))
+        return cls(tuple(learned), source, target, given.pairs)
+
+    def reversed(self) -> SpellingHalves:
+        """The halves from target to source."""
+        learned = tuple((whole.reversed(), ends.reversed()) for whole, ends in self.correspondences)
+        return SpellingHalves(learned, self.target, self.source, self.given[:, ::-1])
+
+
+def evidence_of(
+    views: BilingualViews, halves: SpellingHalves, words: Numbers
+) -> tuple[Candidates, NDArray[np.float32]]:
+    """The candidates of some source words (w,), ascending, and their evidence (c, f)."""
+    every = candidates_of(views, words)
+    width = len(NAMES) + (0 if views.outside is None else len(OUTSIDE_COLUMNS))
+    evidence = np.empty((len(every.columns), width), np.float32)
+    for half, (whole, ends) in enumerate(halves.correspondences):
+        judged = replace(views, whole=whole, ends=ends)
+        own = np.flatnonzero(halves.source[words] == half)
+        for begin in range(0, len(own), BLOCK):
+            part = np.zeros(len(words), bool)
+            part[own[begin : begin + BLOCK]] = True
+            candidates, of_part = every.only(part)
+            evidence[of_part] = features_of(judged, candidates)
+    return every, evidence
+
+
+def candidates_of(views: BilingualViews, words: Numbers) -> Candidates:
+    """The candidates of some words (w,), ascending."""
+    same = views.written.same[0]
+    own = np.flatnonzero(same >= 0)
+    if views.spelled is None:
+        spelled = by_spelling(views.whole.source, views.whole.target, words)
+    else:
+        written = words[views.whole.source[words].any(axis=1)]
+        spelled = np.repeat(written, views.spelled[0].shape[1]), views.spelled[0][written].ravel()
+    found = [*by_neighbours(views.lists, words), spelled, (own, same[own])]
+    if views.outside is not None:
+        found.append(views.outside.candidates(words))
+    return Candidates.of(words, found, len(views.target))
+
+
+def spelling_informs(
+    views: BilingualViews, halves: SpellingHalves, candidates: Candidates, evidence: NDArray[np.float32]
+) -> bool:
+    """Whether mutual neighbours are spelled more alike than other candidates of the same words.
+
+    Otherwise spelling says nothing about translations: the words are ids, or no letters correspond. The
+    correspondences of the evidence (c, f) were learned without the pair that they judge (`SpellingHalves`);
+    words of given pairs are left out.
+    """
+    mutual = views.lists.mutual()
+    mutual = mutual[share_no_word(mutual, halves.given)]
+    if len(mutual) < MUTUAL_LEAST:
+        return False
+    chosen = candidates.are(mutual, len(views.target))
+    counts = np.maximum(np.bincount(candidates.places, minlength=len(candidates.words)), 1)
+    ahead = []
+    for name in ("correspondence", "edit"):
+        values = evidence[:, NAMES.index(name)].astype(np.float64)
+        mean = np.bincount(candidates.places, values, len(candidates.words)) / counts
+        ahead.append(_above_zero(values[chosen] - mean[candidates.places[chosen]]))
+    return any(ahead)
+
+
+def _above_zero(values: Doubles) -> bool:
+    """Whether the mean of the values (n,) is above 0 by more than SURE standard errors."""
+    error = float(values.std()) / np.sqrt(max(1, len(values)))
+    return len(values) > 1 and float(values.mean()) > SURE * error > 0

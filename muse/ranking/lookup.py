@@ -1,0 +1,307 @@
+"""Looking words up in an aligned space: the entries that are meant, their rows, the nearest words.
+
+An expression is one entry, such as aujourd'hui or parce_que, or else the mean of its words, in which each
+word weighs the square root of its rank: the rare one counts most. A word that is not there gets suggestions:
+similar spellings, and the other languages that have it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from muse.errors import BadSetting
+from muse.ranking.oov import answer_unseen
+from muse.search.exact import nearest
+from muse.search.retrieval import Retrieval, check_top
+from muse.space import AlignedSpace
+from muse.space.forms import find_form
+from muse.space.new_words import NewWords
+from muse.text.characters import casefolded
+from muse.text.segmentation import Phrases
+from muse.text.strings import all_strings, check_word
+from muse.text.surface import grouped, joined
+from muse.vectors import Vectors
+
+Translation = tuple[str, float]
+
+
+def with_entries(
+    tokens: Sequence[str], vectors: Vectors, phrases: Phrases
+) -> Iterator[tuple[Sequence[str], str | None]]:
+    """The tokens in order with None; those of a phrase or expression that `vectors` know, with its entry.
+
+    >>> import numpy as np
+    >>> french = Vectors("fr", ["un", "quelqu"], np.zeros((2, 1), np.float32))
+    >>> list(with_entries(["Quelqu'", "un", "vient"], french, Phrases(french.words)))
+    [(["Quelqu'", 'un'], 'quelqu un'), (['vient'], None)]
+    """
+    for part, phrase in phrases.split(tokens) if phrases else [(tokens, None)]:
+        if phrase is not None:
+            yield part, phrase
+            continue
+        for group in grouped(part, vectors.language):
+            entry = expression_entry(group, vectors) if len(group) > 1 else None
+            if entry is not None:
+                yield group, entry
+            else:
+                yield from (([token], None) for token in group)
+
+
+def expression_entry(tokens: Sequence[str], vectors: Vectors) -> str | None:
+    """The entry of an expression: as a vocabulary has it, or its words, with spaces; None if unknown."""
+    lowered = [token.lower() for token in tokens]
+    for form in (joined(lowered), joined(lowered, "_"), joined(lowered, "-")):
+        if form in vectors.index:
+            return form
+    forms = [[form for form in (token, token.strip("'")) if form in vectors.index] for token in lowered]
+    return " ".join(known[0] for known in forms) if all(forms) else None
+
+
+def expression_row(entry: str, vectors: Vectors, rows: Tensor) -> Tensor | None:
+    """The row (d,) of several words with spaces, from the `rows` (n, d) of all; None if one is unknown."""
+    places = [vectors.index.get(word) for word in entry.split(" ")]
+    known = [place for place in places if place is not None]
+    if len(known) < max(2, len(places)):
+        return None
+    weights = torch.tensor(known, dtype=rows.dtype, device=rows.device).add(1).sqrt()  # (w,)
+    return normalize(weights @ rows[known], dim=0)
+
+
+def translate_words(
+    space: AlignedSpace,
+    words: Sequence[str],
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    top: int = 10,
+    retrieval: Retrieval | None = None,
+    new_words: NewWords | None = None,
+) -> dict[str, list[Translation]]:
+    """Each word with its `top` best translations and their scores, best first.
+
+    A word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`). Raise BadSetting,
+    with advice, for a word in neither the space nor `new_words`; `answer_words` answers the others.
+
+    >>> import numpy as np
+    >>> from muse.normalise import Normalisation
+    >>> from muse.space import Side
+    >>> from muse.vectors import Vectors
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {"fr": Side(Vectors("fr", ["chat", "chien"], rows), rows, steps)}
+    >>> sides["en"] = Side(Vectors("en", ["cat", "dog"], rows), rows, steps)
+    >>> translate_words(AlignedSpace(sides, "en"), ["chien"], top=1, retrieval=Retrieval("nn"))
+    {'chien': [('dog', 1.0)]}
+    """
+    source, target = space.direction(source, target)
+    check_top(top)
+    words = list(dict.fromkeys(all_strings(words, "words")))
+    forms = forms_of(space, source, words, new_words)
+    for word, form in forms.items():
+        if form is None:
+            raise BadSetting(not_found(space, source, word))
+    if not words:
+        return {}
+    retrieval = retrieval or Retrieval()
+    direction, index = (source, target), space.vectors(source).index
+    known = {word: index[form] for word, form in forms.items() if form and form in index}
+    best = space.look_up_rows(list(known.values()), direction, top=top, retrieval=retrieval)
+    found = dict(zip(known, best, strict=True))
+    if others := [word for word in words if word not in known]:
+        rows = rows_of(space, source, [form for word in others if (form := forms[word])], new_words)
+        by_word = {word: rows[forms[word] or ""] for word in others}
+        found |= _look_up_unseen(space, by_word, direction, top=top, retrieval=retrieval)
+    return {word: found[word] for word in words}
+
+
+def _look_up_unseen(
+    space: AlignedSpace,
+    rows: Mapping[str, Tensor],
+    direction: tuple[str, str],
+    *,
+    top: int,
+    retrieval: Retrieval,
+) -> dict[str, list[Translation]]:
+    """The best translations of words beyond those of the space, by their rows (d,)."""
+    found = space.look_up(torch.stack(list(rows.values())), direction, top=top, retrieval=retrieval)
+    by_csls = dict(zip(rows, found, strict=True))
+    if (table := answer_unseen(space, rows, direction, retrieval)) is None:
+        return by_csls
+    return {
+        word: space.chosen_first(table, place, direction[1], by_csls[word])[:top]
+        for place, word in enumerate(rows)
+    }
+
+
+def forms_of(
+    space: AlignedSpace, language: str, words: Sequence[str], new_words: NewWords | None
+) -> dict[str, str | None]:
+    """For each word the entry of the vocabulary that it stands for, or itself if `new_words` has it."""
+    vectors = space.vectors(language)
+    forms = {word: find_form(word, vectors) for word in words}
+    for word, form in forms.items():
+        if form is None and new_words is not None and new_words.has(word):
+            forms[word] = word
+    return forms
+
+
+def rows_of(
+    space: AlignedSpace, language: str, words: Sequence[str], new_words: NewWords | None
+) -> dict[str, Tensor]:
+    """The row (d,) in the shared space of each word that the space or else `new_words` contains.
+
+    Words with spaces between are an expression (`muse.ranking.lookup`), if the space has them all.
+    """
+    vectors, tensor = space.vectors(language), space.tensor(language)
+    index, rows = vectors.index, {}
+    for word in words:
+        row = tensor[index[word]] if word in index else expression_row(word, vectors, tensor)
+        if row is not None:
+            rows[word] = row
+    new = [word for word in words if word not in rows and new_words is not None and new_words.has(word)]
+    if new and new_words is not None:
+        rows.update(zip(new, torch.from_numpy(new_words.rows(new)).to(tensor.device), strict=True))
+    return rows
+
+
+def neighbours(
+    space: AlignedSpace, language: str, word: str, *, among: Sequence[str], top: int = 10
+) -> dict[str, list[Translation]]:
+    """For each language of `among`, the `top` words of highest cosine to a word, without the word itself.
+
+    The word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`); BadSetting if
+    there is none. `entries_of_word` finds the languages that have it. A row of zeros is near to none.
+
+    >>> import numpy as np
+    >>> from muse.normalise import Normalisation
+    >>> from muse.space import Side
+    >>> from muse.vectors import Vectors
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
+    >>> neighbours(AlignedSpace(sides, "en"), "fr", "a", among=["fr", "en"], top=1)
+    {'fr': [('b', 0.0)], 'en': [('a', 1.0)]}
+    """
+    check_top(top)
+    check_word(word)
+    vectors = space.vectors(language)
+    if (form := find_form(word, vectors)) is None:
+        raise BadSetting(not_found(space, language, word))
+    row = vectors.index[form]
+    query, found = space.tensor(language)[row][None], {}  # (1, d)
+    for other in among:
+        same = other == language
+        best = nearest(query, space.tensor(other), top + same)
+        pairs = zip(best.indices[0].tolist(), best.scores[0].tolist(), strict=True)
+        words = space.vectors(other).words
+        near = [(words[j], score) for j, score in pairs if not (same and j == row)][:top]
+        found[other] = near if query.any() else []
+    return found
+
+
+def entries_of_word(space: AlignedSpace, word: str) -> dict[str, str]:
+    """The languages that have a word, with its entry in each: as it is typed or, if none has that, its form.
+
+    A word that one language spells so and another one with a capital is of the first alone.
+
+    >>> import numpy as np
+    >>> from muse.normalise import Normalisation
+    >>> from muse.space import Side
+    >>> from muse.vectors import Vectors
+    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
+    >>> sides = {"fr": Side(Vectors("fr", ["roi", "table"], rows), rows, steps)}
+    >>> sides["en"] = Side(Vectors("en", ["ROI", "table"], rows), rows, steps)
+    >>> [entries_of_word(AlignedSpace(sides, "en"), word) for word in ("roi", "Roi", "king")]
+    [{'fr': 'roi'}, {'fr': 'roi', 'en': 'ROI'}, {}]
+    """
+    check_word(word)
+    found: dict[str, str] = {}
+    for language in space.languages:
+        if (entry := space.vectors(language).index.entry(word)) is not None:
+            found[language] = entry
+    if found:
+        return found
+    forms = {language: find_form(word, space.vectors(language)) for language in space.languages}
+    return {language: form for language, form in forms.items() if form is not None}
+
+
+SUGGESTIONS = 3
+ALIKE = 0.7  # the least difflib ratio of a suggestion: 0.83 for maisno and maison, 0.75 for chta and chat
+LENGTH_APART = 2  # letters by which a suggestion may be longer or shorter
+CANDIDATES = 20_000  # the most frequent words that difflib compares one by one: about 0.2 s
+
+
+def spellings(word: str, vectors: Vectors) -> list[str]:
+    """Words of `vectors` that may be the intended spelling of `word`, the likeliest first.
+
+    >>> import numpy as np
+    >>> spellings("Maisno", Vectors("fr", ["maison", "raison", "eau"], np.zeros((3, 1), "f")))
+    ['maison']
+    """
+    folded = casefolded(word)
+    entries = map(vectors.index.entry, (word.lower(), word.capitalize(), word.upper()))
+    forms = [entry for entry in entries if entry is not None]
+    near = _candidates(folded, vectors)
+    close = difflib.get_close_matches(folded, near, n=SUGGESTIONS, cutoff=ALIKE)
+    return list(dict.fromkeys([*forms, *(near[spelling] for spelling in close)]))[:SUGGESTIONS]
+
+
+def languages_with(space: AlignedSpace, word: str, *, besides: str, before: int | None = None) -> list[str]:
+    """The languages of a space, besides one, that have the word, `before` a rank if that is given.
+
+    Rows in no order have no rank.
+    """
+    found = []
+    for language in space.languages:
+        vectors = space.vectors(language)
+        if before is not None and not vectors.frequency_ordered:
+            continue
+        form = None if language == besides else find_form(word, vectors)
+        if form is not None and (before is None or vectors.index[form] < before):
+            found.append(language)
+    return found
+
+
+def not_found(space: AlignedSpace, language: str, word: str, options: str = "--src and --tgt") -> str:
+    """The message for a word that a language of a space does not have, with advice: `options` to check."""
+    vectors = space.vectors(language)
+    others = languages_with(space, word, besides=language)
+    close = () if others else spellings(word, vectors)
+    return f"{word!r} is {reason_unknown(vectors, others, close, options)}"
+
+
+def reason_unknown(
+    vectors: Vectors, others: Sequence[str], close: Sequence[str], options: str = "--src and --tgt"
+) -> str:
+    """Why a word has no answer, with advice: languages that have it, or else similar spellings.
+
+    >>> import numpy as np
+    >>> reason_unknown(Vectors("fr", ["maison"], np.zeros((1, 1), np.float32)), (), ["maison"])
+    'not among the 1 words of fr; did you mean maison?'
+    """
+    if others:
+        advice = f"it is a {vectors.noun[:-1]} of {' and '.join(others)}; check {options}"
+    elif close:
+        advice = f"did you mean {', '.join(close)}?"
+    else:
+        advice = f"check its {'spelling' if vectors.frequency_ordered else 'id'} and its language"
+    return f"not among the {len(vectors)} {vectors.noun} of {vectors.language}; {advice}"
+
+
+def _candidates(word: str, vectors: Vectors) -> dict[str, str]:
+    # The entries of the vocabulary by their composed forms: apart, an accent would count as a letter.
+    # difflib takes 10 us a word: compare only words of similar length with the same first or last letter.
+    first, last = word[:1], word[-1:]
+    near = range(len(word) - LENGTH_APART, len(word) + LENGTH_APART + 1)
+    found = dict[str, str]()
+    for candidate in vectors.words:
+        spelling = unicodedata.normalize("NFC", candidate)
+        if len(spelling) in near and (spelling[:1] == first or spelling[-1:] == last):
+            found.setdefault(spelling, candidate)
+            if len(found) == CANDIDATES:
+                break
+    return found

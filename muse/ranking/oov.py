@@ -1,0 +1,284 @@
+"""Unseen words: words and expressions beyond those of a space, answered by the evidence of its answers.
+
+What that needs is kept beside the answers of a direction: the trees, how the n-grams of the source become
+coordinates of spelling, those of the targets, and the scores of each target's best sources. The rank of an
+unseen word is taken to follow those of all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from muse.files.kept import Origin, keep_arrays, read_arrays
+from muse.files.space_folder import answer_model_name, folder_name
+from muse.ranking.candidates import (
+    BACK,
+    HUBNESS_K,
+    NEAREST,
+    SPELLED,
+    Candidates,
+    NeighbourLists,
+    best_by_csls,
+)
+from muse.ranking.cca_projection import CcaProjection
+from muse.ranking.external_scores import ExternalScores
+from muse.ranking.features import BilingualViews, features_of
+from muse.ranking.model import AnswerModel, best_answers
+from muse.ranking.spelling import Correspondences, Grams, Spellings, dots, letters, plain, same_strings, unit
+from muse.search.exact import nearest
+from muse.search.retrieval import Retrieval
+from muse.space import AlignedSpace
+from muse.space.answer_table import AnswerTable
+from muse.space.hubness import HIGHEST
+from muse.vectors import Matrix
+
+# At most in a file: coordinates, scores and n-grams take about 1 kB for each word of either language.
+BYTES, BYTES_OF_WORD = 1 << 24, 4_000
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class SpelledAlike:
+    """How n-grams of the source, `names` (g,) of `weights` (g,), become coordinates: by `map_` (g, k).
+
+    They are comparable with those of the targets, (m, k), once `offset` (k,) is subtracted.
+    """
+
+    names: Sequence[str]
+    weights: Floats
+    map_: Matrix
+    offset: Floats
+    targets: Matrix
+    ends: bool
+
+    @classmethod
+    def of(cls, grams: Grams, learned: Correspondences) -> SpelledAlike:
+        """The coordinates of learned correspondences."""
+        map_ = np.asarray(grams.basis @ learned.maps[0], np.float32)
+        offset = np.asarray(learned.means[0] @ learned.maps[0], np.float32)
+        return cls(grams.names, grams.weights, map_, offset, learned.target, grams.ends)
+
+    def coordinates(self, words: Sequence[str]) -> Matrix:
+        """The coordinates (q, k) of words of the source; zeros where nothing corresponds."""
+        found = Grams(self.names, self.weights, self.map_, self.ends).components(words)
+        return unit((found - self.offset).astype(np.float64)) if self.map_.any() else np.zeros_like(found)
+
+    def correspondences(self, words: Sequence[str]) -> Correspondences:
+        """The correspondences of these words and all targets."""
+        none = np.zeros((0, 0)), np.zeros((0, 0))
+        rows = np.asarray(self.coordinates(words), np.float32)
+        return Correspondences(rows, self.targets, np.zeros(0), none, (np.zeros(0), np.zeros(0)))
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """The coordinates as named arrays of half precision, for an .npz."""
+        half: dict[str, NDArray[Any]] = {
+            "map": self.map_.astype(np.float16),
+            "targets": self.targets.astype(np.float16),
+        }
+        names = np.frombuffer("\n".join(self.names).encode(), np.uint8)
+        single: dict[str, NDArray[Any]] = {"weights": self.weights, "offset": self.offset, "names": names}
+        return {f"{prefix}.{name}": rows for name, rows in (half | single).items()}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, *, ends: bool) -> SpelledAlike:
+        """The coordinates from named arrays."""
+        part = {name: arrays[f"{prefix}.{name}"] for name in ("map", "targets", "weights", "offset", "names")}
+        names = part["names"].tobytes().decode().split("\n") if len(part["weights"]) else []
+        map_, targets = (part[name].astype(np.float32) for name in ("map", "targets"))
+        return cls(names, part["weights"], map_, part["offset"], targets, ends)
+
+
+@dataclass(frozen=True, eq=False)
+class OovRanker:
+    """How words beyond the `count` words of the source are answered with m targets.
+
+    `csls_back` (m, k) are the scores of the best sources of each target, best first, `hubness_back` (m,) and
+    `named` (m, 2) as in `NeighbourLists`; `whole` and `ends` the spelling of words and of their endings.
+    `mapped_hubness` (m,) is that of the targets in the space, whose rows `maps` refine, if any do.
+    """
+
+    model: AnswerModel
+    count: int
+    csls_back: Floats
+    hubness_back: Floats
+    named: Numbers
+    whole: SpelledAlike
+    ends: SpelledAlike
+    mapped_hubness: Floats
+    maps: CcaProjection | None = None
+
+    @classmethod
+    def of(
+        cls,
+        model: AnswerModel,
+        views: BilingualViews,
+        mapped_hubness: Floats,
+        maps: CcaProjection | None = None,
+    ) -> OovRanker:
+        """What the model and the views of all words, by rows that `maps` refined, give for others."""
+        if views.written.known is None:
+            raise ValueError("the n-grams of unseen words are those of others")
+        words, endings = views.written.known[0]
+        spelled = SpelledAlike.of(words, views.whole), SpelledAlike.of(endings, views.ends)
+        lists = views.lists
+        of_targets = lists.csls_back, lists.hubness_back, lists.named
+        return cls(model, len(views.source), *of_targets, *spelled, mapped_hubness, maps)
+
+    def refined(self, targets: Matrix) -> Matrix:
+        """The rows (m, d) of the targets in the space as they are compared: (m, k)."""
+        return targets if self.maps is None else self.maps.target(targets)
+
+    def answer(
+        self, words: Sequence[str], rows: Matrix, targets: tuple[Sequence[str], Matrix, Matrix]
+    ) -> AnswerTable:
+        """The answers to words with unit rows (q, d), among target words, their rows and `refined` rows."""
+        target, mapped, target_rows = targets
+        compared = rows if self.maps is None else self.maps.source(rows)
+        bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
+        lengths = letters(bare[0]), letters(bare[1])
+        no_rows = np.zeros((len(words), 0), np.float32), np.zeros((len(target), 0), np.float32)
+        same = same_strings(words, target), np.full(len(target), -1)
+        written = Spellings((words, target), bare, no_rows, no_rows, lengths, same)
+        whole, ends = (side.correspondences([*bare[0]]) for side in (self.whole, self.ends))
+        lists, back = self._lists(compared, target_rows)
+        ranks = np.full(len(words), self.count)
+        # Nobody scored these words; the model may have learned from words that somebody did.
+        outside = ExternalScores.none((len(words), len(target)))
+        views = BilingualViews(
+            compared, target_rows, lists, written, whole, ends, ranks=ranks, outside=outside
+        )
+        candidates = self._candidates(views, back)
+        evidence = features_of(views, candidates)
+        log_odds = self.model.log_odds(evidence)
+        probability = self.model.probability(evidence, log_odds)
+        return best_answers(candidates, log_odds, probability, self._csls(rows, mapped))
+
+    def _csls(self, rows: Matrix, targets: Matrix) -> Callable[[Numbers, Numbers], Floats]:
+        """The function that gives the CSLS of words with rows (q, d) and targets (m, d) of the space."""
+        near = nearest(torch.from_numpy(rows), torch.from_numpy(targets), min(HUBNESS_K, len(targets)))
+        own = near.scores.mean(dim=1).numpy()
+
+        def csls(words: Numbers, columns: Numbers) -> Floats:
+            cosine = dots(rows, targets, words, columns)
+            return np.asarray(2 * cosine - own[words] - self.mapped_hubness[columns], np.float32)
+
+        return csls
+
+    def _lists(self, rows: Matrix, targets: Matrix) -> tuple[NeighbourLists, tuple[Numbers, Numbers]]:
+        """The neighbours of the words (q, d), and the pairs of those that a target would have as its best."""
+        found = nearest(torch.from_numpy(rows), torch.from_numpy(targets), min(NEAREST, len(targets)))
+        cosines, names = found.scores.numpy(), found.indices.numpy()
+        own = cosines[:, :HUBNESS_K].mean(axis=1)
+        columns, csls = best_by_csls(cosines, names, own, self.hubness_back)
+        least = self.csls_back[:, min(BACK, self.csls_back.shape[1]) - 1]
+        best = np.nonzero(csls >= least[columns])
+        none, no_names = np.zeros((len(targets), 0), np.int64), np.zeros((len(rows), 2), np.int64)
+        lists = NeighbourLists(
+            columns, csls, none, self.csls_back, own, self.hubness_back, self.named, no_names
+        )
+        return lists, (best[0], columns[best])
+
+    def _candidates(self, views: BilingualViews, back: tuple[Numbers, Numbers]) -> Candidates:
+        every, columns = np.arange(len(views.source)), views.lists.columns
+        forward = np.repeat(every, columns.shape[1]), columns.ravel()
+        written = np.flatnonzero(views.whole.source.any(axis=1))
+        spelled = nearest(
+            torch.from_numpy(views.whole.source[written]), torch.from_numpy(views.whole.target),
+            min(SPELLED, len(views.target)),
+        ).indices.numpy()  # fmt: skip
+        alike = np.repeat(written, spelled.shape[1]), spelled.ravel()
+        own = np.flatnonzero(views.written.same[0] >= 0)
+        return Candidates.of(
+            every, [forward, back, alike, (own, views.written.same[0][own])], len(views.target)
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it as named arrays, for an .npz."""
+        own = {"count": np.array([self.count]), "csls": self.csls_back, "hubness": self.hubness_back}
+        own |= {"mapped hubness": self.mapped_hubness} | ({} if self.maps is None else self.maps.arrays())
+        spelled = self.whole.arrays("whole") | self.ends.arrays("ends")
+        return own | {"named": self.named.astype(np.int32)} | spelled | self.model.arrays()
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> OovRanker:
+        """All of it from named arrays."""
+        named = arrays["named"].astype(np.int64)
+        whole, ends = (
+            SpelledAlike.of_arrays(arrays, name, ends=name == "ends") for name in ("whole", "ends")
+        )
+        count = int(arrays["count"][0])
+        scores = arrays["csls"], arrays["hubness"], named
+        maps = arrays["mapped hubness"], CcaProjection.of_arrays(arrays)
+        return cls(AnswerModel.of_arrays(arrays), count, *scores, whole, ends, *maps)
+
+
+def keep_unseen(home: Path, languages: tuple[str, str], unseen: OovRanker, origin: Origin) -> None:
+    """Keep it beside the answers of the space."""
+    keep_arrays(_path(home, languages, origin), unseen.arrays(), origin)
+
+
+def find_unseen(space: AlignedSpace, direction: tuple[str, str]) -> OovRanker | None:
+    """How words beyond those of the space are answered; None where its answers are those of CSLS."""
+    key = "unseen answers", *direction
+    if key not in space.memo:
+        space.memo[key] = _read(space, direction)
+    found: OovRanker | None = space.memo[key]
+    return found
+
+
+def _read(space: AlignedSpace, direction: tuple[str, str]) -> OovRanker | None:
+    counts = len(space.vectors(direction[0])), len(space.vectors(direction[1]))
+    if (home := space.home) is None:
+        return None
+    most, origin = BYTES + sum(counts) * BYTES_OF_WORD, space.origin(*direction)
+    return read_arrays(_path(home, direction, origin), most, origin, possible_for(counts))
+
+
+def possible_for(counts: tuple[int, int]) -> Callable[[Mapping[str, NDArray[Any]]], OovRanker]:
+    """The function that makes it of kept arrays; it raises ValueError for those of another space."""
+
+    def made(arrays: Mapping[str, NDArray[Any]]) -> OovRanker:
+        found = OovRanker.of_arrays(arrays)
+        sizes = (len(found.csls_back), len(found.mapped_hubness), len(found.whole.targets))
+        if found.count != counts[0] or {*sizes} != {counts[1]}:
+            raise ValueError("no answers of this space")
+        numbers = (one for name, one in arrays.items() if one.dtype.kind == "f" and name != "csls")
+        if np.isnan(found.csls_back).any() or not all(np.isfinite(one).all() for one in numbers):
+            raise ValueError("expected finite numbers")
+        shares = found.model.mix, *found.model.curve.values
+        cosines = np.concatenate([found.hubness_back, found.mapped_hubness])
+        if not all(0 <= share <= 1 for share in shares) or not (np.abs(cosines) <= HIGHEST).all():
+            raise ValueError("expected probabilities and mean cosines")
+        return found
+
+    return made
+
+
+def answer_unseen(
+    space: AlignedSpace, words: Mapping[str, torch.Tensor], direction: tuple[str, str], retrieval: Retrieval
+) -> AnswerTable | None:
+    """The answers, by all the evidence, to words with rows (d,) in the space; None where CSLS ranks."""
+    if not words or space.answers(*direction, retrieval) is None:
+        return None
+    if (unseen := find_unseen(space, direction)) is None:
+        return None
+    target = space.vectors(direction[1])
+    rows = torch.stack(list(words.values())).cpu().numpy()
+    mapped = np.asarray(target.matrix)
+    key = "refined targets", *direction
+    if key not in space.memo:  # once, since there are many
+        space.memo[key] = unseen.refined(mapped)
+    return unseen.answer(list(words), rows, (target.words, mapped, space.memo[key]))
+
+
+def _path(home: Path, languages: tuple[str, str], origin: Origin) -> Path:
+    return home / folder_name(languages[0]) / answer_model_name(languages[1], origin.digits)

@@ -1,0 +1,485 @@
+"""Choice: the answers to every word, ranked by all the evidence, each with its probability.
+
+BoostedTrees learn from pairs of words which of a word's candidates translate it. The mapping was learned from
+the same pairs, so CSLS is better on them than on other words; and spelling is better on the pairs that the
+correspondences were learned from. The evidence of each fold of the pairs therefore comes from maps and
+correspondences learned without it.
+
+The evidence is comparable between languages, so trees learned on other languages (`pretrained`) choose where
+there are no pairs. With pairs, the log odds of both are mixed; the weight is the one that translates held-out
+words best.
+
+The most frequent words are answered first by the pretrained trees. Those that are each other's answer
+refine the vectors (`muse.ranking.cca_projection`), by which all words are then answered.
+
+Where held-out words are answered worse than by CSLS, CSLS is kept. Where they show neither a gain nor a loss,
+for they are few, and without pairs, it is kept if spelling says nothing of translations, or if far fewer
+words than by CSLS are each other's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from muse.ranking.candidates import Candidates, NeighbourLists
+from muse.ranking.cca_projection import LEAST as LEAST_ANSWERED
+from muse.ranking.cca_projection import AnsweredPairs, CcaProjection, refine
+from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_odds
+from muse.ranking.features import (
+    ALIKE,
+    NAMES,
+    BilingualViews,
+    KnownPairs,
+    SpellingHalves,
+    candidates_of,
+    evidence_of,
+    features_of,
+    known_spellings,
+    places_of,
+    spelling_informs,
+)
+from muse.ranking.model import (
+    AnswerModel,
+    ChoiceReport,
+    ProbabilityCurve,
+    best_answers,
+    csls_answers,
+    decisive,
+    mutual_share,
+    mutual_shift,
+    pretrained_odds,
+    shifted,
+)
+from muse.ranking.oov import OovRanker
+from muse.ranking.spelling import Spellings
+from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
+from muse.space.answer_table import AnswerTable
+from muse.vectors import Matrix
+
+FIRST = 10_000  # the most frequent words of either language, whose answers refine the vectors
+# Words with pairs: on held-out words of four spaces, a mapping learned from so many gained nothing.
+MANY = 2_000
+FOLDS = 5  # of pairs that the mapping was not learned from
+LEAST = 50  # labelled words to learn trees from
+# Of the trees learned here. Some hundred words cannot tell that one kind of trees is of no use.
+MIXES = (0.25, 0.5, 0.75)
+MUTUAL_LEFT = 0.9  # the least share that must be left of the mutual answers by CSLS
+ONE_EACH = 1.1  # translations of a word of the pairs: with fewer, a list is one of single translations
+MOST_SAME = 0.8  # of the pairs: if more are of the same string, they say nothing of other spellings
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenAnswers:
+    """The answers from one language to another and how they were chosen; `unseen` answers further words.
+
+    It is None where the answers are those of CSLS. `without_pairs` (n,) are the first answers by the trees
+    from elsewhere, where a list of one translation each cannot tell how probable answers are. `informed` is
+    whether outside scores said anything.
+    """
+
+    answers: AnswerTable
+    report: ChoiceReport
+    unseen: OovRanker | None = None
+    without_pairs: Numbers | None = None
+    informed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Labelled:
+    """Words with known translations: candidates' evidence (c, f), labels (c,), weights (c,), words (c,).
+
+    `csls` (c,) is by the mapping, and so not by refined rows. With `one_each` no more than one translation
+    of a word is known, however many are right.
+    """
+
+    evidence: NDArray[np.float32]
+    csls: NDArray[np.float32]
+    right: NDArray[np.bool_]
+    weights: Floats
+    word: Numbers
+    one_each: bool = False
+
+    def only(self, kept: NDArray[np.bool_]) -> _Labelled:
+        values = self.evidence[kept], self.csls[kept]
+        return _Labelled(*values, self.right[kept], self.weights[kept], self.word[kept], self.one_each)
+
+    def best(self, values: Floats) -> Numbers:
+        """The place (w,) of the candidate of the highest of the `values` (c,), for each word."""
+        order = np.lexsort((-values, self.word))
+        return np.asarray(order[np.unique(self.word[order], return_index=True)[1]])
+
+
+@dataclass(frozen=True, eq=False)
+class _Grower:
+    """The random numbers and the settings that trees are grown with."""
+
+    rng: np.random.Generator
+    config: TreesConfig
+
+    def trees(self, of: _Labelled) -> BoostedTrees:
+        return fit_trees(of.evidence, of.right, of.weights, rng=self.rng, config=self.config)
+
+
+def learn_answers(
+    words: tuple[Sequence[str], Sequence[str]],
+    rows: tuple[Matrix, Matrix],
+    given: KnownPairs | None = None,
+    *,
+    rng: np.random.Generator,
+    pretrained: BoostedTrees | None = None,
+    both: bool = True,
+    config: TreesConfig | None = None,
+) -> tuple[ChosenAnswers, ...]:
+    """The answers from source to target, and with `both` those from target to source.
+
+    `words` and their unit `rows` (n, k) and (m, k) in the shared space are most frequent first. Outside
+    scores that say nothing in either direction are left out.
+    """
+    given, untouched = given or KnownPairs.none(), deepcopy(rng)
+    start = RefinedViews.of(words, rows, given, rng=rng, pretrained=pretrained)
+    starts = (start, start.reversed()) if both else (start,)
+    sides = [*zip(starts, _labelled(starts, given, rng), strict=True)]
+    # Each direction draws for itself, so that both can be learned at once.
+    growers = [_Grower(own, config or TreesConfig()) for own in rng.spawn(len(sides))]
+    with ThreadPoolExecutor(min(len(sides), torch.get_num_threads())) as pool:
+        learning = [
+            pool.submit(_learn, *side, pretrained, grow) for side, grow in zip(sides, growers, strict=True)
+        ]
+        found = tuple(one.result() for one in learning)
+    if given.outside is not None and not any(one.informed for one in found):
+        given = replace(given, outside=None)
+        return learn_answers(
+            words, rows, given, rng=untouched, pretrained=pretrained, both=both, config=config
+        )
+    return _more_mutual(found, start.mapped.lists, outside=given.outside is not None) if both else found
+
+
+@dataclass(frozen=True, eq=False)
+class RefinedViews:
+    """What answers are learned from: the views by the `mapped` rows, and by those `refined`, if any are.
+
+    `halves` are how words correspond in spelling, `answered` the pairs that refined the rows, by `maps`.
+    """
+
+    mapped: BilingualViews
+    refined: BilingualViews
+    halves: SpellingHalves
+    answered: AnsweredPairs | None = None
+    maps: CcaProjection | None = None
+
+    @classmethod
+    def of(
+        cls,
+        words: tuple[Sequence[str], Sequence[str]],
+        rows: tuple[Matrix, Matrix],
+        given: KnownPairs,
+        *,
+        rng: np.random.Generator,
+        pretrained: BoostedTrees | None,
+    ) -> RefinedViews:
+        """The views of two languages, whose rows are refined where pretrained trees give answers.
+
+        They are not where the mapping was learned from many pairs.
+        """
+        written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
+        known = known_spellings(lists, given)
+        views = BilingualViews(
+            *rows, lists, written, *written.correspondences(*known), outside=given.outside
+        ).with_spelled()
+        start = cls(views, views, SpellingHalves.of(views, given))
+        enough = len(given.held_out) > 0 and len(np.unique(given.pairs[:, 0])) > MANY
+        answered = None if pretrained is None or enough else _answered_first(start, pretrained)
+        if answered is None or len(answered) < LEAST_ANSWERED:
+            return start
+        refined, maps = _refined(views, answered, given)
+        return replace(start, refined=refined, answered=answered, maps=maps)
+
+    def reversed(self) -> RefinedViews:
+        """The views from target to source."""
+        sides = self.mapped.reversed(), self.refined.reversed(), self.halves.reversed()
+        maps = None if self.maps is None else self.maps.reversed()
+        answered = None if self.answered is None else self.answered.reversed()
+        return RefinedViews(*sides, answered, maps)
+
+
+def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> AnsweredPairs | None:
+    """The most frequent words that are each other's answer; None where spelling says nothing."""
+    with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
+        found = [*pool.map(lambda one: _first_answers(one, pretrained), (start, start.reversed()))]
+    there, back = found
+    return None if there is None or back is None else AnsweredPairs.of(there, back)
+
+
+def _first_answers(start: RefinedViews, pretrained: BoostedTrees) -> AnswerTable | None:
+    """The answers of one direction to the FIRST most frequent words, by the vectors as they are mapped."""
+    views = start.mapped
+    some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST, len(views.source))))
+    if views.outside is not None:
+        _fill_outside(views.outside, some, evidence, pretrained)
+    elif not spelling_informs(views, start.halves, some, evidence):
+        return None
+    model = AnswerModel.of_pretrained(pretrained, outside=views.outside is not None)
+    log_odds = model.log_odds(evidence)
+    return best_answers(some, log_odds, model.probability(evidence, log_odds), views.csls)
+
+
+def _refined(
+    views: BilingualViews,
+    answered: AnsweredPairs,
+    given: KnownPairs,
+    without: NDArray[np.bool_] | None = None,
+) -> tuple[BilingualViews, CcaProjection]:
+    """The views by rows refined by answered pairs, and by the given ones that are not `without` (g,)."""
+    known = answered.with_given(given.pairs, given.weights, without)
+    source, target, maps = refine((views.source, views.target), *known)
+    # Those near a word by the mapping that knows its pair would be a hint where this is left out.
+    again = views.lists.again if without is None else NeighbourLists.of
+    return replace(views, source=source, target=target, lists=again(source, target)), maps
+
+
+def _more_mutual(
+    found: tuple[ChosenAnswers, ...], lists: NeighbourLists, *, outside: bool
+) -> tuple[ChosenAnswers, ...]:
+    """The directions, or those by CSLS if far fewer words than by it are each other's answer.
+
+    It replaces a test where held-out words do not decide and there are no outside scores: each direction is
+    chosen without the other. How many are mutual also tells, where pairs do not, how probable answers are.
+    """
+    there, back = (one.answers.first() for one in found)
+    there_without, back_without = (one.without_pairs for one in found)
+    mutual, by_csls = mutual_share(there, back), mutual_share(lists.columns[:, 0], lists.rows[:, 0])
+    shown = [replace(one, report=replace(one.report, mutual=mutual, mutual_csls=by_csls)) for one in found]
+    tested = outside or any(one.report.labelled and not one.report.undecided for one in shown)
+    if not tested and mutual < MUTUAL_LEFT * by_csls:
+        sides = zip(shown, (lists, lists.reversed()), strict=True)
+        return tuple(ChosenAnswers(csls_answers(of), replace(one.report, by="csls")) for one, of in sides)
+    if not any(one.report.labelled for one in shown):
+        by = mutual_shift(there, back)
+    elif there_without is not None and back_without is not None:
+        by = mutual_shift(there_without, back_without)
+    else:
+        return tuple(shown)
+    return tuple(_calibrated(one, by) for one in shown)
+
+
+def _calibrated(found: ChosenAnswers, by: float) -> ChosenAnswers:
+    """The answers with so much added to the log odds of their probabilities, and of those of unseen words."""
+    answers = replace(found.answers, probability=shifted(found.answers.probability, by))
+    if found.unseen is None:
+        return replace(found, answers=answers)
+    model = replace(found.unseen.model, curve=found.unseen.model.curve.shifted(by))
+    return replace(found, answers=answers, unseen=replace(found.unseen, model=model))
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Views by rows, `mapped` and `refined`, that were learned without the pairs `without` (p,)."""
+
+    mapped: BilingualViews
+    refined: BilingualViews
+    without: NDArray[np.bool_]
+
+    def reversed(self) -> _Fold:
+        return _Fold(self.mapped.reversed(), self.refined.reversed(), self.without)
+
+    def labelled(self, given: KnownPairs) -> _Labelled:
+        """The words of the pairs left out, with evidence that does not know them."""
+        known = known_spellings(self.refined.lists, given, self.without)
+        whole, ends = self.refined.written.correspondences(*known)
+        view = replace(self.refined, whole=whole, ends=ends, spelled=None)
+        own = given.pairs[self.without]
+        candidates = candidates_of(view, np.unique(own[:, 0]))
+        weight = dict(zip(own[:, 0].tolist(), given.weights[self.without].tolist(), strict=True))
+        rows = candidates.rows
+        return _Labelled(
+            features_of(view, candidates), self.mapped.csls(rows, candidates.columns),
+            candidates.are(given.pairs, len(view.target)),
+            np.array([weight[row] for row in rows.tolist()]), rows,
+        )  # fmt: skip
+
+
+def _labelled(
+    starts: Sequence[RefinedViews], given: KnownPairs, rng: np.random.Generator
+) -> list[_Labelled | None]:
+    """The words of the pairs, in each direction, each with evidence learned without its own pairs.
+
+    None for too few pairs, or those of the same string.
+    """
+    there = starts[0].mapped
+    if (
+        not _is_enough(given)
+        or (there.written.same[0][given.pairs[:, 0]] == given.pairs[:, 1]).mean() > MOST_SAME
+    ):
+        return [None for _ in starts]
+    parts: list[list[_Labelled]] = [[] for _ in starts]
+    for fold in _folds(starts[0], given, rng):  # one after the other: rows of all words are large
+        ways = zip(parts, (fold, fold.reversed()), (given, given.reversed()), strict=False)
+        for found, own, pairs in ways:
+            found.append(own.labelled(pairs))
+    ways_given = zip(parts, (given, given.reversed()), strict=False)
+    return [_joined(found, pairs) if _is_enough(pairs) else None for found, pairs in ways_given]
+
+
+def _is_enough(given: KnownPairs) -> bool:
+    return len(np.unique(given.pairs[:, 0])) >= LEAST
+
+
+def _joined(parts: Sequence[_Labelled], given: KnownPairs) -> _Labelled:
+    columns = zip(*((one.evidence, one.csls, one.right, one.weights, one.word) for one in parts), strict=True)
+    one_each = len(given.pairs) < ONE_EACH * len(np.unique(given.pairs[:, 0]))
+    evidence, csls, right, weights, word = map(np.concatenate, columns)
+    return _Labelled(evidence, csls, right, weights, word, one_each)
+
+
+def _folds(start: RefinedViews, given: KnownPairs, rng: np.random.Generator) -> Iterator[_Fold]:
+    """Views by rows learned without some pairs; a source word is without its pair in one at most."""
+    for mapped, without in _mapped_folds(start.mapped, given, rng):
+        if start.answered is not None:
+            refined, _ = _refined(mapped, start.answered, given, without)
+            yield _Fold(mapped, refined, without)
+        elif given.held_out:
+            lists = NeighbourLists.of(mapped.source, mapped.target)
+            own = replace(mapped, lists=lists)
+            yield _Fold(own, own, without)
+        else:
+            yield _Fold(mapped, mapped, without)
+
+
+def _mapped_folds(
+    views: BilingualViews, given: KnownPairs, rng: np.random.Generator
+) -> Iterator[tuple[BilingualViews, NDArray[np.bool_]]]:
+    """Views by maps learned without some pairs, with the lists of all pairs, and which pairs (p,)."""
+    for one in given.held_out:
+        yield replace(views, source=one.source, target=one.target), one.without
+    if not given.held_out:
+        sources, place = np.unique(given.pairs[:, 0], return_inverse=True)
+        fold = (rng.permutation(len(sources)) % FOLDS)[place]
+        for number in range(FOLDS):
+            yield views, fold == number
+
+
+def _learn(
+    start: RefinedViews, labelled: _Labelled | None, pretrained: BoostedTrees | None, grow: _Grower
+) -> ChosenAnswers:
+    """The answers of one direction."""
+    views, outside, informed = start.refined, start.refined.outside, False
+    every, evidence = evidence_of(views, start.halves, np.arange(len(views.source)))
+    if outside is not None:
+        odds = _fill_outside(outside, every, evidence, pretrained)
+        informed = odds.informs
+        if labelled is not None:
+            said, alike = labelled.evidence[:, -1], _alike(labelled.evidence)
+            labelled.evidence[:, -1] = odds(said, alike, labelled.word)
+    model, report = _model(labelled, pretrained, grow)
+    if labelled is None and pretrained is not None and outside is not None:
+        model = AnswerModel.of_pretrained(pretrained, outside=True)
+    report = replace(report, spelling_informs=spelling_informs(views, start.halves, every, evidence))
+    untested = report.undecided or labelled is None
+    if untested and not report.spelling_informs and outside is None:
+        model = None  # the pretrained trees learned from languages with related spellings
+    if model is None:
+        report = replace(report, by="csls", mix=0.0)
+        return ChosenAnswers(csls_answers(start.mapped.lists), report, informed=informed)
+    report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, grow.rng))
+    without = None
+    if report.one_each and pretrained is not None:
+        plain = AnswerModel.of_pretrained(pretrained)
+        other = plain.log_odds(evidence)
+        log_odds = model.log_odds(evidence, other)
+        curve, without = _without_pairs(every, log_odds, other, plain.probability(evidence, other))
+        model = replace(model, curve=curve)
+    else:
+        log_odds = model.log_odds(evidence)
+    probability = model.probability(evidence, log_odds)
+    answers = best_answers(every, log_odds, probability, start.mapped.csls)
+    unseen = OovRanker.of(model, views, start.mapped.lists.hubness_back, start.maps)
+    return ChosenAnswers(answers, report, unseen, without, informed)
+
+
+def _without_pairs(
+    every: Candidates, log_odds: Floats, other: Floats, probability: NDArray[np.float32]
+) -> tuple[ProbabilityCurve, Numbers]:
+    """The curve for candidates with these log odds (c,), and the answers without pairs (n,).
+
+    By the pretrained trees they have `other` log odds (c,) and this `probability` (c,). Of the words held
+    out one translation was known, and all others counted as wrong, however many are right. The probabilities
+    of the answers to the most frequent words are therefore distributed as those by the pretrained trees.
+    """
+    best, shares = (every.most(one)[:FIRST] for one in (log_odds, probability))
+    known = np.isfinite(best)
+    answers = np.full(len(every.words), -1)
+    firsts = every.firsts(other)
+    answers[every.places[firsts]] = every.columns[firsts]
+    return ProbabilityCurve.distributed_as(best[known], shares[known]), answers
+
+
+def _fill_outside(
+    outside: ExternalScores, every: Candidates, evidence: NDArray[np.float32], pretrained: BoostedTrees | None
+) -> OutsideOdds:
+    """What the scores add to log odds, by the answers of all other evidence, which it is put into, (c, f)."""
+    other = evidence[:, : len(NAMES)]
+    model = AnswerModel.csls() if pretrained is None else AnswerModel.of_pretrained(pretrained)
+    log_odds = model.log_odds(other)
+    alike = _alike(evidence)
+    odds = measured_odds(outside, every, alike, log_odds, model.probability(other, log_odds))
+    evidence[:, -1] = odds(evidence[:, -1], alike, every.places)
+    return odds
+
+
+def _alike(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How alike words and their candidates are spelled (c, k), by the evidence (c, f)."""
+    return evidence[:, places_of(*ALIKE)]
+
+
+def _model(
+    labelled: _Labelled | None, pretrained: BoostedTrees | None, grow: _Grower
+) -> tuple[AnswerModel | None, ChoiceReport]:
+    """The model of highest accuracy on held-out words, and a report; no model where CSLS is better."""
+    if labelled is None:
+        known = None if pretrained is None else AnswerModel.of_pretrained(pretrained)
+        return known, ChoiceReport("csls" if known is None else "all evidence", 0, 0.0)
+    words = np.unique(labelled.word)
+    fold = (grow.rng.permutation(len(words)) % FOLDS)[np.searchsorted(words, labelled.word)]
+    here = np.zeros(len(labelled.word))
+    for number in range(FOLDS):
+        rest = labelled.only(fold != number)
+        here[fold == number] = grow.trees(rest).log_odds(labelled.evidence[fold == number])
+    other = here if pretrained is None else pretrained_odds(pretrained, labelled.evidence)
+    mixes = MIXES if pretrained is not None else (1.0,)
+    mix = max(mixes, key=lambda one: _gain(labelled, one * here + (1 - one) * other))
+    values = mix * here + (1 - mix) * other
+    best = labelled.best(values)
+    right, by_csls = labelled.right[best], labelled.right[labelled.best(labelled.csls.astype(np.float64))]
+    shares = float(by_csls.mean()), float(right.mean())
+    gains = right.astype(float) - by_csls
+    error = float(gains.std()) / np.sqrt(len(gains))
+    undecided = pretrained is not None and abs(gains.mean()) <= error
+    report = ChoiceReport("all evidence", len(words), mix, len(words), *shares, undecided=undecided)
+    if gains.mean() <= error and not undecided:
+        return None, replace(report, by="csls")
+    curve = ProbabilityCurve.fitted(values[best], right)
+    report = replace(report, one_each=labelled.one_each and pretrained is not None)
+    return AnswerModel(grow.trees(labelled), pretrained, mix, curve), report
+
+
+def _gain(labelled: _Labelled, values: Floats) -> float:
+    """The mean log probability of the right candidates among all of their word, as a softmax of log odds.
+
+    It is smoother than the share of words answered correctly, which needs more words to differ.
+    """
+    order = np.argsort(labelled.word, kind="stable")
+    word, right, values = labelled.word[order], labelled.right[order], np.exp(np.clip(values[order], -20, 20))
+    starts = np.unique(word, return_index=True)[1]
+    total, good = (np.add.reduceat(one, starts) for one in (values, values * right))
+    known = good > 0
+    return float(np.log(good[known] / total[known]).mean()) if known.any() else 0.0

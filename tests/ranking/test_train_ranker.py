@@ -1,0 +1,273 @@
+"""The choice by all evidence gains where spelling or pairs inform, and loses nothing pretrained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from muse.errors import BadFile
+from muse.ranking.candidates import Candidates, NeighbourLists
+from muse.ranking.features import NAMES, HeldOutRows, KnownPairs
+from muse.ranking.model import (
+    AnswerModel,
+    ProbabilityCurve,
+    csls_answers,
+    mutual_share,
+    mutual_shift,
+    read_pretrained,
+    write_pretrained,
+)
+from muse.ranking.oov import OovRanker
+from muse.ranking.train_ranker import ChosenAnswers, learn_answers
+from muse.ranking.trees import TreesConfig, fit_trees
+from muse.space.answer_table import AnswerTable
+from tests.support.made_up_pair import Made, made_up
+
+FEW = TreesConfig(trees=25, rate=0.2, leaf=10)
+
+
+def pairs(made: Made, every: int = 2) -> np.ndarray:
+    known = np.arange(0, len(made.gold), every)
+    return np.stack([known, made.gold[known]], axis=1)
+
+
+def right(answers: AnswerTable, made: Made, *, but: np.ndarray) -> float:
+    """The share of words, without those of the pairs `but`, that are answered rightly."""
+    others = np.setdiff1d(np.arange(len(made.gold)), but[:, 0])
+    return float((answers.first()[others] == made.gold[others]).mean())
+
+
+@pytest.fixture(scope="module")
+def cipher() -> tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]:
+    made = made_up(500)
+    known = pairs(made)
+    given = KnownPairs(known, np.ones(len(known)))
+    return made, known, learn_answers(made.words, made.rows, given, rng=np.random.default_rng(0), config=FEW)
+
+
+def test_a_cipher_is_read(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+    made, known, (there, _) = cipher
+    by_csls = right(csls_answers(NeighbourLists.of(*made.rows)), made, but=known)
+    assert by_csls < 0.75
+    assert right(there.answers, made, but=known) > by_csls + 0.15
+    assert there.report.by == "all evidence"
+    assert there.report.decided["spelling"] > 0.05
+
+
+def test_back_as_well(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+    made, known, (there, back) = cipher
+    share = mutual_share(there.answers.first(), back.answers.first())
+    assert there.report.mutual == pytest.approx(share)
+    assert share > (there.report.mutual_csls or 0)
+
+
+def test_probabilities_are_near_the_share_that_is_right(
+    cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]],
+) -> None:
+    made, known, (there, _) = cipher
+    others = np.setdiff1d(np.arange(len(made.gold)), known[:, 0])
+    said = there.answers.probability[there.answers.pointers[others]]
+    assert abs(float(said.mean()) - right(there.answers, made, but=known)) < 0.06
+
+
+def test_order_and_ranges(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+    answers = cipher[2][0].answers
+    inner = np.setdiff1d(np.arange(1, len(answers.columns)), answers.pointers)
+    assert (np.diff(answers.probability)[inner - 1] <= 1e-6).all()
+    assert ((answers.probability >= 0) & (answers.probability <= 1)).all()
+
+
+@pytest.mark.slow
+def test_ids_keep_csls() -> None:
+    made = made_up(400, spelled="ids")
+    known = pairs(made)
+    there, back = learn_answers(
+        made.words, made.rows, rng=np.random.default_rng(0), pretrained=read_pretrained(), config=FEW
+    )
+    assert there.report.by == back.report.by == "csls"
+    np.testing.assert_array_equal(there.answers.first(), NeighbourLists.of(*made.rows).columns[:, 0])
+    learned, _ = learn_answers(
+        made.words,
+        made.rows,
+        KnownPairs(known, np.ones(len(known))),
+        rng=np.random.default_rng(0),
+        config=FEW,
+    )
+    by_csls = right(csls_answers(NeighbourLists.of(*made.rows)), made, but=known)
+    assert right(learned.answers, made, but=known) > by_csls - 0.03
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("spelled", "by"), [("cipher", "all evidence"), ("ids", "csls")])
+def test_pairs_that_csls_knows_already_decide_nothing(spelled: str, by: str) -> None:
+    made = made_up(500, spelled=spelled)
+    alone, _ = learn_answers(
+        made.words, made.rows, rng=np.random.default_rng(0), pretrained=read_pretrained(), config=FEW
+    )
+    by_csls = NeighbourLists.of(*made.rows).columns[:, 0]
+    easy = np.flatnonzero((alone.answers.first() == made.gold) & (by_csls == made.gold))[:120]
+    known = np.stack([easy, made.gold[easy]], axis=1)
+    learned, _ = learn_answers(
+        made.words, made.rows, KnownPairs(known, np.ones(len(known))),
+        rng=np.random.default_rng(0), pretrained=read_pretrained(), config=FEW,
+    )  # fmt: skip
+    assert learned.report.undecided
+    assert learned.report.evidence == pytest.approx(learned.report.csls, abs=0.02)
+    assert alone.report.by == learned.report.by == by
+    assert alone.report.spelling_informs == learned.report.spelling_informs == (spelled == "cipher")
+
+
+def test_nothing_known_keeps_csls() -> None:
+    made = made_up(300)
+    there, _ = learn_answers(made.words, made.rows, rng=np.random.default_rng(0))
+    assert there.report.by == "csls"
+    assert np.isnan(there.answers.probability).all()
+
+
+@pytest.mark.slow
+def test_maps_that_saw_the_pairs_are_not_believed() -> None:
+    # The pairs' own rows are exact in the space, as of a mapping that learned them by heart.
+    made = made_up(500, noise=1.8)
+    known = pairs(made)
+    exact = made.rows[0].copy()
+    exact[known[:, 0]] = made.rows[1][known[:, 1]]
+    without = np.ones(len(known), bool)
+    naive = KnownPairs(known, np.ones(len(known)))
+    fair = replace(naive, held_out=(HeldOutRows(*made.rows, without),))
+    learned = [
+        learn_answers(
+            made.words, (exact, made.rows[1]), given, rng=np.random.default_rng(0), both=False, config=FEW
+        )[0]
+        for given in (naive, fair)
+    ]
+    naively, fairly = (right(one.answers, made, but=known) for one in learned)
+    assert fairly > naively
+    assert (learned[0].report.csls or 0) > 0.95 > (learned[1].report.csls or 0)
+
+
+def test_saved_without_pickle(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+    there = cipher[2][0]
+    file = BytesIO()
+    assert there.unseen is not None
+    model = there.unseen.model
+    arrays: dict[str, Any] = {**model.arrays(), **there.answers.arrays()}
+    np.savez(file, **arrays)
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as read:
+        again, answers = AnswerModel.of_arrays(read), AnswerTable.of_arrays(read, {})
+    evidence = np.random.default_rng(0).standard_normal((50, len(NAMES))).astype(np.float32)
+    np.testing.assert_array_equal(again.log_odds(evidence), model.log_odds(evidence))
+    np.testing.assert_array_equal(answers.first(), there.answers.first())
+
+
+def test_unseen_words_are_answered_by_the_same_evidence() -> None:
+    made = made_up(500)
+    known = pairs(made)
+    seen = np.arange(len(made.gold)) % 10 != 5  # of the words left out, none is in a pair
+    left_out = np.flatnonzero(~seen)
+    place = np.cumsum(seen) - 1
+    words, (source, target) = made.words, made.rows
+    given = KnownPairs(np.stack([place[known[:, 0]], known[:, 1]], axis=1), np.ones(len(known)))
+    fewer = [words[0][row] for row in np.flatnonzero(seen)], words[1]
+    (there,) = learn_answers(
+        fewer, (source[seen], target), given, rng=np.random.default_rng(0), both=False, config=FEW
+    )
+    assert there.unseen is not None
+    unseen = OovRanker.of_arrays(there.unseen.arrays())
+    asked = [words[0][row] for row in left_out]
+    found = unseen.answer(asked, source[left_out], (words[1], target, unseen.refined(target)))
+    by_csls = NeighbourLists.of(source, target).columns[left_out, 0]
+    gold = made.gold[left_out]
+    assert (found.first() == gold).mean() > (by_csls == gold).mean() + 0.1
+
+    # A word of the space is answered as its table does, its rank apart.
+    some = np.arange(0, int(seen.sum()), 7)
+    same = unseen.answer(
+        [fewer[0][row] for row in some], source[seen][some], (words[1], target, unseen.refined(target))
+    )
+    assert (same.first() == there.answers.first()[some]).mean() > 0.85
+
+
+@pytest.mark.slow
+def test_deterministic() -> None:
+    made = made_up(300)
+    known = pairs(made)
+    one, two = (
+        learn_answers(
+            made.words,
+            made.rows,
+            KnownPairs(known, np.ones(len(known))),
+            rng=np.random.default_rng(1),
+            both=False,
+            config=FEW,
+        )
+        for _ in "ab"
+    )
+    np.testing.assert_array_equal(one[0].answers.columns, two[0].answers.columns)
+    np.testing.assert_array_equal(one[0].answers.probability, two[0].answers.probability)
+
+
+def test_calibration_recovers_shares() -> None:
+    rng = np.random.default_rng(0)
+    odds = rng.normal(0, 2, 20_000)
+    truth = 1 / (1 + np.exp(-(0.5 * odds - 1)))
+    calibrated = ProbabilityCurve.fitted(odds, rng.random(len(odds)) < truth)
+    assert abs(calibrated(odds) - truth).mean() < 0.02
+    assert (np.diff(calibrated(np.sort(odds))) >= 0).all()
+
+
+def test_more_mutual_answers_are_more_probable() -> None:
+    mine = np.arange(1_000)
+    shifts = [mutual_shift(np.where(mine < count, mine, -1), mine) for count in (100, 400, 450, 1_000)]
+    assert shifts == sorted(shifts)
+    assert shifts[1] == pytest.approx(0.4 + 1.3 * np.log(401 / 601))
+    assert shifts[0] == -0.5
+    # Of the smaller vocabulary: sources without an equivalent among few targets say nothing.
+    assert mutual_shift(np.where(mine < 400, mine, -1), mine[:500]) == 0.25
+
+
+def test_a_shifted_curve_has_the_odds_multiplied() -> None:
+    curve, knots = ProbabilityCurve.identity(), np.linspace(-8, 8, 33)
+    np.testing.assert_allclose(curve.shifted(0.5)(knots), 1 / (1 + np.exp(-knots - 0.5)), rtol=1e-5)
+
+
+def test_mixed_log_odds() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((400, len(NAMES))).astype(np.float32)
+    rows[:, NAMES.index("length")] += 2
+    here, pretrained = (fit_trees(rows, rows[:, column] > 0, rng=rng) for column in (0, 1))
+    mixed = AnswerModel(here, pretrained, 0.25, ProbabilityCurve.identity())
+    same, rarer, length = (rows[:, NAMES.index(name)] for name in ("same string", "rarer", "length"))
+    names = 5 * same * (abs(rarer) <= np.log(10)) * (length >= 2)  # a word's own spelling, of a similar rank
+    expected = 0.25 * here.log_odds(rows) + 0.75 * (pretrained.log_odds(rows) + names)
+    np.testing.assert_allclose(mixed.log_odds(rows), expected, rtol=1e-5)
+
+
+def test_candidates_without_order() -> None:
+    found = [(np.array([3, 1, 3]), np.array([0, 5, 2])), (np.array([1, 0]), np.array([5, 1]))]
+    one, two = (Candidates.of(np.array([1, 2, 3]), parts, 6) for parts in (found, found[::-1]))
+    for of in (one, two):
+        assert of.pointers.tolist() == [0, 1, 1, 3]
+        assert of.columns.tolist() == [5, 0, 2]
+    assert one.most(np.array([1.0, 4.0, 2.0])).tolist() == [1.0, -np.inf, 4.0]
+    assert one.are(np.array([[3, 2], [1, 0]]), 6).tolist() == [False, False, True]
+
+
+def test_trees_from_elsewhere_fit_the_evidence(tmp_path: Path) -> None:
+    trees = read_pretrained()
+    assert trees.feature.max() < len(NAMES)
+    write_pretrained(trees, tmp_path / "same.npz")
+    rows = np.random.default_rng(0).standard_normal((9, len(NAMES))).astype(np.float32)
+    np.testing.assert_array_equal(read_pretrained(tmp_path / "same.npz").log_odds(rows), trees.log_odds(rows))
+
+
+def test_trees_over_other_evidence_are_refused(tmp_path: Path) -> None:
+    arrays: dict[str, Any] = {"names": np.array(["csls"]), **read_pretrained().arrays()}
+    np.savez(tmp_path / "old.npz", **arrays)
+    with pytest.raises(BadFile, match="learn them anew"):
+        read_pretrained(tmp_path / "old.npz")
