@@ -780,21 +780,25 @@ def _answer(program: Program, url: str, question: str) -> Any:
     return "never ready"
 
 
-def results(program: Program) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The record of every case, by its name."""
+def results(program: Program, only: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The record of every case, by its name; those of SPACES and those whose name has the pattern `only`."""
     commands = helps(program)
     for name, lines in sorted(commands.items()):
         yield f"help {name}".strip(), {"help": lines}
     for case in CASES:
-        yield case.name, outcome(program, case, commands)
-    yield "serve", explorer(program)
+        if case in SPACES or re.search(only, case.name):
+            yield case.name, outcome(program, case, commands)
+    if re.search(only, "serve"):
+        yield "serve", explorer(program)
     for typed in WRONG:
-        yield f"wrong {typed}", outcome(program, Case("", typed, settings=False), commands)
-    yield "files", {"left at the end": sorted(_stamps(program.folder))}
+        if re.search(only, f"wrong {typed}"):
+            yield f"wrong {typed}", outcome(program, Case("", typed, settings=False), commands)
+    if not only:
+        yield "files", {"left at the end": sorted(_stamps(program.folder))}
 
 
-def record(out: Path, command: str, checkout: Path) -> None:
-    """Write the record of a checkout to a new folder, a file for each case."""
+def record(out: Path, command: str, checkout: Path, only: str = "") -> None:
+    """Write the record of a checkout to a new folder, a file for each case (`only`: as in `results`)."""
     if out.exists() and any(out.iterdir()):
         sys.exit(f"{out}: expected a new or an empty folder")
     out.mkdir(parents=True, exist_ok=True)
@@ -804,7 +808,7 @@ def record(out: Path, command: str, checkout: Path) -> None:
         program.check()
         write_inputs(program.checkout, folder)
         began = last = _processor_seconds()
-        for case, found in results(program):
+        for case, found in results(program, only):
             (out / f"{_slug(case)}.json").write_text(_dump(found), encoding="utf-8")
             now = _processor_seconds()
             code = found.get("code")
@@ -832,15 +836,15 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def compare(first: Path, second: Path) -> int:
-    """The number of cases that differ, after what differs in each is printed."""
+def compare(first: Path, second: Path, *, complete: bool = True) -> int:
+    """The number of cases that differ, after their differences; not `complete`: of those in both records."""
     texts = [
         {path.name: path.read_text(encoding="utf-8").splitlines() for path in sorted(folder.glob("*.json"))}
         for folder in (first, second)
     ]
     if not all(texts):
         sys.exit(f"{first if not texts[0] else second}: expected a record, found none")
-    names = sorted({*texts[0], *texts[1]})
+    names = sorted({*texts[0], *texts[1]} if complete else {*texts[0]} & {*texts[1]})
     differing = [name for name in names if texts[0].get(name) != texts[1].get(name)]
     for name in differing:
         labels = f"{first.name}/{name}", f"{second.name}/{name}"
@@ -868,13 +872,17 @@ def main() -> None:
         "--cwd", type=Path, default=Path.cwd(), metavar="DIR",
         help="checkout whose code and samples are used [the working directory]",
     )  # fmt: skip
+    recording.add_argument(
+        "--only", default="", metavar="REGEX", help="only the spaces and the cases so named"
+    )
     comparing = actions.add_parser("compare", help="print all differences of two records; exit 1 if any")
     comparing.add_argument("first", type=Path)
     comparing.add_argument("second", type=Path)
+    comparing.add_argument("--both", action="store_true", help="compare only the cases that are in both")
     given = parser.parse_args()
     if given.action == "compare":
-        sys.exit(1 if compare(given.first, given.second) else 0)
-    record(given.out, given.muse, given.cwd)
+        sys.exit(1 if compare(given.first, given.second, complete=not given.both) else 0)
+    record(given.out, given.muse, given.cwd, given.only)
 
 
 if __name__ == "__main__":
