@@ -14,7 +14,6 @@ from torch import Tensor
 
 from muse.alignment import Alignment
 from muse.errors import NotConverged
-from muse.evaluation.sentences import Queries, sentence_ranks
 from muse.learn.criterion import criterion
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.initialise.features import FeaturesConfig, features
@@ -46,6 +45,7 @@ from muse.search.approximate import Approximation
 from muse.search.bidirectional_search import BidirectionalSearch, SimilarityMatrix
 from muse.search.exact import nearest
 from muse.search.retrieval import METHODS, PairScore, Retrieval, log_partition, translations
+from muse.sentences.evaluation.retrieval import Queries, sentence_ranks
 from muse.sentences.mining import MiningConfig, mine
 from muse.vectors import Vectors
 from tests.support.devices import on_gpu, pretended_gpu

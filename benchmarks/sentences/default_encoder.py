@@ -20,11 +20,11 @@ from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_search import answered
 from benchmarks.support.sentence_sets import PIVOT, Aligned, beside_english, training
 from benchmarks.support.tables import header, heading, row
-from muse.evaluation.ratings import evaluate_sts
 from muse.evaluation.score import Signature
 from muse.files.sentence_text import read_rated_sentences
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.evaluation.sts import evaluate_sts
 from muse.sentences.loading import load_encoder
 from muse.space import load_space
 

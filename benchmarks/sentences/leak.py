@@ -25,10 +25,10 @@ from benchmarks.support.pairs import SHARED
 from benchmarks.support.sick import COLUMNS as OF_SICK
 from benchmarks.support.sick import official
 from benchmarks.support.tables import commit, header, muse, numbers, row, today
-from muse.evaluation.classifier import ClassifierConfig, Labelled, accuracy, fitted
 from muse.evaluation.score import bootstrap_interval
 from muse.files.nli import Inference, read_nli
 from muse.files.plain_text import read_lines
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, accuracy, fitted
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.nli.pair_classes import pair_features
 from muse.space import load_space

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
 from benchmarks.support.tables import header, heading, muse, row
-from muse.evaluation.sentences import Judged
+from muse.sentences.evaluation.retrieval import Judged
 
 Pair = tuple[str, str]
 

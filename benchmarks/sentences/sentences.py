@@ -23,17 +23,17 @@ from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_search import answered
 from benchmarks.support.sentence_sets import PIVOT, Aligned, SpaceOf, retrieval_sets, training
 from benchmarks.support.tables import header, heading, row
-from muse.evaluation.classifier import ClassifierConfig, Labelled
-from muse.evaluation.probing import ONE_LANGUAGE, Probe, evaluate_probe, language_probe
-from muse.evaluation.ratings import evaluate_sts
 from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval
-from muse.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_rated_sentences
 from muse.progress import Progress
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import SUFFIX, rotated
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
+from muse.sentences.evaluation.probing import ONE_LANGUAGE, Probe, evaluate_probe, language_probe
+from muse.sentences.evaluation.sts import evaluate_sts
+from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.sentences.loading import load_encoder
 from muse.space import load_space
 from muse.vectors import Matrix

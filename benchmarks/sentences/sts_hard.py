@@ -33,9 +33,9 @@ from benchmarks.support.kept_rows import append, interval_columns, read_rows, wi
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import PIVOT, beside_english, training
 from benchmarks.support.tables import commit, today
-from muse.evaluation.ratings import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
 from muse.files.suite_folder import read_suite
+from muse.sentences.evaluation.sts import evaluate_sts
 from muse.sentences.loading import load_encoder
 from muse.space import load_space
 

@@ -37,15 +37,15 @@ from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
 from benchmarks.support.tables import header, heading, row
 from benchmarks.systems.bgt_probes import PAPER, Task, tasks
 from benchmarks.systems.bgt_rows import ROWS, Bench, Row, rows
-from muse.evaluation.classifier import ClassifierConfig, Labelled
-from muse.evaluation.probing import evaluate_probe
-from muse.evaluation.ratings import evaluate_sts
 from muse.files.sentence_text import read_rated_sentences
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
+from muse.sentences.evaluation.probing import evaluate_probe
+from muse.sentences.evaluation.sts import evaluate_sts
 from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner
 from muse.sentences.systems.bgt.inputs import PieceTokens
 from muse.sentences.systems.bgt.latent_network import BgtNetwork

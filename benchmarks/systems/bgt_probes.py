@@ -33,8 +33,8 @@ import numpy as np
 
 from benchmarks.sentences.probing_text import MODEL, parsed_lines, parsed_probe, parser
 from muse.errors import Mismatch
-from muse.evaluation.classifier import Parts
-from muse.evaluation.probing import (
+from muse.sentences.evaluation.classifier import Parts
+from muse.sentences.evaluation.probing import (
     FEWEST,
     Probe,
     content_probe,

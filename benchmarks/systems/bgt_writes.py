@@ -35,7 +35,6 @@ from benchmarks.support.sentence_search import answered
 from benchmarks.support.sentence_sets import PIVOT, Aligned, retrieval_sets, training
 from benchmarks.support.tables import header, heading, row
 from benchmarks.systems.bgt_settings import effective
-from muse.evaluation.ratings import evaluate_sts
 from muse.evaluation.score import Signature
 from muse.evaluation.translation import quality
 from muse.files.sentence_text import read_rated_sentences
@@ -43,6 +42,7 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.evaluation.sts import evaluate_sts
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt.bgt_system import language_latents
 from muse.sentences.systems.bgt.generation import Rewriting

@@ -41,8 +41,6 @@ from benchmarks.support.sentence_search import answered
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
 from benchmarks.support.tables import header, heading, numbers, row
 from benchmarks.systems.cmlm_bench import NOTHING, Bench, job, part_novels, write_pairs
-from muse.evaluation.classifier import ClassifierConfig, Labelled
-from muse.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.evaluation.score import bootstrap_interval
 from muse.progress import Progress
 from muse.run.runtime import Runtime
@@ -52,6 +50,8 @@ from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
+from muse.sentences.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm.cmlm_system import CMLM, CmlmTraining, prepare
 from muse.sentences.systems.cmlm.learning import CONDITIONS, CmlmLearner, NeighbourCorpus, predict_parts

@@ -40,10 +40,10 @@ from benchmarks.support.tables import commit, header, muse, numbers, row, today
 from benchmarks.systems.inference_pairs import LANGUAGES, written
 from benchmarks.systems.inference_text import OTHERS, PIVOT, Text
 from benchmarks.systems.inference_text import written as text_written
-from muse.evaluation.classifier import ClassifierConfig, Labelled, accuracy, fitted
 from muse.evaluation.score import bootstrap_interval
 from muse.files.nli import Inference, read_nli
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, accuracy, fitted
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.nli.pair_classes import pair_features
 from muse.space import load_space

@@ -43,8 +43,6 @@ from benchmarks.support.kept_rows import append, read_rows
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, header, heading, numbers, row, today
 from benchmarks.systems.inference import Bench, infersent
-from muse.evaluation.classifier import ClassifierConfig
-from muse.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.files.nli import LABELS, read_nli
 from muse.files.sentence_text import read_pairs
 from muse.progress import Progress
@@ -52,6 +50,8 @@ from muse.run.runtime import Runtime
 from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import passes
+from muse.sentences.evaluation.classifier import ClassifierConfig
+from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.core import SpaceCore
 from muse.sentences.systems.corpora import draw_languages

@@ -33,10 +33,10 @@ from benchmarks.support.sentence_sets import PIVOT, beside_english, training
 from benchmarks.support.tables import commit, today
 from benchmarks.systems.lens_text import tested
 from muse.evaluation.score import Hits, bootstrap_interval
-from muse.evaluation.sentences import different
 from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.evaluation.retrieval import different
 from muse.sentences.loading import load_encoder, parsed
 from muse.space import load_space
 from muse.vectors import Matrix

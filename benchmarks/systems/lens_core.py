@@ -48,14 +48,14 @@ from benchmarks.support.tables import commit, header, heading, numbers, row, tod
 from benchmarks.systems.lens_figures import FIGURES, NOTHING, SETS, Tests
 from benchmarks.systems.lens_text import fresh_pairs, tested, write_inferences, write_pairs
 from benchmarks.systems.lens_training import WORDS, lens, mean, opened, reads
-from muse.evaluation.classifier import ClassifierConfig, Labelled
-from muse.evaluation.probing import evaluate_probe, language_probe
 from muse.evaluation.score import bootstrap_interval
 from muse.files.nli import read_nli
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
+from muse.sentences.evaluation.probing import evaluate_probe, language_probe
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.core import Core
 from muse.sentences.systems.lens.lens_system import KINDS

@@ -13,14 +13,14 @@ from benchmarks.support.kept_rows import with_interval
 from benchmarks.support.sentence_sets import PIVOT
 from benchmarks.support.sick import related
 from benchmarks.systems.lens_text import tested
-from muse.evaluation.ratings import RatedRows, evaluate_relatedness, evaluate_sts
 from muse.evaluation.score import Signature, bootstrap_interval, bootstrap_mean
-from muse.evaluation.sentences import Queries, different, sentence_ranks
 from muse.files.nli import read_nli
 from muse.files.sentence_text import RatedSentences, read_rated_sentences
 from muse.progress import Progress
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.evaluation.retrieval import Queries, different, sentence_ranks
+from muse.sentences.evaluation.sts import RatedRows, evaluate_relatedness, evaluate_sts
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli.pair_classes import PairNetwork, classify
 

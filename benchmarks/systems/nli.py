@@ -35,9 +35,7 @@ from benchmarks.support.sentence_sets import PIVOT
 from benchmarks.support.sick import official
 from benchmarks.support.tables import header, heading, numbers, row
 from benchmarks.systems.nli_bench import Bench
-from muse.evaluation.classifier import ClassifierConfig, Labelled, Labels, accuracy, fitted
 from muse.evaluation.score import Signature
-from muse.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.files.nli import Inference, read_nli
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import ParallelText, read_parallel
@@ -45,6 +43,8 @@ from muse.progress import Progress
 from muse.run.seeds import generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.words import Lookup
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, Labels, accuracy, fitted
+from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli.infersent import SameLength

@@ -28,8 +28,8 @@ from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.sentence_sets import PIVOT, Aligned, training
 from benchmarks.support.tables import commit, header, muse, numbers, row, today
 from muse.evaluation.score import bootstrap_interval
-from muse.evaluation.sentences import Queries, different, sentence_ranks
 from muse.search.retrieval import PairScore
+from muse.sentences.evaluation.retrieval import Queries, different, sentence_ranks
 from muse.sentences.loading import load_encoder
 from muse.space import load_space
 

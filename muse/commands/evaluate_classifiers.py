@@ -26,11 +26,11 @@ from muse.commands.sections import RenamedOption, SectionedCommand
 if TYPE_CHECKING:
     import numpy as np
 
-    from muse.evaluation.classifier import Labels, Parts
-    from muse.evaluation.probing import Probe
     from muse.evaluation.score import Signature
     from muse.progress import Progress
     from muse.sentences.encoders.encoder import SentenceEncoder
+    from muse.sentences.evaluation.classifier import Labels, Parts
+    from muse.sentences.evaluation.probing import Probe
     from muse.space import AlignedSpace
 
     Task = tuple[Probe, str, Parts | None]  # with a name for its files, and its split if it is given
@@ -85,8 +85,8 @@ def transfer(space: Path, options: dict[str, Any]) -> Report:
     require(options, "--data FOLDER")
     import numpy as np
 
-    from muse.evaluation.classifier import ClassifierConfig, require_sklearn
-    from muse.evaluation.transfer import TransferConfig, evaluate_transfer
+    from muse.sentences.evaluation.classifier import ClassifierConfig, require_sklearn
+    from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
 
     require_sklearn()  # report a missing package before the work, not after it
     loaded = open_space(space, "cpu", options["quiet"])
@@ -161,8 +161,8 @@ def probe(space: Path, options: dict[str, Any]) -> Report:
     """
     import numpy as np
 
-    from muse.evaluation.classifier import ClassifierConfig, Labelled, folds, require_sklearn
-    from muse.evaluation.probing import evaluate_probe
+    from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, folds, require_sklearn
+    from muse.sentences.evaluation.probing import evaluate_probe
 
     require_sklearn()
     _check_texts(options)
@@ -219,9 +219,9 @@ def nli(space: Path, options: dict[str, Any]) -> Report:
     options = {**options, "fit_files": (), "also": ()}  # what a trained classifier reads is fixed
     import numpy as np
 
-    from muse.evaluation.classifier import evaluate_inference
     from muse.evaluation.score import gold_name, space_signature
     from muse.files.nli import read_nli
+    from muse.sentences.evaluation.classifier import evaluate_inference
     from muse.sentences.systems.nli.pair_classes import classify
 
     text = read_nli(options["pairs"]).part("test")
@@ -258,10 +258,10 @@ def _given(space: AlignedSpace, options: dict[str, Any]) -> Iterator[Task]:
     # The tasks of --labelled, with a name for the file and its own split.
     import numpy as np
 
-    from muse.evaluation.classifier import Parts
-    from muse.evaluation.probing import Probe
     from muse.evaluation.score import gold_name
     from muse.files.sentence_text import PARTS, read_probe_text
+    from muse.sentences.evaluation.classifier import Parts
+    from muse.sentences.evaluation.probing import Probe
 
     if options["source"]:
         space.side(options["source"])
@@ -290,9 +290,9 @@ def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
 def _probes(space: AlignedSpace, options: dict[str, Any], rng: np.random.Generator) -> Iterator[Task]:
     # The tasks of --probe, by default all of meaning and form that the texts allow, with a name for the files
     # of each. Of several languages, those without genders are left out of `gender`.
-    from muse.evaluation.probing import ONE_LANGUAGE, STYLE, has_genders, language_probe
     from muse.evaluation.score import gold_name
     from muse.files.sentence_text import read_sentences
+    from muse.sentences.evaluation.probing import ONE_LANGUAGE, STYLE, has_genders, language_probe
 
     files = by_language(options["text"], "--text")
     for language, _ in files:

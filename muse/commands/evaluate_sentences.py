@@ -137,7 +137,7 @@ def _retrieved(
     import numpy as np
 
     from muse.evaluation.score import space_signature
-    from muse.evaluation.sentences import Queries, different, evaluate_sentences
+    from muse.sentences.evaluation.retrieval import Queries, different, evaluate_sentences
 
     _, gold = different(task.texts[target])
     first = np.unique(gold, return_index=True)[1]  # where each distinct target first occurs
@@ -180,9 +180,9 @@ def sts(space: Path, options: dict[str, Any]) -> Report:
     require(options, "--pairs FILE", "--src LANG")
     import numpy as np
 
-    from muse.evaluation.ratings import evaluate_sts
     from muse.evaluation.score import gold_name, space_signature
     from muse.files.sentence_text import read_rated_sentences
+    from muse.sentences.evaluation.sts import evaluate_sts
 
     across = options["target_pairs"] is not None
     if across != (options["target"] is not None):
@@ -230,10 +230,10 @@ def relatedness(space: Path, options: dict[str, Any]) -> Report:
     require(options, "--pairs FILE", "--lang LANG", "--train-pairs FILE")
     import numpy as np
 
-    from muse.evaluation.classifier import require_sklearn
-    from muse.evaluation.ratings import RatedRows, evaluate_relatedness
     from muse.evaluation.score import gold_name, space_signature
     from muse.files.sentence_text import read_rated_sentences
+    from muse.sentences.evaluation.classifier import require_sklearn
+    from muse.sentences.evaluation.sts import RatedRows, evaluate_relatedness
 
     require_sklearn()
     texts = [read_rated_sentences(options[name]) for name in ("train_pairs", "pairs")]

@@ -16,7 +16,7 @@ from muse.commands.options import given, open_space
 from muse.progress import printable
 
 if TYPE_CHECKING:
-    from muse.evaluation.suite import TaskScore
+    from muse.sentences.evaluation.suite import TaskScore
 
 OPTIONS = ("--suite", "--tasks", "--folds", "--picture")
 ALONE = ("source_file", "target_file", "parallel", "methods", "both_ways", "neighbours", "target", "backend")
@@ -38,12 +38,12 @@ def check_suite_options(options: dict[str, Any]) -> None:
 
 def suite_report(space: Path, options: dict[str, Any]) -> Report:
     """The figures of every task of the folder, and the lines to print; writes the picture."""
-    from muse.evaluation.classifier import require_sklearn
     from muse.evaluation.score import gold_name, space_signature
-    from muse.evaluation.suite import SuiteConfig, check_tasks, evaluate_suite, means
     from muse.files.space_folder import with_checksum
     from muse.files.suite_folder import ENGLISH, TASKS, read_suite, tasks_of
     from muse.files.writing import check_place, replaced
+    from muse.sentences.evaluation.classifier import require_sklearn
+    from muse.sentences.evaluation.suite import SuiteConfig, check_tasks, evaluate_suite, means
 
     require_sklearn()
     if options["out"] is not None:

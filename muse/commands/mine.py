@@ -28,10 +28,10 @@ from muse.commands.sections import RenamedOption, SectionedCommand
 
 if TYPE_CHECKING:
     from muse.evaluation.score import Signature
-    from muse.evaluation.sentences import MiningScore
     from muse.progress import Progress
     from muse.search.approximate import Recall
     from muse.sentences.encoders.encoder import SentenceEncoder
+    from muse.sentences.evaluation.retrieval import MiningScore
     from muse.sentences.mining import MiningConfig, Values
     from muse.space import AlignedSpace
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def mining_score(found: MinedPairs, known: set[tuple[str, str]], threshold: floa
     """The quality of the mined pairs at the threshold or, without it, at the best threshold."""
     import numpy as np
 
-    from muse.evaluation.sentences import Judged
+    from muse.sentences.evaluation.retrieval import Judged
 
     scores, pairs = found.read()
     judged = Judged(scores, np.array([pair in known for pair in pairs], np.bool_), len(known))

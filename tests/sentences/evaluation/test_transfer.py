@@ -7,10 +7,10 @@ import pytest
 import scipy.stats
 
 from muse.errors import BadSetting, Mismatch
-from muse.evaluation.classifier import ClassifierConfig
 from muse.evaluation.score import Signature
-from muse.evaluation.transfer import TransferConfig, TransferScore, evaluate_transfer, mean_of_runs
 from muse.progress import Progress
+from muse.sentences.evaluation.classifier import ClassifierConfig
+from muse.sentences.evaluation.transfer import TransferConfig, TransferScore, evaluate_transfer, mean_of_runs
 from muse.vectors import Matrix
 
 CONFIG = TransferConfig(4, ClassifierConfig(strengths=(0.1,)))

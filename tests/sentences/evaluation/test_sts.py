@@ -7,8 +7,9 @@ import pytest
 import scipy.stats
 
 from muse.errors import Mismatch
-from muse.evaluation.ratings import correlation_interval, cosines, evaluate_sts
+from muse.evaluation.ratings import correlation_interval
 from muse.evaluation.score import Signature
+from muse.sentences.evaluation.sts import cosines, evaluate_sts
 
 SIGNATURE = Signature("cosine", "fr-fr")
 

@@ -10,8 +10,8 @@ import scipy.special
 pytest.importorskip("sklearn")
 
 from muse.errors import Mismatch
-from muse.evaluation.ratings import RatedRows, _predicted, evaluate_relatedness
 from muse.evaluation.score import Signature
+from muse.sentences.evaluation.sts import RatedRows, _predicted, evaluate_relatedness
 
 SIGNATURE = Signature("regression", "en-en")
 

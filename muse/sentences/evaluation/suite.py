@@ -27,7 +27,11 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadSetting, Mismatch
-from muse.evaluation.classifier import (
+from muse.evaluation.ratings import FEWEST, Values, pearson, spearman
+from muse.evaluation.score import Interval, Signature, bootstrap_interval
+from muse.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, SuitePart, SuiteTask
+from muse.progress import Progress
+from muse.sentences.evaluation.classifier import (
     ClassifierConfig,
     Labelled,
     Labels,
@@ -38,23 +42,16 @@ from muse.evaluation.classifier import (
     folds,
     macro_f1,
 )
-from muse.evaluation.ratings import (
-    FEWEST,
+from muse.sentences.evaluation.sts import (
     FEWEST_TRAINING_PAIRS,
     RatedRows,
-    Values,
     check_similarities,
     cosines,
     empty_pairs,
     evaluate_relatedness,
     evaluate_sts,
     mean_interval,
-    pearson,
-    spearman,
 )
-from muse.evaluation.score import Interval, Signature, bootstrap_interval
-from muse.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, SuitePart, SuiteTask
-from muse.progress import Progress
 from muse.vectors import Matrix
 
 Encode = Callable[[Sequence[str]], Matrix]

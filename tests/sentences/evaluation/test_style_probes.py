@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from muse.errors import BadSetting, Mismatch
-from muse.evaluation.classifier import ClassifierConfig, Labelled
-from muse.evaluation.probing import (
+from muse.evaluation.score import Signature
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
+from muse.sentences.evaluation.probing import (
     evaluate_probe,
     first_sign_probe,
     gender_probe,
     has_genders,
     sign_count_probe,
 )
-from muse.evaluation.score import Signature
 
 MARKS = ",;:!?"
 NOUNS = [f"{first}{last}" for first in ("b", "d", "k", "m") for last in ("aron", "otil", "ufen", "isap")]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.evaluation.classifier import ClassifierConfig, Labelled, folds
-from muse.evaluation.probing import (
+from muse.evaluation.score import Signature
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, folds
+from muse.sentences.evaluation.probing import (
     Probe,
     ProbeScore,
     content_probe,
@@ -18,7 +19,6 @@ from muse.evaluation.probing import (
     length_probe,
     order_probe,
 )
-from muse.evaluation.score import Signature
 from muse.text.tokens import Tokeniser
 
 CONTENT = [

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.evaluation.classifier import evaluate_inference
 from muse.evaluation.score import Signature
+from muse.sentences.evaluation.classifier import evaluate_inference
 
 
 def test_accuracy_its_interval_and_the_most_frequent_label() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from muse.errors import BadSetting, Mismatch, MissingExtra
-from muse.evaluation.classifier import (
+from muse.installation import install_packages
+from muse.sentences.evaluation.classifier import (
     ClassifierConfig,
     Labelled,
     _one_by_one,
@@ -21,7 +22,6 @@ from muse.evaluation.classifier import (
     parts,
     require_sklearn,
 )
-from muse.installation import install_packages
 
 
 def blobs(seed: int, count: int = 200, gap: float = 4.0) -> Labelled:

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from muse.errors import BadSetting, Mismatch
-from muse.evaluation.classifier import (
+from muse.evaluation.score import Hits, Interval, JsonScore, Signature, bootstrap_interval
+from muse.sentences.evaluation.classifier import (
     ClassifierConfig,
     Labelled,
     Labels,
@@ -33,7 +34,6 @@ from muse.evaluation.classifier import (
     fitted,
     parts,
 )
-from muse.evaluation.score import Hits, Interval, JsonScore, Signature, bootstrap_interval
 from muse.text.characters import is_punctuation
 from muse.text.surface import iso_code
 from muse.text.tokens import Tokeniser

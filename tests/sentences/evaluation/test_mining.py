@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.evaluation.sentences import Judged
+from muse.sentences.evaluation.retrieval import Judged
 
 
 def f1(judged: Judged, threshold: float) -> float:

@@ -16,7 +16,9 @@ import scipy
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
-from muse.evaluation.classifier import (
+from muse.evaluation.score import Interval, Signature
+from muse.progress import Progress
+from muse.sentences.evaluation.classifier import (
     ClassifierConfig,
     Labelled,
     Labels,
@@ -26,8 +28,6 @@ from muse.evaluation.classifier import (
     macro_f1,
     parts,
 )
-from muse.evaluation.score import Interval, Signature
-from muse.progress import Progress
 from muse.vectors import Matrix
 
 Values = NDArray[np.float64]
@@ -35,7 +35,7 @@ MEASURES = {"macro_f1": macro_f1, "accuracy": accuracy}
 Figures = tuple[
     float, ...
 ]  # of transfer, in the test language, in the source language, of the majority class
-TESTED = 1 / 3  # test rows for each training row, by the split of muse.evaluation.classifier
+TESTED = 1 / 3  # test rows for each training row, by the split of muse.sentences.evaluation.classifier
 
 
 @dataclass(frozen=True)

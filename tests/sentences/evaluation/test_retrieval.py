@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.evaluation import sentences
 from muse.evaluation.score import Signature
-from muse.evaluation.sentences import Queries, evaluate_sentences, sentence_ranks
 from muse.search.retrieval import PAIR_METHODS, PairScore
+from muse.sentences.evaluation import retrieval
+from muse.sentences.evaluation.retrieval import Queries, evaluate_sentences, sentence_ranks
 from muse.vectors import Matrix
 
 SIGNATURE = Signature("nn", "fr-en")
@@ -54,7 +54,7 @@ def test_ranks_are_those_of_sorting(method: str) -> None:
 def test_blocks_of_queries_change_no_rank(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, how = queries(), PairScore(method)
     whole = sentence_ranks(asked, how)
-    monkeypatch.setattr(sentences, "BLOCK", 7 * len(asked.target))
+    monkeypatch.setattr(retrieval, "BLOCK", 7 * len(asked.target))
     assert sentence_ranks(asked, how).tolist() == whole.tolist()
 
 
