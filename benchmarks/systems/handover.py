@@ -10,7 +10,7 @@ Translation", https://github.com/facebookresearch/UnsupervisedMT. None of its co
 files is changed: TODAY supplies what it expects of a torch of 2018 and, without one, of a GPU; RUN ends a run
 in time; and BLEU, which it takes from a script of Moses, is sacrebleu's on the same tokens.
 
-The two texts are as in benchmarks/systems/unsupervised_mt.py: short English and French sentences of frequent
+The two texts are those of benchmarks/support/two_halves.py: short English and French sentences of frequent
 words that share no pair, and pairs held out, nearly all for its test. The table is both.vec of
 docs/pages/how-to/translation-systems.md for the words of the texts, given as --pretrained_emb; without it the
 system draws random rows, which have the same spread. All else, the seed among it, is equal. The losses are
@@ -49,9 +49,9 @@ from benchmarks.support.kept_rows import append, interval_columns
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import ROOT, commit, heading, muse, numbers, today
 from benchmarks.support.two_halves import Halves, Words, two_halves
-from benchmarks.systems.unsupervised_mt import LANGUAGES
 from muse.files import write_vectors_text
 
+LANGUAGES = ("en", "fr")
 VALIDATION = 16  # pairs of the held-out ones: the system asks for some, and nothing is chosen by them
 PER_STEP = 4  # batches of a step: two languages to restore, two directions
 PRINTED = 50  # steps between two lines of losses

@@ -146,14 +146,13 @@ def test_deep_trees_are_deeper_than_shallow_ones_and_too_few_are_refused(trees: 
 def test_a_row_keeps_its_own_settings_and_the_shared_ones_that_have_an_effect_beside_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    trained, writers, settings = map(
-        importlib.import_module,
-        ("benchmarks.systems.bgt_rows", "benchmarks.systems.bgt_writes", "benchmarks.systems.bgt_settings"),
+    trained, settings = map(
+        importlib.import_module, ("benchmarks.systems.bgt_rows", "benchmarks.systems.bgt_settings")
     )
-    for shared, rows in (({"annealing": "2500"}, trained.TRAINED), (writers.SETTINGS, writers.SYSTEMS)):
-        for name, own in rows.items():
-            found = settings.effective({**shared, **own})
-            assert own.items() <= found.items() <= {**shared, **own}.items()
-            assert settings.effective(found) == found
-            annealed = "0" not in (own.get("prior"), own.get("reconstruction")) or "translates" in own
-            assert ("annealing" in found) == annealed, name
+    shared = {"annealing": "2500"}
+    for name, own in trained.TRAINED.items():
+        found = settings.effective({**shared, **own})
+        assert own.items() <= found.items() <= {**shared, **own}.items()
+        assert settings.effective(found) == found
+        annealed = "0" not in (own.get("prior"), own.get("reconstruction")) or "translates" in own
+        assert ("annealing" in found) == annealed, name

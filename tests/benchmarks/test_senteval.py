@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from muse.sentences.systems.nli.infersent import InferSentConfig
-
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,34 +62,3 @@ def test_the_kept_rows_have_these_columns(senteval: Any) -> None:
     kept = rows(ROOT / "benchmarks" / "results" / "sentences" / "senteval.csv")
     assert tuple(kept[0]) == senteval.COLUMNS
     assert all(one["seed"].isdecimal() for one in kept)
-
-
-def test_the_seven_encoders_are_trained_once(
-    senteval: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    seven = importlib.import_module("benchmarks.sentences.seven_encoders")
-    commands: list[list[str]] = []
-
-    def muse(*arguments: object) -> None:
-        commands.append([*map(str, arguments)])
-        Path(str(arguments[-1])).mkdir()
-
-    monkeypatch.setattr(seven, "muse", muse)
-    out, work = tmp_path / "rows.csv", tmp_path / "work"
-    command = ["--space", "space", "--out", out, "--work", work, "--tasks", "sickr", "--seeds", "0-1"]
-    for tasks in ("sickr", "sickr,stsb"):
-        argv = ["seven_encoders.py", *map(str, command), "--tasks", tasks, "--set", "units=8"]
-        monkeypatch.setattr(sys, "argv", argv)
-        seven.main()
-    assert len(rows(out)) == 7 * 2 * 2
-    assert sorted(path.name for path in work.iterdir()) == sorted(
-        f"{n}.{s}" for n in seven.SEVEN for s in "01"
-    )
-    drawn = set()
-    for words in commands:
-        given = [words[place + 1] for place, word in enumerate(words) if word == "--set"]
-        settings: dict[str, Any] = dict(one.split("=") for one in given)
-        assert settings.pop("units") == "8"
-        assert not {*settings} & {*InferSentConfig(**settings).ineffective_settings()}
-        drawn.add((*settings.values(), words[words.index("--seed") + 1]))
-    assert len(drawn) == len(commands) == 14  # no two are the same

@@ -1,4 +1,4 @@
-"""The two texts of benchmarks/systems/unsupervised_mt.py: what is claimed of them holds."""
+"""The two texts of benchmarks/systems/handover.py: what is claimed of them holds."""
 
 from __future__ import annotations
 
