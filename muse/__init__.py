@@ -10,7 +10,8 @@ from muse.installation import __version__
 if TYPE_CHECKING:  # for editors and type checkers
     from muse.api.dictionary import evaluate, induce
     from muse.api.run import align
-    from muse.api.space import Space, load, load_space
+    from muse.api.space import InteractiveSpace as Space
+    from muse.api.space import load, load_space
     from muse.embedding import embed
     from muse.files import read_vectors
     from muse.sentences.loading import load_encoder
@@ -31,16 +32,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AlignConfig": "muse.learn.settings",
-    "Space": "muse.api.space",
-    "align": "muse.api.run",
-    "embed": "muse.embedding",
-    "evaluate": "muse.api.dictionary",
-    "induce": "muse.api.dictionary",
-    "load": "muse.api.space",
-    "load_encoder": "muse.sentences.loading",
-    "load_space": "muse.api.space",
-    "read_vectors": "muse.files",
+    "AlignConfig": "muse.learn.settings.AlignConfig",
+    "Space": "muse.api.space.InteractiveSpace",
+    "align": "muse.api.run.align",
+    "embed": "muse.embedding.embed",
+    "evaluate": "muse.api.dictionary.evaluate",
+    "induce": "muse.api.dictionary.induce",
+    "load": "muse.api.space.load",
+    "load_encoder": "muse.sentences.loading.load_encoder",
+    "load_space": "muse.api.space.load_space",
+    "read_vectors": "muse.files.read_vectors",
 }
 
 
@@ -50,7 +51,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'muse' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    module, _, own = _HOMES[name].rpartition(".")
+    return getattr(import_module(module), own)
 
 
 def __dir__() -> list[str]:

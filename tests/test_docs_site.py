@@ -106,7 +106,7 @@ def test_equations_are_drawn_and_examples_are_code(site: Path) -> None:
     api = (site / "api.html").read_text(encoding="utf-8")
     for name in (
         "muse.api.run.align",
-        "muse.space.aligned.AlignedSpace.translate",
+        "muse.space.aligned.Space.translate",
         "muse.errors.MuseError",
     ):
         assert f'id="{name}"' in api

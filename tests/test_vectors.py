@@ -10,7 +10,7 @@ import pytest
 from muse.learn.initialise.identical import identical_strings
 from muse.lexicon import Lexicon
 from muse.sentences.encoders.reading import Vocabulary
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.forms import find_form
 from muse.translate.text import Translator
 from muse.vectors import Vectors
@@ -27,7 +27,7 @@ def vectors(words: list[str], language: str = "pt") -> Vectors:
     return Vectors(language, words, np.eye(len(words), dtype=np.float32))
 
 
-def translated(space: AlignedSpace, line: str) -> str:
+def translated(space: Space, line: str) -> str:
     return Translator(space, source="fr", target="en").translate([line])[0]
 
 

@@ -28,7 +28,7 @@ from muse.report.measured import Gold, gold_answers, measure
 from muse.search.retrieval import Retrieval
 from muse.sentences.systems.bgt.inputs import SpaceWords
 from muse.sentences.systems.cmlm.learning import glossed
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.new_words import WordVectors, load_new_words, map_new_words
 from muse.text.language_model import learn_language_model
 from muse.vectors import Matrix, Vectors, WordIndex
@@ -64,7 +64,7 @@ def english(form: Form = "NFC") -> list[str]:
     return written(own, form)
 
 
-def space(source: Form, target: Form) -> AlignedSpace:
+def space(source: Form, target: Form) -> Space:
     rows = rng().normal(size=(COUNT, 6)).astype(np.float32)
     noisy = rows + np.random.default_rng(1).normal(0, 0.6, rows.shape).astype(np.float32)
     return plain_space(rows, noisy, french(source), english(target))
@@ -443,7 +443,7 @@ def test_pairs_in_another_spelling_are_learned_from_and_counted(caplog: pytest.L
     assert (score.queries, score.covered) == (14, 13)
 
 
-def counted(caplog: pytest.LogCaptureFixture, name: str, sides: AlignedSpace, lexicon: Lexicon) -> None:
+def counted(caplog: pytest.LogCaptureFixture, name: str, sides: Space, lexicon: Lexicon) -> None:
     """Asserts that twelve pairs were told to differ so, when they were learned from and are looked up."""
     said = f"12 pairs differ in {name} alone, and are"
     assert caplog.messages == [f"{said} learned from as the vocabularies spell them"]

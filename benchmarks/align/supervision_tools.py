@@ -22,7 +22,7 @@ from benchmarks.support.vecmap import vecmap
 from muse.evaluation.words import WordScore, evaluate_words
 from muse.normalise import Normalisation
 from muse.procrustes import procrustes
-from muse.space import AlignedSpace, Side, load_space
+from muse.space import Side, Space, load_space
 from muse.vectors import Vectors
 
 
@@ -55,7 +55,7 @@ def score(loaded: Loaded, rows: tuple[Tensor, Tensor]) -> WordScore:
         side.language: Side(Vectors(side.language, side.words, mapped.numpy()), eye, steps)
         for side, mapped in zip(loaded.sides, rows, strict=True)
     }
-    space = AlignedSpace(sides, loaded.pair.target)
+    space = Space(sides, loaded.pair.target)
     return evaluate_words(space, loaded.gold, rng=np.random.default_rng(0), source=loaded.pair.source)
 
 

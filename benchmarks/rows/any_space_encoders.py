@@ -23,7 +23,7 @@ import numpy as np
 from muse.files import read_vectors
 from muse.normalise import normalise
 from muse.sentences.loading import load_encoder
-from muse.space.aligned import AlignedSpace, Side
+from muse.space.aligned import Side, Space
 from muse.vectors import Matrix, Vectors
 
 Encode = Callable[[Sequence[str]], Matrix]
@@ -137,5 +137,5 @@ def of_words(path: Path, language: str, name: str, text: Sequence[str]) -> Encod
     vectors = read_vectors(path, language=language)
     matrix, steps = normalise(vectors.matrix, ["unit"])
     side = Side(Vectors(language, vectors.words, matrix), np.eye(vectors.dimension, dtype=np.float32), steps)
-    encoder = load_encoder(name, AlignedSpace({language: side}, language)).fit(text[:FITTED], language)
+    encoder = load_encoder(name, Space({language: side}, language)).fit(text[:FITTED], language)
     return lambda sentences: encoder.encode(sentences, language).matrix

@@ -30,7 +30,7 @@ from muse.sentences.encoders.pooling import mean
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.words import Lookup
 from muse.sentences.loading import load_encoder
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 from muse.vectors import Matrix, Vectors
 
 Encode = Callable[[Sequence[str]], Matrix]
@@ -53,7 +53,7 @@ def sentences_of(path: Path, count: int) -> list[str]:
     return list(islice(cycle([line.split("\t")[0] for line in read_lines(path)]), count))
 
 
-def ours(name: str, space: AlignedSpace, language: str, text: Sequence[str]) -> Encode:
+def ours(name: str, space: Space, language: str, text: Sequence[str]) -> Encode:
     """One of muse's encoders, its weights and corrections fitted, its memory of text empty."""
     fitted = load_encoder(name, space).fit(text, language)
     parts: list[object] = [fitted]

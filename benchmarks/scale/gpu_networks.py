@@ -18,7 +18,7 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
-from muse.space import AlignedSpace, SideToSave, load_space, save_space
+from muse.space import SideToSave, Space, load_space, save_space
 from muse.space.saving import Provenance
 from muse.vectors import Vectors
 
@@ -43,7 +43,7 @@ class Steps(NamedTuple):
         return f"{self.seconds:.3f} s a step, loss {self.loss:.3f}, {self.megabytes:.0f} MB"
 
 
-def random_space(folder: Path) -> AlignedSpace:
+def random_space(folder: Path) -> Space:
     """A space of random rows, whose words are as long as those of a language."""
     rng, steps = np.random.default_rng(0), Normalisation(("unit",), ())
     sides = {}
@@ -57,7 +57,7 @@ def random_space(folder: Path) -> AlignedSpace:
     return load_space(folder)
 
 
-def write_texts(space: AlignedSpace, folder: Path) -> None:
+def write_texts(space: Space, folder: Path) -> None:
     """Writes text of every kind: pairs, inferences, and lines and documents of each language."""
     rng = np.random.default_rng(1)
     lines = {}

@@ -29,7 +29,7 @@ from muse.files.row_writers import RowFormat, store_writer
 from muse.files.vectors.formats import open_table
 from muse.files.vectors.table import IntegerId
 from muse.normalise import normalise
-from muse.space import AlignedSpace, Provenance, SideToSave, load_space, save_space
+from muse.space import Provenance, SideToSave, Space, load_space, save_space
 from muse.vectors import Matrix, Vectors
 
 COLUMNS = ("format", "rows", "dimension", "file_mb", "seconds", "peak_mb", "most_wrong", "commit", "date")
@@ -113,7 +113,7 @@ def make(path: Path, form: Form, rows: int, dimension: int) -> None:
     unfinished.replace(path)
 
 
-def make_space(folder: Path, dimension: int) -> AlignedSpace:
+def make_space(folder: Path, dimension: int) -> Space:
     """A space with some rows of the store, rotated."""
     if not folder.exists():
         (_, few), *_ = blocks(500, dimension)
@@ -160,7 +160,7 @@ def peak_of(command: list[str]) -> float:
     return int(done.stdout) * unit / 1e6
 
 
-def wrong(out: Path, form: Form, space: AlignedSpace, asked: argparse.Namespace) -> float:
+def wrong(out: Path, form: Form, space: Space, asked: argparse.Namespace) -> float:
     """The largest difference of a mapped number from the right one; exits where an id is another."""
     found, most = _in_blocks(out), 0.0
     for begin, block in blocks(asked.rows, asked.dimension):

@@ -37,7 +37,7 @@ from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.classifier import ClassifierConfig
 from muse.sentences.evaluation.transfer import TransferConfig, TransferScore, evaluate_transfer
 from muse.sentences.loading import load_encoder
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 
 MEANS = ("mean", "power-mean[-inf,1,inf]", "power-mean[-inf,1,inf,3]")
 MORE_POWERS = tuple(
@@ -65,7 +65,7 @@ class Task(NamedTuple):
         return cls(name, texts, [line.strip() for line in read_lines(folder / "labels.txt")])
 
 
-def made(name: str | Path, spaces: Sequence[AlignedSpace], task: Task) -> SentenceEncoder:
+def made(name: str | Path, spaces: Sequence[Space], task: Task) -> SentenceEncoder:
     """The encoder on the spaces, corrected by the moments of the task's sentences."""
     encoder = load_encoder(name, *spaces)
     for language, sentences in task.texts.items():
@@ -85,7 +85,7 @@ def measured(encoder: SentenceEncoder, task: Task, asked: argparse.Namespace) ->
 
 
 def cases(
-    spaces: dict[str, AlignedSpace], trained: Sequence[Path], task: Task, asked: argparse.Namespace
+    spaces: dict[str, Space], trained: Sequence[Path], task: Task, asked: argparse.Namespace
 ) -> Iterator[tuple[str, str, Callable[[], SentenceEncoder]]]:
     """The encoders to compare: the names of the spaces of each, its own, and what makes it."""
     names = list(spaces)

@@ -39,7 +39,7 @@ from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.retrieval import Queries, different, sentence_ranks
 from muse.sentences.evaluation.sts import evaluate_sts
 from muse.sentences.loading import load_encoder
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 from muse.vectors import Matrix
 
 UNTRAINED = ("mean", "idf", "sif", "power-mean")
@@ -72,7 +72,7 @@ class Encoder:
         return self.inside.encode(sentences, language).matrix
 
 
-def made(name: str, space: AlignedSpace, text: Aligned, asked: argparse.Namespace) -> Encoder:
+def made(name: str, space: Space, text: Aligned, asked: argparse.Namespace) -> Encoder:
     """The encoder of that name, after its training."""
     languages = (beside_english(space), PIVOT)
     if name in PUBLISHED:

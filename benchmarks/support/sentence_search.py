@@ -15,7 +15,7 @@ from muse.sentences.encoders.corrections import Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.retrieval import Queries, different, sentence_ranks
 from muse.sentences.loading import load_encoder
-from muse.space import AlignedSpace
+from muse.space import Space
 
 TAUGHT = 5_000  # sentences of each language that the weights of words are learned from
 CENTRED = 1_000  # those that the mean of all rows is taken of
@@ -49,7 +49,7 @@ class Search:
         for after, one in (("none", encoder), ("centre", centred)):
             yield [after, *(figure for found in self._sets for figure in self._p_at_1(one, *found))]
 
-    def plain(self, space: AlignedSpace, trained: Path | None) -> Iterator[SentenceEncoder]:
+    def plain(self, space: Space, trained: Path | None) -> Iterator[SentenceEncoder]:
         """What a Transformer is held against: mean, SIF, and X-CBOW where there is one."""
         for name in ("mean", "sif"):
             yield self._taught(load_encoder(name, space), TAUGHT)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_parallel
-from muse.space import AlignedSpace
+from muse.space import Space
 
 LASER = {"fr": "fra", "de": "deu", "it": "ita", "ru": "rus"}  # the names of Tatoeba
 PIVOT = "en"
@@ -31,7 +31,7 @@ class Aligned(NamedTuple):
         return np.array([one not in other and two not in english for one, two in pairs], bool)
 
 
-def beside_english(space: AlignedSpace) -> str:
+def beside_english(space: Space) -> str:
     """The language of a space that is not English, the first where there are several."""
     return next(name for name in space.languages if name != PIVOT)
 
@@ -40,7 +40,7 @@ class SpaceOf(NamedTuple):
     """One space, its two languages, and what is asked of it."""
 
     name: str
-    space: AlignedSpace
+    space: Space
     asked: argparse.Namespace
 
     @property

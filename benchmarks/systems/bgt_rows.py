@@ -24,7 +24,7 @@ from muse.sentences.systems.bgt.latent_network import BgtNetwork, Gaussian
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
-from muse.space import AlignedSpace
+from muse.space import Space
 
 UNTRAINED = "bgt, untrained"
 VARIANTS: Mapping[str, Mapping[str, str]] = {
@@ -63,7 +63,7 @@ ROWS = ("mean", "sif", "x-cbow", *TRAINED, *SP)
 class Bench(NamedTuple):
     """The space, its language beside English, and what is asked."""
 
-    space: AlignedSpace
+    space: Space
     asked: argparse.Namespace
 
     @property

@@ -17,7 +17,7 @@ from muse.sentences.systems.cmlm.cmlm_system import CMLM
 from muse.sentences.systems.cmlm.passages import Documents
 from muse.sentences.systems.pretrained_cores import open_core
 from muse.sentences.systems.system import Job, TrainingRequest
-from muse.space import AlignedSpace
+from muse.space import Space
 
 NOTHING = Signature("", "")  # the tables say it
 
@@ -25,7 +25,7 @@ NOTHING = Signature("", "")  # the tables say it
 class Bench(NamedTuple):
     """What every table needs: the space, the texts, and what was asked for."""
 
-    space: AlignedSpace
+    space: Space
     other: str
     folder: Path
     asked: argparse.Namespace

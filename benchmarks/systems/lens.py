@@ -42,7 +42,7 @@ from muse.sentences.loading import load_encoder
 from muse.sentences.mining import mine
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 
 HOW = {"cosine": PairScore("nn"), "margin": PairScore("margin", k=4)}
 TAUGHT = 20_000  # sentences of each language that weights are learned from
@@ -52,7 +52,7 @@ PLANTED, LONELY = 1_000, 4_000  # lines of a text to mine: with a translation in
 class Bench(NamedTuple):
     """One space, its language beside English, pairs to learn from, in random order, and those to test on."""
 
-    space: AlignedSpace
+    space: Space
     other: str
     text: Aligned
     test: Aligned

@@ -60,7 +60,7 @@ from muse.sentences.loading import load_encoder
 from muse.sentences.systems.core import Core
 from muse.sentences.systems.lens.lens_system import KINDS
 from muse.sentences.systems.network_encoder import NetworkEncoder
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 from muse.vectors import Matrix
 
 OBJECTIVES = ("mean", "untrained", "nli", "ranker")
@@ -98,7 +98,7 @@ class Lessons:
         count = self._given[variant.objective][2] if variant.objective in self._given else 0
         return count, self._epochs if count else 0
 
-    def made(self, space: AlignedSpace, core: Core, variant: Variant) -> NetworkEncoder:
+    def made(self, space: Space, core: Core, variant: Variant) -> NetworkEncoder:
         """The encoder, after its training."""
         if variant.objective == "mean":
             return mean(space, core)
@@ -117,7 +117,7 @@ def variants(asked: argparse.Namespace, *, reads_other: bool) -> Iterator[Varian
                 yield Variant(objective, kind, seed)
 
 
-def cores(space: AlignedSpace, asked: argparse.Namespace) -> None:
+def cores(space: Space, asked: argparse.Namespace) -> None:
     """Appends the rows that are missing, and prints what the file has of these cores."""
     check_columns(asked.out, COLUMNS)
     other = beside_english(space)
@@ -167,7 +167,7 @@ def cell(group: Sequence[dict[str, str]], name: str) -> str:
     return shown(values[0], (float(group[0][f"{name}_low"]), float(group[0][f"{name}_high"])))
 
 
-def joint(space: AlignedSpace, asked: argparse.Namespace) -> None:
+def joint(space: Space, asked: argparse.Namespace) -> None:
     """A lens of one pair of languages read on others."""
     heading("A lens read on languages without parallel text: P@1 into English, LASER's Tatoeba sets, cosine")
     header(("encoder", "form", "d", *asked.read, "language told apart [95 %]"))
@@ -188,7 +188,7 @@ def joint(space: AlignedSpace, asked: argparse.Namespace) -> None:
             row([name, form, encoder.dimension, *cells, told])
 
 
-def encoders(space: AlignedSpace, asked: argparse.Namespace) -> Iterator[tuple[str, SentenceEncoder]]:
+def encoders(space: Space, asked: argparse.Namespace) -> Iterator[tuple[str, SentenceEncoder]]:
     """The mean, the lens of the trained language, and with --own those of the others with parallel text."""
     yield "mean", load_encoder("mean", space)
     for language in (

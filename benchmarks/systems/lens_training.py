@@ -22,13 +22,13 @@ from muse.sentences.systems.lens.lens_system import LENS, LensConfig, LensNetwor
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.sentences.systems.pretrained_cores import open_core
 from muse.sentences.systems.system import Job, TrainingRequest
-from muse.space import AlignedSpace
+from muse.space import Space
 
 WORDS = "words"  # the core that is the space itself
 
 
 def lens(
-    space: AlignedSpace,
+    space: Space,
     given: dict[str, Any],
     language: str,
     epochs: int,
@@ -53,7 +53,7 @@ def lens(
     return encoder
 
 
-def mean(space: AlignedSpace, core: Core) -> NetworkEncoder:
+def mean(space: Space, core: Core) -> NetworkEncoder:
     """The mean of a core's rows, without a lens."""
     return NetworkEncoder("mean", space, space.languages, CoreMean(core))
 
@@ -81,7 +81,7 @@ class CoreMean(SentenceNetwork):
         return rows[:, : self._width]
 
 
-def opened(space: AlignedSpace, name: str, folder: Path | None) -> Core:
+def opened(space: Space, name: str, folder: Path | None) -> Core:
     """The words of the space, or the core in a folder, which computes every sentence once."""
     core = open_core(space, folder)
     return core if name == WORDS else Remembered(core)

@@ -57,7 +57,7 @@ from muse.sentences.systems.xlm.language_model import XlmConfig, XlmNetwork, sid
 from muse.sentences.systems.xlm.xlm_system import PRESETS, XlmLearner, untrained_network
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.trainer import TrainerConfig, best_epoch, train
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 
 TEST = 1_000  # pairs
 SMALL = PRESETS["small"]
@@ -68,7 +68,7 @@ Text = list[tuple[str, str]]
 class Asked:
     """The options of the command line, and the sizes that they make of the small preset."""
 
-    space: AlignedSpace
+    space: Space
     data: Path
     seeds: Sequence[int]
     initial: Sequence[str]
@@ -138,7 +138,7 @@ class Exam:
 
     network: XlmNetwork
     source: PairSource
-    space: AlignedSpace
+    space: Space
     lexicon: Lexicon
 
     def cells(self) -> list[object]:

@@ -42,7 +42,7 @@ from muse.progress import Progress
 from muse.ranking.model import read_pretrained
 from muse.ranking.translations import TRUSTED
 from muse.search.exact import set_threads
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 
 PAIRS = "en-fr,en-de,en-it,en-ru,ru-en,web-fr-en,zhang-glove-es-en,zhang-glove-it-en"
 BANDS = 3
@@ -64,7 +64,7 @@ def calibration_error(probability: NDArray[np.float64], right: NDArray[np.bool_]
 
 def made(
     pair: Pair, given: Path | None, folder: Path, seed: int, trees: Path | None, device: str = "cpu"
-) -> AlignedSpace:
+) -> Space:
     """The space of a pair with answers, made unless it is there."""
     if not (folder / "manifest.json").exists():
         config = _config(pair, given, folder, seed)
@@ -90,7 +90,7 @@ def _config(pair: Pair, given: Path | None, folder: Path, seed: int) -> AlignCon
     return settings_of(pair.source, pair.target, options)
 
 
-def measured(space: AlignedSpace, lexicon: Lexicon, pair: Pair) -> dict[str, Any]:
+def measured(space: Space, lexicon: Lexicon, pair: Pair) -> dict[str, Any]:
     """The figures of one list."""
     ways: dict[str, Any] = {"source": pair.source, "target": pair.target}
     score, alone = (
@@ -159,7 +159,7 @@ def _lists(asked: argparse.Namespace, pair: Pair) -> Iterator[Path]:
         yield unseen_list(pair, asked.shared, asked.spaces)
 
 
-def _row(asked: argparse.Namespace, pair: Pair, space: AlignedSpace, path: Path) -> dict[str, Any]:
+def _row(asked: argparse.Namespace, pair: Pair, space: Space, path: Path) -> dict[str, Any]:
     lexicon = read_lexicon(path)
     if asked.development:
         lexicon = Lexicon(tuple(one for one in lexicon.pairs if is_for_development(one[0])))

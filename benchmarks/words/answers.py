@@ -21,7 +21,7 @@ from muse.files import read_lexicon
 from muse.ranking.lookup import translate_words
 from muse.ranking.probability import find_calibration
 from muse.ranking.translations import WordAnswer, answer_words
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 
 COLUMNS = (
     "gold",
@@ -56,7 +56,7 @@ def interval(right: Sequence[bool]) -> str:
     return f"{100 * low:.1f}-{100 * high:.1f}"
 
 
-def measure(space: AlignedSpace, source: str, target: str, path: Path) -> None:
+def measure(space: Space, source: str, target: str, path: Path) -> None:
     """Prints the row of a list."""
     right = gold(path)
     words = [word for word in right if word in space.vectors(source).index]

@@ -40,7 +40,7 @@ from muse.progress import Progress
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.model import read_pretrained
 from muse.search.retrieval import Retrieval, best_targets
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 from muse.vectors import Matrix, Vectors
 
 RANDOM = "random"
@@ -65,7 +65,7 @@ def random_rows(side: Vectors, seed: int) -> Matrix:
 
 def made(
     pair: Pair, help_: str, asked: argparse.Namespace, trees: Path | None
-) -> tuple[AlignedSpace, ExternalScores | None, int, float]:
+) -> tuple[Space, ExternalScores | None, int, float]:
     """The space with answers, the scores of the encoder, the number of its pairs, and the seconds."""
     folder = asked.spaces / f"{pair.name}.{asked.encoder}.{help_}.{asked.seed}"
     options: dict[str, Any] = {
@@ -101,7 +101,7 @@ def made(
     return load_space(folder), outside, 0 if config.hints is None else len(config.hints), took
 
 
-def known_targets(space: AlignedSpace, pair: Pair, lexicon: Lexicon) -> dict[int, set[int]]:
+def known_targets(space: Space, pair: Pair, lexicon: Lexicon) -> dict[int, set[int]]:
     """The targets of each source word of a lexicon, as row numbers."""
     source, target = space.vectors(pair.source), space.vectors(pair.target)
     gold: dict[int, set[int]] = {}
@@ -117,7 +117,7 @@ def right(firsts: NDArray[np.int64], gold: Mapping[int, set[int]]) -> float | st
 
 
 def by_band(
-    space: AlignedSpace, pair: Pair, firsts: NDArray[np.int64] | None, lexicon: Lexicon
+    space: Space, pair: Pair, firsts: NDArray[np.int64] | None, lexicon: Lexicon
 ) -> Iterator[dict[str, Any]]:
     """P@1 of an encoder's `firsts` (n,), if there is one, by CSLS and by all evidence, of each band."""
     gold = known_targets(space, pair, lexicon)

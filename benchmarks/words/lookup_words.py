@@ -14,19 +14,19 @@ from muse.lexicon import Lexicon
 from muse.normalise import normalise
 from muse.search.retrieval import Retrieval
 from muse.sentences.systems.pieces import Pieces
-from muse.space import AlignedSpace
+from muse.space import Space
 
 PAIR = ("en", "fr")
 Rows = Mapping[str, Tensor]
 
 
-def distance(rows: Rows, space: AlignedSpace, lexicon: Lexicon) -> float:
+def distance(rows: Rows, space: Space, lexicon: Lexicon) -> float:
     """The mean L2 distance of dictionary pairs, by rows (n, d) of the words of a space."""
     x, y = _pairs(rows, space, lexicon)
     return float((x - y).norm(dim=1).mean())
 
 
-def cosine(space: AlignedSpace, lexicon: Lexicon) -> str:
+def cosine(space: Space, lexicon: Lexicon) -> str:
     """The mean cosine of dictionary pairs, and in brackets the same of centred rows."""
     found = []
     for one in (space, centred(space)):
@@ -35,7 +35,7 @@ def cosine(space: AlignedSpace, lexicon: Lexicon) -> str:
     return f"{found[0]:.3f} ({found[1]:.3f})"
 
 
-def p_at_1(space: AlignedSpace, lexicon: Lexicon) -> str:
+def p_at_1(space: Space, lexicon: Lexicon) -> str:
     """P@1 by cosine among all words, and in brackets the same of centred rows."""
     rng, how = np.random.default_rng(0), Retrieval("nn")
     found = [
@@ -45,21 +45,21 @@ def p_at_1(space: AlignedSpace, lexicon: Lexicon) -> str:
     return f"{found[0]:.1f} ({found[1]:.1f})"
 
 
-def _pairs(rows: Rows, space: AlignedSpace, lexicon: Lexicon) -> tuple[Tensor, Tensor]:
+def _pairs(rows: Rows, space: Space, lexicon: Lexicon) -> tuple[Tensor, Tensor]:
     en, fr = (space.vectors(language).index for language in PAIR)
     found = [(fr[x], en[y]) for x, y in lexicon.pairs if x in fr and y in en]
     x, y = (rows[name][[pair[side] for pair in found]] for side, name in enumerate(PAIR[::-1]))
     return x, y
 
 
-def centred(space: AlignedSpace) -> AlignedSpace:
+def centred(space: Space) -> Space:
     """The space with its rows as `muse align` normalises them, each language by its own mean."""
     sides = {}
     for language in space.languages:
         side = space.side(language)
         rows, _ = normalise(side.vectors.matrix)
         sides[language] = replace(side, vectors=replace(side.vectors, matrix=rows))
-    return AlignedSpace(sides, space.pivot, space.manifest)
+    return Space(sides, space.pivot, space.manifest)
 
 
 def of_one_piece(lexicon: Lexicon, pieces: Pieces) -> Lexicon:

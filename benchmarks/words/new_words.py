@@ -29,7 +29,7 @@ from benchmarks.support.tables import header, heading, muse, row
 from muse.evaluation.score import bootstrap_interval
 from muse.files import read_lexicon, read_vectors, write_vectors_text
 from muse.ranking.lookup import translate_words
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 from muse.space.new_words import NewWords, load_new_words, own_new_words
 
 WORDS = 1_000
@@ -81,7 +81,7 @@ def align(shared: Path, without: Gold, out: Path) -> None:
     muse("align", "--src", "fr", "--tgt", "en", *files, "--out", out)
 
 
-def measure(name: str, folder: Path, gold: Gold, make: Callable[[AlignedSpace], NewWords | None]) -> None:
+def measure(name: str, folder: Path, gold: Gold, make: Callable[[Space], NewWords | None]) -> None:
     """Prints the row of one space; a word that no vector is made of counts as wrong."""
     space = load_space(folder)
     began = time.perf_counter()

@@ -23,7 +23,7 @@ from muse.ranking.oov import keep_unseen
 from muse.ranking.train_ranker import learn_answers
 from muse.ranking.trees import BoostedTrees
 from muse.run.seeds import AlignStream, generator
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.answer_table import keep_answers
 from muse.vectors import Vectors
 
@@ -51,7 +51,7 @@ class RankerInputs:
 
 
 def choose_answers(
-    space: AlignedSpace,
+    space: Space,
     learned: Mapping[str, Learned],
     normalised: Mapping[str, Vectors],
     known: RankerInputs,
@@ -76,7 +76,7 @@ def choose_answers(
     return reports
 
 
-def _can_choose(space: AlignedSpace, language: str, learned: Learned) -> bool:
+def _can_choose(space: Space, language: str, learned: Learned) -> bool:
     ranked = space.vectors(language).frequency_ordered and space.vectors(space.pivot).frequency_ordered
     return ranked and learned.verdict.label != "failed"
 
@@ -91,7 +91,7 @@ def _given(learned: Learned, source: Vectors, target: Vectors, known: RankerInpu
 
 
 def _choose(
-    space: AlignedSpace, language: str, given: KnownPairs, seed: int, pretrained: BoostedTrees | None
+    space: Space, language: str, given: KnownPairs, seed: int, pretrained: BoostedTrees | None
 ) -> AnswersReport:
     source, target = space.vectors(language), space.vectors(space.pivot)
     found = learn_answers(

@@ -24,7 +24,7 @@ from muse.files.tables import require_form
 from muse.lexicon import Entry, Lexicon
 from muse.ranking.induction import entries
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.answer_table import AnswersBy
 from muse.space.saving import check_not_an_input
 
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 @named_as_in_python()
 def induce(
-    space: AlignedSpace | Path | str,
+    space: Space | Path | str,
     *,
     out: Path | str | None = None,
     format: str | None = None,
@@ -92,7 +92,7 @@ def _lexicon(made: list[Entry]) -> Lexicon:
 
 @named_as_in_python()
 def evaluate(
-    space: AlignedSpace | Path | str,
+    space: Space | Path | str,
     dictionary: Any,
     *,
     dictionary_format: str | None = None,
@@ -125,7 +125,7 @@ def _given(languages: dict[str, str | None]) -> tuple[str | None, str | None]:
     return language_names(names.pop("lang", None), names.pop("tgt", None), names, "muse.evaluate")
 
 
-def _way(space: AlignedSpace, lexicon: Lexicon, given: tuple[str | None, str | None]) -> tuple[str, str]:
+def _way(space: Space, lexicon: Lexicon, given: tuple[str | None, str | None]) -> tuple[str, str]:
     """The direction of a dictionary: as given or, if it is not, the one in which its words are known."""
     way = direction_of(space, *given)
     source, target = (space.vectors(language).index for language in way)
@@ -169,11 +169,11 @@ def _is_pair(given: object) -> bool:
     )
 
 
-def opened(space: AlignedSpace | Path | str, answers: AnswersBy = "all") -> AlignedSpace:
+def opened(space: Space | Path | str, answers: AnswersBy = "all") -> Space:
     """The space, loaded if it is a folder, by CSLS alone if `answers` says so; BadSetting for all else."""
     if isinstance(space, str | PathLike):
         return load(space, answers=answers)
-    if not isinstance(space, AlignedSpace):
+    if not isinstance(space, Space):
         raise BadSetting(f"expected a space or its folder, got {shorten(repr(space), 60)}; use muse.load")
     if answers not in ("all", "csls"):
         raise BadSetting(f"answers must be one of all, csls; got {answers!r}")

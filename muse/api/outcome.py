@@ -18,7 +18,7 @@ from muse.learn.joint import Joint
 from muse.learn.settings import AlignConfig, RefinementConfig
 from muse.learn.transport import TransportConfig
 from muse.run.memory import peak_memory_mb
-from muse.space import AlignedSpace, Provenance
+from muse.space import Provenance, Space
 from muse.vectors import ShortRepr
 
 
@@ -29,7 +29,7 @@ class AlignResult(ShortRepr):
     `learned` and `signatures` have every language that was mapped, in the order requested.
     """
 
-    aligned: AlignedSpace
+    aligned: Space
     config: AlignConfig
     learned: Mapping[str, Learned]
     seconds: Mapping[str, float]

@@ -38,7 +38,7 @@ from muse.api.settings import (
     settings_of,
     untrained_of,
 )
-from muse.api.space import Space, common_words
+from muse.api.space import InteractiveSpace, common_words
 from muse.errors import BadSetting, Mismatch, MuseError, named_as_in_python
 from muse.evaluation.score import Signature
 from muse.files.atomic import only_writer
@@ -58,8 +58,8 @@ from muse.run.runtime import Runtime, pick_device
 from muse.search.exact import searching_by, set_threads
 from muse.search.retrieval import check_count
 from muse.space import (
-    AlignedSpace,
     SideToSave,
+    Space,
     add_to_space,
     check_addition,
     check_out,
@@ -82,7 +82,7 @@ def align(
     verbose: bool = False,
     threads: int | None = None,
     **options: Any,
-) -> Space:
+) -> InteractiveSpace:
     """The aligned space of the languages, learned from their vectors and saved.
 
     `options` are the options of the command `muse align` by their names, with underscores, each with the same
@@ -112,14 +112,14 @@ def align(
     with nullcontext() if quiet else messages_shown(logging.DEBUG if verbose else logging.INFO):
         shown = progress or Progress(quiet=quiet)
         report = run(config, device=device, progress=shown, untrained=untrained)
-        space = Space.of(report.aligned)
+        space = InteractiveSpace.of(report.aligned)
         for line in report.lines():
             log.info("%s", line)
         log.log(*_advice(space, weakest(report.learned)))
     return space
 
 
-def _advice(space: Space, language: str) -> tuple[int, str]:
+def _advice(space: InteractiveSpace, language: str) -> tuple[int, str]:
     """What to do with a space at the prompt, and the level of the message."""
     label = space.verdict.languages.get(language, space.verdict)
     if label != "aligned":
@@ -245,7 +245,7 @@ def _answers(
     config: AlignConfig,
     inputs: RunInputs,
     learned: LearnedMany,
-    aligned: AlignedSpace,
+    aligned: Space,
     outside: ExternalScores | None,
     progress: Progress,
 ) -> dict[str, AnswersReport]:
@@ -386,7 +386,7 @@ def _save(
     learned: LearnedMany,
     signatures: Mapping[str, Signature],
     before: dict[str, Any],
-) -> AlignedSpace:
+) -> Space:
     """The space as it was saved."""
     sides, target_map = {}, None
     for language, one in learned.languages.items():

@@ -39,7 +39,7 @@ from muse.ranking.translations import (
 from muse.run.runtime import pick_device
 from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_top
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space import load_space as load_aligned
 from muse.space.answer_table import AnswersBy
 from muse.space.forms import find_form
@@ -60,7 +60,7 @@ CHEAP = 500_000_000  # pairs of words: a card is shown unasked, and must not sea
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Space(AlignedSpace):
+class InteractiveSpace(Space):
     """A space for the prompt: `len`, `in` and `[]` for its words, and methods that find their language.
 
     >>> import numpy as np
@@ -70,7 +70,7 @@ class Space(AlignedSpace):
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
     >>> sides = {"fr": Side(Vectors("fr", ["roi", "table"], rows), rows, steps)}
     >>> sides["en"] = Side(Vectors("en", ["king", "table"], rows), rows, steps)
-    >>> space = Space(sides, pivot="en")
+    >>> space = InteractiveSpace(sides, pivot="en")
     >>> space
     Space(fr: 2 words, en: 2 words, 2 dimensions, pivot en)
     >>> len(space), "roi" in space, ("en", "roi") in space, space["king"].tolist()
@@ -81,7 +81,7 @@ class Space(AlignedSpace):
     """
 
     @classmethod
-    def of(cls, space: AlignedSpace) -> Self:
+    def of(cls, space: Space) -> Self:
         """The same space, for the prompt."""
         return cls(**{one.name: getattr(space, one.name) for one in fields(space) if one.init})
 
@@ -289,7 +289,7 @@ def load(
     progress: Progress | None = None,
     approximation: Approximation | None = None,
     answers: AnswersBy = "all",
-) -> Space:
+) -> InteractiveSpace:
     """The space that `muse align` saved in a folder; BadFile if there is none, or a broken one.
 
     Without a folder, the only space where `muse align` writes them, `embeddings/aligned`.
@@ -305,7 +305,7 @@ def load(
         folder, device=pick_device(device), check=check, progress=progress or Progress(quiet=quiet),
         approximation=approximation, answers=answers,
     )  # fmt: skip
-    return Space.of(loaded)
+    return InteractiveSpace.of(loaded)
 
 
 def _only_space() -> Path:
@@ -316,13 +316,13 @@ def _only_space() -> Path:
     return found[0]
 
 
-def load_space(folder: Path | str, **options: Any) -> Space:
+def load_space(folder: Path | str, **options: Any) -> InteractiveSpace:
     """The space in a folder, as by `load`, with its options; quiet and on the CPU unless they say else."""
     return load(folder, **{"device": "cpu", "quiet": True, **options})
 
 
 def language_of(
-    space: AlignedSpace, words: Sequence[str], *, but: str | None = None, choice: Choice = "lang"
+    space: Space, words: Sequence[str], *, but: str | None = None, choice: Choice = "lang"
 ) -> str:
     """The only language, `but` one, that has all of the words that any has.
 
@@ -352,11 +352,11 @@ def language_of(
     raise BadSetting(f"{what} of {' and of '.join(common)}; choose one: {_chosen(best, list(known), choice)}")
 
 
-def _homes(space: AlignedSpace, word: str, but: str | None) -> list[str]:
+def _homes(space: Space, word: str, but: str | None) -> list[str]:
     return [language for language in entries_of_word(space, word) if language != but]
 
 
-def _likely(space: AlignedSpace, word: str, languages: list[str]) -> list[str]:
+def _likely(space: Space, word: str, languages: list[str]) -> list[str]:
     """The language, of several that have a word, in which it is far more frequent; all of them if none is."""
     if len(languages) < 2 or not all(space.vectors(language).frequency_ordered for language in languages):
         return languages
@@ -365,13 +365,13 @@ def _likely(space: AlignedSpace, word: str, languages: list[str]) -> list[str]:
     return [best] if ranks[second] > RANKS_APART * ranks[best] else languages
 
 
-def _rank(space: AlignedSpace, language: str, word: str) -> int:
+def _rank(space: Space, language: str, word: str) -> int:
     """The place of a word in a vocabulary, from 1."""
     vectors = space.vectors(language)
     return vectors.index[find_form(word, vectors) or word] + 1
 
 
-def _say_which(space: AlignedSpace, language: str, known: Mapping[str, list[str]], choice: Choice) -> None:
+def _say_which(space: Space, language: str, known: Mapping[str, list[str]], choice: Choice) -> None:
     """Warns, once of a word, that another language has it too, if no other word told them apart."""
     both = [one for one in space.languages if one != language and all(one in of for of in known.values())]
     word = next(iter(known))
@@ -392,7 +392,7 @@ def _chosen(language: str, words: Sequence[str], choice: Choice) -> str:
     return f"space[{key}]" if choice == "key" else f"({key})"
 
 
-def _nowhere(space: AlignedSpace, words: Sequence[str]) -> str:
+def _nowhere(space: Space, words: Sequence[str]) -> str:
     close = [
         f"{spelled} ({language})"
         for language in space.languages
@@ -407,7 +407,7 @@ def _some(words: Sequence[str]) -> str:
     return ", ".join(map(repr, islice(words, NAMED))) + (" ..." if len(words) > NAMED else "")
 
 
-def _has(space: AlignedSpace, language: str, word: object) -> bool:
+def _has(space: Space, language: str, word: object) -> bool:
     return isinstance(word, str) and find_form(word, space.vectors(language)) is not None
 
 
@@ -434,7 +434,7 @@ def _no_option(name: str, of: str, known: Collection[str]) -> BadSetting:
     return BadSetting(f"{name} is no option of {of}{meant}")
 
 
-def direction_of(space: AlignedSpace, lang: str | None, tgt: str | None) -> tuple[str, str]:
+def direction_of(space: Space, lang: str | None, tgt: str | None) -> tuple[str, str]:
     """The two languages; BadSetting where the space has more, and it does not follow which are meant.
 
     Into which language is known of all but the pivot: into that.
@@ -464,7 +464,7 @@ def as_retrieval(given: Retrieval | str | None) -> Retrieval:
 OF_LIMITS = {"words", "top", "mutual", "max_vocab", "src_max", "tgt_max", "min_probability"}
 
 
-def limits_of(space: AlignedSpace, language: str, options: Mapping[str, Any], of: str) -> InductionConfig:
+def limits_of(space: Space, language: str, options: Mapping[str, Any], of: str) -> InductionConfig:
     """The limits of a dictionary, by names of the options of `muse induce`; BadSetting for another name."""
     for name in options:
         if name not in OF_LIMITS:
@@ -479,7 +479,7 @@ def limits_of(space: AlignedSpace, language: str, options: Mapping[str, Any], of
     )  # fmt: skip
 
 
-def _entries(space: AlignedSpace, language: str, words: Iterable[str] | None) -> frozenset[str] | None:
+def _entries(space: Space, language: str, words: Iterable[str] | None) -> frozenset[str] | None:
     """The entries of a list of words; a warning names one that is unknown, UnknownWord if all are."""
     if words is None:
         return None
@@ -497,7 +497,7 @@ def _entries(space: AlignedSpace, language: str, words: Iterable[str] | None) ->
     return frozenset(form for form in forms.values() if form is not None)
 
 
-def common_words(space: AlignedSpace, language: str, count: int) -> list[str]:
+def common_words(space: Space, language: str, count: int) -> list[str]:
     """A few words to try: common ones of a language, no grammar, that no other language has."""
     common = space.vectors(language).words[PASSED_OVER:LOOKED_AT]
     found = (
@@ -508,7 +508,7 @@ def common_words(space: AlignedSpace, language: str, count: int) -> list[str]:
     return list(islice(found, count))
 
 
-def _is_cheap(space: AlignedSpace) -> bool:
+def _is_cheap(space: Space) -> bool:
     """Whether translations are found at once: answers are kept, or hubness is, or the space is small."""
     source, target = space.direction()
     if space.answers(source, target) is not None:

@@ -20,7 +20,7 @@ from muse.ranking.induction import Counts, InductionConfig, check_found, entries
 from muse.search.approximate import Approximation
 from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.direction import Approximate, Biases, Direction, MakeSearch, Search, candidates
 
 SOURCE, TARGET = 0, 1
@@ -108,7 +108,7 @@ class _Exact:
 
 
 def induce(
-    space: AlignedSpace,
+    space: Space,
     languages: tuple[str, str],
     run: Run,
     *,

@@ -22,7 +22,7 @@ from muse.files.parts import PartFolder
 from muse.files.space_folder import VECTORS, folder_name
 from muse.search.approximate import SAMPLE, Approximation, Prepared, Recall
 from muse.search.exact import Neighbours, merged, nearest, set_threads
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Matrix
 
 ROWS = 16_384  # in a block of words
@@ -68,7 +68,7 @@ class SentenceBlocks(Blocks):
         return normalize(torch.from_numpy(np.array(rows)))
 
 
-def word_blocks(space: AlignedSpace, language: str, most: int | None) -> WordBlocks:
+def word_blocks(space: Space, language: str, most: int | None) -> WordBlocks:
     """The rows of the `most` frequent words (None: all) of a language of a saved space."""
     if space.folder is None:
         raise BadSetting("machines share a space on a disk, got one that is not saved; save it first")

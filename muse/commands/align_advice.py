@@ -18,7 +18,7 @@ from muse.report.next_steps import FEW_PAIRS, FEW_WORDS, PAIRS, RemedyText
 if TYPE_CHECKING:
     from muse.api.outcome import AlignResult
     from muse.learn.bilingual import Learned
-    from muse.space import AlignedSpace
+    from muse.space import Space
 
 MORE_WORDS = 20_000
 COMPARED = 5_000  # of the most frequent words, when spellings are compared
@@ -57,7 +57,7 @@ def advice(report: AlignResult, options: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _uses(report: AlignResult, space: AlignedSpace, language: str) -> Iterator[str]:
+def _uses(report: AlignResult, space: Space, language: str) -> Iterator[str]:
     direction = ("--src", language) if len(report.learned) > 1 else ()
     words = _words(space, language)
     if not space.vectors(language).frequency_ordered:
@@ -68,7 +68,7 @@ def _uses(report: AlignResult, space: AlignedSpace, language: str) -> Iterator[s
     yield _muse("serve", report.space)
 
 
-def _words(space: AlignedSpace, language: str) -> list[str]:
+def _words(space: Space, language: str) -> list[str]:
     # A few words to try: common ones, but no grammar.
     common = space.vectors(language).words[PASSED_OVER : 10 * PASSED_OVER]
     return [word for word in common if word.isalpha() and word.islower() and len(word) >= 4][:SHOWN]
@@ -81,7 +81,7 @@ class _Unaligned:
     language: str
     learned: Learned
     report: AlignResult
-    space: AlignedSpace
+    space: Space
     options: dict[str, Any]
 
     def remedies(self) -> Iterator[Remedy]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from muse.progress import Progress
     from muse.search.retrieval import PairScore
     from muse.sentences.encoders.encoder import SentenceEncoder
-    from muse.space import AlignedSpace
+    from muse.space import Space
     from muse.vectors import Matrix
 
 OWN = "task"  # the value of --fit that stands for the sentences of the task itself
@@ -56,7 +56,7 @@ def encoder_name(default: str) -> Callable[[F], F]:
 
 
 def open_encoder(
-    space: AlignedSpace, options: dict[str, Any], own: Mapping[str, Sequence[str]] | None = None
+    space: Space, options: dict[str, Any], own: Mapping[str, Sequence[str]] | None = None
 ) -> SentenceEncoder:
     """The encoder of --encoder, fitted on the text of --fit; `own` is what `--fit task` stands for."""
     from muse.files.sentence_text import read_sentences

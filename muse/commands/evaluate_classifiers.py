@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.sentences.evaluation.classifier import Labels, Parts
     from muse.sentences.evaluation.probing import Probe
-    from muse.space import AlignedSpace
+    from muse.space import Space
 
     Task = tuple[Probe, str, Parts | None]  # with a name for its files, and its split if it is given
 log = logging.getLogger(__name__)
@@ -254,7 +254,7 @@ def _folds_named(own: Parts | None, folds: int | None) -> list[str]:
     return [f"folds:{folds}"] if folds and own is None else []
 
 
-def _given(space: AlignedSpace, options: dict[str, Any]) -> Iterator[Task]:
+def _given(space: Space, options: dict[str, Any]) -> Iterator[Task]:
     # The tasks of --labelled, with a name for the file and its own split.
     import numpy as np
 
@@ -287,7 +287,7 @@ def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
     return found
 
 
-def _probes(space: AlignedSpace, options: dict[str, Any], rng: np.random.Generator) -> Iterator[Task]:
+def _probes(space: Space, options: dict[str, Any], rng: np.random.Generator) -> Iterator[Task]:
     # The tasks of --probe, by default all of meaning and form that the texts allow, with a name for the files
     # of each. Of several languages, those without genders are left out of `gender`.
     from muse.evaluation.score import gold_name
@@ -314,7 +314,7 @@ def _probes(space: AlignedSpace, options: dict[str, Any], rng: np.random.Generat
             yield make(text, language, options["size"], rng), names[language], None
 
 
-def _languages(space: AlignedSpace, options: dict[str, Any]) -> list[str]:
+def _languages(space: Space, options: dict[str, Any]) -> list[str]:
     # The language to train in and those to test: the given ones, or all that space and folder share.
     from muse.errors import BadFile, Contradiction, Mismatch
 
@@ -355,7 +355,7 @@ def _folder_name(folder: Path, languages: list[str]) -> str:
 
 
 def _signature(
-    space: AlignedSpace,
+    space: Space,
     made: tuple[str, ...],
     direction: tuple[str, str],
     gold: str,

@@ -32,7 +32,7 @@ from muse.commands.sections import SectionedCommand
 if TYPE_CHECKING:
     from muse.files.sentence_text import RatedSentences
     from muse.sentences.encoders.encoder import SentenceEncoder
-    from muse.space import AlignedSpace
+    from muse.space import Space
     from muse.vectors import Matrix
 
 ENCODER = ("--encoder", "--also", "--fit")
@@ -42,7 +42,7 @@ RATED = "Two sentences and a rating on each line, as .csv or .tsv.  [required]"
 class _Task(NamedTuple):
     """A retrieval task: the texts by language, their encoder and what is said of it, a name for the files."""
 
-    space: AlignedSpace
+    space: Space
     encoder: SentenceEncoder
     made: tuple[str, ...]
     texts: dict[str, list[str]]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from muse.lexicon import Lexicon
     from muse.search.approximate import Recall
     from muse.search.retrieval import Retrieval
-    from muse.space import AlignedSpace
+    from muse.space import Space
     from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -97,7 +97,7 @@ def words(space: Path, options: dict[str, Any]) -> Report:
     return {**found, **worst(recalls)}, [*lines, *map(str, recalls)]
 
 
-def _warn_of_unknown(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> None:
+def _warn_of_unknown(space: Space, lexicon: Lexicon, source: str, target: str) -> None:
     """Warns of a dictionary that seems to be of the other direction, or in other letters."""
     from muse.evaluation.words import warn_of_dictionary
 
@@ -108,8 +108,8 @@ def _warn_of_unknown(space: AlignedSpace, lexicon: Lexicon, source: str, target:
 
 
 def _compared(
-    space: AlignedSpace,
-    other: AlignedSpace | None,
+    space: Space,
+    other: Space | None,
     lexicon: Lexicon,
     retrieval: Retrieval,
     options: dict[str, Any],
@@ -130,7 +130,7 @@ def _compared(
     return fields, lines
 
 
-def _score(space: AlignedSpace, lexicon: Lexicon, retrieval: Retrieval, options: dict[str, Any]) -> WordScore:
+def _score(space: Space, lexicon: Lexicon, retrieval: Retrieval, options: dict[str, Any]) -> WordScore:
     import numpy as np
 
     from muse.evaluation.score import gold_name
@@ -166,7 +166,7 @@ def _against(
     return compared.as_json(), [f"against {name}: {other.score}", str(compared)]
 
 
-def _hubness(space: AlignedSpace, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _hubness(space: Space, options: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     from muse.evaluation.words import hubness
 
     fields, lines = {}, []
@@ -333,7 +333,7 @@ def _of_store(space: Path, options: dict[str, Any]) -> Report:
     return fields, lines
 
 
-def _native(space: AlignedSpace, language: str, count: int, options: dict[str, Any]) -> Vectors | None:
+def _native(space: Space, language: str, count: int, options: dict[str, Any]) -> Vectors | None:
     """The `count` queries by the store's own model; None where they are rows of the store, known by ids."""
     from muse.errors import Mismatch
     from muse.files import read_vectors
@@ -356,7 +356,7 @@ def _native(space: AlignedSpace, language: str, count: int, options: dict[str, A
     return native
 
 
-def _side(space: AlignedSpace, language: str, file: Path | None, column: str | None) -> Vectors:
+def _side(space: Space, language: str, file: Path | None, column: str | None) -> Vectors:
     """The rows of a file, mapped into the space; without a file, the rows of the space."""
     if file is None:
         return space.vectors(language)

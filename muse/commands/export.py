@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from muse.progress import Progress
-    from muse.space import AlignedSpace
+    from muse.space import Space
 
 log = logging.getLogger(__name__)
 
@@ -168,7 +168,7 @@ def _check_options(form: str, given: dict[str, Any]) -> None:
             raise click.UsageError(f"{option} is for --format {' or '.join(forms)}, not for {form}")
 
 
-def _words(space: AlignedSpace, given: dict[str, Any]) -> AlignedSpace:
+def _words(space: Space, given: dict[str, Any]) -> Space:
     """The space or, with --encoder, the same words with the vectors that an encoder learned for them."""
     encoder = given.get("encoder")
     if encoder is None:
@@ -186,7 +186,7 @@ def _words(space: AlignedSpace, given: dict[str, Any]) -> AlignedSpace:
     return loaded.words
 
 
-def _check_pivot(space: AlignedSpace, given: dict[str, Any]) -> None:
+def _check_pivot(space: Space, given: dict[str, Any]) -> None:
     """Raise BadSetting if an encoder has learned no vectors of the pivot, which this export needs."""
     from muse.errors import BadSetting
 
@@ -199,7 +199,7 @@ def _check_pivot(space: AlignedSpace, given: dict[str, Any]) -> None:
         )
 
 
-def _direction(space: AlignedSpace, given: dict[str, Any]) -> tuple[str, str]:
+def _direction(space: Space, given: dict[str, Any]) -> tuple[str, str]:
     """The source and the target language; BadSetting if one is the pivot and has no vectors."""
     source, target = given.get("source"), given.get("target")
     if space.pivot in (source or space.pivot, target or space.pivot):
@@ -211,7 +211,7 @@ Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines
 
 
 def _vectors(
-    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Report:
     from muse.export.vector_files import export_vectors
 
@@ -227,7 +227,7 @@ def _vectors(
 
 
 def _sentences(
-    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Report:
     from muse.export.static_embedding import export_static_embedding
 
@@ -239,7 +239,7 @@ def _sentences(
 
 
 def _map(
-    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Report:
     from muse.errors import Contradiction
     from muse.export.map_file import export_map
@@ -254,7 +254,7 @@ def _map(
 
 
 def _spacy(
-    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Report:
     from muse.export.spacy_folder import export_spacy
 
@@ -264,7 +264,7 @@ def _spacy(
 
 
 def _space(
-    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Report:
     from muse.export.vector_files import export_space
 
@@ -276,7 +276,7 @@ def _space(
 
 
 def _torch(
-    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Report:
     from muse.export.torch_file import TableConfig, export_torch
     from muse.space.lookup_table import SPECIALS
@@ -307,7 +307,7 @@ def _line(name: str, table: dict[str, Any]) -> str:
 
 
 def _moses(
-    space: AlignedSpace, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
+    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
 ) -> Report:
     from muse.export.moses import MosesConfig, export_moses
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from muse.lexicon import Entry
     from muse.ranking.induction import InductionConfig
     from muse.search.approximate import Approximation, Recall
-    from muse.space import AlignedSpace
+    from muse.space import Space
 
 log = logging.getLogger(__name__)
 
@@ -145,7 +145,7 @@ def _listed(out: Path, form: str, options: dict[str, Any]) -> list[str] | None:
     return words
 
 
-def _known(space: AlignedSpace, source: str, listed: list[str] | None) -> frozenset[str] | None:
+def _known(space: Space, source: str, listed: list[str] | None) -> frozenset[str] | None:
     # The entries that the listed words stand for; those that are unknown are named.
     if listed is None:
         return None
@@ -184,14 +184,14 @@ class _Wanted(NamedTuple):
     target: str
     limits: InductionConfig
 
-    def words(self, space: AlignedSpace) -> Sequence[str]:
+    def words(self, space: Space) -> Sequence[str]:
         """The source words that are looked up."""
         words, only = space.vectors(self.source).words[: self.limits.source_max], self.limits.only
         return words if only is None else [word for word in words if word in only]
 
 
 def _on_cluster(
-    wanted: _Wanted, space: AlignedSpace, options: dict[str, Any], approximation: Approximation
+    wanted: _Wanted, space: Space, options: dict[str, Any], approximation: Approximation
 ) -> dict[str, Any]:
     from muse.cluster.induction import induce
     from muse.cluster.run import Run, spaces_as_settings
@@ -231,7 +231,7 @@ def _reverse(out: Path) -> Path:
 
 
 def _write(
-    space: AlignedSpace,
+    space: Space,
     wanted: Sequence[_Wanted],
     form: str,
     options: dict[str, Any],
@@ -257,7 +257,7 @@ def _write(
         ]
 
 
-def _warn_of_left_out(space: AlignedSpace, wanted: _Wanted, form: str) -> None:
+def _warn_of_left_out(space: Space, wanted: _Wanted, form: str) -> None:
     from muse.files.dictionary_writer import can_store
 
     targets = space.vectors(wanted.target).words[: wanted.limits.target_max]
@@ -273,7 +273,7 @@ def _warn_of_left_out(space: AlignedSpace, wanted: _Wanted, form: str) -> None:
 
 def _found(
     wanted: _Wanted,
-    space: AlignedSpace,
+    space: Space,
     probable: bool,
     options: dict[str, Any],
     approximation: Approximation,
@@ -293,9 +293,7 @@ def _found(
     )  # fmt: skip
 
 
-def _fill(
-    write: Write, wanted: _Wanted, space: AlignedSpace, form: str, found: Iterable[Entry]
-) -> dict[str, Any]:
+def _fill(write: Write, wanted: _Wanted, space: Space, form: str, found: Iterable[Entry]) -> dict[str, Any]:
     # Writes the entries of one direction that fit the format and returns what the file has and lacks.
     from muse.files.dictionary_writer import can_store_entry
     from muse.ranking.induction import Counts, check_found, summary

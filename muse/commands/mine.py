@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.sentences.evaluation.retrieval import MiningScore
     from muse.sentences.mining import MiningConfig, Values
-    from muse.space import AlignedSpace
+    from muse.space import Space
 if TYPE_CHECKING:
     from muse.search.approximate import Recall
 
@@ -278,7 +278,7 @@ def mining_score(found: MinedPairs, known: set[tuple[str, str]], threshold: floa
 
 
 def mining_signature(
-    space: AlignedSpace, encoder: SentenceEncoder, config: MiningConfig, options: dict[str, Any]
+    space: Space, encoder: SentenceEncoder, config: MiningConfig, options: dict[str, Any]
 ) -> Signature:
     """How pairs were found."""
     from muse.evaluation.score import space_signature, text_name

@@ -26,7 +26,7 @@ from muse.commands.word_tables import (
 
 if TYPE_CHECKING:
     from muse.files.tables import Row
-    from muse.space import AlignedSpace
+    from muse.space import Space
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ def neighbours(space: Path, words: tuple[str, ...], as_json: bool, **options: An
         _write(loaded, found, len(asked), table, as_json=as_json)
 
 
-def _found(space: AlignedSpace, words: Sequence[str], language: str | None, top: int) -> Iterator[NearWords]:
+def _found(space: Space, words: Sequence[str], language: str | None, top: int) -> Iterator[NearWords]:
     from muse.ranking.lookup import entries_of_word, neighbours
     from muse.space.forms import find_form
 
@@ -113,7 +113,7 @@ def _found(space: AlignedSpace, words: Sequence[str], language: str | None, top:
         yield NearWords(word, forms, near) if near else _unknown(space, word, language)
 
 
-def _unknown(space: AlignedSpace, word: str, language: str | None) -> NearWords:
+def _unknown(space: Space, word: str, language: str | None) -> NearWords:
     from muse.ranking.lookup import languages_with, reason_unknown, spellings
 
     if language is not None:
@@ -129,7 +129,7 @@ def _unknown(space: AlignedSpace, word: str, language: str | None) -> NearWords:
     return NearWords(word, {}, {}, tuple(close), (), reason)
 
 
-def _show(space: AlignedSpace, found: Sequence[NearWords], *, as_json: bool) -> None:
+def _show(space: Space, found: Sequence[NearWords], *, as_json: bool) -> None:
     """Print the neighbours; unknown words are named on stderr. BadSetting if no word is known."""
     from muse.errors import BadSetting
 
@@ -145,7 +145,7 @@ def _show(space: AlignedSpace, found: Sequence[NearWords], *, as_json: bool) -> 
         log.warning("%r is %s", one.word, one.reason)
 
 
-def _fields(space: AlignedSpace, known: Sequence[NearWords], unknown: Sequence[NearWords]) -> dict[str, Any]:
+def _fields(space: Space, known: Sequence[NearWords], unknown: Sequence[NearWords]) -> dict[str, Any]:
     texts = {
         language: {word: space.vectors(language).text_of(word) for word, _ in near}
         for one in known
@@ -162,7 +162,7 @@ def _fields(space: AlignedSpace, known: Sequence[NearWords], unknown: Sequence[N
     }
 
 
-def _lines(space: AlignedSpace, found: NearWords, language: str, near: Near) -> str:
+def _lines(space: Space, found: NearWords, language: str, near: Near) -> str:
     # One line or, where rows have texts, one for the row that was asked for and for each of its neighbours.
     vectors, head = space.vectors(language), f"{found.word} ({language})"
     if vectors.texts is None:
@@ -172,9 +172,7 @@ def _lines(space: AlignedSpace, found: NearWords, language: str, near: Near) -> 
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _write(
-    space: AlignedSpace, found: Iterator[NearWords], words: int, table: TablePlace, *, as_json: bool
-) -> None:
+def _write(space: Space, found: Iterator[NearWords], words: int, table: TablePlace, *, as_json: bool) -> None:
     counts = TableCounts(words=words)
     with written(table, COLUMNS) as write, space.progress.stage("neighbours", words, "words") as tick:
         for number, one in enumerate(found, 1):

@@ -26,7 +26,7 @@ from muse.run.memory import fit_threads
 if TYPE_CHECKING:
     from muse.search.approximate import Approximation
     from muse.search.retrieval import Retrieval
-    from muse.space import AlignedSpace
+    from muse.space import Space
     from muse.space.answer_table import AnswersBy
 
 log = logging.getLogger(__name__)
@@ -232,10 +232,8 @@ def languages(command: F) -> F:
     )(target(command))  # fmt: skip
 
 
-def choose_direction(
-    space: AlignedSpace, source: str | None = None, target: str | None = None
-) -> tuple[str, str]:
-    """`AlignedSpace.direction`; a pivot that it takes where there are more languages is reported."""
+def choose_direction(space: Space, source: str | None = None, target: str | None = None) -> tuple[str, str]:
+    """`Space.direction`; a pivot that it takes where there are more languages is reported."""
     found = space.direction(source, target)
     if len(space.languages) > 2:
         for option, given_one, taken in zip(("--src", "--tgt"), (source, target), found, strict=True):
@@ -317,7 +315,7 @@ def open_space(
     quiet: bool,
     approximation: Approximation | None = None,
     answers: AnswersBy = "all",
-) -> AlignedSpace:
+) -> Space:
     """The space in `folder`, on this device; searches in it show their progress unless `quiet`.
 
     `answers` is the value of --answers.

@@ -14,7 +14,7 @@ from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
     from muse.report import ReportConfig
-    from muse.space import AlignedSpace
+    from muse.space import Space
 
 
 @click.command(
@@ -79,7 +79,7 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
     echo(f"{written.page}, with {count} {'figure' if count == 1 else 'figures'}")
 
 
-def _load(space: Path, options: dict[str, Any]) -> tuple[AlignedSpace, ReportConfig]:
+def _load(space: Path, options: dict[str, Any]) -> tuple[Space, ReportConfig]:
     from muse.evaluation.score import gold_name
     from muse.files import read_lexicon
     from muse.report import Gold, ReportConfig, base_of, direction_of

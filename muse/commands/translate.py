@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from muse.files.tables import Row
     from muse.ranking.translations import Answer, WordAnswer
     from muse.search.retrieval import Retrieval
-    from muse.space import AlignedSpace
+    from muse.space import Space
     from muse.space.new_words import NewWords
     from muse.text.language_model import LanguageModel
     from muse.translate.text import Translator
@@ -60,7 +60,7 @@ TEXTS = {"source_text": str, "target_text": str}  # of unlabelled vectors, whose
 
 
 def show_words(
-    space: AlignedSpace,
+    space: Space,
     words: Sequence[str],
     new_words: NewWords | None,
     retrieval: Retrieval,
@@ -118,7 +118,7 @@ def _texts(words: Sequence[str], source: Vectors, new_words: NewWords | None) ->
 
 
 def _translated(
-    space: AlignedSpace,
+    space: Space,
     texts: Sequence[str],
     new_words: NewWords | None,
     retrieval: Retrieval,
@@ -133,7 +133,7 @@ def _translated(
 
 
 def _found(
-    space: AlignedSpace,
+    space: Space,
     words: Sequence[str],
     new_words: NewWords | None,
     retrieval: Retrieval,
@@ -153,7 +153,7 @@ def _found(
 
 
 def write_words(
-    space: AlignedSpace,
+    space: Space,
     words: Sequence[str],
     table: TablePlace,
     new_words: NewWords | None,
@@ -198,7 +198,7 @@ def _rows(found: WordAnswer, source: Vectors, target: Vectors) -> Iterator[Row]:
         )  # fmt: skip
 
 
-def _not_found(space: AlignedSpace, language: str, word: str) -> str:
+def _not_found(space: Space, language: str, word: str) -> str:
     from muse.ranking.lookup import not_found
 
     with suppress(OSError):  # a name that is too long is none
@@ -407,7 +407,7 @@ def _check_options(given_words: tuple[str, ...], options: dict[str, Any]) -> Non
 
 
 def _translate_text(
-    space: AlignedSpace, new_words: NewWords | None, retrieval: Retrieval, *, as_json: bool, **options: Any
+    space: Space, new_words: NewWords | None, retrieval: Retrieval, *, as_json: bool, **options: Any
 ) -> None:
     from muse.errors import BadSetting
 
@@ -429,7 +429,7 @@ def _translate_text(
 
 
 def _translator(
-    space: AlignedSpace,
+    space: Space,
     model: LanguageModel | None,
     new_words: NewWords | None,
     retrieval: Retrieval,

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from muse.search.exact import tile_sizes, zero_places
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.answer_table import AnswerTable
 
 BLOCK = 1 << 25  # scores held at once: 128 MB
@@ -18,7 +18,7 @@ Values = NDArray[np.float64]
 Ranks = NDArray[np.int64]
 
 
-def ranks(space: AlignedSpace, source: str, target: str, pairs: Ranks, retrieval: Retrieval) -> Ranks:
+def ranks(space: Space, source: str, target: str, pairs: Ranks, retrieval: Retrieval) -> Ranks:
     """The rank (p,), from 1, of the target of each pair (p, 2) of rows among all targets.
 
     Ties count as ahead: if all scores are equal, every rank is the worst. Answers chosen by all the evidence

@@ -19,7 +19,7 @@ from muse.evaluation.score import (
     space_signature,
 )
 from muse.lexicon import Lexicon
-from muse.space import AlignedSpace
+from muse.space import Space
 
 FEWEST = 3  # pairs needed for a correlation: two points always lie on a line
 SAMPLES = 1_000
@@ -69,7 +69,7 @@ class SimilarityScore(CorrelationScore):
 
 
 def evaluate_similarity(
-    space: AlignedSpace,
+    space: Space,
     rated: Lexicon,
     *,
     rng: np.random.Generator,
@@ -157,7 +157,7 @@ def is_constant(values: Values) -> bool:
     return bool(np.ptp(values) <= _ROUNDING * max(1.0, float(np.abs(values).max())))
 
 
-def _ratings(space: AlignedSpace, rated: Lexicon, source: str, target: str) -> Values:
+def _ratings(space: Space, rated: Lexicon, source: str, target: str) -> Values:
     # The ratings (p,) of the covered pairs.
     if rated.scores is None:
         raise Mismatch(

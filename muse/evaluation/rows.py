@@ -31,7 +31,7 @@ from muse.lexicon import Lexicon
 from muse.normalise import normalise
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.store_projection import into_store
 from muse.vectors import Matrix, Vectors
 
@@ -78,7 +78,7 @@ class RowsScore(JsonScore):
 
 
 def evaluate_rows(
-    space: AlignedSpace,
+    space: Space,
     sides: tuple[Vectors, Vectors],
     pairs: Lexicon | None,
     *,
@@ -205,7 +205,7 @@ class StoreScore:
 
 
 def evaluate_store(
-    space: AlignedSpace,
+    space: Space,
     queries: Vectors,
     native: Vectors | None,
     store: tuple[str, Table],
@@ -250,7 +250,7 @@ def _percent(shares: NDArray[np.float64], rng: np.random.Generator) -> tuple[flo
     return round(float(values.mean()), 2), (round(low, 2), round(high, 2))
 
 
-def is_learned(space: AlignedSpace, language: str, mapped: Matrix) -> NDArray[np.bool_]:
+def is_learned(space: Space, language: str, mapped: Matrix) -> NDArray[np.bool_]:
     """Which mapped rows (q, k) are rows of the space, which its map may have learned from, (q,) bool."""
     rows = space.tensor(language)
     best = nearest(torch.from_numpy(mapped).to(rows), rows, 1).scores[:, 0]

@@ -21,7 +21,7 @@ from muse.files.space_folder import checksum, with_checksum
 from muse.installation import __version__
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.hubness import uses_cached_hubness
 
 Hits = NDArray[np.bool_]
@@ -109,7 +109,7 @@ class Score:
 
 
 def space_signature(
-    space: AlignedSpace,
+    space: Space,
     source: str,
     target: str,
     *,
@@ -135,7 +135,7 @@ def space_signature(
 
 
 def look_up_signature(
-    space: AlignedSpace,
+    space: Space,
     source: str,
     target: str,
     *,

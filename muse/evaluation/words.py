@@ -34,7 +34,7 @@ from muse.evaluation.score import (
 from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
 from muse.search.exact import nearest, zero_places
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.answer_table import AnswersBy
 from muse.vectors import WordIndex
 
@@ -122,9 +122,7 @@ class Hubness:
         return {**vars(self), "largest": [list(hub) for hub in self.largest]}
 
 
-def hubness(
-    space: AlignedSpace, source: str, target: str, retrieval: Retrieval, *, k: int = NEIGHBOURS
-) -> Hubness:
+def hubness(space: Space, source: str, target: str, retrieval: Retrieval, *, k: int = NEIGHBOURS) -> Hubness:
     """The hubness of the targets among the `k` best of every source word.
 
     The skewness of the k-occurrence is the usual measure (Radovanovic, Nanopoulos and Ivanovic, 2010):
@@ -197,7 +195,7 @@ class WordScore:
 
 
 def evaluate_words(
-    space: AlignedSpace,
+    space: Space,
     lexicon: Lexicon,
     *,
     rng: np.random.Generator,
@@ -237,7 +235,7 @@ def evaluate_words(
 class _Answers:
     """The covered pairs (p, 2), rows of source and target, and the rank (p,) of each among the targets."""
 
-    space: AlignedSpace
+    space: Space
     source: str
     target: str
     pairs: Ranks
@@ -285,7 +283,7 @@ def _texts(answers: _Answers, rows: Ranks) -> tuple[list[str], list[list[str]]]:
     return [words[row] for row in gold], list(gold.values())
 
 
-def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> Ranks:
+def _covered(space: Space, lexicon: Lexicon, source: str, target: str) -> Ranks:
     # The rows (p, 2) of the pairs whose words both have vectors, each once; a row of zeros is no vector.
     own, other = space.vectors(source), space.vectors(target)
     look_up = lexicon.located if own.frequency_ordered and other.frequency_ordered else lexicon.indices
@@ -296,7 +294,7 @@ def _covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) ->
     return pairs
 
 
-def warn_of_dictionary(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> None:
+def warn_of_dictionary(space: Space, lexicon: Lexicon, source: str, target: str) -> None:
     """Warns if many pairs are unknown for their case alone, or the pairs seem to be of other languages.
 
     Says how many are looked up in another spelling.
@@ -316,7 +314,7 @@ def warn_of_dictionary(space: AlignedSpace, lexicon: Lexicon, source: str, targe
         log.warning(OTHER_LANGUAGES, source, target, why)
 
 
-def _nothing_covered(space: AlignedSpace, lexicon: Lexicon, source: str, target: str) -> str:
+def _nothing_covered(space: Space, lexicon: Lexicon, source: str, target: str) -> str:
     message = (
         f"at least one pair of the dictionary must have its words in the vocabularies of {source} and "
         f"{target}, got none of {len(lexicon)} pairs"
@@ -393,7 +391,7 @@ def compare_words(first: WordScore, second: WordScore, rng: np.random.Generator)
     return compare(np.array(here, bool), np.array(there, bool), rng)
 
 
-def check_comparable(first: AlignedSpace, second: AlignedSpace, source: str, target: str) -> None:
+def check_comparable(first: Space, second: Space, source: str, target: str) -> None:
     """Raise Mismatch if the two spaces are not comparable: they need the same languages and pivot."""
     for language in (source, target):
         if language not in second.languages:

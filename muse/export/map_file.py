@@ -25,7 +25,7 @@ from muse.errors import BadFile, MissingExtra
 from muse.files.writing import check_place, replaced
 from muse.installation import __version__, install_extra
 from muse.normalise import SMALL
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.store_projection import ToStore, store_map
 from muse.vectors import Matrix
 
@@ -51,7 +51,7 @@ class PortableMap:
     hidden: HiddenLayer | None = None
 
     @classmethod
-    def of(cls, space: AlignedSpace, language: str, into: str | None = None) -> PortableMap:
+    def of(cls, space: Space, language: str, into: str | None = None) -> PortableMap:
         """The map of a language, into the space or `into` a store; BadSetting for an unknown language."""
         side = space.side(language)
         steps, weight = side.normalisation, np.asarray(side.mapping)
@@ -80,7 +80,7 @@ class PortableMap:
         return {"language": self.language, "from": d, "to": k, "steps": list(self.steps), **more}
 
 
-def export_map(space: AlignedSpace, out: Path, language: str, into: str | None = None) -> PortableMap:
+def export_map(space: Space, out: Path, language: str, into: str | None = None) -> PortableMap:
     """The map of a language, perhaps into a store, which is written to a .safetensors or .onnx file.
 
     Raise BadSetting for an unknown language, BadFile for another name, MissingExtra without the package.

@@ -33,7 +33,7 @@ from muse.ranking.probability import (
 )
 from muse.search.exact import Neighbours, nearest
 from muse.search.retrieval import Retrieval, check_top
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.answer_table import AnswerTable
 
 log = logging.getLogger(__name__)
@@ -142,7 +142,7 @@ class _Shares:
 
 
 def export_moses(
-    space: AlignedSpace, out: Path, *, direction: tuple[str, str], config: MosesConfig,
+    space: Space, out: Path, *, direction: tuple[str, str], config: MosesConfig,
     rng: np.random.Generator, progress: Progress | None = None,
 ) -> PhraseTable:  # fmt: skip
     """The summary of the phrase table of `direction` (source, target), which is written atomically to `out`.
@@ -171,7 +171,7 @@ def export_moses(
 
 
 def _both_ways(
-    space: AlignedSpace, direction: tuple[str, str], config: MosesConfig, rng: np.random.Generator
+    space: Space, direction: tuple[str, str], config: MosesConfig, rng: np.random.Generator
 ) -> tuple[_Way, _Way]:
     rows, r = [], []
     for language, other in (direction, direction[::-1]):

@@ -20,7 +20,7 @@ from muse.files.space_folder import folder_name
 from muse.files.vectors.spacy import SETTINGS, VOCAB
 from muse.files.writing import check_folder_place
 from muse.installation import install_extra
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.saving import check_not_an_input
 from muse.vectors import Vectors
 
@@ -47,7 +47,7 @@ class SpacyWritten:
 
 
 def export_spacy(
-    space: AlignedSpace, out: Path, *, language: str | None = None, max_vocab: int | None = None
+    space: Space, out: Path, *, language: str | None = None, max_vocab: int | None = None
 ) -> list[SpacyWritten]:
     """The folders for spacy.load, each written atomically, with the words and rows (n, d) of the space.
 

@@ -18,7 +18,7 @@ from muse.errors import Mismatch, MissingExtra
 from muse.files.atomic import atomic_folder, writing
 from muse.files.writing import check_folder_place
 from muse.installation import install_extra
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Matrix, Vectors
 
 MODULE = "0_StaticEmbedding"
@@ -42,7 +42,7 @@ class StaticWritten:
 
 
 def export_static_embedding(
-    space: AlignedSpace, out: Path, *, languages: Sequence[str] | None = None, max_vocab: int | None = None
+    space: Space, out: Path, *, languages: Sequence[str] | None = None, max_vocab: int | None = None
 ) -> StaticWritten:
     """A summary of the folder for SentenceTransformer(path), which is written atomically.
 

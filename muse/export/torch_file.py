@@ -22,7 +22,7 @@ from muse.errors import BadFile, BadSetting, Contradiction
 from muse.files.plain_text import read_lines
 from muse.files.writing import check_binary_name, check_place, replaced
 from muse.progress import Progress
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.lookup_table import ORIGINS, SPECIALS, LookupTable, lookup_table, words_of
 
 VERSION = 1
@@ -129,7 +129,7 @@ class Tables:
 
 
 def export_torch(
-    space: AlignedSpace, out: Path, *, languages: tuple[str, ...], config: TableConfig,
+    space: Space, out: Path, *, languages: tuple[str, ...], config: TableConfig,
     rng: np.random.Generator, progress: Progress | None = None,
 ) -> Tables:  # fmt: skip
     """The tables of `languages`, which are written atomically to `out`.

@@ -23,7 +23,7 @@ from muse.files.vectors.parquet import write_parquet
 from muse.files.writing import check_binary_name, check_folder, check_place, check_text_name
 from muse.normalise import normalise
 from muse.progress import Progress, Tick
-from muse.space import AlignedSpace, Provenance, SideToSave, save_space
+from muse.space import Provenance, SideToSave, Space, save_space
 from muse.space.saving import check_not_an_input
 from muse.vectors import Matrix, Vectors
 
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 Writer = Callable[[Path, Sequence[str], Matrix, Tick], None]
 
 
-def export_space(space: AlignedSpace, out: Path, *, max_vocab: int | None = None) -> dict[str, int]:
+def export_space(space: Space, out: Path, *, max_vocab: int | None = None) -> dict[str, int]:
     """The numbers of words by language, after the mapped rows (n, d) are written atomically as a space."""
     sides = {}
     for language in space.languages:
@@ -91,7 +91,7 @@ class WrittenFile:
 
 
 def export_vectors(
-    space: AlignedSpace,
+    space: Space,
     out: Path,
     *,
     form: str,
@@ -124,7 +124,7 @@ def export_vectors(
     return written
 
 
-def _places(space: AlignedSpace, out: Path, form: str, language: str | None) -> dict[str, Path]:
+def _places(space: Space, out: Path, form: str, language: str | None) -> dict[str, Path]:
     if language is not None:
         space.side(language)
     if out.suffix and not out.is_dir():

@@ -18,7 +18,7 @@ from muse.ranking.probability import CANDIDATES, Calibration, calibrate_space, f
 from muse.search.approximate import Approximation
 from muse.search.exact import Neighbours, zero_places
 from muse.search.retrieval import Retrieval, check_count
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.answer_table import AnswerTable
 from muse.space.direction import Direction, MakeSearch, Search, search_with
 from muse.vectors import Vectors
@@ -79,7 +79,7 @@ class Backward:
 
 
 def induce(
-    space: AlignedSpace,
+    space: Space,
     *,
     source: str | None = None,
     target: str | None = None,
@@ -101,7 +101,7 @@ def induce(
 
 
 def entries(
-    space: AlignedSpace,
+    space: Space,
     source: str | None = None,
     target: str | None = None,
     *,
@@ -182,7 +182,7 @@ def entries_of(
         yield Entry(source[row], target[column], score, rank, probability)
 
 
-def best_entries(space: AlignedSpace, source: str, target: str, *, most: int) -> Iterator[Entry]:
+def best_entries(space: Space, source: str, target: str, *, most: int) -> Iterator[Entry]:
     """The best translation of the `most` frequent words, among the `most` frequent; probabilities as kept.
 
     Without answers by all the evidence, CSLS is calibrated once for the space (`find_calibration`).

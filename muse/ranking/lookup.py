@@ -19,7 +19,7 @@ from muse.errors import BadSetting
 from muse.ranking.oov import answer_unseen
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval, check_top
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.forms import find_form
 from muse.space.new_words import NewWords
 from muse.text.characters import casefolded
@@ -74,7 +74,7 @@ def expression_row(entry: str, vectors: Vectors, rows: Tensor) -> Tensor | None:
 
 
 def translate_words(
-    space: AlignedSpace,
+    space: Space,
     words: Sequence[str],
     *,
     source: str | None = None,
@@ -95,7 +95,7 @@ def translate_words(
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
     >>> sides = {"fr": Side(Vectors("fr", ["chat", "chien"], rows), rows, steps)}
     >>> sides["en"] = Side(Vectors("en", ["cat", "dog"], rows), rows, steps)
-    >>> translate_words(AlignedSpace(sides, "en"), ["chien"], top=1, retrieval=Retrieval("nn"))
+    >>> translate_words(Space(sides, "en"), ["chien"], top=1, retrieval=Retrieval("nn"))
     {'chien': [('dog', 1.0)]}
     """
     source, target = space.direction(source, target)
@@ -120,7 +120,7 @@ def translate_words(
 
 
 def _look_up_unseen(
-    space: AlignedSpace,
+    space: Space,
     rows: Mapping[str, Tensor],
     direction: tuple[str, str],
     *,
@@ -139,7 +139,7 @@ def _look_up_unseen(
 
 
 def forms_of(
-    space: AlignedSpace, language: str, words: Sequence[str], new_words: NewWords | None
+    space: Space, language: str, words: Sequence[str], new_words: NewWords | None
 ) -> dict[str, str | None]:
     """For each word the entry of the vocabulary that it stands for, or itself if `new_words` has it."""
     vectors = space.vectors(language)
@@ -151,7 +151,7 @@ def forms_of(
 
 
 def rows_of(
-    space: AlignedSpace, language: str, words: Sequence[str], new_words: NewWords | None
+    space: Space, language: str, words: Sequence[str], new_words: NewWords | None
 ) -> dict[str, Tensor]:
     """The row (d,) in the shared space of each word that the space or else `new_words` contains.
 
@@ -170,7 +170,7 @@ def rows_of(
 
 
 def neighbours(
-    space: AlignedSpace, language: str, word: str, *, among: Sequence[str], top: int = 10
+    space: Space, language: str, word: str, *, among: Sequence[str], top: int = 10
 ) -> dict[str, list[Translation]]:
     """For each language of `among`, the `top` words of highest cosine to a word, without the word itself.
 
@@ -183,7 +183,7 @@ def neighbours(
     >>> from muse.vectors import Vectors
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
     >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
-    >>> neighbours(AlignedSpace(sides, "en"), "fr", "a", among=["fr", "en"], top=1)
+    >>> neighbours(Space(sides, "en"), "fr", "a", among=["fr", "en"], top=1)
     {'fr': [('b', 0.0)], 'en': [('a', 1.0)]}
     """
     check_top(top)
@@ -203,7 +203,7 @@ def neighbours(
     return found
 
 
-def entries_of_word(space: AlignedSpace, word: str) -> dict[str, str]:
+def entries_of_word(space: Space, word: str) -> dict[str, str]:
     """The languages that have a word, with its entry in each: as it is typed or, if none has that, its form.
 
     A word that one language spells so and another one with a capital is of the first alone.
@@ -215,7 +215,7 @@ def entries_of_word(space: AlignedSpace, word: str) -> dict[str, str]:
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
     >>> sides = {"fr": Side(Vectors("fr", ["roi", "table"], rows), rows, steps)}
     >>> sides["en"] = Side(Vectors("en", ["ROI", "table"], rows), rows, steps)
-    >>> [entries_of_word(AlignedSpace(sides, "en"), word) for word in ("roi", "Roi", "king")]
+    >>> [entries_of_word(Space(sides, "en"), word) for word in ("roi", "Roi", "king")]
     [{'fr': 'roi'}, {'fr': 'roi', 'en': 'ROI'}, {}]
     """
     check_word(word)
@@ -250,7 +250,7 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
     return list(dict.fromkeys([*forms, *(near[spelling] for spelling in close)]))[:SUGGESTIONS]
 
 
-def languages_with(space: AlignedSpace, word: str, *, besides: str, before: int | None = None) -> list[str]:
+def languages_with(space: Space, word: str, *, besides: str, before: int | None = None) -> list[str]:
     """The languages of a space, besides one, that have the word, `before` a rank if that is given.
 
     Rows in no order have no rank.
@@ -266,7 +266,7 @@ def languages_with(space: AlignedSpace, word: str, *, besides: str, before: int 
     return found
 
 
-def not_found(space: AlignedSpace, language: str, word: str, options: str = "--src and --tgt") -> str:
+def not_found(space: Space, language: str, word: str, options: str = "--src and --tgt") -> str:
     """The message for a word that a language of a space does not have, with advice: `options` to check."""
     vectors = space.vectors(language)
     others = languages_with(space, word, besides=language)

@@ -34,7 +34,7 @@ from muse.ranking.model import AnswerModel, best_answers
 from muse.ranking.spelling import Correspondences, Grams, Spellings, dots, letters, plain, same_strings, unit
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.answer_table import AnswerTable
 from muse.space.hubness import HIGHEST
 from muse.vectors import Matrix
@@ -226,7 +226,7 @@ def keep_unseen(home: Path, languages: tuple[str, str], unseen: OovRanker, origi
     keep_arrays(_path(home, languages, origin), unseen.arrays(), origin)
 
 
-def find_unseen(space: AlignedSpace, direction: tuple[str, str]) -> OovRanker | None:
+def find_unseen(space: Space, direction: tuple[str, str]) -> OovRanker | None:
     """How words beyond those of the space are answered; None where its answers are those of CSLS."""
     key = "unseen answers", *direction
     if key not in space.memo:
@@ -235,7 +235,7 @@ def find_unseen(space: AlignedSpace, direction: tuple[str, str]) -> OovRanker | 
     return found
 
 
-def _read(space: AlignedSpace, direction: tuple[str, str]) -> OovRanker | None:
+def _read(space: Space, direction: tuple[str, str]) -> OovRanker | None:
     counts = len(space.vectors(direction[0])), len(space.vectors(direction[1]))
     if (home := space.home) is None:
         return None
@@ -264,7 +264,7 @@ def possible_for(counts: tuple[int, int]) -> Callable[[Mapping[str, NDArray[Any]
 
 
 def answer_unseen(
-    space: AlignedSpace, words: Mapping[str, torch.Tensor], direction: tuple[str, str], retrieval: Retrieval
+    space: Space, words: Mapping[str, torch.Tensor], direction: tuple[str, str], retrieval: Retrieval
 ) -> AnswerTable | None:
     """The answers, by all the evidence, to words with rows (d,) in the space; None where CSLS ranks."""
     if not words or space.answers(*direction, retrieval) is None:

@@ -45,7 +45,7 @@ from muse.files.space_folder import calibration_name, folder_name
 from muse.procrustes import cross_fitted
 from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval, mutual_neighbours
-from muse.space.aligned import AlignedSpace
+from muse.space.aligned import Space
 from muse.space.hubness import HUBNESS_K
 
 log = logging.getLogger(__name__)
@@ -251,7 +251,7 @@ def fit_open_set(scores: Tensor, right: Tensor) -> tuple[float, float]:
 
 
 def calibrate_space(
-    space: AlignedSpace, source: str, target: str, *, rng: np.random.Generator, retrieval: Retrieval
+    space: Space, source: str, target: str, *, rng: np.random.Generator, retrieval: Retrieval
 ) -> Calibration:
     """The calibration of translations from `source` to `target` (`muse.ranking.probability`).
 
@@ -264,7 +264,7 @@ def calibrate_space(
     return calibrate_rows(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
 
 
-def known_calibration(space: AlignedSpace, source: str, target: str) -> Calibration | None:
+def known_calibration(space: Space, source: str, target: str) -> Calibration | None:
     """The calibration found earlier for the default retrieval, None before it was needed."""
     key = MEMO, source, target
     if key not in space.memo and (home := space.home) is not None:
@@ -276,7 +276,7 @@ def known_calibration(space: AlignedSpace, source: str, target: str) -> Calibrat
     return known
 
 
-def find_calibration(space: AlignedSpace, source: str, target: str) -> Calibration | None:
+def find_calibration(space: Space, source: str, target: str) -> Calibration | None:
     """The calibration for the default retrieval: the known one, or fitted now and kept in the folder.
 
     None if the space is too small for one: without two pairs of mutual neighbours, or in one dimension.
@@ -298,7 +298,7 @@ def find_calibration(space: AlignedSpace, source: str, target: str) -> Calibrati
     return found
 
 
-def _path(space: AlignedSpace, folder: Path, source: str, target: str) -> Path:
+def _path(space: Space, folder: Path, source: str, target: str) -> Path:
     return folder / folder_name(source) / calibration_name(target, space.digest(source, target))
 
 

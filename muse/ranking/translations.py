@@ -21,7 +21,7 @@ from muse.ranking.lookup import forms_of, languages_with, rows_of, spellings
 from muse.ranking.oov import answer_unseen, find_unseen
 from muse.ranking.probability import CACHED_RETRIEVAL, CANDIDATES, find_calibration, known_calibration
 from muse.search.retrieval import Retrieval, check_top
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.answer_table import AnswerTable
 from muse.space.new_words import NewWords
 from muse.text.strings import all_strings
@@ -39,7 +39,7 @@ Grade = Literal["trusted", "likely", "weak"]
 
 
 def with_own_spelling(
-    space: AlignedSpace,
+    space: Space,
     rows: Mapping[str, Tensor],
     found: list[Found],
     direction: tuple[str, str],
@@ -71,7 +71,7 @@ def with_own_spelling(
 
 
 def without_prior(
-    space: AlignedSpace, word: str, found: Found, direction: tuple[str, str], retrieval: Retrieval
+    space: Space, word: str, found: Found, direction: tuple[str, str], retrieval: Retrieval
 ) -> Found:
     """What a word has found by `with_own_spelling`, in that order, its own spelling with its cosine as it is.
 
@@ -104,7 +104,7 @@ def own_spelling(word: str, source: Vectors, target: Vectors) -> str | None:
 
 
 def _cosines(
-    space: AlignedSpace, queries: Tensor, words: list[str], direction: tuple[str, str], retrieval: Retrieval
+    space: Space, queries: Tensor, words: list[str], direction: tuple[str, str], retrieval: Retrieval
 ) -> Tensor:
     # The cosine (q,) of each query (q, d) to one target word, minus the bias of that word.
     source, target = direction
@@ -163,7 +163,7 @@ class WordAnswer:
 
 
 def answer_words(
-    space: AlignedSpace,
+    space: Space,
     words: Sequence[str],
     *,
     source: str | None = None,
@@ -183,7 +183,7 @@ def answer_words(
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
     >>> sides = {"fr": Side(Vectors("fr", ["chat", "chien"], rows), rows, steps)}
     >>> sides["en"] = Side(Vectors("en", ["cat", "dog"], rows), rows, steps)
-    >>> for found in answer_words(AlignedSpace(sides, "en"), ["Chien", "dog"], top=1):
+    >>> for found in answer_words(Space(sides, "en"), ["Chien", "dog"], top=1):
     ...     print(found.word, found.form, [one.target for one in found.answers], found.languages)
     Chien chien ['dog'] ()
     dog None [] ('en',)
@@ -206,7 +206,7 @@ def answer_words(
 
 
 def answers_of(
-    space: AlignedSpace,
+    space: Space,
     rows: Mapping[str, Tensor],
     direction: tuple[str, str],
     *,
@@ -230,7 +230,7 @@ def answers_of(
 
 def answers_from(
     candidates: Candidates,
-    space: AlignedSpace,
+    space: Space,
     words: Sequence[str],
     direction: tuple[str, str],
     *,
@@ -252,7 +252,7 @@ def answers_from(
 
 
 def candidates_of(
-    space: AlignedSpace,
+    space: Space,
     rows: Mapping[str, Tensor],
     direction: tuple[str, str],
     *,
@@ -284,7 +284,7 @@ def candidates_of(
 
 
 def find_probabilities(
-    space: AlignedSpace, words: Iterable[str], direction: tuple[str, str], retrieval: Retrieval
+    space: Space, words: Iterable[str], direction: tuple[str, str], retrieval: Retrieval
 ) -> None:
     """Calibrate CSLS, once for a space, if any of the words needs it to have probabilities."""
     if (retrieval.method, retrieval.k) != CACHED_RETRIEVAL:
@@ -319,7 +319,7 @@ def _answered(
 
 
 def _by_retrieval(
-    space: AlignedSpace,
+    space: Space,
     rows: Mapping[str, Tensor],
     direction: tuple[str, str],
     *,
@@ -335,7 +335,7 @@ def _by_retrieval(
 
 
 def _probabilities(
-    space: AlignedSpace, found: list[Found], direction: tuple[str, str], retrieval: Retrieval
+    space: Space, found: list[Found], direction: tuple[str, str], retrieval: Retrieval
 ) -> Sequence[Sequence[float | None]]:
     calibration = known_calibration(space, *direction)
     if calibration is None or (retrieval.method, retrieval.k) != CACHED_RETRIEVAL:
@@ -345,7 +345,7 @@ def _probabilities(
 
 
 def _best_back(
-    space: AlignedSpace, targets: Sequence[str], direction: tuple[str, str], retrieval: Retrieval
+    space: Space, targets: Sequence[str], direction: tuple[str, str], retrieval: Retrieval
 ) -> dict[str, str]:
     """The best translation of each target into the source language."""
     source, target = direction
@@ -362,7 +362,7 @@ def _best_back(
 
 
 def _best_by_retrieval(
-    space: AlignedSpace, words: Sequence[str], direction: tuple[str, str], retrieval: Retrieval
+    space: Space, words: Sequence[str], direction: tuple[str, str], retrieval: Retrieval
 ) -> dict[str, str]:
     source, target = direction
     index, rows = space.vectors(target).index, space.tensor(target)
@@ -374,7 +374,7 @@ def _best_by_retrieval(
     return {word: best[0][0] for word, best in zip(words, found, strict=True)}
 
 
-def _with_languages(space: AlignedSpace, language: str, found: WordAnswer) -> WordAnswer:
+def _with_languages(space: Space, language: str, found: WordAnswer) -> WordAnswer:
     """The answer with the languages where the word is more frequent, if its translation is weak."""
     rank = space.vectors(language).index.get(found.form or "")
     if rank is None or found.grade != "weak":
@@ -382,7 +382,7 @@ def _with_languages(space: AlignedSpace, language: str, found: WordAnswer) -> Wo
     return replace(found, languages=tuple(languages_with(space, found.word, besides=language, before=rank)))
 
 
-def _unknown(space: AlignedSpace, language: str, word: str) -> WordAnswer:
+def _unknown(space: Space, language: str, word: str) -> WordAnswer:
     suggestions = spellings(word, space.vectors(language))
     return WordAnswer(
         word, None, (), tuple(suggestions), tuple(languages_with(space, word, besides=language))

@@ -35,7 +35,7 @@ from muse.report.measured import (
 from muse.report.next_steps import Context, NextStep, next_steps
 from muse.report.word_map import Picture, draw_picture, grouped_pairs
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 
 LABELS = ("failed", "doubtful", UNKNOWN, "aligned")  # from worst to best
 REASONS = {
@@ -118,7 +118,7 @@ class Facts:
     frequent words, which the survey has searched.
     """
 
-    space: AlignedSpace
+    space: Space
     config: ReportConfig
     signature: Signature
     made: SpaceRecord
@@ -191,7 +191,7 @@ class Facts:
         return next_steps(self.label, least_certain(self.records), context)
 
 
-def direction_of(space: AlignedSpace, source: str | None, target: str | None) -> tuple[str, str]:
+def direction_of(space: Space, source: str | None, target: str | None) -> tuple[str, str]:
     """The given direction of a report or, if several are possible, the one with the least certain mapping."""
     if source is None and target is None and len(space.languages) > 2:
         least = least_certain(space.made.mapped)
@@ -199,7 +199,7 @@ def direction_of(space: AlignedSpace, source: str | None, target: str | None) ->
     return space.direction(source, target)
 
 
-def gather_facts(space: AlignedSpace, config: ReportConfig, progress: Progress) -> Facts:
+def gather_facts(space: Space, config: ReportConfig, progress: Progress) -> Facts:
     """The facts; Mismatch, before the long searches, if no pair of the dictionary is covered."""
     source, target, rng = config.source, config.target, np.random.default_rng(config.seed)
     made, accuracy = SpaceRecord.of(presentable(space.manifest)), None
@@ -221,7 +221,7 @@ def gather_facts(space: AlignedSpace, config: ReportConfig, progress: Progress) 
     )  # fmt: skip
 
 
-def _accuracy(space: AlignedSpace, gold: Gold, config: ReportConfig, rng: np.random.Generator) -> Accuracy:
+def _accuracy(space: Space, gold: Gold, config: ReportConfig, rng: np.random.Generator) -> Accuracy:
     way = config.source, config.target
     forward = measure(space, gold, way, max_vocab=config.max_vocab, rng=rng)
     backward = measure(space, gold.backward(space, *way), way[::-1], max_vocab=config.max_vocab, rng=rng)
@@ -245,7 +245,7 @@ class Survey:
     drawn: tuple[Entry, ...]
 
 
-def survey(space: AlignedSpace, source: str, target: str, *, most: int, rng: np.random.Generator) -> Survey:
+def survey(space: Space, source: str, target: str, *, most: int, rng: np.random.Generator) -> Survey:
     """The survey of the `most` frequent words of both languages; `rng` draws the words to show."""
     found = list(best_entries(space, source, target, most=most))
     order = sorted(range(len(found)), key=lambda row: -_worth(found[row]))
@@ -265,7 +265,7 @@ def _worth(entry: Entry) -> float:
     return (entry.score or 0.0) if entry.probability is None else entry.probability
 
 
-def most_frequent(space: AlignedSpace, count: int) -> AlignedSpace:
+def most_frequent(space: Space, count: int) -> Space:
     """The space reduced to the `count` most frequent words of each language, unless it has no more."""
     if all(len(side.vectors) <= count for side in space.sides.values()):
         return space
@@ -274,4 +274,4 @@ def most_frequent(space: AlignedSpace, count: int) -> AlignedSpace:
         for language, side in space.sides.items()
     }
     # Without the folder: the hubness there is against all words.
-    return AlignedSpace(sides, space.pivot, space.manifest, space.device)
+    return Space(sides, space.pivot, space.manifest, space.device)

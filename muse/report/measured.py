@@ -20,7 +20,7 @@ from muse.procrustes import cross_fitted
 from muse.ranking.lookup import rows_of
 from muse.ranking.translations import Answer, Grade, answers_of, find_probabilities, grade_of
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Vectors
 
 FOLDS = 5  # of the words of the list: four fifths are fitted to, one fifth is looked up
@@ -35,7 +35,7 @@ class Gold:
     lexicon: Lexicon
     name: str
 
-    def backward(self, space: AlignedSpace, source: str, target: str) -> Gold:
+    def backward(self, space: Space, source: str, target: str) -> Gold:
         """The list for the other direction: what is the first translation of a word, with all such words.
 
         The further translations of a word are left out, since the word itself is seldom the one that a
@@ -72,7 +72,7 @@ class Measured:
 
 
 def measure(
-    space: AlignedSpace,
+    space: Space,
     gold: Gold,
     direction: tuple[str, str],
     *,
@@ -120,7 +120,7 @@ class GoldAnswer:
 
 
 def gold_answers(
-    space: AlignedSpace, gold: Gold, direction: tuple[str, str], places: Mapping[str, int]
+    space: Space, gold: Gold, direction: tuple[str, str], places: Mapping[str, int]
 ) -> tuple[GoldAnswer, ...]:
     """The answer to each word of `places`, which has the place of its best translation, in that order."""
     find_probabilities(space, places, direction, Retrieval())
@@ -159,7 +159,7 @@ def identical_strings(
 
 
 def procrustes_on_gold(
-    space: AlignedSpace,
+    space: Space,
     lexicon: Lexicon,
     direction: tuple[str, str],
     *,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.search.retrieval import Retrieval, mutual_neighbours
-from muse.space import AlignedSpace
+from muse.space import Space
 
 WORDS = 3_000  # pairs are chosen among the most frequent words of each language
 PERPLEXITY = 30.0  # of t-SNE: roughly, how many neighbours a word should keep
@@ -63,9 +63,7 @@ class Region:
     name: int
 
 
-def draw_picture(
-    space: AlignedSpace, source: str, target: str, pairs: NDArray[np.int64], seed: int
-) -> Picture:
+def draw_picture(space: Space, source: str, target: str, pairs: NDArray[np.int64], seed: int) -> Picture:
     """The picture of `pairs` (p, 2) of rows, by t-SNE on cosines (van der Maaten and Hinton, 2008).
 
     The means of the pairs are laid out, half as many points as there are words; each word lies a little
@@ -78,18 +76,14 @@ def draw_picture(
     return picture_of(space, source, target, pairs, places / max(float(np.abs(places).max(initial=0)), 1e-12))
 
 
-def picture_of(
-    space: AlignedSpace, source: str, target: str, pairs: NDArray[np.int64], places: Plane
-) -> Picture:
+def picture_of(space: Space, source: str, target: str, pairs: NDArray[np.int64], places: Plane) -> Picture:
     """The picture of `pairs` (p, 2) of rows at these places (2p, 2)."""
     of_source, of_target = space.vectors(source), space.vectors(target)
     words = tuple((of_source.words[i], of_target.words[j]) for i, j in pairs.tolist())
     return Picture(source, target, words, places, torch.cat(rows_of_pairs(space, source, target, pairs)))
 
 
-def rows_of_pairs(
-    space: AlignedSpace, source: str, target: str, pairs: NDArray[np.int64]
-) -> tuple[Tensor, Tensor]:
+def rows_of_pairs(space: Space, source: str, target: str, pairs: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
     """The rows (p, d) of the sources, and those of the targets, of pairs (p, 2)."""
     chosen = torch.from_numpy(pairs)
     return space.tensor(source)[chosen[:, 0]], space.tensor(target)[chosen[:, 1]]
@@ -103,7 +97,7 @@ def _towards_nearest(middles: Plane, means: Tensor, rows: Tensor) -> Plane:
     return np.asarray((1 - TOWARDS) * middles + TOWARDS * middles[nearest].mean(axis=1))
 
 
-def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = WORDS) -> NDArray[np.int64]:
+def frequent_pairs(space: Space, source: str, target: str, limit: int = WORDS) -> NDArray[np.int64]:
     """The (p, 2) rows of readable words that answer each other, among the `limit` most frequent of both.
 
     There are none where a language has rows in no order: ids and texts are no labels of a picture.
@@ -116,7 +110,7 @@ def frequent_pairs(space: AlignedSpace, source: str, target: str, limit: int = W
     return np.asarray(pairs[np.array(readable, dtype=bool)], dtype=np.int64)
 
 
-def _mutual(space: AlignedSpace, source: str, target: str, limit: int) -> NDArray[np.int64]:
+def _mutual(space: Space, source: str, target: str, limit: int) -> NDArray[np.int64]:
     """The mutual pairs (p, 2) of rows: by the answers of the space, by CSLS where it has none."""
     there, back = space.answers(source, target), space.answers(target, source)
     if there is None or back is None:
@@ -129,7 +123,7 @@ def _mutual(space: AlignedSpace, source: str, target: str, limit: int) -> NDArra
 
 
 def grouped_pairs(
-    space: AlignedSpace, source: str, target: str, *, groups: int = 9, size: int = 6, limit: int = WORDS
+    space: Space, source: str, target: str, *, groups: int = 9, size: int = 6, limit: int = WORDS
 ) -> NDArray[np.int64]:
     """The (p, 2) rows of mutual pairs in a few `groups` of similar words that are far apart."""
     pairs = frequent_pairs(space, source, target, limit)

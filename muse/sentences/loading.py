@@ -36,7 +36,7 @@ from muse.sentences.encoders.words import DEFAULT_POWERS, Lookup, PowerMean, Wei
 from muse.sentences.systems.bgt.bgt_system import LANGUAGE, language_latents
 from muse.sentences.systems.network_encoder import KIND as NETWORK
 from muse.sentences.systems.registry import SYSTEMS, restore_system
-from muse.space import AlignedSpace
+from muse.space import Space
 
 BESIDE = "&"
 NGRAMS = "ngrams"
@@ -45,11 +45,11 @@ _NAME = re.compile(r"(?:\+?[a-z][a-z-]*(?:\[[^][]*\])?)+")
 _CORRECTIONS = re.compile(rf"(?:\+(?:{'|'.join(OPTIONS)})(?:\[[^][]*\])?)+$")
 # From a lookup and the options in brackets; from the saved settings, a space and the restored parts.
 Make = Callable[[Lookup, str], SentenceEncoder]
-Restore = Callable[[Saved, AlignedSpace, Sequence[SentenceEncoder]], SentenceEncoder]
+Restore = Callable[[Saved, Space, Sequence[SentenceEncoder]], SentenceEncoder]
 
 
 def load_encoder(
-    name: str | Path, space: AlignedSpace, *more: AlignedSpace, progress: Progress | None = None
+    name: str | Path, space: Space, *more: Space, progress: Progress | None = None
 ) -> SentenceEncoder:
     """The unfitted encoder of that name, or the one saved in that folder, for a space.
 
@@ -150,9 +150,7 @@ def side_by_side(name: str) -> list[str]:
     return found
 
 
-def _beside(
-    texts: Sequence[str], spaces: Sequence[AlignedSpace], progress: Progress | None
-) -> SentenceEncoder:
+def _beside(texts: Sequence[str], spaces: Sequence[Space], progress: Progress | None) -> SentenceEncoder:
     # The corrections of the last are those of all together.
     if len(spaces) not in (1, len(texts)):
         raise BadSetting(
@@ -181,7 +179,7 @@ def _corrected(encoder: SentenceEncoder, corrections: Sequence[tuple[str, str]])
     return encoder
 
 
-def _made(name: str, spaces: Sequence[AlignedSpace], progress: Progress | None) -> SentenceEncoder:
+def _made(name: str, spaces: Sequence[Space], progress: Progress | None) -> SentenceEncoder:
     if not _is_name(name):
         raise BadSetting(
             f"an encoder must be one of {', '.join(MAKERS)}, optionally followed by "
@@ -245,7 +243,7 @@ MAKERS: Mapping[str, Make] = {
 }
 
 
-def _restored(folder: Path, spaces: Sequence[AlignedSpace], whole: Path | None = None) -> SentenceEncoder:
+def _restored(folder: Path, spaces: Sequence[Space], whole: Path | None = None) -> SentenceEncoder:
     # `whole` is the folder that was named; this one may be a part of it.
     saved, whole = read_encoder(folder), whole or folder
     if saved.kind not in (*RESTORERS, CONCATENATED):
@@ -264,7 +262,7 @@ def _restored(folder: Path, spaces: Sequence[AlignedSpace], whole: Path | None =
         ) from error
 
 
-def _restored_beside(saved: Saved, spaces: Sequence[AlignedSpace], whole: Path) -> SentenceEncoder:
+def _restored_beside(saved: Saved, spaces: Sequence[Space], whole: Path) -> SentenceEncoder:
     shared = bool(saved.settings["shared"])
     _check_count(whole, 1 if shared else len(saved.parts), spaces)
     own = [spaces[0]] * len(saved.parts) if shared else spaces
@@ -272,7 +270,7 @@ def _restored_beside(saved: Saved, spaces: Sequence[AlignedSpace], whole: Path) 
     return Concatenated(parts, shared)
 
 
-def _check_count(folder: Path, needed: int, spaces: Sequence[AlignedSpace]) -> None:
+def _check_count(folder: Path, needed: int, spaces: Sequence[Space]) -> None:
     if len(spaces) != needed:
         others = "its other space" if needed == 2 else f"its other {needed - 1} spaces"
         advice = "leave out --also" if needed == 1 else f"use it by itself, and name {others} with --also"
@@ -282,24 +280,24 @@ def _check_count(folder: Path, needed: int, spaces: Sequence[AlignedSpace]) -> N
         )
 
 
-def _restore_power_mean(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder]) -> SentenceEncoder:
+def _restore_power_mean(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) -> SentenceEncoder:
     return _made(saved.name, [space], None)
 
 
-def _restore_weighted(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder]) -> SentenceEncoder:
+def _restore_weighted(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) -> SentenceEncoder:
     made = parsed(saved.name)
     lookup = Lookup(space, "ngrams" if (NGRAMS, "") in made else "skip")
     return WeightedMean(lookup, made[0][0], saved.arrays)
 
 
-def _restore_corrected(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
+def _restore_corrected(saved: Saved, _: Space, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
     correction = Correction.parse(*parsed(str(saved.settings["correction"]))[0])
     return Corrected(
         parts[0], correction, restored_moments(saved.arrays, parts[0].dimension), bool(saved.settings["sif"])
     )
 
 
-def _restore_rotated(saved: Saved, _: AlignedSpace, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
+def _restore_rotated(saved: Saved, _: Space, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
     return restored_rotated(saved, parts[0])
 
 

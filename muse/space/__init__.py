@@ -1,10 +1,10 @@
-"""The aligned space: an Alignment is saved as a folder on disk, and loaded as an AlignedSpace.
+"""The aligned space: an Alignment is saved as a folder on disk, and loaded as an Space.
 
 Also here are rows for words outside a space: new words, n-grams, the units of another system's vocabulary.
 It never imports learning.
 """
 
-from muse.space.aligned import AlignedSpace, Side
+from muse.space.aligned import Side, Space
 from muse.space.loading import load_space, space_of_saved
 from muse.space.saving import (
     Provenance,
@@ -18,7 +18,7 @@ from muse.space.saving import (
 )
 
 __all__ = [
-    "AlignedSpace",
+    "Space",
     "Provenance",
     "Side",
     "SideToSave",

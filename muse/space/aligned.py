@@ -67,7 +67,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class AlignedSpace:
+class Space:
     """Languages in the space of one of them, the pivot; `manifest` records how it was made.
 
     `progress` shows the progress of searches that the space itself runs; `folder` is where the space was
@@ -80,7 +80,7 @@ class AlignedSpace:
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
     >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
-    >>> AlignedSpace(sides, pivot="en").direction()
+    >>> Space(sides, pivot="en").direction()
     ('fr', 'en')
     """
 
@@ -106,7 +106,7 @@ class AlignedSpace:
     def __repr__(self) -> str:
         sides = ", ".join(side.vectors.summary for side in self.sides.values())
         dimension = self.vectors(self.pivot).dimension
-        return f"AlignedSpace({sides}, {dimension} dimensions, pivot {self.pivot})"
+        return f"Space({sides}, {dimension} dimensions, pivot {self.pivot})"
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ class AlignedSpace:
         >>> import numpy as np
         >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
         >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
-        >>> AlignedSpace(sides, pivot="en").translate("b", top=1, retrieval=Retrieval("nn"))
+        >>> Space(sides, pivot="en").translate("b", top=1, retrieval=Retrieval("nn"))
         [('b', 1.0)]
         """
         source, target = self.direction(source, target)

@@ -12,7 +12,7 @@ from torch import Tensor
 from muse.search.approximate import Approximation, Prepared
 from muse.search.exact import Keys, Neighbours, nearest
 from muse.search.retrieval import Retrieval
-from muse.space.aligned import AlignedSpace
+from muse.space.aligned import Space
 from muse.space.hubness import HUBNESS_K
 
 HUBS = 10_000  # of very many words, the most frequent ones
@@ -95,7 +95,7 @@ class Direction:
     or, where these are too many for an exact search, HUBS of them at least.
     """
 
-    space: AlignedSpace
+    space: Space
     languages: tuple[str, str]
     most: tuple[int | None, int | None] = (None, None)
 

@@ -43,7 +43,7 @@ from muse.files.space_manifest import Marks, marks_of, read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.approximate import Approximation, Recall
-from muse.space.aligned import AlignedSpace, Side
+from muse.space.aligned import Side, Space
 from muse.space.answer_table import AnswersBy
 from muse.space.saving import CHUNK, SideToSave
 from muse.vectors import Vectors
@@ -60,7 +60,7 @@ def load_space(
     approximation: Approximation | None = None,
     answers: AnswersBy = "all",
     into_memory: bool = False,
-) -> AlignedSpace:
+) -> Space:
     """The space saved in `folder`, its vectors memory-mapped or read `into_memory`; BadFile if it is broken.
 
     `check` reads every file once, to compare its checksum with the manifest; the space gets `progress` and
@@ -72,13 +72,13 @@ def load_space(
     """
     folder = Path(folder)
     sides, manifest, marks = read_whole(folder, lambda: _load_sides(folder, check, into_memory))
-    return AlignedSpace(
+    return Space(
         sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder, marks,
         into_memory, approximation or Approximation("auto", report=_log_recall), answers,
     )  # fmt: skip
 
 
-def space_of_saved(folder: Path, manifest: Mapping[str, Any], made: Mapping[str, SideToSave]) -> AlignedSpace:
+def space_of_saved(folder: Path, manifest: Mapping[str, Any], made: Mapping[str, SideToSave]) -> Space:
     """The space that was just saved in `folder`, as `load_space` would have it, without its checks.
 
     The words and mappings of the languages `made` are those in memory; their rows are memory-mapped as they
@@ -91,7 +91,7 @@ def space_of_saved(folder: Path, manifest: Mapping[str, Any], made: Mapping[str,
         else _load_side(folder, language, manifest, _content_of_small)
         for language in manifest["languages"]
     }
-    return AlignedSpace(
+    return Space(
         sides, manifest["pivot"], manifest, folder=folder, marks=marks_of(folder, sides),
         approximation=Approximation("auto", report=_log_recall),
     )  # fmt: skip

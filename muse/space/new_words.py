@@ -30,7 +30,7 @@ from muse.files.vectors.spacy import find_vectors, is_pipeline, load_spacy
 from muse.files.vectors.table import Table
 from muse.normalise import normalise
 from muse.progress import Progress
-from muse.space.aligned import AlignedSpace
+from muse.space.aligned import Space
 from muse.space.store_projection import into_store
 from muse.space.subwords import learn_subwords
 from muse.vectors import Matrix, ShortRepr, Vectors, WordIndex
@@ -99,7 +99,7 @@ class NewWords(ShortRepr):
         return self.into_space(self.vectors.rows(words))
 
 
-def load_new_words(space: AlignedSpace, language: str, path: Path | str, *, fit: bool = False) -> NewWords:
+def load_new_words(space: Space, language: str, path: Path | str, *, fit: bool = False) -> NewWords:
     """New words from a file of vectors, a fastText .bin or any other format that muse reads.
 
     Raise Mismatch if they are not of the model that the space was learned from, judged by the common words.
@@ -116,7 +116,7 @@ def load_new_words(space: AlignedSpace, language: str, path: Path | str, *, fit:
     return NewWords(language, vectors, lambda matrix: space.map_words(language, matrix))
 
 
-def own_new_words(space: AlignedSpace, language: str, *, progress: Progress | None = None) -> NewWords:
+def own_new_words(space: Space, language: str, *, progress: Progress | None = None) -> NewWords:
     """New words composed of the n-grams of the words of the space, without a file."""
     side = space.vectors(language)
     subwords = learn_subwords(side.words, np.asarray(side.matrix), progress=progress)
@@ -124,7 +124,7 @@ def own_new_words(space: AlignedSpace, language: str, *, progress: Progress | No
     return NewWords(language, vectors, lambda matrix: matrix)
 
 
-def map_new_words(space: AlignedSpace, new_words: NewWords, words: Sequence[str] | None = None) -> Vectors:
+def map_new_words(space: Space, new_words: NewWords, words: Sequence[str] | None = None) -> Vectors:
     """The words and their rows (n, k) in the shared space: those given, or all that the space lacks."""
     language, index = new_words.language, space.vectors(new_words.language).index
     if words is None:
@@ -172,7 +172,7 @@ def _opened(path: Path, language: str) -> WordVectors:
     )
 
 
-def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, common: Sequence[str]) -> None:
+def _check_model(space: Space, language: str, vectors: WordVectors, common: Sequence[str]) -> None:
     d, found = space.side(language).mapping.shape[1], vectors.raw(vectors.words[:1]).shape[1]
     if found != d:
         raise Mismatch(
@@ -187,9 +187,7 @@ def _check_model(space: AlignedSpace, language: str, vectors: WordVectors, commo
     check_same_model(space, language, vectors.path, sample, space.map_words(language, vectors.rows(sample)))
 
 
-def check_same_model(
-    space: AlignedSpace, language: str, path: Path, words: Sequence[str], mapped: Matrix
-) -> None:
+def check_same_model(space: Space, language: str, path: Path, words: Sequence[str], mapped: Matrix) -> None:
     """Raise Mismatch if mapped rows (n, k) of words of the space are not those that the space has."""
     cosine = float((mapped * _rows(space, language, words)).sum(axis=1).mean())
     if cosine < SAME_MODEL:
@@ -199,7 +197,7 @@ def check_same_model(
         )
 
 
-def _warn_of_another_language(space: AlignedSpace, language: str, vectors: WordVectors) -> None:
+def _warn_of_another_language(space: Space, language: str, vectors: WordVectors) -> None:
     """Warns if few of the words of a file are in the language, or more are in another one of the space."""
     words = vectors.words[:LOOKED_AT]
 
@@ -220,7 +218,7 @@ def _warn_of_another_language(space: AlignedSpace, language: str, vectors: WordV
 
 
 def _fitted(
-    space: AlignedSpace, language: str, vectors: WordVectors, common: Sequence[str]
+    space: Space, language: str, vectors: WordVectors, common: Sequence[str]
 ) -> Callable[[Matrix], Matrix]:
     # Ridge regression from normalised rows x (c, e) to the rows y (c, d) of the same words in the space:
     # W = (X^T X + a I)^-1 X^T Y (Hoerl & Kennard, 1970).
@@ -237,7 +235,7 @@ def _fitted(
     return lambda matrix: normalise(steps.apply(matrix) @ weights, ["unit"])[0]
 
 
-def _rows(space: AlignedSpace, language: str, words: Sequence[str]) -> Matrix:
+def _rows(space: Space, language: str, words: Sequence[str]) -> Matrix:
     vectors = space.vectors(language)
     return vectors.matrix[[vectors.index[word] for word in words]]
 
@@ -274,7 +272,7 @@ class StoreFiles:
         return payload if payload.wanted else None
 
 
-def map_rows(space: AlignedSpace, language: str, files: StoreFiles, *, progress: Progress) -> int:
+def map_rows(space: Space, language: str, files: StoreFiles, *, progress: Progress) -> int:
     """The number of rows of a file that were mapped into the shared space and written to another.
 
     The written one is .npy, .parquet, .jsonl, .csv or .faiss, and appears once it is complete. Only one block
@@ -327,7 +325,7 @@ def _check_places(table: Table, out: Path) -> None:
         )
 
 
-def _check_words(space: AlignedSpace, language: str, path: Path, ids: Sequence[str], mapped: Matrix) -> None:
+def _check_words(space: Space, language: str, path: Path, ids: Sequence[str], mapped: Matrix) -> None:
     # Ids are no words: a number may be the place of a row, and a word of the space.
     vectors = space.vectors(language)
     if is_rows(path) or not vectors.frequency_ordered:

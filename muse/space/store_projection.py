@@ -25,7 +25,7 @@ import numpy as np
 from muse.alignment import StoreMap
 from muse.errors import BadSetting, Mismatch
 from muse.normalise import normalise
-from muse.space.aligned import AlignedSpace
+from muse.space.aligned import Space
 from muse.vectors import Matrix
 
 
@@ -40,7 +40,7 @@ class ToStore:
     shifts: tuple[Matrix, ...]
 
     @classmethod
-    def of(cls, space: AlignedSpace, language: str) -> ToStore:
+    def of(cls, space: Space, language: str) -> ToStore:
         """Back into the rows of a language; BadSetting if a mean was subtracted from rows of any length."""
         side = space.side(language)
         steps = side.normalisation.steps
@@ -64,17 +64,17 @@ class ToStore:
         return normalise(found, ["unit"])[0]
 
 
-def map_into_store(space: AlignedSpace, language: str, matrix: Matrix, store: str) -> Matrix:
+def map_into_store(space: Space, language: str, matrix: Matrix, store: str) -> Matrix:
     """New rows of `language` (n, d) as queries (n, e) for the unchanged rows of `store`, of unit length.
 
-    Raise BadSetting as `ToStore.of`, Mismatch if both are one or as `AlignedSpace.map_words`.
+    Raise BadSetting as `ToStore.of`, Mismatch if both are one or as `Space.map_words`.
     """
     if language == store:
         raise Mismatch(f"rows of {language} are among those of {store} already; search with them as they are")
     return into_store(space, language, store)(matrix)
 
 
-def into_store(space: AlignedSpace, language: str, store: str) -> Callable[[Matrix], Matrix]:
+def into_store(space: Space, language: str, store: str) -> Callable[[Matrix], Matrix]:
     """What maps new rows of `language` (n, d) as queries (n, e) for the unchanged rows of `store`."""
     back, own = ToStore.of(space, store), store_map(space, language, store)
     if own is None:
@@ -82,6 +82,6 @@ def into_store(space: AlignedSpace, language: str, store: str) -> Callable[[Matr
     return lambda matrix: back(own(space.normalised(language, matrix)))
 
 
-def store_map(space: AlignedSpace, language: str, store: str) -> StoreMap | None:
+def store_map(space: Space, language: str, store: str) -> StoreMap | None:
     """The map of `language` that is for queries among the rows of `store` alone; None if there is none."""
     return space.side(language).store_map if store == space.pivot else None

@@ -31,7 +31,7 @@ from muse.ranking.translations import (
     find_probabilities,
 )
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.new_words import NewWords
 from muse.text.language_model import END, LanguageModel, Logs
 from muse.text.markup import is_markup
@@ -324,7 +324,7 @@ class Translator:
 
     def __init__(
         self,
-        space: AlignedSpace,
+        space: Space,
         *,
         source: str | None = None,
         target: str | None = None,

@@ -23,7 +23,7 @@ from muse.ranking.probability import find_calibration
 from muse.ranking.translations import TRUSTED, WordAnswer, answer_words
 from muse.report.word_map import is_readable
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.answer_table import AnswersBy
 from muse.space.forms import find_form
 from muse.text.characters import casefolded
@@ -156,7 +156,7 @@ class Explorer:
     One query is answered at a time: several at once would only compete for the cores.
     """
 
-    space: AlignedSpace
+    space: Space
     name: str
     seed: int = 0
     pictures: Pictures = field(init=False, repr=False)

@@ -24,7 +24,7 @@ from muse.errors import MuseError
 from muse.files.kept import COMPUTED, keep_arrays, read_arrays
 from muse.files.space_folder import folder_name, picture_name
 from muse.report.word_map import Picture, Region, draw_picture, frequent_pairs, picture_of, regions
-from muse.space import AlignedSpace
+from muse.space import Space
 
 log = logging.getLogger(__name__)
 
@@ -114,7 +114,7 @@ class Drawn:
 class Pictures:
     """The pictures of a space; `seed` is their random seed."""
 
-    space: AlignedSpace
+    space: Space
     seed: int
     background: Background
 
@@ -190,9 +190,7 @@ def possible_for(
     return made
 
 
-def pair_probabilities(
-    space: AlignedSpace, pair: Direction, rows: NDArray[np.int64]
-) -> NDArray[np.float32] | None:
+def pair_probabilities(space: Space, pair: Direction, rows: NDArray[np.int64]) -> NDArray[np.float32] | None:
     """The probabilities (p,) of pairs (p, 2) of rows, 0 for those that are no answers; None if unknown."""
     table = space.answers(*pair)
     if table is None or not len(rows):

@@ -21,7 +21,7 @@ from muse.files.space_record import InputFile, SpaceRecord
 from muse.installation import __version__
 from muse.ranking.translations import Answer
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.translate.text import Choice
 from muse.web import responses
 from muse.web.current import Explored
@@ -62,7 +62,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def space_answer(space: AlignedSpace, name: str, examples: Mapping[str, list[str]]) -> responses.SpaceFacts:
+def space_answer(space: Space, name: str, examples: Mapping[str, list[str]]) -> responses.SpaceFacts:
     """The languages of a space, with examples, and what its verdict rests on."""
     made = SpaceRecord.of(presentable(space.manifest))
     verdict = _read(responses.Judgement, made.verdict.fields)
@@ -80,7 +80,7 @@ def space_answer(space: AlignedSpace, name: str, examples: Mapping[str, list[str
     )
 
 
-def _language(space: AlignedSpace, made: SpaceRecord, name: str, examples: list[str]) -> responses.Language:
+def _language(space: Space, made: SpaceRecord, name: str, examples: list[str]) -> responses.Language:
     entry, mapped = made.language(name), name != space.pivot
     supervision = None if entry.supervision is None else entry.supervision.fields
     return responses.Language(
@@ -95,7 +95,7 @@ def _language(space: AlignedSpace, made: SpaceRecord, name: str, examples: list[
     )
 
 
-def _signature(space: AlignedSpace, language: str, recorded: str) -> str:
+def _signature(space: Space, language: str, recorded: str) -> str:
     return recorded or str(look_up_signature(space, language, space.pivot, retrieval=Retrieval()))
 
 

@@ -36,7 +36,7 @@ def options(made: Made, tmp_path: Path) -> dict[str, Any]:
     return {**files, "dictionary": tmp_path / "pairs.txt", "out": tmp_path / "space", "refine": False}
 
 
-def right(space: muse.AlignedSpace, made: Made) -> float:
+def right(space: muse.Space, made: Made) -> float:
     """The share of the words that are not in the dictionary whose first answer is right."""
     found = [space.translate(made.words[0][i], top=1)[0][0] for i in range(1, 700, 2)]
     gold = [made.words[1][made.gold[i]] for i in range(1, 700, 2)]

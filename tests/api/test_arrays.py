@@ -14,7 +14,7 @@ from muse.api import run
 from muse.api.settings import check, given_vectors, source_files
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.learn.settings import AlignConfig, RowArray
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Matrix
 from tests.support.toys import raw_pair
 
@@ -22,15 +22,15 @@ FRENCH, ENGLISH, _ = raw_pair()
 PAIRS = muse.AlignConfig(init="dictionary", refine=False)
 
 
-def aligned(folder: Path, source: Any, target: Any, **options: Any) -> AlignedSpace:
+def aligned(folder: Path, source: Any, target: Any, **options: Any) -> Space:
     """The space of two models, learned from known pairs of row numbers, which is quick."""
     (folder / "ids.tsv").write_text("".join(f"{row}\t{row}\n" for row in range(0, 600, 3)))
     options = {"dictionary": folder / "ids.tsv", "config": PAIRS, "out": folder / "space", **options}
-    space: AlignedSpace = muse.align("minilm", "use", source_file=source, target_file=target, **options)
+    space: Space = muse.align("minilm", "use", source_file=source, target_file=target, **options)
     return space
 
 
-def mappings(space: AlignedSpace) -> list[Matrix]:
+def mappings(space: Space) -> list[Matrix]:
     return [np.array(space.side(language).mapping) for language in space.languages]
 
 

@@ -11,7 +11,7 @@ import pytest
 import muse
 from muse.api.dictionary import lexicon_from
 from muse.api.settings import check, settings_of
-from muse.api.space import Space, limits_of
+from muse.api.space import InteractiveSpace, limits_of
 from muse.errors import BadFile, BadSetting, Contradiction, UnknownWord
 from muse.files import read_lexicon
 from muse.lexicon import Lexicon
@@ -22,12 +22,12 @@ PAIRS = [("roi", "king"), ("reine", "queen"), ("eau", "water"), ("lune", "moon")
 
 
 @pytest.fixture
-def space() -> Space:
+def space() -> InteractiveSpace:
     rows = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
-    return Space.of(plain_space(rows, rows, *([pair[side] for pair in PAIRS] for side in (0, 1))))
+    return InteractiveSpace.of(plain_space(rows, rows, *([pair[side] for pair in PAIRS] for side in (0, 1))))
 
 
-def test_the_dictionary_has_what_the_command_would_write(space: Space, tmp_path: Path) -> None:
+def test_the_dictionary_has_what_the_command_would_write(space: InteractiveSpace, tmp_path: Path) -> None:
     found = muse.induce(space, out=tmp_path / "fr-en.tsv")
     assert list(found.pairs) == PAIRS
     expected = [*entries(space, limits=limits_of(space, "fr", {}, ""), rng=np.random.default_rng(0))]
@@ -39,7 +39,7 @@ def test_the_dictionary_has_what_the_command_would_write(space: Space, tmp_path:
     assert repr(found) == "Lexicon(5 pairs: roi king, reine queen, eau water, ...)"
 
 
-def test_its_options_are_those_of_the_command(space: Space, tmp_path: Path) -> None:
+def test_its_options_are_those_of_the_command(space: InteractiveSpace, tmp_path: Path) -> None:
     back = muse.induce(space, src="en", top=2, max_vocab=3, out=tmp_path / "pairs.txt")
     assert {source for source, _ in back.pairs} == {"king", "queen", "water"} and len(back) == 6
     assert (tmp_path / "pairs.txt").read_text(encoding="utf-8").split("\n")[0].startswith("king roi")
@@ -59,7 +59,7 @@ def test_pairs_that_a_format_cannot_hold_are_left_out_of_the_file_and_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     rows = np.eye(3, dtype=np.float32)
-    odd = Space.of(plain_space(rows, rows, ["a", "b\tc", "d"], ["x", "y", "z"]))
+    odd = InteractiveSpace.of(plain_space(rows, rows, ["a", "b\tc", "d"], ["x", "y", "z"]))
     assert len(muse.induce(odd, out=tmp_path / "o.tsv")) == 3
     assert len(read_lexicon(tmp_path / "o.tsv")) == 2
     assert caplog.messages == [
@@ -81,13 +81,15 @@ def test_pairs_that_a_format_cannot_hold_are_left_out_of_the_file_and_named(
         ({"answers": "cls"}, "answers must be one of all, csls; got 'cls'"),
     ],
 )
-def test_wrong_options_are_told_by_name(space: Space, options: dict[str, Any], message: str) -> None:
+def test_wrong_options_are_told_by_name(
+    space: InteractiveSpace, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(BadSetting, match=message):
         muse.induce(space, **options)
     assert not Path("x.tsv").exists()
 
 
-def test_a_space_is_measured_against_any_kind_of_dictionary(space: Space, tmp_path: Path) -> None:
+def test_a_space_is_measured_against_any_kind_of_dictionary(space: InteractiveSpace, tmp_path: Path) -> None:
     wrong = [*PAIRS[:3], ("lune", "night"), ("soleil", "sun")]
     (tmp_path / "gold.txt").write_text("".join(f"{one} {other}\n" for one, other in wrong), encoding="utf-8")
     for given in (
@@ -107,7 +109,7 @@ def test_a_space_is_measured_against_any_kind_of_dictionary(space: Space, tmp_pa
 
 
 def test_the_direction_of_a_dictionary_is_found_unless_it_is_given(
-    space: Space, caplog: pytest.LogCaptureFixture
+    space: InteractiveSpace, caplog: pytest.LogCaptureFixture
 ) -> None:
     turned = [(english, french) for french, english in PAIRS]
     assert muse.evaluate(space, turned).signature.direction == "en-fr"
@@ -118,14 +120,14 @@ def test_the_direction_of_a_dictionary_is_found_unless_it_is_given(
 
 
 @pytest.mark.parametrize("given", [3, None, [], [("roi",)], [("roi", 3)], ["roi king"], "roi"])
-def test_what_is_no_dictionary_is_refused(space: Space, given: Any) -> None:
+def test_what_is_no_dictionary_is_refused(space: InteractiveSpace, given: Any) -> None:
     with pytest.raises(
         BadFile if given == "roi" else BadSetting, match="expected a file|a dictionary must be"
     ):
         muse.evaluate(space, given)
 
 
-def test_the_format_of_a_dictionary_may_be_given(space: Space, tmp_path: Path) -> None:
+def test_the_format_of_a_dictionary_may_be_given(space: InteractiveSpace, tmp_path: Path) -> None:
     (tmp_path / "pairs").write_text("king roi 0.5\nqueen reine 0.5\n", encoding="utf-8")
     assert lexicon_from(tmp_path / "pairs", form="lex.f2e").pairs == (("roi", "king"), ("reine", "queen"))
     with pytest.raises(BadSetting, match=r"^dictionary_format must be one of muse, .* got 'moses'"):

@@ -19,6 +19,7 @@ from muse.errors import BadFile, BadSetting, Contradiction, Mismatch
 from muse.lexicon import Lexicon
 from muse.progress import Progress
 from muse.ranking.external_scores import ExternalScores
+from muse.space import Space
 from muse.vectors import Vectors
 from tests.support.command import Command
 from tests.support.made_up_pair import Made, made_up, unit
@@ -55,7 +56,7 @@ def encoder_rows(made: Made, noise: float) -> tuple[np.ndarray, np.ndarray]:
     return source, target
 
 
-def right(space: muse.AlignedSpace, made: Made) -> float:
+def right(space: Space, made: Made) -> float:
     words, gold = made.words[0], made.gold
     return float(np.mean([space.translate(words[i], top=1)[0][0] == made.words[1][gold[i]]
                           for i in range(COUNT)]))  # fmt: skip

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import muse
-from muse.api.space import Space, language_of
+from muse.api.space import InteractiveSpace, language_of
 from muse.errors import BadFile, BadSetting, UnknownWord
 from muse.ranking.lookup import translate_words
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space import load_space as load_aligned
 from tests.support.spaces import plain_space, saved
 
@@ -24,21 +24,21 @@ ENGLISH = ["king", "queen", "water", "table", "summer"]
 
 
 @pytest.fixture
-def space() -> Space:
+def space() -> InteractiveSpace:
     """Row i of both languages is alike; "table" is a word of both."""
     rows = np.array([[5, 1, 0], [4, 3, 0], [0, 5, 1], [-5, 0, 2], [0, -4, 3]], np.float32)
-    return Space.of(plain_space(rows, rows, FRENCH, ENGLISH))
+    return InteractiveSpace.of(plain_space(rows, rows, FRENCH, ENGLISH))
 
 
-def ranked_space(rank: int) -> Space:
+def ranked_space(rank: int) -> InteractiveSpace:
     """A space of 200 words a language, in which "king" is the first word of en, and has a rank in fr."""
     rows = np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32)
     words = {name: [f"{name}{row}" for row in range(200)] for name in ("fr", "en")}
     words["en"][0] = words["fr"][rank - 1] = "king"
-    return Space.of(plain_space(rows, rows, words["fr"], words["en"]))
+    return InteractiveSpace.of(plain_space(rows, rows, words["fr"], words["en"]))
 
 
-def test_its_words_are_counted_looked_up_and_iterated_over(space: Space) -> None:
+def test_its_words_are_counted_looked_up_and_iterated_over(space: InteractiveSpace) -> None:
     assert len(space) == 10
     assert [*space][:2] == [("fr", "roi"), ("fr", "reine")] and len([*space]) == len(space)
     assert all(key in space for key in space)
@@ -47,7 +47,7 @@ def test_its_words_are_counted_looked_up_and_iterated_over(space: Space) -> None
     assert not any(key in space for key in ("rois", None, 3, ("fr", None), ("fr",)))
 
 
-def test_a_vector_is_that_of_the_word_and_a_copy(space: Space) -> None:
+def test_a_vector_is_that_of_the_word_and_a_copy(space: InteractiveSpace) -> None:
     rows = space.vectors("fr").matrix
     np.testing.assert_array_equal(space["roi"], rows[0])
     np.testing.assert_array_equal(space["Roi"], rows[0])
@@ -60,7 +60,7 @@ def test_a_vector_is_that_of_the_word_and_a_copy(space: Space) -> None:
     assert space["roi"].any()
 
 
-def test_the_language_is_asked_for_where_several_have_a_word(space: Space) -> None:
+def test_the_language_is_asked_for_where_several_have_a_word(space: InteractiveSpace) -> None:
     with pytest.raises(
         BadSetting, match=r"""'table' is a word of fr and of en; .*: space\["fr", "table"\]"""
     ):
@@ -77,7 +77,7 @@ def test_the_language_is_asked_for_where_several_have_a_word(space: Space) -> No
         space["roi", "reine"]
 
 
-def test_an_unknown_word_is_a_key_error_with_advice(space: Space) -> None:
+def test_an_unknown_word_is_a_key_error_with_advice(space: InteractiveSpace) -> None:
     for ask in (lambda: space["rein"], lambda: space.translate("rein"), lambda: space.neighbours("rein")):
         with pytest.raises(UnknownWord, match=r"^'rein' is in no language .*did you mean reine \(fr\)\?$"):
             ask()
@@ -105,7 +105,7 @@ def test_a_word_that_is_far_more_frequent_in_one_language_is_taken_for_that_and_
         close["king"]
 
 
-def test_translations_are_pairs_that_carry_more(space: Space) -> None:
+def test_translations_are_pairs_that_carry_more(space: InteractiveSpace) -> None:
     found = space.translate("reine", top=3)
     assert found == translate_words(space, ["reine"], top=3)["reine"]
     assert [target for target, _ in found] == [one.target for one in found]
@@ -119,7 +119,7 @@ def test_translations_are_pairs_that_carry_more(space: Space) -> None:
     assert pickle.loads(pickle.dumps(found[0])).probability == found[0].probability  # noqa: S301
 
 
-def test_a_list_is_answered_word_by_word(space: Space) -> None:
+def test_a_list_is_answered_word_by_word(space: InteractiveSpace) -> None:
     found = space.translate(["eau", "table", "lune"], top=1)
     assert list(found) == ["eau", "table", "lune"]
     assert found["eau"][0].target == "water" and found["table"].lang == "fr"
@@ -148,12 +148,14 @@ def test_a_list_is_answered_word_by_word(space: Space) -> None:
         ({"word": b"roi"}, "words must be a list of str, got bytes"),
     ],
 )
-def test_wrong_options_are_told_by_name(space: Space, options: dict[str, Any], message: str) -> None:
+def test_wrong_options_are_told_by_name(
+    space: InteractiveSpace, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(BadSetting, match=message):
         space.translate(**options)
 
 
-def test_neighbours_are_of_the_language_of_the_word_and_leave_it_out(space: Space) -> None:
+def test_neighbours_are_of_the_language_of_the_word_and_leave_it_out(space: InteractiveSpace) -> None:
     found = space.neighbours("roi", top=2)
     rows = space.vectors("fr").matrix
     assert [word for word, _ in found] == ["reine", "eau"]
@@ -164,7 +166,7 @@ def test_neighbours_are_of_the_language_of_the_word_and_leave_it_out(space: Spac
         space.neighbours("roi", "fr")  # type: ignore[arg-type]
 
 
-def test_the_count_and_languages_need_no_name(space: Space) -> None:
+def test_the_count_and_languages_need_no_name(space: InteractiveSpace) -> None:
     assert space.neighbours("roi", 2) == space.neighbours("roi", top=2)
     assert space.translate("roi", 2) == space.translate("roi", top=2)
     assert space.translate(["roi"], 1) == space.translate(["roi"], top=1)
@@ -172,7 +174,7 @@ def test_the_count_and_languages_need_no_name(space: Space) -> None:
     assert space.dictionary("en", "fr").equals(space.dictionary(lang="en", tgt="fr"))
 
 
-def test_similarity_is_the_cosine_in_one_language_or_two(space: Space) -> None:
+def test_similarity_is_the_cosine_in_one_language_or_two(space: InteractiveSpace) -> None:
     rows = space.vectors("fr").matrix
     assert space.similarity("roi", "reine") == pytest.approx(float(rows[0] @ rows[1]), abs=1e-6)
     assert space.similarity("roi", "king") == pytest.approx(1, abs=1e-6)
@@ -192,7 +194,7 @@ def test_three_languages_are_told_apart(tmp_path: Path) -> None:
     assert set(space.dictionary(lang="de").target) <= set(space.vectors("en").words)
 
 
-def test_the_dictionary_is_a_table_with_probabilities(space: Space) -> None:
+def test_the_dictionary_is_a_table_with_probabilities(space: InteractiveSpace) -> None:
     pytest.importorskip("pandas")
     frame = space.dictionary()
     assert frame.columns.tolist() == ["source", "target", "score", "rank", "probability"]
@@ -207,7 +209,7 @@ def test_the_dictionary_is_a_table_with_probabilities(space: Space) -> None:
     assert table.reason[2].startswith("'lune' is not among") and table.target.isna().tolist()[2]
 
 
-def test_what_a_user_gets_back_is_short(space: Space, tmp_path: Path) -> None:
+def test_what_a_user_gets_back_is_short(space: InteractiveSpace, tmp_path: Path) -> None:
     assert repr(space) == "Space(fr: 5 words, en: 5 words, 3 dimensions, pivot en)"
     saved(tmp_path / "s", count=1_200)
     large = muse.load(tmp_path / "s")
@@ -224,7 +226,7 @@ def test_a_card_shows_the_verdict_the_words_and_translations_and_escapes_them() 
     for place in range(5):  # common words, after the first 200
         words["fr"][200 + place] = f"mot{'abcde'[place]}"
         words["en"][200 + place] = f"<b>{place}&"
-    space = Space.of(plain_space(rows, rows, words["fr"], words["en"]))
+    space = InteractiveSpace.of(plain_space(rows, rows, words["fr"], words["en"]))
     card = space._repr_html_()
     assert "no verdict recorded" in card and "fr: 300 words \u00b7 en: 300 words" in card
     for place in range(5):
@@ -237,7 +239,7 @@ def test_a_card_shows_the_verdict_the_words_and_translations_and_escapes_them() 
 
 def test_control_characters_of_words_reach_no_terminal() -> None:
     rows = np.eye(2, dtype=np.float32)
-    odd = Space.of(plain_space(rows, rows, ["a\x1b[8m", "b"], ["x\x1b]0;y", "z"]))
+    odd = InteractiveSpace.of(plain_space(rows, rows, ["a\x1b[8m", "b"], ["x\x1b]0;y", "z"]))
     shown = [
         odd.translate("a\x1b[8m"),
         odd.translate(["b"])["b"],
@@ -251,7 +253,7 @@ def test_control_characters_of_words_reach_no_terminal() -> None:
 def test_a_card_does_not_search_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("muse.api.space.CHEAP", 100)
     rows = np.random.default_rng(0).normal(size=(300, 8)).astype(np.float32)
-    space = Space.of(
+    space = InteractiveSpace.of(
         plain_space(rows, rows, [f"m{'o' * i}t" for i in range(300)], [f"w{i}" for i in range(300)])
     )
     monkeypatch.setattr(Space, "translate", None)
@@ -307,7 +309,7 @@ def test_the_only_space_needs_no_name(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_former_name_loads_the_same(tmp_path: Path) -> None:
     saved(tmp_path / "s")
     former = muse.load_space(tmp_path / "s", answers="csls")
-    assert isinstance(former, Space) and isinstance(former, AlignedSpace)
+    assert isinstance(former, Space) and isinstance(former, Space)
     assert former.answers_by == "csls" and isinstance(former.by_csls(), Space)
     assert former.manifest == load_aligned(tmp_path / "s").manifest
 
@@ -326,7 +328,7 @@ def test_the_language_of_words_without_ranks_is_asked_for(tmp_path: Path) -> Non
         language_of(replace(space, sides=sides), ["199"])
 
 
-def test_what_is_no_word_is_refused_by_name(space: Space) -> None:
+def test_what_is_no_word_is_refused_by_name(space: InteractiveSpace) -> None:
     for key in (["roi"], ("fr", ["roi"]), 3):
         with pytest.raises(BadSetting, match="a word must be str"):
             space.similarity(key, "king")  # type: ignore[arg-type]

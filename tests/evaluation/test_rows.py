@@ -16,7 +16,7 @@ from muse.evaluation.rows import RowsScore, evaluate_rows, evaluate_store
 from muse.files.rows import table_of_rows
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.store_projection import map_into_store
 from muse.vectors import Matrix, Vectors
 from tests.evaluation.test_words import scores
@@ -24,7 +24,7 @@ from tests.support.command import Command
 from tests.support.spaces import RETRIEVALS, plain_space, raw_rows, saved, saved_with_store_map
 
 
-def _space(count: int = 50, more: int = 10, noise: float = 0.8) -> AlignedSpace:
+def _space(count: int = 50, more: int = 10, noise: float = 0.8) -> Space:
     rng = np.random.default_rng(0)
     target = rng.normal(size=(count + more, 6)).astype(np.float32)
     source = (target[:count] + noise * rng.normal(size=(count, 6))).astype(np.float32)
@@ -33,12 +33,12 @@ def _space(count: int = 50, more: int = 10, noise: float = 0.8) -> AlignedSpace:
     )
 
 
-def _sides(space: AlignedSpace) -> tuple[Vectors, Vectors]:
+def _sides(space: Space) -> tuple[Vectors, Vectors]:
     return space.vectors("fr"), space.vectors("en")
 
 
 def _evaluate(
-    space: AlignedSpace, pairs: Lexicon | None, retrieval: Retrieval = RETRIEVALS[2], seed: int = 0
+    space: Space, pairs: Lexicon | None, retrieval: Retrieval = RETRIEVALS[2], seed: int = 0
 ) -> RowsScore:
     rng = np.random.default_rng(seed)
     return evaluate_rows(space, _sides(space), pairs, retrieval=retrieval, rng=rng, gold="ids.tsv@1234")
@@ -174,7 +174,7 @@ def _ten_nearest(queries: Matrix, store: Matrix, own: list[int] | None = None) -
     return [row[:10].tolist() for row in np.argsort(-cosines, axis=1)]
 
 
-def _store(count: int = 60) -> tuple[AlignedSpace, Matrix, Matrix, Matrix]:
+def _store(count: int = 60) -> tuple[Space, Matrix, Matrix, Matrix]:
     """A space whose sides are in one space already, a store, queries, and the same queries natively."""
     rng = np.random.default_rng(3)
     store, native = (rng.normal(size=(rows, 6)).astype(np.float32) for rows in (count, 25))

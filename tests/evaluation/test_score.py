@@ -22,7 +22,7 @@ from muse.evaluation.score import (
 )
 from muse.lexicon import Lexicon
 from muse.normalise import Normalisation
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.support.spaces import plain_space, raw_rows, saved
 
 SIGNATURE = Signature(
@@ -71,7 +71,7 @@ def test_the_signature_of_a_space(tmp_path: Path) -> None:
 def test_a_space_without_a_past_still_signs() -> None:
     space = plain_space(raw_rows(0, 3), raw_rows(1, 4), list("abc"), list("wxyz"))
     other = replace(space.side("en"), normalisation=Normalisation(("unit", "unit"), ()))
-    space = AlignedSpace({**space.sides, "en": other}, "en")
+    space = Space({**space.sides, "en": other}, "en")
     assert str(space_signature(space, "fr", "en", retrieval="nn")).startswith(
         "nn | fr-en | unit/unit,unit | vocab:3/4"
     )

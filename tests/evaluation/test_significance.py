@@ -9,7 +9,7 @@ import scipy.stats
 from muse.errors import Mismatch
 from muse.evaluation.words import check_comparable, compare, compare_words, evaluate_words
 from muse.lexicon import Lexicon
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.evaluation.test_words import NN, SPACE, noisy_space
 
 
@@ -85,9 +85,9 @@ def test_only_common_queries_count() -> None:
 def test_spaces_of_other_languages_or_pivots() -> None:
     space = noisy_space(0)
     check_comparable(space, space, "fr", "en")
-    turned = AlignedSpace(space.sides, "fr", space.manifest)
+    turned = Space(space.sides, "fr", space.manifest)
     with pytest.raises(Mismatch, match="the same pivot, got en and fr; align one of them again"):
         check_comparable(space, turned, "fr", "en")
-    other = AlignedSpace({"de": space.side("fr"), "en": space.side("en")}, "en", space.manifest)
+    other = Space({"de": space.side("fr"), "en": space.side("en")}, "en", space.manifest)
     with pytest.raises(Mismatch, match="both contain fr and en, got one with de, en"):
         check_comparable(space, other, "fr", "en")

@@ -13,7 +13,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
 from muse.lexicon import Lexicon, Pair
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 from muse.vectors import Matrix
 from tests.support.command import SCORE_FIELDS
 from tests.support.spaces import RETRIEVALS, plain_space, saved, space_with_zeros
@@ -21,7 +21,7 @@ from tests.support.spaces import RETRIEVALS, plain_space, saved, space_with_zero
 Table = NDArray[np.float64]
 
 
-def evaluate(space: AlignedSpace, *pairs: Pair, **options: object) -> WordScore:
+def evaluate(space: Space, *pairs: Pair, **options: object) -> WordScore:
     rng = np.random.default_rng(0)
     return evaluate_words(space, Lexicon(pairs), rng=rng, **options)  # type: ignore[arg-type]
 
@@ -39,7 +39,7 @@ def scores(x: Matrix, y: Matrix, retrieval: Retrieval) -> Table:
     return cosines
 
 
-def noisy_space(seed: int) -> AlignedSpace:
+def noisy_space(seed: int) -> Space:
     rng = np.random.default_rng(seed)
     target = rng.normal(size=(60, 6)).astype(np.float32)
     source = (target[:50] + 0.8 * rng.normal(size=(50, 6))).astype(np.float32)

@@ -118,7 +118,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     cases: list[tuple[Any, str, type[Exception], str]] = [
         (tmp_path / "nosuch", "fr", BadFile, "nosuch"),
         (tmp_path / "space", "de", BadSetting, "the languages of this space are en, fr; got 'de'"),
-        (space, "fr", BadSetting, "the folder of a saved space, got AlignedSpace; give its folder"),
+        (space, "fr", BadSetting, "the folder of a saved space, got Space; give its folder"),
     ]
     for folder, language, error, message in cases:
         with pytest.raises(error, match=message):

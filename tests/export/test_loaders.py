@@ -13,7 +13,7 @@ from muse.export.moses import MosesConfig, export_moses
 from muse.export.torch_file import TableConfig, export_torch
 from muse.export.vector_files import export_vectors
 from muse.files import write_vectors_text
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Matrix
 from tests.evaluation.test_words import noisy_space
 from tests.support.spaces import plain_space, raw_rows
@@ -23,7 +23,7 @@ SPACE = noisy_space(0)
 
 
 @pytest.fixture(scope="module")
-def shared() -> AlignedSpace:
+def shared() -> Space:
     """A space whose languages share the words "a" and "b", as names are shared."""
     words = [["a", "le", "b", "chat"], ["b", "the", "cat", "a", "dog"]]
     return plain_space(raw_rows(0, 4), raw_rows(1, 5), *words)
@@ -82,7 +82,7 @@ def marian_rows(path: Path, dimension: int) -> dict[int, Matrix]:
     return {int(fields[0]): numbers(fields[1:]) for fields in rows}
 
 
-def check(found: Rows, space: AlignedSpace, language: str) -> None:
+def check(found: Rows, space: Space, language: str) -> None:
     vectors = space.vectors(language)
     assert list(found) == list(vectors.words)
     for word, row in found.items():
@@ -95,7 +95,7 @@ def test_unsupervisedmt_with_a_table_for_each_language(tmp_path: Path, language:
     check(xlm_rows(tmp_path / "x.vec", SPACE.vectors(language).dimension), SPACE, language)
 
 
-def test_xlm_and_unsupervisedmt_with_one_table_for_both(tmp_path: Path, shared: AlignedSpace) -> None:
+def test_xlm_and_unsupervisedmt_with_one_table_for_both(tmp_path: Path, shared: Space) -> None:
     config = TableConfig(shared=True)
     rng = np.random.default_rng(0)
     export_torch(shared, tmp_path / "tables.pt", languages=("fr", "en"), config=config, rng=rng)
@@ -123,7 +123,7 @@ def test_opennmt_takes_our_first_line_for_no_word_as_glove_too(tmp_path: Path) -
     check(opennmt_rows(tmp_path / "x.vec", "GloVe"), SPACE, "fr")
 
 
-def test_marian_by_the_numbers_of_its_vocabulary(tmp_path: Path, shared: AlignedSpace) -> None:
+def test_marian_by_the_numbers_of_its_vocabulary(tmp_path: Path, shared: Space) -> None:
     (tmp_path / "vocab.fr").write_text("chat\n")
     (tmp_path / "vocab.en").write_text("the\ncat\nzebra\n")  # numbers 2 to 4, after </s> and <unk>
     vocabularies = tmp_path / "vocab.fr", tmp_path / "vocab.en"
@@ -138,7 +138,7 @@ def test_marian_by_the_numbers_of_its_vocabulary(tmp_path: Path, shared: Aligned
     np.testing.assert_array_equal(found[3], shared.vectors("en").matrix[2])
 
 
-def test_moses_with_four_features(tmp_path: Path, shared: AlignedSpace) -> None:
+def test_moses_with_four_features(tmp_path: Path, shared: Space) -> None:
     """PhraseDictionaryMemory num-features=4: source, target, four numbers above 0, and the alignment."""
     rng = np.random.default_rng(0)
     export_moses(shared, tmp_path / "table.txt", direction=("fr", "en"), config=MosesConfig(3, 0.1), rng=rng)
@@ -156,7 +156,7 @@ def test_moses_with_four_features(tmp_path: Path, shared: AlignedSpace) -> None:
 
 
 @pytest.mark.slow
-def test_hugging_face_resized_and_set(tmp_path: Path, shared: AlignedSpace) -> None:
+def test_hugging_face_resized_and_set(tmp_path: Path, shared: Space) -> None:
     transformers = pytest.importorskip("transformers", reason="needs transformers")
     rng = np.random.default_rng(0)
     export_torch(shared, tmp_path / "t.pt", languages=("fr", "en"), config=TableConfig(shared=True), rng=rng)

@@ -10,7 +10,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting
 from muse.export.map_file import export_map
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.store_projection import map_into_store
 from muse.vectors import Matrix
 from tests.support.command import Command
@@ -18,7 +18,7 @@ from tests.support.spaces import raw_rows, saved, saved_with_store_map
 
 
 @pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> AlignedSpace:
+def space(tmp_path_factory: pytest.TempPathFactory) -> Space:
     return saved(tmp_path_factory.mktemp("map") / "space")
 
 
@@ -53,7 +53,7 @@ def by_numpy(path: Path, given: Matrix) -> Matrix:
 
 
 @pytest.mark.parametrize("language", ["fr", "en"])
-def test_numpy_applies_the_map(space: AlignedSpace, tmp_path: Path, language: str) -> None:
+def test_numpy_applies_the_map(space: Space, tmp_path: Path, language: str) -> None:
     written = export_map(space, tmp_path / "map.safetensors", language)
     found = by_numpy(tmp_path / "map.safetensors", rows())
     np.testing.assert_allclose(found, space.map_words(language, rows()), atol=1e-6)
@@ -61,7 +61,7 @@ def test_numpy_applies_the_map(space: AlignedSpace, tmp_path: Path, language: st
 
 
 @pytest.mark.parametrize("language", ["fr", "en"])
-def test_onnx_runtime_applies_the_map(space: AlignedSpace, tmp_path: Path, language: str) -> None:
+def test_onnx_runtime_applies_the_map(space: Space, tmp_path: Path, language: str) -> None:
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     export_map(space, tmp_path / "map.onnx", language)
@@ -72,7 +72,7 @@ def test_onnx_runtime_applies_the_map(space: AlignedSpace, tmp_path: Path, langu
 
 
 @pytest.mark.parametrize("units", [None, 0, 5])
-def test_a_map_into_a_store_is_that_of_muse(space: AlignedSpace, tmp_path: Path, units: int | None) -> None:
+def test_a_map_into_a_store_is_that_of_muse(space: Space, tmp_path: Path, units: int | None) -> None:
     space = space if units is None else saved_with_store_map(tmp_path / "space", units)
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
@@ -84,7 +84,7 @@ def test_a_map_into_a_store_is_that_of_muse(space: AlignedSpace, tmp_path: Path,
     np.testing.assert_allclose(session.run(["mapped"], {"vectors": rows()})[0], expected, atol=1e-6)
 
 
-def test_by_command(muse: Command, space: AlignedSpace, tmp_path: Path) -> None:
+def test_by_command(muse: Command, space: Space, tmp_path: Path) -> None:
     pytest.importorskip("safetensors")
     out = tmp_path / "map.safetensors"
     told = json.loads(muse("export", space.home, "--format", "map", "--out", out, "--json").out)
@@ -92,7 +92,7 @@ def test_by_command(muse: Command, space: AlignedSpace, tmp_path: Path) -> None:
     np.testing.assert_allclose(by_numpy(out, rows()), space.map_words("fr", rows()), atol=1e-6)
 
 
-def test_other_names_and_languages_are_refused(space: AlignedSpace, tmp_path: Path) -> None:
+def test_other_names_and_languages_are_refused(space: Space, tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"map.bin: a map is a .safetensors or .onnx file"):
         export_map(space, tmp_path / "map.bin", "fr")
     with pytest.raises(BadSetting, match="de"):

@@ -17,7 +17,7 @@ from muse.export import moses as module
 from muse.export.moses import MosesConfig, PhraseTable, export_moses
 from muse.ranking.probability import csls_probabilities, fit_temperature, held_out_scores
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.evaluation.test_words import noisy_space, scores
 from tests.support.command import tree
 from tests.support.spaces import plain_space, raw_rows
@@ -65,14 +65,14 @@ def test_words_are_written_as_by_moses_tokeniser_however_they_came(word: str) ->
     assert module._escaped(word) == module._escaped(expected) == expected
 
 
-def export(space: AlignedSpace, out: Path, **options: Any) -> PhraseTable:
+def export(space: Space, out: Path, **options: Any) -> PhraseTable:
     options = {"temperature": T, **options}
     direction = options.pop("direction", ("fr", "en"))
     rng = np.random.default_rng(0)
     return export_moses(space, out, direction=direction, config=MosesConfig(**options), rng=rng)
 
 
-def expected(space: AlignedSpace, direction: tuple[str, str], top: int) -> dict[tuple[str, str], list[float]]:
+def expected(space: Space, direction: tuple[str, str], top: int) -> dict[tuple[str, str], list[float]]:
     """Both probabilities of the `top` targets of each source, by the definition."""
     x, y = (space.vectors(language) for language in direction)
     powers = np.exp(scores(x.matrix, y.matrix, Retrieval()) / T)  # (n, m)

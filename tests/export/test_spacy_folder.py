@@ -15,7 +15,7 @@ from muse.errors import BadFile, Mismatch, MissingExtra, MuseError
 from muse.export.spacy_folder import export_spacy
 from muse.files import read_vectors
 from muse.installation import install_extra
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.support.command import Command, tree
 from tests.support.pipelines import load
 from tests.support.spaces import plain_space, saved
@@ -27,13 +27,13 @@ ENGLISH = ["the", "cat", "Black", "today"]
 
 
 @pytest.fixture
-def space() -> AlignedSpace:
+def space() -> Space:
     rows = np.random.default_rng(0).normal(size=(6, 8)).astype(np.float32)
     return plain_space(rows, rows[:4] + np.float32(0.01), FRENCH, ENGLISH)
 
 
 @pytest.mark.slow
-def test_every_word_goes_there_and_back(space: AlignedSpace, tmp_path: Path) -> None:
+def test_every_word_goes_there_and_back(space: Space, tmp_path: Path) -> None:
     written = export_spacy(space, tmp_path / "out")
     assert [(one.language, one.pipeline, one.words, one.left_out) for one in written] == [
         ("fr", "fr", 6, 0),
@@ -49,7 +49,7 @@ def test_every_word_goes_there_and_back(space: AlignedSpace, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_text_has_a_vector_and_a_similarity_across_languages(space: AlignedSpace, tmp_path: Path) -> None:
+def test_a_text_has_a_vector_and_a_similarity_across_languages(space: Space, tmp_path: Path) -> None:
     export_spacy(space, tmp_path / "out")
     french, english = load(tmp_path / "out" / "fr"), load(tmp_path / "out" / "en")
     rows = space.vectors("fr").matrix
@@ -61,7 +61,7 @@ def test_a_text_has_a_vector_and_a_similarity_across_languages(space: AlignedSpa
     assert not french("chien").has_vector
 
 
-def test_cosines_are_those_of_the_space_after_a_save_by_spacy(space: AlignedSpace, tmp_path: Path) -> None:
+def test_cosines_are_those_of_the_space_after_a_save_by_spacy(space: Space, tmp_path: Path) -> None:
     export_spacy(space, tmp_path / "out")
     load(tmp_path / "out" / "fr").to_disk(tmp_path / "again")
     read = read_vectors(tmp_path / "again", language="fr")
@@ -78,12 +78,12 @@ def test_words_in_lower_case_are_found_by_capitalised_tokens(tmp_path: Path) -> 
     assert list(read_vectors(tmp_path / "out" / "fr", language="fr").words) == ["roi", "été"]
 
 
-def space_with(language: str) -> AlignedSpace:
+def space_with(language: str) -> Space:
     """A space of this language and English."""
     rows = np.eye(2, dtype=np.float32)
     sides = plain_space(rows, rows, ["a", "b"], ["c", "d"]).sides
     renamed = replace(sides["fr"], vectors=replace(sides["fr"].vectors, language=language))
-    return AlignedSpace({language: renamed, "en": sides["en"]}, "en", {})
+    return Space({language: renamed, "en": sides["en"]}, "en", {})
 
 
 @pytest.mark.parametrize("language", ["sw", "zz", "frw", "eng_Latn", "java-api", "../x", "en.stop_words"])
@@ -97,7 +97,7 @@ def test_iso_codes_of_three_letters(tmp_path: Path) -> None:
     assert export_spacy(space_with("fra"), tmp_path / "out")[0].pipeline == "fr"
 
 
-def test_one_language_is_the_folder_itself(space: AlignedSpace, tmp_path: Path) -> None:
+def test_one_language_is_the_folder_itself(space: Space, tmp_path: Path) -> None:
     (written,) = export_spacy(space, tmp_path / "out", language="fr", max_vocab=2)
     assert (written.path, written.words) == (tmp_path / "out", 2)
     assert load(tmp_path / "out").vocab.has_vector("chat")
@@ -117,7 +117,7 @@ def test_the_empty_word_is_left_out(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-def test_an_earlier_export_is_replaced_and_nothing_else(space: AlignedSpace, tmp_path: Path) -> None:
+def test_an_earlier_export_is_replaced_and_nothing_else(space: Space, tmp_path: Path) -> None:
     export_spacy(space, tmp_path / "out", max_vocab=2)
     export_spacy(space, tmp_path / "out")
     assert len(read_vectors(tmp_path / "out" / "fr", language="fr")) == 6
@@ -131,7 +131,7 @@ def test_an_earlier_export_is_replaced_and_nothing_else(space: AlignedSpace, tmp
 
 
 def test_what_fails_midway_leaves_what_was_there(
-    space: AlignedSpace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    space: Space, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     export_spacy(space, tmp_path / "out", language="fr", max_vocab=2)
     before = tree(tmp_path)
@@ -145,7 +145,7 @@ def test_what_fails_midway_leaves_what_was_there(
     assert tree(tmp_path) == before
 
 
-def test_without_spacy(space: AlignedSpace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_spacy(space: Space, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)
     with pytest.raises(MissingExtra, match="needs spacy") as caught:
         export_spacy(space, tmp_path / "out")

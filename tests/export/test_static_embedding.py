@@ -13,7 +13,7 @@ import pytest
 
 from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.export.static_embedding import MODULE, export_static_embedding
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.support.command import Command, tree
 from tests.support.spaces import plain_space, saved
 
@@ -25,7 +25,7 @@ ENGLISH = ["cat", "black", "table", "today"]
 
 
 @pytest.fixture
-def space() -> AlignedSpace:
+def space() -> Space:
     rows = np.random.default_rng(0).normal(size=(5, 6)).astype(np.float32)
     return plain_space(rows, rows[:4] + np.float32(0.01), FRENCH, ENGLISH)
 
@@ -37,7 +37,7 @@ def weights(out: Path) -> tuple[dict[str, int], np.ndarray]:
     return tokenizer["model"]["vocab"], load_file(out / MODULE / "model.safetensors")["embedding.weight"]
 
 
-def test_the_rows_are_those_of_the_words(space: AlignedSpace, tmp_path: Path) -> None:
+def test_the_rows_are_those_of_the_words(space: Space, tmp_path: Path) -> None:
     written = export_static_embedding(space, tmp_path / "out")
     vocabulary, weight = weights(tmp_path / "out")
     assert (written.words, written.left_out) == (6, 2)
@@ -52,7 +52,7 @@ def test_the_rows_are_those_of_the_words(space: AlignedSpace, tmp_path: Path) ->
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # the library's own, of no concern here
 def test_sentence_transformers_loads_it_and_encodes_both_languages(
-    space: AlignedSpace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    space: Space, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(os.environ, "HF_HUB_OFFLINE", "1")
     library = pytest.importorskip("sentence_transformers", reason="the test needs the library itself")
@@ -103,7 +103,7 @@ def test_a_word_is_found_in_every_unicode_form(tmp_path: Path) -> None:
     assert (only.words, only.left_out) == (3, 3)  # here the first form of tea too
 
 
-def test_of_one_language_and_of_the_frequent(space: AlignedSpace, tmp_path: Path) -> None:
+def test_of_one_language_and_of_the_frequent(space: Space, tmp_path: Path) -> None:
     export_static_embedding(space, tmp_path / "out", languages=["en"], max_vocab=2)
     assert set(weights(tmp_path / "out")[0]) == {"[UNK]", "cat", "black"}
 
@@ -119,7 +119,7 @@ def test_from_the_command_line_and_again(muse: Command, tmp_path: Path) -> None:
     assert ended.json["words"] == len(weights(out)[0]) - 1
 
 
-def test_bad_places(space: AlignedSpace, tmp_path: Path) -> None:
+def test_bad_places(space: Space, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.doc").write_text("x", encoding="utf-8")
     (tmp_path / "file").write_text("x", encoding="utf-8")
@@ -133,7 +133,7 @@ def test_bad_places(space: AlignedSpace, tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def test_without_the_extra(space: AlignedSpace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra(space: Space, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(MissingExtra, match="exchange"):
         export_static_embedding(space, tmp_path / "out")

@@ -12,7 +12,7 @@ from torch import nn
 
 from muse.errors import BadFile, BadSetting
 from muse.export.torch_file import TableConfig, Tables, export_torch
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.evaluation.test_words import noisy_space
 from tests.support.command import tree
 from tests.support.spaces import plain_space, raw_rows, saved
@@ -20,7 +20,7 @@ from tests.support.spaces import plain_space, raw_rows, saved
 SPACE = noisy_space(0)
 
 
-def export(out: Path, space: AlignedSpace = SPACE, **options: Any) -> Tables:
+def export(out: Path, space: Space = SPACE, **options: Any) -> Tables:
     languages = options.pop("languages", ("fr", "en"))
     rng = np.random.default_rng(options.pop("seed", 0))
     return export_torch(space, out, languages=languages, config=TableConfig(**options), rng=rng)

@@ -11,7 +11,7 @@ import pytest
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.export.vector_files import FORMS, WrittenFile, export_vectors
 from muse.files import read_vectors
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.evaluation.test_words import noisy_space
 from tests.support.command import tree
 from tests.support.spaces import plain_space, raw_rows, saved
@@ -19,7 +19,7 @@ from tests.support.spaces import plain_space, raw_rows, saved
 SPACE = noisy_space(0)
 
 
-def export(out: Path, form: str, space: AlignedSpace = SPACE, **options: Any) -> list[WrittenFile]:
+def export(out: Path, form: str, space: Space = SPACE, **options: Any) -> list[WrittenFile]:
     return export_vectors(space, out, form=form, **options)
 
 
@@ -70,7 +70,7 @@ def test_a_file_holds_the_source_unless_told(tmp_path: Path) -> None:
     assert export(tmp_path / "x.vec", "text", language="en")[0].language == "en"
     with pytest.raises(BadSetting, match="got en, fr, de; choose one with --lang, or give a folder"):
         export(tmp_path / "x.vec", "text", saved(tmp_path / "s", "fr", "de"))
-    without_pivot = AlignedSpace({"fr": SPACE.side("fr")}, "en")  # of an encoder that did not learn it
+    without_pivot = Space({"fr": SPACE.side("fr")}, "en")  # of an encoder that did not learn it
     assert export(tmp_path / "x.vec", "text", without_pivot)[0].language == "fr"
 
 
@@ -82,7 +82,7 @@ def test_a_folder_with_one_language_keeps_what_was_there(tmp_path: Path) -> None
 
 
 def test_a_language_with_a_name_that_is_a_path(tmp_path: Path) -> None:
-    space = AlignedSpace({"../a": SPACE.side("fr"), "en": SPACE.side("en")}, "en")
+    space = Space({"../a": SPACE.side("fr"), "en": SPACE.side("en")}, "en")
     written = export(tmp_path / "out", "npz", space)
     assert [file.path.name for file in written] == ["..%2Fa.npz", "en.npz"]
     assert {path.parent for path in (file.path for file in written)} == {tmp_path / "out"}

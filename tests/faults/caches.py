@@ -12,7 +12,7 @@ import numpy as np
 
 from muse.ranking.probability import find_calibration
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 from muse.space.answer_table import AnswerTable, keep_answers
 from tests.faults.kills import Report
 from tests.support.spaces import saved
@@ -51,7 +51,7 @@ def _prepare(folder: Path) -> None:
         keep_answers(folder, way, table, space.origin(*way))
 
 
-def _answers(space: AlignedSpace) -> dict[tuple[str, str], Any]:
+def _answers(space: Space) -> dict[tuple[str, str], Any]:
     """The translations of some words in both directions, with the calibration."""
     found = {}
     for source, target in WAYS:

@@ -30,7 +30,7 @@ from muse.report import (
     write_report,
 )
 from muse.run.checkpoint import Checkpoint
-from muse.space import AlignedSpace, load_space, loading, saving
+from muse.space import Space, load_space, loading, saving
 from muse.web.routes import space_answer
 from tests.fuzz.target import Target
 from tests.support.toys import raw_pair, write_vec
@@ -140,7 +140,7 @@ def _known() -> Iterator[None]:
 _environment = cache(page._environment)
 
 
-def _recorded_by(folder: Path) -> AlignedSpace:
+def _recorded_by(folder: Path) -> Space:
     """The space with this manifest, whose other files are good ones."""
     for language in ("en", "fr"):
         (folder / language).symlink_to(_spaces()["none"] / language)

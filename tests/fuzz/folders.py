@@ -15,7 +15,7 @@ from muse.run.checkpoint import Checkpoint
 from muse.search.retrieval import Retrieval
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 from muse.space.hubness import HUBNESS_K, read_kept
 from tests.fuzz.target import Target
 from tests.support.spaces import plain_space, raw_rows, saved
@@ -49,7 +49,7 @@ def _unchecked(folder: Path) -> Iterator[Any]:
 
 
 @cache
-def toys() -> AlignedSpace:
+def toys() -> Space:
     """A space of twelve words a language."""
     return plain_space(
         raw_rows(0, 12, 4), raw_rows(1, 12, 4), [f"fr{i}" for i in range(12)], [f"en{i}" for i in range(12)]

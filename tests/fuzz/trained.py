@@ -25,7 +25,7 @@ from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.translator.translator_system import load_translator, model_translator
 from muse.sentences.systems.xlm.tuning import open_xlm
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.fuzz.folders import encoded
 from tests.fuzz.target import Target
 from tests.support.parallel import toy_space, toy_text, write_text
@@ -72,7 +72,7 @@ LABELS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 
 
 @cache
-def _toys() -> AlignedSpace:
+def _toys() -> Space:
     with tempfile.TemporaryDirectory() as folder:
         return replace(toy_space(Path(folder) / "x"), folder=None)
 

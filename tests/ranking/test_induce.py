@@ -16,16 +16,14 @@ from muse.ranking.induction import Backward, InductionConfig, entries, induce
 from muse.search.approximate import Approximation
 from muse.search.exact import Keys, Neighbours
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.direction import search_with
 from tests.evaluation.test_words import noisy_space, scores
 from tests.search.test_neighbours import Largest
 from tests.support.spaces import RETRIEVALS, plain_space, saved, space_with_zeros
 
 
-def brute_force(
-    space: AlignedSpace, source: str, target: str, top: int, retrieval: Retrieval, cut: int
-) -> Lexicon:
+def brute_force(space: Space, source: str, target: str, top: int, retrieval: Retrieval, cut: int) -> Lexicon:
     x, y = (space.vectors(language) for language in (source, target))
     table = scores(x.matrix, y.matrix, retrieval)[:cut, :cut]  # which words are wanted changes no score
     if retrieval.method == "isf":

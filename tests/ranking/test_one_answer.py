@@ -14,7 +14,7 @@ from muse.normalise import normalise
 from muse.ranking.translations import answer_words
 from muse.report import Gold
 from muse.report.measured import gold_answers, measure
-from muse.space import AlignedSpace, SideToSave, load_space, save_space
+from muse.space import SideToSave, Space, load_space, save_space
 from muse.space.answer_table import AnswerTable, keep_answers
 from muse.vectors import Vectors
 from tests.support.command import Command
@@ -24,7 +24,7 @@ COUNT, SHARE = 39, 0.75
 REPORT = {"by": "all evidence"}
 
 
-def shifted(space: AlignedSpace, source: str, target: str) -> AnswerTable:
+def shifted(space: Space, source: str, target: str) -> AnswerTable:
     """Answers that no vector gives: row i + 1, which is probable, and then row i + 2, which is not."""
     n, m = len(space.vectors(source)), len(space.vectors(target))
     columns = np.stack([(np.arange(n) + 1) % m, (np.arange(n) + 2) % m], axis=1)
@@ -44,18 +44,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def space(folder: Path) -> AlignedSpace:
+def space(folder: Path) -> Space:
     return load_space(folder)
 
 
-def test_python(space: AlignedSpace) -> None:
+def test_python(space: Space) -> None:
     assert space.translate("fr3", top=2) == [("en4", 0.25), ("en5", 0.5)]
     (found,) = answer_words(space, ["fr3"], top=2)
     assert [(one.target, one.probability) for one in found.answers] == [("en4", SHARE), ("en5", 0.125)]
     assert not found.answers[0].mutual  # en4 is answered by fr5
 
 
-def test_further_answers_are_those_of_csls(space: AlignedSpace) -> None:
+def test_further_answers_are_those_of_csls(space: Space) -> None:
     (found,) = answer_words(space, ["fr3"], top=6)
     assert [one.target for one in found.answers[:2]] == ["en4", "en5"]
     by_csls = [target for target, _ in space.by_csls().translate("fr3", top=8)]
@@ -136,7 +136,7 @@ def test_evaluate(folder: Path, muse: Command) -> None:
     assert alone["p_at_1"] == fields["by_csls"]["p_at_1"] and "by_csls" not in alone
 
 
-def test_report(space: AlignedSpace, folder: Path) -> None:
+def test_report(space: Space, folder: Path) -> None:
     gold = Gold(read_lexicon(folder.parent / "gold.txt"), "gold")
     measured = measure(space, gold, ("fr", "en"), max_vocab=20, rng=np.random.default_rng(0))
     wrong = {one.word: one for one in gold_answers(space, gold, ("fr", "en"), measured.score.ranks)}
@@ -145,7 +145,7 @@ def test_report(space: AlignedSpace, folder: Path) -> None:
     assert wrong["fr5"].answer.target == "en6"
 
 
-def test_explorer(space: AlignedSpace) -> None:
+def test_explorer(space: Space) -> None:
     pytest.importorskip("fastapi")
     pytest.importorskip("httpx")
     from muse.web import Explorer

@@ -8,14 +8,14 @@ import torch
 
 from muse.ranking.translations import PRIOR, own_spelling, with_own_spelling
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Vectors
 from tests.support.spaces import RETRIEVALS, plain_space
 
 DIRECTION = ("fr", "en")
 
 
-def spaced(seed: int = 0, count: int = 40) -> AlignedSpace:
+def spaced(seed: int = 0, count: int = 40) -> Space:
     """Random rows, and words of which every other is spelled alike in both languages."""
     rng = np.random.default_rng(seed)
     rows = [rng.normal(size=(count, 6)).astype(np.float32) for _ in range(2)]

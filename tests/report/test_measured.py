@@ -13,7 +13,7 @@ from muse.normalise import Normalisation, normalise
 from muse.report.facts import Accuracy
 from muse.report.measured import Gold, gold_answers, measure, reliability_of
 from muse.report.page import accuracy_table
-from muse.space import AlignedSpace, Side
+from muse.space import Side, Space
 from muse.vectors import Vectors
 from tests.support.spaces import rotation
 
@@ -22,7 +22,7 @@ WORDS = 60
 WAY = ("fr", "en")
 
 
-def space(turned: bool = False) -> AlignedSpace:
+def space(turned: bool = False) -> Space:
     """A space in which fr0 is en0 and so on, with some noise; if `turned`, its mapping is wrong."""
     rows, _ = normalise(np.random.default_rng(0).normal(size=(WORDS, DIMENSION)).astype(np.float32), ["unit"])
     noise = np.random.default_rng(1).normal(0, 0.02, rows.shape).astype(np.float32)
@@ -35,7 +35,7 @@ def space(turned: bool = False) -> AlignedSpace:
         name: Side(Vectors(name, names[name], matrix), identity, steps)
         for name, matrix in zip(WAY, (own, other), strict=True)
     }
-    return AlignedSpace(sides, pivot="en")
+    return Space(sides, pivot="en")
 
 
 def gold(**changed: str) -> Gold:
@@ -47,7 +47,7 @@ def gold(**changed: str) -> Gold:
     return Gold(Lexicon(tuple(pairs)), "gold.txt@1234")
 
 
-def measured(of: AlignedSpace, given: Gold) -> Accuracy:
+def measured(of: Space, given: Gold) -> Accuracy:
     rng = np.random.default_rng(0)
     forward = measure(of, given, WAY, max_vocab=WORDS, rng=rng)
     backward = measure(of, given.backward(of, *WAY), WAY[::-1], max_vocab=WORDS, rng=rng)

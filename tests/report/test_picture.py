@@ -18,7 +18,7 @@ from muse.report.word_map import (
     on_a_plane,
     regions,
 )
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.answer_table import AnswerTable
 from tests.support.spaces import plain_space
 
@@ -26,7 +26,7 @@ GROUPS, SIZE = 4, 8
 
 
 @pytest.fixture(scope="module")
-def space() -> AlignedSpace:
+def space() -> Space:
     """GROUPS clouds far apart; row i of one language translates row i of the other."""
     rng = np.random.default_rng(0)
     middles = 4 * np.eye(GROUPS, 10, dtype=np.float32)
@@ -37,7 +37,7 @@ def space() -> AlignedSpace:
     return plain_space(rows, others, words, [f"{word}x" for word in words])
 
 
-def test_pairs_are_mutual_and_groups_lie_apart(space: AlignedSpace) -> None:
+def test_pairs_are_mutual_and_groups_lie_apart(space: Space) -> None:
     pairs = frequent_pairs(space, "fr", "en")
     assert len(pairs) == GROUPS * SIZE
     assert (pairs[:, 0] == pairs[:, 1]).all()
@@ -47,7 +47,7 @@ def test_pairs_are_mutual_and_groups_lie_apart(space: AlignedSpace) -> None:
     assert len(np.unique(clouds)) == GROUPS
 
 
-def test_a_word_lies_beside_its_translation(space: AlignedSpace) -> None:
+def test_a_word_lies_beside_its_translation(space: Space) -> None:
     drawn = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), seed=0)
     p = len(drawn.pairs)
     apart = np.linalg.norm(drawn.places[:p] - drawn.places[p:], axis=1)
@@ -58,7 +58,7 @@ def test_a_word_lies_beside_its_translation(space: AlignedSpace) -> None:
 
 
 def test_regions_are_the_clouds_and_are_named_by_their_middle(
-    space: AlignedSpace, monkeypatch: pytest.MonkeyPatch
+    space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("muse.report.word_map.REGION", SIZE)
     drawn = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), seed=0)
@@ -77,7 +77,7 @@ def test_regions_are_the_clouds_and_are_named_by_their_middle(
         assert (region.x, region.y) == pytest.approx(tuple(middle))
 
 
-def test_a_region_is_named_by_a_probable_pair(space: AlignedSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_region_is_named_by_a_probable_pair(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("muse.report.word_map.REGION", SIZE)
     drawn = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), seed=0)
     named = {region.name for region in regions(drawn, seed=0)}
@@ -88,39 +88,39 @@ def test_a_region_is_named_by_a_probable_pair(space: AlignedSpace, monkeypatch: 
 
 
 def test_pairs_are_those_of_the_answers_where_there_are_some(
-    space: AlignedSpace, monkeypatch: pytest.MonkeyPatch
+    space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     count = GROUPS * SIZE
     swapped = np.array([1, 0, *range(2, count)])  # the first two answer each other's neighbour
 
-    def answers(_: AlignedSpace, source: str, target: str) -> AnswerTable:
+    def answers(_: Space, source: str, target: str) -> AnswerTable:
         ones = np.ones(count, np.float32)
         return AnswerTable(np.arange(count + 1), swapped, ones, ones)
 
-    monkeypatch.setattr(AlignedSpace, "answers", answers)
+    monkeypatch.setattr(Space, "answers", answers)
     assert frequent_pairs(space, "fr", "en")[:3].tolist() == [[0, 1], [1, 0], [2, 2]]
 
 
-def test_a_picture_without_pairs_has_no_regions(space: AlignedSpace) -> None:
+def test_a_picture_without_pairs_has_no_regions(space: Space) -> None:
     drawn = draw_picture(space, "fr", "en", np.empty((0, 2), dtype=np.int64), seed=0)
     assert regions(drawn, seed=0) == ()
 
 
-def test_nearest_words_are_those_of_highest_cosine(space: AlignedSpace) -> None:
+def test_nearest_words_are_those_of_highest_cosine(space: Space) -> None:
     drawn = draw_picture(space, "fr", "en", frequent_pairs(space, "fr", "en"), seed=0)
     cosines = (drawn.rows @ drawn.rows[3]).numpy()
     assert drawn.nearest(drawn.rows[3], 5) == np.argsort(-cosines, kind="stable")[:5].tolist()
     assert len(drawn.nearest(drawn.rows[3], 10_000)) == len(drawn.rows)
 
 
-def test_the_same_seed_gives_the_same_places(space: AlignedSpace) -> None:
+def test_the_same_seed_gives_the_same_places(space: Space) -> None:
     rows = np.asarray(space.vectors("fr").matrix)
     np.testing.assert_array_equal(on_a_plane(rows, 5), on_a_plane(rows, 5))
     assert not np.array_equal(on_a_plane(rows, 5), on_a_plane(rows, 6))
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_no_word_is_thrown_far_from_its_cloud(space: AlignedSpace, seed: int) -> None:
+def test_no_word_is_thrown_far_from_its_cloud(space: Space, seed: int) -> None:
     places = on_a_plane(np.asarray(space.vectors("fr").matrix), seed).reshape(GROUPS, SIZE, 2)
     middles = places.mean(axis=1)
     own = np.linalg.norm(places - middles[:, None], axis=2).max()

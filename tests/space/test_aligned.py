@@ -17,22 +17,22 @@ from muse.ranking.lookup import neighbours, translate_words
 from muse.ranking.probability import find_calibration, known_calibration
 from muse.search.approximate import Approximation, Demand, Recall
 from muse.search.retrieval import Retrieval, mean_similarity
-from muse.space import AlignedSpace, SideToSave, load_space, save_space
+from muse.space import SideToSave, Space, load_space, save_space
 from muse.vectors import Matrix, Vectors
 from tests.support.spaces import PROVENANCE, plain_space, raw_rows, saved, side_to_save, sides_to_save, words
 
 
 @pytest.fixture
-def space(tmp_path: Path) -> AlignedSpace:
+def space(tmp_path: Path) -> Space:
     return saved(tmp_path / "space")
 
 
-def test_words_of_all_kinds_come_back(space: AlignedSpace) -> None:
+def test_words_of_all_kinds_come_back(space: Space) -> None:
     assert list(space.vectors("fr").words) == words("fr", 39)
     assert list(space.vectors("en").words) == words("en", 40)
 
 
-def test_rows_are_the_normalised_ones_rotated(space: AlignedSpace) -> None:
+def test_rows_are_the_normalised_ones_rotated(space: Space) -> None:
     for language, side in sides_to_save().items():
         mapping = np.eye(8) if side.mapping is None else side.mapping
         expected = side.vectors.matrix.astype(np.float64) @ mapping.T
@@ -43,7 +43,7 @@ def test_rows_are_the_normalised_ones_rotated(space: AlignedSpace) -> None:
 
 @pytest.mark.parametrize(("language", "seed", "count"), [("fr", 1, 39), ("en", 0, 40)])
 def test_new_words_land_where_the_same_words_are_stored(
-    space: AlignedSpace, language: str, seed: int, count: int
+    space: Space, language: str, seed: int, count: int
 ) -> None:
     again = space.map_words(language, raw_rows(seed, count))
     np.testing.assert_allclose(again, space.vectors(language).matrix, atol=1e-6)
@@ -63,7 +63,7 @@ def test_a_mapping_that_is_no_rotation_still_gives_unit_rows(tmp_path: Path) -> 
     np.testing.assert_allclose(new, space.vectors("fr").matrix, atol=1e-5)
 
 
-def test_unweighted_rows_are_turned_and_not_stretched(space: AlignedSpace) -> None:
+def test_unweighted_rows_are_turned_and_not_stretched(space: Space) -> None:
     np.testing.assert_allclose(space.unweighted("fr", 39), space.tensor("fr"), atol=1e-6)  # a rotation
     side, stretch = space.side("fr"), np.diag(np.linspace(0.3, 3, 8))  # symmetric: the polar stretch
     original = space.vectors("fr").matrix @ side.mapping  # what the rotation turned
@@ -71,7 +71,7 @@ def test_unweighted_rows_are_turned_and_not_stretched(space: AlignedSpace) -> No
     stretched /= np.linalg.norm(stretched, axis=1, keepdims=True)
     vectors = replace(side.vectors, matrix=stretched.astype(np.float32))
     changed = replace(side, vectors=vectors, mapping=(side.mapping @ stretch).astype(np.float32))
-    found = AlignedSpace({"fr": changed, "en": space.side("en")}, pivot="en").unweighted("fr", 39)
+    found = Space({"fr": changed, "en": space.side("en")}, pivot="en").unweighted("fr", 39)
     np.testing.assert_allclose(found, space.tensor("fr"), atol=1e-5)
     np.testing.assert_allclose(space.unweighted("fr", 5), space.tensor("fr")[:5], atol=1e-6)
 
@@ -102,7 +102,7 @@ def rng_matrix(seed: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_new_words_that_are_not_finite(space: AlignedSpace, bad: float) -> None:
+def test_new_words_that_are_not_finite(space: Space, bad: float) -> None:
     rows = raw_rows(1, 39)
     rows[7, 3] = bad
     with pytest.raises(Mismatch, match=r"new words of fr: expected finite numbers, got .* in row 8 of 39"):
@@ -132,27 +132,27 @@ def test_at_least_one_translation_is_asked_for() -> None:
             ask()
 
 
-def test_a_space_and_its_sides_are_shown_in_a_line(space: AlignedSpace) -> None:
-    assert repr(space) == "AlignedSpace(en: 40 words, fr: 39 words, 8 dimensions, pivot en)"
+def test_a_space_and_its_sides_are_shown_in_a_line(space: Space) -> None:
+    assert repr(space) == "Space(en: 40 words, fr: 39 words, 8 dimensions, pivot en)"
     assert repr(space.vectors("fr")) == "Vectors(fr: 39 words, 8 dimensions)"
     assert repr(space.side("fr")) == "Side(fr: 39 words, 8 dimensions)"
 
 
-def test_new_words_of_another_dimension(space: AlignedSpace) -> None:
+def test_new_words_of_another_dimension(space: Space) -> None:
     with pytest.raises(
         Mismatch, match="new words: rows of fr need 8 numbers each, got 5; take them from the model"
     ):
         space.map_words("fr", raw_rows(0, 2, 5))
 
 
-def test_arrays_are_mapped_and_a_change_stays_in_memory(space: AlignedSpace, tmp_path: Path) -> None:
+def test_arrays_are_mapped_and_a_change_stays_in_memory(space: Space, tmp_path: Path) -> None:
     assert isinstance(space.vectors("fr").matrix.base, np.memmap)
     before = (tmp_path / "space" / "fr" / "vectors.npy").read_bytes()
     space.vectors("fr").matrix[:] = 0
     assert (tmp_path / "space" / "fr" / "vectors.npy").read_bytes() == before
 
 
-def test_stored_hubness_is_the_mean_cosine_to_the_ten_nearest(space: AlignedSpace) -> None:
+def test_stored_hubness_is_the_mean_cosine_to_the_ten_nearest(space: Space) -> None:
     fr, en = space.vectors("fr").matrix, space.vectors("en").matrix
     cosines = fr.astype(np.float64) @ en.T
     assert space.hubness("fr", "en") is None
@@ -204,7 +204,7 @@ def test_hubness_of_very_many_words_is_approximate_and_kept_as_such(tmp_path: Pa
 @pytest.mark.parametrize(
     "retrieval", [Retrieval(), Retrieval("csls", k=3), Retrieval("nn"), Retrieval("isf")], ids=str
 )
-def test_bias_is_that_of_the_retrieval(space: AlignedSpace, retrieval: Retrieval) -> None:
+def test_bias_is_that_of_the_retrieval(space: Space, retrieval: Retrieval) -> None:
     for source, target in (("fr", "en"), ("en", "fr")):
         expected = retrieval.bias(space.tensor(source), space.tensor(target))
         found = space.bias(source, target, retrieval)
@@ -216,7 +216,7 @@ def test_bias_is_that_of_the_retrieval(space: AlignedSpace, retrieval: Retrieval
         assert space.bias(source, target, retrieval) is found
 
 
-def test_bias_uses_what_is_stored(space: AlignedSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bias_uses_what_is_stored(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> None:
         raise AssertionError("searched again")
 
@@ -309,7 +309,7 @@ def test_direction_among_several(tmp_path: Path) -> None:
     assert space.hubness("fr", "de") is not None
 
 
-def test_an_unknown_language_is_told_the_known_ones(space: AlignedSpace) -> None:
+def test_an_unknown_language_is_told_the_known_ones(space: Space) -> None:
     for ask in (space.vectors, space.tensor, lambda x: space.map_words(x, raw_rows(0, 1)), space.direction):
         with pytest.raises(BadSetting, match="are en, fr; got 'xx'"):
             ask("xx")

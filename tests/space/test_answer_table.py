@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 from muse.space.answer_table import AnswerTable, keep_answers
 from tests.support.spaces import saved
 
@@ -28,11 +28,11 @@ def table(**other: Any) -> AnswerTable:
 
 
 @pytest.fixture
-def space(tmp_path: Path) -> AlignedSpace:
+def space(tmp_path: Path) -> Space:
     return saved(tmp_path / "space", count=40)
 
 
-def kept(space: AlignedSpace, found: AnswerTable) -> Path:
+def kept(space: Space, found: AnswerTable) -> Path:
     home = space.home
     assert home is not None
     keep_answers(home, WAY, found, space.origin(*WAY))
@@ -40,7 +40,7 @@ def kept(space: AlignedSpace, found: AnswerTable) -> Path:
     return path
 
 
-def test_read_as_written(space: AlignedSpace) -> None:
+def test_read_as_written(space: Space) -> None:
     kept(space, table())
     found = space.answers(*WAY)
     assert found is not None
@@ -51,7 +51,7 @@ def test_read_as_written(space: AlignedSpace) -> None:
     assert space.answers("en", "fr") is None
 
 
-def test_asked_for_csls(space: AlignedSpace) -> None:
+def test_asked_for_csls(space: Space) -> None:
     from muse.search.retrieval import Retrieval
 
     kept(space, table())
@@ -60,7 +60,7 @@ def test_asked_for_csls(space: AlignedSpace) -> None:
     assert space.answers(*WAY, Retrieval("csls")) is not None
 
 
-def test_another_content_is_not_used(space: AlignedSpace, caplog: pytest.LogCaptureFixture) -> None:
+def test_another_content_is_not_used(space: Space, caplog: pytest.LogCaptureFixture) -> None:
     path = kept(space, table())
     with np.load(path) as arrays:
         parts = dict(arrays)
@@ -85,19 +85,19 @@ def test_another_content_is_not_used(space: AlignedSpace, caplog: pytest.LogCapt
         {"pointers": np.array([0.0, *range(0, 77, 2)])},  # no whole numbers
     ],
 )
-def test_impossible_values_are_not_used(space: AlignedSpace, other: dict[str, Any]) -> None:
+def test_impossible_values_are_not_used(space: Space, other: dict[str, Any]) -> None:
     kept(space, table(**other))
     assert space.answers(*WAY) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"x" * 1000])
-def test_a_broken_file_is_not_used(space: AlignedSpace, content: bytes) -> None:
+def test_a_broken_file_is_not_used(space: Space, content: bytes) -> None:
     kept(space, table()).write_bytes(content)
     assert space.answers(*WAY) is None
 
 
 def test_a_file_that_would_fill_the_memory_is_not_unpacked(
-    space: AlignedSpace, caplog: pytest.LogCaptureFixture
+    space: Space, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = kept(space, table())
     np.savez_compressed(path, columns=np.zeros(1_000_000))

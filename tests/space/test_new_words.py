@@ -11,7 +11,7 @@ import pytest
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors, write_npz, write_vectors_text
 from muse.normalise import normalise
-from muse.space import AlignedSpace, Provenance, SideToSave, load_space, save_space
+from muse.space import Provenance, SideToSave, Space, load_space, save_space
 from muse.space.new_words import load_new_words, map_new_words, own_new_words
 from muse.vectors import Matrix, Vectors
 from tests.support.spaces import raw_rows, rotation, sides_to_save
@@ -20,7 +20,7 @@ N, D = 60, 8
 WORDS = [f"mot{row}" for row in range(N)]
 
 
-def space_of(folder: Path, rows: Matrix, words: list[str]) -> AlignedSpace:
+def space_of(folder: Path, rows: Matrix, words: list[str]) -> Space:
     normalised, fitted = normalise(rows, ["unit", "centre", "unit"])
     french = SideToSave(Vectors("fr", words, normalised), fitted, rotation(3))
     save_space(
@@ -30,14 +30,14 @@ def space_of(folder: Path, rows: Matrix, words: list[str]) -> AlignedSpace:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> tuple[AlignedSpace, Matrix, Path]:
+def made(tmp_path: Path) -> tuple[Space, Matrix, Path]:
     """A space of the first 40 words, the raw rows of all 60, and a file of these."""
     rows = raw_rows(5, N, D)
     write_vectors_text(tmp_path / "all.vec", WORDS, rows)
     return space_of(tmp_path, rows[:40], WORDS[:40]), rows, tmp_path / "all.vec"
 
 
-def test_a_word_of_the_space_is_mapped_to_where_it_is(made: tuple[AlignedSpace, Matrix, Path]) -> None:
+def test_a_word_of_the_space_is_mapped_to_where_it_is(made: tuple[Space, Matrix, Path]) -> None:
     space, _, path = made
     new = load_new_words(space, "fr", path)
     assert np.allclose(new.rows(WORDS[:40]), space.vectors("fr").matrix, atol=1e-5)
@@ -49,7 +49,7 @@ def test_a_word_of_the_space_is_mapped_to_where_it_is(made: tuple[AlignedSpace, 
     assert not new.has("")
 
 
-def test_vectors_of_another_model(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> None:
+def test_vectors_of_another_model(made: tuple[Space, Matrix, Path], tmp_path: Path) -> None:
     space, rows, _ = made
     # Another model: turned and shifted. No plain mapping fits, a fitted one does.
     write_npz(tmp_path / "other.npz", WORDS, rows @ rotation(9) + np.float32(0.1))
@@ -60,7 +60,7 @@ def test_vectors_of_another_model(made: tuple[AlignedSpace, Matrix, Path], tmp_p
     assert (fitted * expected).sum(axis=1).mean() > 0.9
 
 
-def test_vectors_of_another_dimension(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> None:
+def test_vectors_of_another_dimension(made: tuple[Space, Matrix, Path], tmp_path: Path) -> None:
     space, rows, _ = made
     write_npz(tmp_path / "narrow.npz", WORDS, rows[:, :5])
     with pytest.raises(Mismatch, match="narrow.npz: new words of fr need 8 numbers each, got 5; .* --fit"):
@@ -69,7 +69,7 @@ def test_vectors_of_another_dimension(made: tuple[AlignedSpace, Matrix, Path], t
 
 
 def test_too_few_common_words(
-    made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    made: tuple[Space, Matrix, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     space, rows, _ = made
     write_npz(tmp_path / "new.npz", WORDS[40:], rows[40:])
@@ -105,7 +105,7 @@ def test_a_space_of_one_language_has_no_other_to_name(
 ) -> None:
     rows = raw_rows(5, N, D)
     both = space_of(tmp_path, rows[:40], WORDS[:40])
-    alone = AlignedSpace({"fr": both.side("fr")}, "fr", both.manifest)
+    alone = Space({"fr": both.side("fr")}, "fr", both.manifest)
     words = [*WORDS[:18], *(f"wort{row}" for row in range(N - 18))]
     write_npz(tmp_path / "other.npz", words, rows @ rotation(9))
     load_new_words(alone, "fr", tmp_path / "other.npz", fit=True)
@@ -113,7 +113,7 @@ def test_a_space_of_one_language_has_no_other_to_name(
 
 
 def test_words_without_a_vector_are_left_out(
-    made: tuple[AlignedSpace, Matrix, Path], caplog: pytest.LogCaptureFixture
+    made: tuple[Space, Matrix, Path], caplog: pytest.LogCaptureFixture
 ) -> None:
     space, _, path = made
     found = map_new_words(space, load_new_words(space, "fr", path), ["mot1", "zzz", "mot2"])
@@ -121,7 +121,7 @@ def test_words_without_a_vector_are_left_out(
     assert "no vector for 1 of 3 words (zzz), left out" in caplog.text
 
 
-def test_bad_input(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> None:
+def test_bad_input(made: tuple[Space, Matrix, Path], tmp_path: Path) -> None:
     space, rows, path = made
     with pytest.raises(BadSetting, match="are en, fr; got 'xx'"):
         load_new_words(space, "xx", path)
@@ -136,7 +136,7 @@ def test_bad_input(made: tuple[AlignedSpace, Matrix, Path], tmp_path: Path) -> N
         map_new_words(space, load_new_words(space, "fr", tmp_path / "old.npz"))
 
 
-def test_n_grams_of_the_space_itself(made: tuple[AlignedSpace, Matrix, Path]) -> None:
+def test_n_grams_of_the_space_itself(made: tuple[Space, Matrix, Path]) -> None:
     space = made[0]
     new = own_new_words(space, "fr")
     assert new.has("mot7")  # in the space

@@ -17,7 +17,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.progress import Progress
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.new_words import StoreFiles, map_rows
 from tests.conftest import ROOT
 from tests.support.command import Command, refused
@@ -35,7 +35,7 @@ Id = int | str
 
 
 @pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> AlignedSpace:
+def space(tmp_path_factory: pytest.TempPathFactory) -> Space:
     return saved(tmp_path_factory.mktemp("stores") / "space", plain=True)
 
 
@@ -272,7 +272,7 @@ FILES = [
 
 
 @pytest.mark.parametrize(("case", "name"), FILES)
-def test_a_round_trip(space: AlignedSpace, tmp_path: Path, case: Case, name: str) -> None:
+def test_a_round_trip(space: Space, tmp_path: Path, case: Case, name: str) -> None:
     write, ids = case.files[name]
     write(tmp_path / name)
     files = StoreFiles(tmp_path / name, tmp_path / f"mapped{case.out}", case.column)
@@ -297,7 +297,7 @@ def test_the_table_has_these_rows_and_no_others() -> None:
 
 
 @pytest.mark.parametrize("ending", [".npy", ".parquet", ".jsonl", ".csv"])
-def test_half_precision_if_asked_for(space: AlignedSpace, tmp_path: Path, ending: str) -> None:
+def test_half_precision_if_asked_for(space: Space, tmp_path: Path, ending: str) -> None:
     np.savez(tmp_path / "a.npz", ids=NAMES, vectors=ROWS.astype(np.float16))
     files = StoreFiles(tmp_path / "a.npz", tmp_path / f"b{ending}", half=True)
     map_rows(space, "fr", files, progress=QUIET)
@@ -313,7 +313,7 @@ def test_half_precision_if_asked_for(space: AlignedSpace, tmp_path: Path, ending
 
 
 def test_rows_without_a_vector_are_left_out_and_counted(
-    space: AlignedSpace, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    space: Space, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     points = [{"id": one, "vector": row} for one, row in zip(INTEGERS, ROWS.tolist(), strict=True)]
     points[1]["vector"] = points[4]["vector"] = None
@@ -339,7 +339,7 @@ def test_rows_without_a_vector_are_left_out_and_counted(
     ],
 )
 def test_ids_that_a_format_has_not(
-    space: AlignedSpace, tmp_path: Path, ids: list[Id], out: str, message: str
+    space: Space, tmp_path: Path, ids: list[Id], out: str, message: str
 ) -> None:
     qdrant(ids)(tmp_path / "a.jsonl")
     with pytest.raises(Mismatch, match=message):
@@ -347,7 +347,7 @@ def test_ids_that_a_format_has_not(
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 
-def test_on_the_command_line(muse: Command, space: AlignedSpace, tmp_path: Path) -> None:
+def test_on_the_command_line(muse: Command, space: Space, tmp_path: Path) -> None:
     parquet(INTEGERS, w=[[1.0]] * 6)(tmp_path / "a.parquet")
     line = ("map", space.home, "--lang", "fr", "--vectors", tmp_path / "a.parquet")
     refused(muse(*line, "--out", tmp_path / "b.csv"), "columns of vectors (v, w), got none")
@@ -360,7 +360,7 @@ def test_on_the_command_line(muse: Command, space: AlignedSpace, tmp_path: Path)
     refused(muse(*line[:-1], tmp_path / "a.jsonl"), ".jsonl, .csv or .faiss file; give it as --out")
 
 
-def test_a_column_of_a_file_without_columns(space: AlignedSpace, tmp_path: Path) -> None:
+def test_a_column_of_a_file_without_columns(space: Space, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", ROWS)
     files = StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy", "v")
     with pytest.raises(BadSetting, match="a column is chosen of Parquet, JSON lines and CSV, got 'v'"):

@@ -11,7 +11,7 @@ import pytest
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
 from muse.normalise import Normalisation, normalise
-from muse.space import AlignedSpace, Side, load_space
+from muse.space import Side, Space, load_space
 from muse.space.store_projection import ToStore, map_into_store
 from muse.vectors import Matrix, Vectors
 from tests.support.command import Command
@@ -22,7 +22,7 @@ def unit(rows: Matrix) -> Matrix:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
-def rotated(turn: Matrix, store: Matrix) -> AlignedSpace:
+def rotated(turn: Matrix, store: Matrix) -> Space:
     """The store as en, and fr, whose rows are those of the store before this rotation."""
     sides = {}
     for name, raw, mapping in (
@@ -32,7 +32,7 @@ def rotated(turn: Matrix, store: Matrix) -> AlignedSpace:
         rows, fitted = normalise(raw, STEPS)
         text = [f"{name}{row}" for row in range(len(rows))]
         sides[name] = Side(Vectors(name, text, rows @ mapping.T, frequency_ordered=False), mapping, fitted)
-    return AlignedSpace(sides, "en")
+    return Space(sides, "en")
 
 
 def test_a_query_lies_where_a_row_of_the_store_would() -> None:

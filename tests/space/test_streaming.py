@@ -17,7 +17,7 @@ from muse.files.vectors.formats import open_table
 from muse.files.vectors.parquet import write_parquet
 from muse.files.vectors.table import Block, Table
 from muse.progress import Progress
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.new_words import StoreFiles, map_rows
 from muse.vectors import Matrix
 from tests.support.command import Command, refused
@@ -29,16 +29,16 @@ QUIET = Progress(quiet=True)
 
 
 @pytest.fixture
-def space(tmp_path: Path) -> AlignedSpace:
+def space(tmp_path: Path) -> Space:
     return toy_space(tmp_path / "space")
 
 
-def _rows(space: AlignedSpace, count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+def _rows(space: Space, count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
     dimension = space.side("fr").mapping.shape[1]
     return np.random.default_rng(0).standard_normal((count, dimension)).astype(np.float32)
 
 
-def test_more_rows_than_a_block(space: AlignedSpace, tmp_path: Path) -> None:
+def test_more_rows_than_a_block(space: Space, tmp_path: Path) -> None:
     rows = _rows(space, 20_000)
     np.save(tmp_path / "a.npy", rows)
     assert map_rows(space, "fr", StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy"), progress=QUIET) == 20_000
@@ -99,7 +99,7 @@ def test_each_block_is_written_before_the_next_is_read(
     assert events == [f"{what} {size}" for size in sizes for what in ("read", "write")]
 
 
-def test_ids_are_kept_in_parquet(space: AlignedSpace, tmp_path: Path) -> None:
+def test_ids_are_kept_in_parquet(space: Space, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     rows = _rows(space, 30)
     np.savez(tmp_path / "a.npz", ids=np.array([f"doc-{row}" for row in range(30)]), vectors=rows)
@@ -110,7 +110,7 @@ def test_ids_are_kept_in_parquet(space: AlignedSpace, tmp_path: Path) -> None:
     np.testing.assert_allclose(found.matrix, space.map_words("fr", rows), atol=1e-6)
 
 
-def test_blank_lines_are_no_rows(space: AlignedSpace, tmp_path: Path) -> None:
+def test_blank_lines_are_no_rows(space: Space, tmp_path: Path) -> None:
     rows = _rows(space, 30)
     text = "".join(f"r{row} {' '.join(map(str, one))}\n" for row, one in enumerate(rows))
     (tmp_path / "a.vec").write_text(text + "\n" * 400_000)  # more than is read at once
@@ -118,7 +118,7 @@ def test_blank_lines_are_no_rows(space: AlignedSpace, tmp_path: Path) -> None:
     np.testing.assert_allclose(np.load(tmp_path / "b.npy"), space.map_words("fr", rows), atol=1e-6)
 
 
-def test_what_does_not_fit_writes_nothing(space: AlignedSpace, tmp_path: Path) -> None:
+def test_what_does_not_fit_writes_nothing(space: Space, tmp_path: Path) -> None:
     rows = _rows(space, 30)
     np.save(tmp_path / "wide.npy", np.hstack([rows, rows]))
     rows[17, 0] = np.nan
@@ -132,7 +132,7 @@ def test_what_does_not_fit_writes_nothing(space: AlignedSpace, tmp_path: Path) -
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("b.")]
 
 
-def test_a_word_that_was_cut_writes_nothing(space: AlignedSpace, tmp_path: Path) -> None:
+def test_a_word_that_was_cut_writes_nothing(space: Space, tmp_path: Path) -> None:
     path = tmp_path / "a.vec"
     write_vectors_text(path, ["é", "cut"], _rows(space, 2))
     path.write_bytes(path.read_bytes().replace(b"cut", "語".encode()[:2]))
@@ -143,7 +143,7 @@ def test_a_word_that_was_cut_writes_nothing(space: AlignedSpace, tmp_path: Path)
 
 
 def test_a_file_with_ids_may_lack_a_broken_word(
-    space: AlignedSpace, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    space: Space, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path, words = tmp_path / "a.vec", ["é", "a", "broken", "b"]
     write_vectors_text(path, words, _rows(space, 4))
@@ -175,7 +175,7 @@ def test_numbers_of_rows_are_no_words(tmp_path: Path) -> None:
     assert map_rows(of, "fr", StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy"), progress=QUIET) == 30
 
 
-def test_on_the_command_line(muse: Command, space: AlignedSpace, tmp_path: Path) -> None:
+def test_on_the_command_line(muse: Command, space: Space, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", _rows(space, 40))
     line = ("map", tmp_path / "space", "--lang", "fr", "--vectors", tmp_path / "a.npy")
     ended = muse(*line, "--out", tmp_path / "b.npy", "--json")

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from muse.space import AlignedSpace
+from muse.space import Space
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 60_000  # milliseconds
@@ -47,7 +47,7 @@ def home() -> Iterator[str]:
 
 
 @contextmanager
-def serving(space: AlignedSpace) -> Iterator[str]:
+def serving(space: Space) -> Iterator[str]:
     """The address of a server with this space fr, en."""
     from muse.web import Address, Explorer, bind, url
     from muse.web.app import create_app, make_server

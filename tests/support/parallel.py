@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from muse.normalise import Normalisation, normalise
-from muse.space import AlignedSpace, SideToSave, load_space, save_space
+from muse.space import SideToSave, Space, load_space, save_space
 from muse.vectors import Matrix, Vectors
 from tests.support.spaces import PROVENANCE, rotation
 
@@ -21,7 +21,7 @@ def rows(seed: int = 0) -> tuple[Matrix, Matrix]:
     return normalise(en, ["unit"])[0], normalise(fr, ["unit"])[0]
 
 
-def toy_space(folder: Path, seed: int = 0) -> AlignedSpace:
+def toy_space(folder: Path, seed: int = 0) -> Space:
     """A saved space of the two, which is aligned in name alone."""
     steps = Normalisation(("unit",), ())
     sides = {

@@ -10,7 +10,7 @@ import numpy as np
 from muse.alignment import HiddenLayer, StoreMap
 from muse.normalise import Normalisation, normalise
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace, Provenance, Side, SideToSave, load_space, save_space
+from muse.space import Provenance, Side, SideToSave, Space, load_space, save_space
 from muse.vectors import Matrix, Vectors
 
 STEPS = ("unit", "centre", "unit")
@@ -57,14 +57,14 @@ def sides_to_save(
     return sides
 
 
-def saved(folder: Path, *others: str, count: int = 40, plain: bool = False) -> AlignedSpace:
+def saved(folder: Path, *others: str, count: int = 40, plain: bool = False) -> Space:
     """A space that was saved to `folder` and loaded again."""
     sides = sides_to_save(*others, count=count, plain=plain)
     save_space(folder, sides, pivot="en", provenance=PROVENANCE)
     return load_space(folder)
 
 
-def saved_with_store_map(folder: Path, units: int = 5) -> AlignedSpace:
+def saved_with_store_map(folder: Path, units: int = 5) -> Space:
     """The same space, where fr has a map of its own into the rows of en, with this number of hidden units."""
     rng = np.random.default_rng(3)
     weight, inner, bias, outer = (
@@ -77,9 +77,7 @@ def saved_with_store_map(folder: Path, units: int = 5) -> AlignedSpace:
     return load_space(folder)
 
 
-def plain_space(
-    source: Matrix, target: Matrix, source_words: list[str], target_words: list[str]
-) -> AlignedSpace:
+def plain_space(source: Matrix, target: Matrix, source_words: list[str], target_words: list[str]) -> Space:
     """A space fr, en in memory from rows that are in one space already."""
     steps = Normalisation(("unit",), ())
     identity = np.eye(source.shape[1], dtype=np.float32)
@@ -87,10 +85,10 @@ def plain_space(
     for language, rows, text in (("fr", source, source_words), ("en", target, target_words)):
         unit = normalise(rows, ["unit"])[0]
         sides[language] = Side(Vectors(language, text, unit), identity, steps)
-    return AlignedSpace(sides, "en", {"method": "gromov", "seed": 7})
+    return Space(sides, "en", {"method": "gromov", "seed": 7})
 
 
-def space_with_zeros(count: int = 40) -> AlignedSpace:
+def space_with_zeros(count: int = 40) -> Space:
     """A space whose row i of fr is that of en, but for zeros: row 3 of fr, row 7 of en, and row 5 of both."""
     rows = raw_rows(0, count)
     source, target = rows.copy(), rows.copy()

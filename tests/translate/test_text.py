@@ -15,7 +15,7 @@ from torch import Tensor
 from muse.errors import BadSetting
 from muse.evaluation.translation import quality
 from muse.search.retrieval import Retrieval
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.new_words import NewWords, WordVectors
 from muse.text.language_model import learn_language_model
 from muse.translate.text import TextConfig, Translator
@@ -29,7 +29,7 @@ PAIRS = {
 EXTRA = ["tom", "kitten"]  # English words that no French word is for
 
 
-def toy(noise: float = 0.0) -> AlignedSpace:
+def toy(noise: float = 0.0) -> Space:
     """A space in which every French word lies on its translation."""
     english = list(dict.fromkeys([*PAIRS.values(), *EXTRA]))
     rows = np.eye(len(english), dtype=np.float32)
@@ -93,7 +93,7 @@ def test_the_language_model_chooses_among_the_nearest(method: str) -> None:
 class Vowels:
     """Vectors of any string: that of le if it begins with a vowel, else that of chat."""
 
-    def __init__(self, space: AlignedSpace) -> None:
+    def __init__(self, space: Space) -> None:
         self.rows, self.index = space.vectors("fr").matrix, space.vectors("fr").index
         self.asked: list[str] = []
 
@@ -148,7 +148,7 @@ def test_words_of_a_text_are_found_as_the_vocabulary_spells_them(language: str) 
     own = rows[[english.index(word) for word in pairs.values()]]
     sides = plain_space(own, rows, list(pairs), english).sides
     foreign = replace(sides["fr"], vectors=replace(sides["fr"].vectors, language=language))
-    space = AlignedSpace({language: foreign, "en": sides["en"]}, "en", {"method": "gromov", "seed": 7})
+    space = Space({language: foreign, "en": sides["en"]}, "en", {"method": "gromov", "seed": 7})
     translator = Translator(space, source=language, config=TextConfig(Retrieval("nn")))
     assert translator.translate(list(lines)) == list(lines.values())
 
@@ -220,13 +220,13 @@ def test_choices_say_what_is_kept() -> None:
 
 def test_every_entry_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     space, looked_up = toy(), Counter[str]()
-    look_up = AlignedSpace.look_up
+    look_up = Space.look_up
 
-    def counted(self: AlignedSpace, queries: Tensor, direction: tuple[str, str], **options: Any) -> Any:
+    def counted(self: Space, queries: Tensor, direction: tuple[str, str], **options: Any) -> Any:
         looked_up["-".join(direction)] += len(queries)
         return look_up(self, queries, direction, **options)
 
-    monkeypatch.setattr(AlignedSpace, "look_up", counted)
+    monkeypatch.setattr(Space, "look_up", counted)
     translator = Translator(space, config=TextConfig(Retrieval("nn"), top=2))
     choices = translator.choices("le chat mange le chat")
     assert looked_up["-".join(space.direction())] == 3

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from muse.ranking.lookup import translate_words
 from muse.ranking.probability import find_calibration
 from muse.ranking.translations import answer_words
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.support.spaces import plain_space
 
 pytest.importorskip("fastapi")
@@ -31,7 +31,7 @@ SCRIPT = "<script>alert(1)</script>"
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def small_space() -> AlignedSpace:
+def small_space() -> Space:
     """Row i of one language translates row i of the other; the first word is hostile."""
     rows = np.random.default_rng(0).normal(size=(60, 12)).astype(np.float32)
     noise = np.random.default_rng(1).normal(0, 0.02, rows.shape).astype(np.float32)
@@ -40,7 +40,7 @@ def small_space() -> AlignedSpace:
     return plain_space(rows, rows + noise, words, others)
 
 
-def rated_space() -> AlignedSpace:
+def rated_space() -> Space:
     """The same, whose probabilities are known already."""
     space = small_space()
     for direction in (("fr", "en"), ("en", "fr")):
@@ -49,12 +49,12 @@ def rated_space() -> AlignedSpace:
 
 
 @pytest.fixture(scope="module")
-def space() -> AlignedSpace:
+def space() -> Space:
     return rated_space()
 
 
 @pytest.fixture(scope="module")
-def client(space: AlignedSpace) -> Client:
+def client(space: Space) -> Client:
     return Client(create_app(Explorer(space, "fr-en"), hosts=("127.0.0.1",)))
 
 
@@ -64,7 +64,7 @@ def asked(client: Client, path: str, **parameters: Any) -> Any:
     return answer.json()
 
 
-def test_translations_are_those_of_the_library(client: Client, space: AlignedSpace) -> None:
+def test_translations_are_those_of_the_library(client: Client, space: Space) -> None:
     found = asked(client, "/api/translate", src="fr", tgt="en", word="roi", top=5)
     expected = translate_words(space, ["roi"], top=5)["roi"]
     assert [one["word"] for one in found["translations"]] == [word for word, _ in expected]
@@ -74,7 +74,7 @@ def test_translations_are_those_of_the_library(client: Client, space: AlignedSpa
 
 
 def test_answers_have_their_probability_and_are_looked_up_as_people_type(
-    client: Client, space: AlignedSpace
+    client: Client, space: Space
 ) -> None:
     found = asked(client, "/api/translate", word="ROI", top=3)
     (expected,) = answer_words(space, ["ROI"], top=3)
@@ -116,7 +116,7 @@ def test_the_language_may_be_called_lang_as_in_python(client: Client) -> None:
     assert "one parameter" in both.json()["error"]
 
 
-def test_neighbours_of_both_languages(client: Client, space: AlignedSpace) -> None:
+def test_neighbours_of_both_languages(client: Client, space: Space) -> None:
     own, other = asked(client, "/api/neighbours", word="roi", top=4)["neighbours"]
     x, y = np.asarray(space.vectors("fr").matrix), np.asarray(space.vectors("en").matrix)
     near = [i for i in np.argsort(-(x @ x[1]), kind="stable").tolist() if i != 1][:4]
@@ -230,9 +230,7 @@ def test_regions_are_named_by_words_of_the_picture(client: Client) -> None:
     assert all(drawn["points"][region["name"]]["language"] == "fr" for region in drawn["regions"])
 
 
-def test_a_picture_that_cannot_be_drawn_is_said_to_be(
-    space: AlignedSpace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_picture_that_cannot_be_drawn_is_said_to_be(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("no more threads")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.support.spaces import plain_space
 
 pytest.importorskip("fastapi")
@@ -27,7 +27,7 @@ ANIMALS = ["A dog runs.", "Two dogs: one sleeps", HOSTILE, "Un Éléphant"]
 COUNT = 60
 
 
-def space_of_rows(*, texts: bool = True, ids: Sequence[str] | None = None) -> AlignedSpace:
+def space_of_rows(*, texts: bool = True, ids: Sequence[str] | None = None) -> Space:
     """Row numbers, or ids, in both languages; row i of one is at the place of row i of the other.
 
     Both have the same texts.

@@ -11,7 +11,7 @@ import pytest
 
 from muse.normalise import normalise
 from muse.report.word_map import draw_picture, frequent_pairs, regions
-from muse.space import AlignedSpace, SideToSave, load_space, save_space
+from muse.space import SideToSave, Space, load_space, save_space
 from muse.vectors import Vectors
 from muse.web.pictures import NEAR, Background, Drawn, Pictures
 from tests.support.spaces import PROVENANCE, STEPS, plain_space, raw_rows
@@ -58,7 +58,7 @@ def test_places_and_neighbours(drawn: Drawn) -> None:
 def test_both_directions_have_the_picture_whose_pivot_is_last(languages: tuple[str, ...]) -> None:
     rows = np.eye(4, dtype=np.float32)
     side = plain_space(rows, rows, list("abcd"), list("abcd")).side("fr")
-    pictures = Pictures(AlignedSpace(dict.fromkeys(languages, side), "en"), 0, Background())
+    pictures = Pictures(Space(dict.fromkeys(languages, side), "en"), 0, Background())
     for first, second in (("fr", "en"), ("de", "en"), ("fr", "de")):
         assert pictures.in_order((first, second)) == pictures.in_order((second, first)) == (first, second)
 

@@ -23,7 +23,7 @@ from muse.files.writing import check_folder
 from muse.installation import __version__
 from muse.run.checkpoint import RUN, checkpoint_folder
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Vectors
 
 FORMAT, FORMAT_VERSION = "muse-encoder", 1
@@ -48,7 +48,7 @@ class Saved:
     parts: Sequence[Path] = ()
 
 
-def checksums(space: AlignedSpace, languages: Iterable[str] | None = None) -> dict[str, str]:
+def checksums(space: Space, languages: Iterable[str] | None = None) -> dict[str, str]:
     """The sha256 of the words and rows of languages of a space, or of all, however it was loaded."""
     chosen = space.languages if languages is None else languages
     return {language: _checksum(space.vectors(language)) for language in chosen}
@@ -62,7 +62,7 @@ def _checksum(vectors: Vectors) -> str:
     return digest.hexdigest()
 
 
-def check_space(folder: Path, saved: Mapping[str, str], space: AlignedSpace) -> None:
+def check_space(folder: Path, saved: Mapping[str, str], space: Space) -> None:
     """Raise Mismatch, naming the language, if an encoder was saved for another space."""
     for language, expected in saved.items():
         known = language in space.languages

@@ -18,7 +18,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import check_sentences
 from muse.sentences.encoders.saving import Saved, checksums, write_encoder
 from muse.sentences.encoders.words import Lookup, pooled
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Matrix
 
 KIND = "trained"
@@ -34,7 +34,7 @@ class TrainedEncoder(SentenceEncoder):
     """
 
     label: str
-    space: AlignedSpace
+    space: Space
     trained_for: tuple[str, ...]
     tables: Mapping[str, Matrix]
     pooling: str = "mean"
@@ -57,7 +57,7 @@ class TrainedEncoder(SentenceEncoder):
         return len(self.powers) * self._lookup.dimension
 
     @cached_property
-    def words(self) -> AlignedSpace:
+    def words(self) -> Space:
         """A space of the trained rows, before any pooling.
 
         The rows are not of unit length, since training also learns how much a word counts in a mean.
@@ -67,7 +67,7 @@ class TrainedEncoder(SentenceEncoder):
             side = self.space.side(language)
             rows = self.tables.get(language, side.vectors.matrix)
             sides[language] = replace(side, vectors=replace(side.vectors, matrix=rows))
-        return AlignedSpace(sides, self.space.pivot, self.space.manifest)
+        return Space(sides, self.space.pivot, self.space.manifest)
 
     @cached_property
     def _lookup(self) -> Lookup:
@@ -101,7 +101,7 @@ class TrainedEncoder(SentenceEncoder):
         write_encoder(folder, Saved(KIND, self.label, spaces, settings, arrays))
 
 
-def restore_trained(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder]) -> TrainedEncoder:
+def restore_trained(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) -> TrainedEncoder:
     """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
     languages, settings = tuple(saved.spaces), saved.settings
     tables = {name: saved.arrays.get(folder_name(name)) for name in languages}

@@ -26,7 +26,7 @@ from muse.sentences.encoders.pooling import Power, check_powers, listed, mean, p
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reading, Vocabulary, blocks, check_sentences
 from muse.sentences.encoders.saving import Saved, checksums, write_encoder
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.space.new_words import NewWords, own_new_words
 from muse.vectors import Matrix, ShortRepr
 
@@ -188,9 +188,7 @@ class Lookup:
     muse.space.new_words).
     """
 
-    def __init__(
-        self, space: AlignedSpace, unknown: Unknown = "skip", *, progress: Progress | None = None
-    ) -> None:
+    def __init__(self, space: Space, unknown: Unknown = "skip", *, progress: Progress | None = None) -> None:
         self.space, self.unknown, self._progress = space, unknown, progress
         self._ready: dict[str, _Language] = {}
 

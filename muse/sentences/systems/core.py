@@ -14,7 +14,7 @@ from torch import Tensor
 
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Limited, Reader, Vocabulary
-from muse.space import AlignedSpace
+from muse.space import Space
 
 LONGEST = 512  # words of a sentence; longer input is not a sentence, and its matrix would fill the memory
 
@@ -53,7 +53,7 @@ class SpaceCore(Core):
 
     name = "space"
 
-    def __init__(self, space: AlignedSpace, device: str = "cpu") -> None:
+    def __init__(self, space: Space, device: str = "cpu") -> None:
         self._space, self._device = space, device
         self._rows: dict[str, Tensor] = {}
 

@@ -26,7 +26,7 @@ from muse.sentences.training.losses import Loss
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.trainer import Learner
 from muse.sentences.training.two_sides import PairLearner
-from muse.space import AlignedSpace
+from muse.space import Space
 
 log = logging.getLogger(__name__)
 
@@ -172,7 +172,7 @@ class PairsInTurn(Learner):
 
 
 def warn_of_another_language(
-    text: Sequence[str], language: str, path: Path, core: Core, space: AlignedSpace
+    text: Sequence[str], language: str, path: Path, core: Core, space: Space
 ) -> None:
     """Logs a warning if more tokens of a text are words of another language than of `language`."""
     known = {}

@@ -21,7 +21,7 @@ from muse.sentences.encoders.ragged import Ragged, encoding_batches
 from muse.sentences.encoders.reading import Reader, blocks, check_sentences
 from muse.sentences.encoders.saving import Arrays, Saved, checksums, read_encoder, write_encoder
 from muse.sentences.training.two_sides import TwoSides
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Matrix
 
 KIND = "network"
@@ -51,7 +51,7 @@ class SentenceNetwork(nn.Module, ABC):
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences in a language, each with at least one word."""
 
-    def word_space(self, space: AlignedSpace) -> AlignedSpace:
+    def word_space(self, space: Space) -> Space:
         """A space of the unit-length word vectors that the network learned; BadSetting if it learned none."""
         raise BadSetting(f"{type(self).__name__} learns no word vectors; choose another encoder, such as xlm")
 
@@ -84,7 +84,7 @@ class NetworkEncoder(SentenceEncoder):
     """
 
     label: str
-    space: AlignedSpace
+    space: Space
     trained_for: tuple[str, ...]
     network: SentenceNetwork
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class NetworkEncoder(SentenceEncoder):
         return self.network.dimension
 
     @property
-    def words(self) -> AlignedSpace:
+    def words(self) -> Space:
         """A space of the word vectors that the network learned; BadSetting if it learned none."""
         return self.network.word_space(self.space)
 

@@ -25,7 +25,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Limited, Reader, Reading, blocks
 from muse.sentences.systems.corpora import PIECES_EXPONENT, balanced_text
 from muse.sentences.systems.networks.transformer import initial_deviation
-from muse.space import AlignedSpace, Side
+from muse.space import Side, Space
 from muse.space.lookup_table import lookup_table
 from muse.text.characters import is_punctuation
 
@@ -160,9 +160,7 @@ class PieceReader(Reader):
         return replace(reading, sentences=reading.sentences.framed(BOS, EOS))
 
 
-def aligned_rows(
-    pieces: Pieces, languages: Sequence[str], space: AlignedSpace, hidden: int, seed: int
-) -> Tensor:
+def aligned_rows(pieces: Pieces, languages: Sequence[str], space: Space, hidden: int, seed: int) -> Tensor:
     """The rows (v, h) of pieces, from the words that they are or are part of, as in `muse export`.
 
     More than h dimensions are reduced to the h principal ones; fewer are padded with zeros. The rows are
@@ -199,9 +197,7 @@ def word_rows(pieces: Pieces, words: Sequence[str], embed: Embed) -> Tensor:
     return torch.cat(parts)
 
 
-def space_of_words(
-    pieces: Pieces, languages: Sequence[str], space: AlignedSpace, embed: Embed
-) -> AlignedSpace:
+def space_of_words(pieces: Pieces, languages: Sequence[str], space: Space, embed: Embed) -> Space:
     """The words of a space with unit-length rows from the embeddings of pieces, in these languages."""
     sides = {}
     for language in space.languages:
@@ -210,7 +206,7 @@ def space_of_words(
             rows = functional.normalize(word_rows(pieces, side.vectors.words, embed)).numpy()
             mapping = np.eye(rows.shape[1], dtype=np.float32)
             sides[language] = Side(replace(side.vectors, matrix=rows), mapping, Normalisation(("unit",), ()))
-    return AlignedSpace(sides, space.pivot, space.manifest)
+    return Space(sides, space.pivot, space.manifest)
 
 
 def _untrained(library: Any) -> Any:

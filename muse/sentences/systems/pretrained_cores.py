@@ -26,20 +26,20 @@ from muse.sentences.systems.core import LONGEST, Core, Matrices, SpaceCore
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.pieces import BOS, EOS, is_failure
 from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
-from muse.space import AlignedSpace
+from muse.space import Space
 
 _XLM = "xlm"
 _SMALLEST = 0.98  # share of a model's rows that its tokenizer must use; some models have a few spare rows
 
 
-def open_core(space: AlignedSpace, folder: Path | None, device: str = "cpu") -> Core:
+def open_core(space: Space, folder: Path | None, device: str = "cpu") -> Core:
     """The core in a folder, an xlm of muse or a Hugging Face encoder; without one, the words of the space."""
     if folder is None:
         return SpaceCore(space, device)
     return XlmCore(folder, device) if is_encoder(folder) else HuggingFaceCore(folder, device)
 
 
-def restored_core(saved: Mapping[str, Any], space: AlignedSpace) -> Core:
+def restored_core(saved: Mapping[str, Any], space: Space) -> Core:
     """The core of a saved encoder, from its settings; Mismatch if its weights changed, BadFile if lost."""
     folder = Path(saved["folder"]) if saved else None
     if folder is not None and not folder.is_dir():

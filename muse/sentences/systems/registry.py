@@ -36,7 +36,7 @@ from muse.sentences.systems.word_encoders import CVM_ADD, PROJECTION, X_CBOW
 from muse.sentences.systems.xlm.tuning import XLM_NLI
 from muse.sentences.systems.xlm.xlm_system import XLM
 from muse.sentences.training.trainer import EpochResult, best_epoch
-from muse.space import AlignedSpace
+from muse.space import Space
 
 _ALL = (X_CBOW, PROJECTION, CVM_ADD, SP, LENS, INFERSENT, X_BILSTM, CMLM, BGT, XLM)
 SYSTEMS: Mapping[str, System] = {system.name: system for system in _ALL}  # for muse train
@@ -129,7 +129,7 @@ def _fitted(system: System, job: Job) -> Fitted:
         raise KeyboardInterrupt(checkpoint.interrupted()) from error
 
 
-def restore_system(saved: Saved, space: AlignedSpace, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
+def restore_system(saved: Saved, space: Space, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
     """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
     settings, languages = dict(saved.settings), tuple(saved.settings["languages"])
     make = SAVED[settings["system"]].network

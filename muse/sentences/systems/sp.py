@@ -28,7 +28,7 @@ from muse.sentences.systems.word_encoders import pooled
 from muse.sentences.training.checks import beside, check_choices, check_least
 from muse.sentences.training.losses import Hinge, Loss
 from muse.sentences.training.trainer import TrainerConfig, train
-from muse.space import AlignedSpace
+from muse.space import Space
 
 NETWORKS = ("mean", "bilstm")
 
@@ -107,7 +107,7 @@ class SpNetwork(SentenceNetwork):
             found = self.layers(nn.functional.embedding(ids, self.rows), mask)
         return found
 
-    def word_space(self, space: AlignedSpace) -> AlignedSpace:
+    def word_space(self, space: Space) -> Space:
         """The words of a space with unit-length rows, each the mean of its pieces."""
         return space_of_words(self._pieces, self._languages, space, lambda ids: self.rows[ids])
 
@@ -154,14 +154,14 @@ def _label(config: SpConfig, dimension: int) -> str:
     return f"sp[{dimension},{config.initial}{network}{'' if config.punctuation else ',punctuation:no'}]"
 
 
-def make_sp(settings: Mapping[str, Any], _: AlignedSpace) -> SentenceNetwork:
+def make_sp(settings: Mapping[str, Any], _: Space) -> SentenceNetwork:
     """The network of a saved SP, before its parameters are restored."""
     config, pieces = SpConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
     rows = torch.zeros(len(pieces), config.dimension)
     return SpNetwork(config, settings["languages"], pieces, rows)
 
 
-def _within_space(config: SpConfig, space: AlignedSpace) -> SpConfig:
+def _within_space(config: SpConfig, space: Space) -> SpConfig:
     """The settings with at most the dimensions of the space if it initialises the rows: others stay 0."""
     if config.initial == "random":
         return config

@@ -22,7 +22,7 @@ from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwo
 from muse.sentences.training.checks import without
 from muse.sentences.training.pairs import Pairs, make_pairs
 from muse.sentences.training.trainer import EpochResult, TrainerConfig
-from muse.space import AlignedSpace
+from muse.space import Space
 
 TEXTS = ("parallel", "nli", "text")  # the kinds of text that systems learn from, named as their options
 TEXT_OF_MORE = "text of more languages"
@@ -61,7 +61,7 @@ class System:
     presets: Mapping[str, Preset]
     needs: tuple[str, ...]
     train: Callable[[Job], Fitted]
-    network: Callable[[Mapping[str, Any], AlignedSpace], SentenceNetwork]
+    network: Callable[[Mapping[str, Any], Space], SentenceNetwork]
     uses: tuple[str, ...] = ()  # beside what it needs
     takes_core: bool = False
     several: bool = False
@@ -81,7 +81,7 @@ class TrainingRequest:
     (settings of the system with separate options) and `trainer` (settings of TrainerConfig).
     """
 
-    space: AlignedSpace
+    space: Space
     language: str
     out: Path
     preset: str = "small"

@@ -38,7 +38,7 @@ from muse.sentences.training.checks import check_fractions
 from muse.sentences.training.losses import Align, Loss, LossChoice
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.sentences.training.two_sides import PairLearner, TwoSides
-from muse.space import AlignedSpace
+from muse.space import Space
 
 
 class WordTables(TwoSides):
@@ -264,7 +264,7 @@ def _encoder(job: Job, tables: WordTables, loss: Loss) -> TrainedEncoder:
     )
 
 
-def _no_network(settings: Mapping[str, Any], _: AlignedSpace) -> SentenceNetwork:
+def _no_network(settings: Mapping[str, Any], _: Space) -> SentenceNetwork:
     raise KeyError(f"{settings['system']} is saved as rows of words, not as a network")
 
 

@@ -23,7 +23,7 @@ from muse.sentences.encoders.encoder import Encoded, SentenceEncoder
 from muse.sentences.encoders.trained import TrainedEncoder
 from muse.sentences.encoders.words import Lookup, weights_from_rank
 from muse.sentences.loading import MAKERS, load_encoder
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Matrix
 from tests.support.command import tree
 from tests.support.spaces import plain_space, saved
@@ -53,17 +53,17 @@ def rows(seed: int, dimension: int = 5) -> Matrix:
     return np.random.default_rng(seed).normal(size=(len(FR), dimension)).astype(np.float32)
 
 
-def space(seed: int = 0, dimension: int = 5) -> AlignedSpace:
+def space(seed: int = 0, dimension: int = 5) -> Space:
     return plain_space(rows(seed, dimension), rows(seed + 1, dimension), FR, EN)
 
 
-def row(of: AlignedSpace, word: str) -> Matrix:
+def row(of: Space, word: str) -> Matrix:
     vectors = of.vectors("fr")
     found: Matrix = vectors.matrix[vectors.index[word]]
     return found
 
 
-def one(name: str, sentence: str, of: AlignedSpace) -> Matrix:
+def one(name: str, sentence: str, of: Space) -> Matrix:
     found: Matrix = load_encoder(name, of).encode([sentence], "fr").matrix[0]
     return found
 

@@ -13,7 +13,7 @@ from muse.errors import Mismatch
 from muse.sentences.encoders.composed import rotated
 from muse.sentences.encoders.saving import Saved, write_encoder
 from muse.sentences.loading import load_encoder
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.vectors import Matrix
 from tests.support.spaces import plain_space, rotation
 
@@ -21,7 +21,7 @@ WORDS = [f"w{place}" for place in range(60)]
 
 
 @pytest.fixture
-def space() -> AlignedSpace:
+def space() -> Space:
     """fr is en, rotated."""
     rows = np.random.default_rng(0).normal(size=(60, 8)).astype(np.float32)
     return plain_space(rows @ rotation(3).T, rows, WORDS, WORDS)
@@ -36,7 +36,7 @@ def unit(rows: Matrix) -> Matrix:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
-def test_translations_meet(space: AlignedSpace) -> None:
+def test_translations_meet(space: Space) -> None:
     text = sentences()
     encoder = rotated(load_encoder("mean", space), text[:60], text[:60], ("fr", "en"))
     french, english = (encoder.encode(text[60:], language).matrix for language in ("fr", "en"))
@@ -46,7 +46,7 @@ def test_translations_meet(space: AlignedSpace) -> None:
     assert encoder.fit(text, "fr") is encoder
 
 
-def test_the_rotation_is_scipys(space: AlignedSpace) -> None:
+def test_the_rotation_is_scipys(space: Space) -> None:
     text = sentences()
     mean = load_encoder("mean", space)
     noisy = [*text[1:], text[0]]  # wrong pairs: no rotation fits them
@@ -55,7 +55,7 @@ def test_the_rotation_is_scipys(space: AlignedSpace) -> None:
     np.testing.assert_allclose(rotation.T, scipy.linalg.orthogonal_procrustes(x, y)[0], atol=1e-4)
 
 
-def test_it_is_saved_and_loaded(space: AlignedSpace, tmp_path: Path) -> None:
+def test_it_is_saved_and_loaded(space: Space, tmp_path: Path) -> None:
     text = sentences()
     encoder = rotated(load_encoder("idf", space), text, text, ("fr", "en"))
     encoder.save(tmp_path / "encoder")
@@ -66,7 +66,7 @@ def test_it_is_saved_and_loaded(space: AlignedSpace, tmp_path: Path) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-def test_rotations_saved_under_their_old_names_are_read(space: AlignedSpace, tmp_path: Path) -> None:
+def test_rotations_saved_under_their_old_names_are_read(space: Space, tmp_path: Path) -> None:
     text = sentences()
     encoder = rotated(load_encoder("mean", space), text, text, ("fr", "en"))
     arrays = {f"turn.{name}": rotation for name, rotation in encoder.rotations.items()}
@@ -77,7 +77,7 @@ def test_rotations_saved_under_their_old_names_are_read(space: AlignedSpace, tmp
     assert json.loads((tmp_path / "new" / "manifest.json").read_text())["kind"] == "rotated"
 
 
-def test_empty_sentences_stay_and_teach_nothing(space: AlignedSpace) -> None:
+def test_empty_sentences_stay_and_teach_nothing(space: Space) -> None:
     text = sentences()
     mean = load_encoder("mean", space)
     plain = rotated(mean, text, text, ("fr", "en"))
@@ -86,7 +86,7 @@ def test_empty_sentences_stay_and_teach_nothing(space: AlignedSpace) -> None:
     assert not more.encode(["", "unheard"], "fr").matrix.any()
 
 
-def test_bad_input(space: AlignedSpace) -> None:
+def test_bad_input(space: Space) -> None:
     mean = load_encoder("mean", space)
     with pytest.raises(Mismatch, match="got 2 sentences and 1 translations"):
         rotated(mean, ["w1", "w2"], ["w1"], ("fr", "en"))

@@ -13,7 +13,7 @@ from muse.sentences.encoders.pooling import Power, Signed
 from muse.sentences.encoders.trained import TrainedEncoder
 from muse.sentences.encoders.words import PowerMean
 from muse.sentences.loading import load_encoder
-from muse.space import AlignedSpace
+from muse.space import Space
 from tests.support.command import tree
 from tests.support.parallel import DIMENSION, WORDS, toy_space
 
@@ -21,17 +21,17 @@ FR = np.random.default_rng(5).normal(size=(WORDS, DIMENSION)).astype(np.float32)
 
 
 @pytest.fixture
-def space(tmp_path: Path) -> AlignedSpace:
+def space(tmp_path: Path) -> Space:
     return toy_space(tmp_path / "space")
 
 
-def encoder(space: AlignedSpace, pooling: str = "mean", powers: tuple[Power, ...] = (1.0,)) -> TrainedEncoder:
+def encoder(space: Space, pooling: str = "mean", powers: tuple[Power, ...] = (1.0,)) -> TrainedEncoder:
     return TrainedEncoder(
         "x-cbow[align:0.25]", space, ("fr", "en"), {"fr": FR}, pooling, powers, settings={"seed": 3}
     )
 
 
-def test_it_pools_its_own_rows_and_of_the_pivot_those_of_the_space(space: AlignedSpace) -> None:
+def test_it_pools_its_own_rows_and_of_the_pivot_those_of_the_space(space: Space) -> None:
     made = encoder(space)
     found = made.encode(["fr3 fr5 fr3", "", "fr7 unknown"], "fr")
     assert np.allclose(found.matrix, [FR[[3, 5, 3]].mean(0), np.zeros(DIMENSION), FR[7]], atol=1e-6)
@@ -43,7 +43,7 @@ def test_it_pools_its_own_rows_and_of_the_pivot_those_of_the_space(space: Aligne
     assert made.fit(["fr1"], "fr") is made
 
 
-def test_sums_and_power_means(space: AlignedSpace) -> None:
+def test_sums_and_power_means(space: Space) -> None:
     summed = encoder(space, "sum").encode(["fr3 fr5 fr3"], "fr").matrix
     assert np.allclose(summed, FR[[3, 5, 3]].sum(0), atol=1e-5)
     powers = encoder(space, powers=(-np.inf, 1, np.inf))
@@ -54,14 +54,14 @@ def test_sums_and_power_means(space: AlignedSpace) -> None:
     assert powers.name == "x-cbow[align:0.25]+power-mean[-inf,1,inf]"
 
 
-def test_a_language_it_was_not_trained_for(space: AlignedSpace) -> None:
+def test_a_language_it_was_not_trained_for(space: Space) -> None:
     for use in (encoder(space).encode, encoder(space).fit):
         with pytest.raises(BadSetting, match=r"encodes fr, en; got 'de'.*muse train"):
             use([], "de")
 
 
 @pytest.mark.parametrize("powers", [(1.0,), (-np.inf, 1.0, Signed(2.0), np.inf)])
-def test_saved_and_loaded_again(space: AlignedSpace, tmp_path: Path, powers: tuple[Power, ...]) -> None:
+def test_saved_and_loaded_again(space: Space, tmp_path: Path, powers: tuple[Power, ...]) -> None:
     made = encoder(space, "sum", powers)
     made.save(tmp_path / "encoder")
     loaded = load_encoder(tmp_path / "encoder", space)
@@ -74,21 +74,21 @@ def test_saved_and_loaded_again(space: AlignedSpace, tmp_path: Path, powers: tup
     assert list(loaded.tables) == ["fr"]  # the pivot's are the space's, and not written twice
 
 
-def test_the_words_are_there_for_any_other_pooling(space: AlignedSpace) -> None:
+def test_the_words_are_there_for_any_other_pooling(space: Space) -> None:
     from muse.sentences.encoders.words import Lookup
 
     found = PowerMean(Lookup(encoder(space).words), (3.0,)).encode(["fr3 fr5"], "fr").matrix
     assert np.allclose(found, np.cbrt((FR[[3, 5]].astype(np.float64) ** 3).mean(0)), atol=1e-5)
 
 
-def test_another_space_is_refused(space: AlignedSpace, tmp_path: Path) -> None:
+def test_another_space_is_refused(space: Space, tmp_path: Path) -> None:
     encoder(space).save(tmp_path / "encoder")
     other = toy_space(tmp_path / "other", seed=7)
     with pytest.raises(Mismatch, match=r"encoder.*checksum.*use it with the space"):
         load_encoder(tmp_path / "encoder", other)
 
 
-def test_a_broken_folder_is_refused(space: AlignedSpace, tmp_path: Path) -> None:
+def test_a_broken_folder_is_refused(space: Space, tmp_path: Path) -> None:
     encoder(space).save(tmp_path / "encoder")
     path = tmp_path / "encoder" / "manifest.json"
     whole = json.loads(path.read_text())
@@ -99,12 +99,12 @@ def test_a_broken_folder_is_refused(space: AlignedSpace, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["x-cbow", "projection", "cvm-add"])
-def test_a_name_alone_says_how_to_train_one(space: AlignedSpace, name: str) -> None:
+def test_a_name_alone_says_how_to_train_one(space: Space, name: str) -> None:
     with pytest.raises(BadSetting, match="need training: run muse train SPACE"):
         load_encoder(name, space)
 
 
-def test_nothing_else_is_overwritten(space: AlignedSpace, tmp_path: Path) -> None:
+def test_nothing_else_is_overwritten(space: Space, tmp_path: Path) -> None:
     before = tree(tmp_path / "space")
     with pytest.raises(BadSetting, match="not a saved encoder"):
         encoder(space).save(tmp_path / "space")

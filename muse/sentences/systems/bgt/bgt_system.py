@@ -37,7 +37,7 @@ from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.pairs import Pairs, make_pairs
 from muse.sentences.training.trainer import Learner, TrainerConfig, train
 from muse.sentences.training.two_sides import held_out_hits, held_out_precision
-from muse.space import AlignedSpace
+from muse.space import Space
 
 LANGUAGE = "language"  # after a +, the language latents of a model are meant
 # Small is a bag, because the softmax dominates the cost: a bag needs one for each sentence, a Transformer one
@@ -143,7 +143,7 @@ def _label(config: BgtConfig) -> str:
     return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}{translates}]"
 
 
-def make_bgt(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
+def make_bgt(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
     """The network of a saved BGT, or of its language latents if these were saved."""
     config = BgtConfig(**settings["network"])
     first, second = settings["pair"]

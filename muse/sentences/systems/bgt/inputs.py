@@ -17,7 +17,7 @@ from muse.sentences.encoders.words import weights_from_rank
 from muse.sentences.systems.networks.transformer import TransformerConfig, random_rows
 from muse.sentences.systems.pieces import SPECIALS, Pieces, aligned_rows
 from muse.sentences.training.checks import beside, check_choices, check_fractions, check_least
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.text.tokens import Tokeniser
 from muse.vectors import WordIndex
 
@@ -220,7 +220,7 @@ class SpaceWords(Tokens):
     The row of a word is its row in the space times its idf by rank; the others have random rows.
     """
 
-    def __init__(self, space: AlignedSpace, others: Sequence[str], longest: int) -> None:
+    def __init__(self, space: Space, others: Sequence[str], longest: int) -> None:
         self._space, self._others, self._longest = space, others, longest
         self._readers: dict[str, Reader] = {}
 
@@ -278,7 +278,7 @@ class PieceTokens(Tokens):
 
 
 def bag_of_pieces(
-    pieces: Pieces, languages: Sequence[str], space: AlignedSpace, longest: int, seed: int
+    pieces: Pieces, languages: Sequence[str], space: Space, longest: int, seed: int
 ) -> PieceTokens:
     """Pieces whose rows are initialised by unit-length rows of the space, times SPREAD.
 
@@ -290,7 +290,7 @@ def bag_of_pieces(
     return PieceTokens(pieces, longest, SPREAD * rows)
 
 
-def restored_tokens(settings: Mapping[str, Any], space: AlignedSpace, longest: int) -> Tokens:
+def restored_tokens(settings: Mapping[str, Any], space: Space, longest: int) -> Tokens:
     """The tokens restored from their settings."""
     if "pieces" in settings:
         return restored_pieces(settings, longest)
@@ -304,7 +304,7 @@ def restored_pieces(settings: Mapping[str, Any], longest: int) -> PieceTokens:
     return PieceTokens(pieces, longest, bag)
 
 
-def missing_tokens(texts: Mapping[str, Sequence[str]], space: AlignedSpace) -> list[str]:
+def missing_tokens(texts: Mapping[str, Sequence[str]], space: Space) -> list[str]:
     """The most frequent lowercase tokens of texts that the space lacks in their language."""
     counts = Counter[str]()
     for language, sentences in texts.items():

@@ -26,7 +26,7 @@ from muse.sentences.systems.networks.decoding import Incremental
 from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers, draw_
 from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, SPECIALS, UNK, Pieces, space_of_words
-from muse.space import AlignedSpace
+from muse.space import Space
 
 
 class Terms(NamedTuple):
@@ -97,7 +97,7 @@ class BgtNetwork(SentenceNetwork):
         """The means (b, k) of the semantic posterior."""
         return self.semantic_posterior(batch, language).mean
 
-    def word_space(self, space: AlignedSpace) -> AlignedSpace:
+    def word_space(self, space: Space) -> Space:
         """The words of a space with unit-length rows: the meanings of their pieces, if it reads bags."""
         if self.table is None or self.pieces is None:
             return super().word_space(space)

@@ -39,7 +39,7 @@ from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, check_batches, train
-from muse.space import AlignedSpace
+from muse.space import Space
 
 PRESETS = {
     # Chosen on held-out novels and pairs: batch, rate, and no dropout, which short training does not need. At
@@ -215,9 +215,7 @@ def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
     return Pieces.learned(paragraphs, job.config.pieces, generator, _SMOOTHING)
 
 
-def vocabulary_of(
-    config: CmlmConfig, space: AlignedSpace, languages: Sequence[str], pieces: Pieces | None
-) -> Words:
+def vocabulary_of(config: CmlmConfig, space: Space, languages: Sequence[str], pieces: Pieces | None) -> Words:
     """The pieces, or else the words of the space."""
     if pieces is None:
         return words_of_space(space, languages, config.asked)
@@ -240,7 +238,7 @@ def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerC
     return replace(trainer, schedule=Schedule("linear", warmup, max(steps, warmup) + 1))
 
 
-def make_cmlm(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
+def make_cmlm(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
     """The encoder of a saved model, with its classifier if it has one, before its parameters are restored."""
     config = CmlmConfig(**settings["network"])
     pieces = None if settings["pieces"] is None else Pieces.from_json(settings["pieces"])

@@ -43,7 +43,7 @@ from muse.sentences.systems.pieces import MASK
 from muse.sentences.training.pairs import read_text
 from muse.sentences.training.trainer import Learner
 from muse.sentences.training.two_sides import PairLearner
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.text.tokens import Tokeniser
 
 CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are predicted from
@@ -267,7 +267,7 @@ def with_classifier(encoder: CmlmEncoder) -> WithClassifier:
 
 def inferences(
     texts: Mapping[str, Inference],
-    space: AlignedSpace,
+    space: Space,
     languages: tuple[str, str],
     encoder: CmlmEncoder,
     progress: Progress,
@@ -299,14 +299,14 @@ def inferences(
     return inferences_of(repeated, (premises, hypotheses), first, encoder.device)
 
 
-def _glossed_pairs(text: Inference, space: AlignedSpace, languages: tuple[str, str]) -> Inference:
+def _glossed_pairs(text: Inference, space: Space, languages: tuple[str, str]) -> Inference:
     premises, hypotheses = (
         tuple(glossed(side, space, languages)) for side in (text.premises, text.hypotheses)
     )
     return replace(text, premises=premises, hypotheses=hypotheses)
 
 
-def glossed(sentences: Sequence[str], space: AlignedSpace, languages: tuple[str, str]) -> list[str]:
+def glossed(sentences: Sequence[str], space: Space, languages: tuple[str, str]) -> list[str]:
     """The sentences of the first language, glossed word by word in the second; unknown words are kept."""
     first, second = (space.vectors(language) for language in languages)
     tokens = [[t.lower() for t in Tokeniser(languages[0]).tokens(sentence)] for sentence in sentences]

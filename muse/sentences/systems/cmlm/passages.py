@@ -20,7 +20,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Ids, Reader, Vocabulary
 from muse.sentences.systems.pieces import SPECIALS, Pieces
 from muse.sentences.training.pairs import read_text
-from muse.space import AlignedSpace
+from muse.space import Space
 
 SHARE_HELD_OUT = 0.1  # of the documents of a language, at least one
 Documents = Mapping[str, Sequence[str]]
@@ -40,7 +40,7 @@ class Words:
     pieces: Pieces | None = None
 
 
-def words_of_space(space: AlignedSpace, languages: Sequence[str], most: int) -> Words:
+def words_of_space(space: Space, languages: Sequence[str], most: int) -> Words:
     """All words of these languages; the `most` most frequent ones (0: all) may be predicted."""
     dimension = space.vectors(space.pivot).dimension
     readers, predictable, rows = (

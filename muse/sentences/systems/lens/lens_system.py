@@ -42,7 +42,7 @@ from muse.sentences.training.losses import Hinge
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.trainer import Learner, TrainerConfig, train
 from muse.sentences.training.two_sides import PairLearner
-from muse.space import AlignedSpace
+from muse.space import Space
 
 KINDS = ("simple", "gated")
 _PART = 64  # sentences of similar lengths at once; more than half of a mixed batch would be padding
@@ -268,7 +268,7 @@ def with_classifier(lens: LensNetwork, config: LensConfig) -> WithClassifier:
     return WithClassifier(lens, PairClassifier(lens.dimension, config.hidden, len(LABELS), 0.0))
 
 
-def make_lens(settings: Mapping[str, Any], space: AlignedSpace) -> SentenceNetwork:
+def make_lens(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
     """The network of a saved lens; Mismatch if the weights of its core have changed."""
     config = LensConfig(**settings["network"])
     lens = LensNetwork(restored_core(settings["core"], space), config)

@@ -42,7 +42,7 @@ from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.checks import beside, check_choices, check_fractions, check_least
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.trainer import TrainerConfig, train
-from muse.space import AlignedSpace
+from muse.space import Space
 
 WINDOW = 100  # sentences on either side, in the order of length, that a negative is drawn from
 _AT_ONCE = 256  # held-out examples classified at once
@@ -271,7 +271,7 @@ def train_infersent(job: Job) -> Fitted:
     )
 
 
-def make_infersent(settings: Mapping[str, Any], space: AlignedSpace) -> InferSent:
+def make_infersent(settings: Mapping[str, Any], space: Space) -> InferSent:
     """The network of a saved encoder; Mismatch if the weights of its core have changed."""
     return InferSent(restored_core(settings["core"], space), InferSentConfig(**settings["network"]))
 

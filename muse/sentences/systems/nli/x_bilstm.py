@@ -27,7 +27,7 @@ from muse.sentences.systems.nli.pair_classes import PairClassifier, RowPairNetwo
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.losses import Align
 from muse.sentences.training.trainer import TrainerConfig, train
-from muse.space import AlignedSpace
+from muse.space import Space
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _opened(job: Job) -> InferSent:
     return english
 
 
-def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
+def open_english(folder: Path, core: Core, space: Space) -> InferSent:
     """The InferSent network saved in a folder, for the words of a space."""
     needed = f"x-bilstm needs an encoder trained with {INFERSENT.name}"
     saved = saved_by(INFERSENT.name, folder, needed)
@@ -189,7 +189,7 @@ def open_english(folder: Path, core: Core, space: AlignedSpace) -> InferSent:
     return opened(folder, saved, "an InferSent network", made)
 
 
-def make_x_bilstm(settings: Mapping[str, Any], space: AlignedSpace) -> XBiLSTM:
+def make_x_bilstm(settings: Mapping[str, Any], space: Space) -> XBiLSTM:
     """The network of a saved encoder."""
     english = InferSent(SpaceCore(space), InferSentConfig(**settings["network"]))
     shapes = {name: space.vectors(name).matrix.shape for name in settings["learned"]}

@@ -30,7 +30,7 @@ from muse.sentences.systems.translator.seq2seq import (
 )
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from muse.sentences.systems.xlm.tuning import open_xlm
-from muse.space import AlignedSpace
+from muse.space import Space
 
 POSITIONS = 2.0  # the scale of positions relative to pieces
 SHARPNESS = 2.0  # of attention, squared in the product of queries and keys
@@ -44,7 +44,7 @@ def untrained_translator(
     config: TranslatorConfig,
     pieces: Pieces,
     counts: Mapping[str, Tensor],
-    space: AlignedSpace,
+    space: Space,
     pretrained: Pretrained,
     seed: int,
 ) -> TranslatorNetwork:
@@ -120,7 +120,7 @@ class Pretrained:
         return self.models[part].config.objective if part in self.models else given
 
 
-def open_pretrained(config: TranslatorConfig, space: AlignedSpace) -> Pretrained:
+def open_pretrained(config: TranslatorConfig, space: Space) -> Pretrained:
     """The language models of a config; BadSetting if two do not fit each other."""
     given = {"encoder": config.encoder, "decoder": config.decoder}
     models = {

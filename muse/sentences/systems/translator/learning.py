@@ -24,7 +24,7 @@ from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.translator.seq2seq import TranslatorNetwork, generate
 from muse.sentences.training.pairs import Pairs, hold_out
 from muse.sentences.training.trainer import Learner
-from muse.space import AlignedSpace
+from muse.space import Space
 from muse.text.characters import is_punctuation
 from muse.text.language_model import learn_language_model
 from muse.text.tokens import Tokeniser
@@ -290,7 +290,7 @@ class WordByWord:
         texts: Mapping[str, Monolingual],
         direction: Direction,
         pieces: Pieces,
-        space: AlignedSpace,
+        space: Space,
         longest: int,
     ) -> None:
         source, target = direction

@@ -39,7 +39,7 @@ from muse.sentences.systems.translator.seq2seq import (
     generate,
 )
 from muse.sentences.training.trainer import TrainerConfig, train
-from muse.space import AlignedSpace
+from muse.space import Space
 
 PRESETS = {
     "small": Preset(
@@ -159,7 +159,7 @@ def _counts(network: TranslatorNetwork, text: TrainingText) -> dict[str, int]:
     return {"pieces": len(network.pieces), **sentences, **pairs, "left_out": left_out}
 
 
-def make_translator(settings: Mapping[str, Any], _: AlignedSpace | None = None) -> TranslatorNetwork:
+def make_translator(settings: Mapping[str, Any], _: Space | None = None) -> TranslatorNetwork:
     """The network of a saved model, before its parameters are restored."""
     config, pieces = TranslatorConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
     rows = torch.zeros(len(pieces), config.hidden)

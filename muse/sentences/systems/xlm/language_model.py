@@ -43,7 +43,7 @@ from muse.sentences.systems.pieces import (
     word_rows,
 )
 from muse.sentences.training.checks import beside, check_choices, check_least
-from muse.space import AlignedSpace
+from muse.space import Space
 
 TLM = "mlm+tlm"  # the objective that uses parallel text
 OBJECTIVES = ("clm", "mlm", TLM)
@@ -250,7 +250,7 @@ class XlmNetwork(SentenceNetwork):
         """The rows (n, h) of words: the mean embeddings of their pieces."""
         return word_rows(self.pieces, words, self.embed)
 
-    def word_space(self, space: AlignedSpace) -> AlignedSpace:
+    def word_space(self, space: Space) -> Space:
         """The words of a space with unit-length rows from the embeddings, in the languages of the model."""
         return space_of_words(self.pieces, self.languages, space, self.embed)
 

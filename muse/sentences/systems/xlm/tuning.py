@@ -45,7 +45,7 @@ from muse.sentences.systems.xlm.xlm_system import XLM, make_xlm
 from muse.sentences.training.checks import beside, check_choices, check_least
 from muse.sentences.training.losses import Align
 from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, check_batches, train
-from muse.space import AlignedSpace
+from muse.space import Space
 
 READS = ("together", "apart")
 _OF_ALIGNMENT = ("weight", "alignment_batch", "alignment_rate", "alignment_steps")
@@ -238,7 +238,7 @@ def _opened(job: Job) -> XlmNetwork:
     return xlm
 
 
-def open_xlm(folder: Path, space: AlignedSpace) -> XlmNetwork:
+def open_xlm(folder: Path, space: Space) -> XlmNetwork:
     """The model saved in a folder, for the space that it was trained with."""
     saved = saved_by(XLM.name, folder, f"expected a model trained with {XLM.name}")
     check_space(folder, saved.spaces, space)
@@ -255,7 +255,7 @@ def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> 
     return WithClassifier(xlm, classifier)
 
 
-def make_tuned(settings: Mapping[str, Any], space: AlignedSpace) -> PairNetwork:
+def make_tuned(settings: Mapping[str, Any], space: Space) -> PairNetwork:
     """The network of a saved fine-tuned model, before its parameters are restored."""
     config = TuningConfig(reads=settings["reads"], hidden=settings["hidden"])
     network = tuned(make_xlm(settings, space), config, torch.Generator())

@@ -28,7 +28,7 @@ from muse.sentences.systems.system import TEXT_OF_MORE, Fitted, Job, Preset, Sys
 from muse.sentences.systems.xlm.corpus import TextSource, check_texts, make_sources, read_corpus
 from muse.sentences.systems.xlm.language_model import XlmConfig, XlmModel, XlmNetwork, network_of
 from muse.sentences.training.trainer import Learner, TrainerConfig, train
-from muse.space import AlignedSpace
+from muse.space import Space
 
 PRESETS = {
     "small": Preset(XlmConfig(), TrainerConfig(epochs=8, batch=32, rate=2e-3, clip=5.0, steps=150)),
@@ -86,7 +86,7 @@ def train_xlm(job: Job) -> Fitted:
 
 
 def untrained_network(
-    config: XlmConfig, pieces: Pieces, counts: Mapping[str, Tensor], space: AlignedSpace | None, seed: int
+    config: XlmConfig, pieces: Pieces, counts: Mapping[str, Tensor], space: Space | None, seed: int
 ) -> XlmNetwork:
     """The network before training, with the bias of every piece initialised by how often it is masked.
 
@@ -105,7 +105,7 @@ def untrained_network(
     return XlmNetwork(config, pieces, languages, model)
 
 
-def make_xlm(settings: Mapping[str, Any], _: AlignedSpace) -> XlmNetwork:
+def make_xlm(settings: Mapping[str, Any], _: Space) -> XlmNetwork:
     """The network of a saved model, before its parameters are restored."""
     return network_of(settings)
 

@@ -18,7 +18,7 @@ from muse.sentences.systems.bgt.latent_network import BgtNetwork
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
-from muse.space import AlignedSpace, load_space
+from muse.space import Space, load_space
 from tests.support.command import Command, refused
 from tests.support.parallel import toy_space, toy_text, write_text
 
@@ -32,7 +32,7 @@ class Trained:
     folder: Path
 
     @property
-    def space(self) -> AlignedSpace:
+    def space(self) -> Space:
         """The space."""
         return load_space(self.folder / "space")
 
