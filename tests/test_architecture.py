@@ -65,7 +65,7 @@ ONLY_USERS = {
         "export.map_file",
         "export.static_embedding",
         "files.rows",
-        "sentences.systems.pretrained_cores",
+        "sentences.systems.pretrained_backbones",
     },
     "scipy": {
         "procrustes",
@@ -85,7 +85,7 @@ ONLY_USERS = {
     "spacy": {"export.spacy_folder", "files.vectors.spacy"},
     "srsly": {"files.vectors.spacy"},
     "tokenizers": {"export.static_embedding", "sentences.systems.pieces"},
-    "transformers": {"sentences.systems.pretrained_cores"},
+    "transformers": {"sentences.systems.pretrained_backbones"},
     "uvicorn": {"web.app", "web.server"},
 }
 GLOBAL_RANDOMNESS = ("np.random.seed", "np.random.rand(", "torch.manual_seed", "random.seed")

@@ -15,7 +15,7 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.systems.cmlm.cmlm_system import CMLM
 from muse.sentences.systems.cmlm.passages import Documents
-from muse.sentences.systems.pretrained_cores import open_core
+from muse.sentences.systems.pretrained_backbones import open_backbone
 from muse.sentences.systems.system import Job, TrainingRequest
 from muse.space import Space
 
@@ -70,4 +70,4 @@ def job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
     )
     preset = request.chosen_preset(CMLM)
     runtime = Runtime(progress=Progress(quiet=not sys.stderr.isatty()))
-    return Job(request, preset.config, preset.trainer, runtime, open_core(bench.space, None))
+    return Job(request, preset.config, preset.trainer, runtime, open_backbone(bench.space, None))

@@ -53,7 +53,7 @@ from muse.sentences.encoders.ragged import passes
 from muse.sentences.evaluation.classifier import ClassifierConfig
 from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.core import SpaceCore
+from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.corpora import draw_languages
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli.infersent import PRESETS, InferSent, TranslationExamples
@@ -187,7 +187,7 @@ def merged(*, detects: bool) -> Callable[[Bench, str], Made]:
 
     def made(bench: Bench, other: str) -> Made:
         space = load_space(bench.asked.space)
-        core, preset = SpaceCore(space), PRESETS["small"]
+        core, preset = SpaceBackbone(space), PRESETS["small"]
         parts = combinations(bench, core, other)
         if detects:
             parts.append(Part(parallel(bench, core, other), len(LABELS), float(len(parts))))
@@ -205,7 +205,7 @@ def merged(*, detects: bool) -> Callable[[Bench, str], Made]:
     return made
 
 
-def combinations(bench: Bench, core: SpaceCore, other: str) -> list[Part]:
+def combinations(bench: Bench, core: SpaceBackbone, other: str) -> list[Part]:
     """SICK's pairs in the four combinations of English and its translation."""
     texts = {
         ENGLISH: read_nli(bench.sick),
@@ -221,7 +221,7 @@ def combinations(bench: Bench, core: SpaceCore, other: str) -> list[Part]:
     ]
 
 
-def parallel(bench: Bench, core: SpaceCore, other: str) -> PairExamples:
+def parallel(bench: Bench, core: SpaceBackbone, other: str) -> PairExamples:
     """Translations and negatives of the parallel text."""
     languages = (ENGLISH, other)
     pairs = make_pairs(

@@ -37,6 +37,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from muse.evaluation.classifier import ClassifierConfig, Labelled
+from muse.evaluation.probing import evaluate_probe, language_probe
 
 from benchmarks.sentences.sentences import shown
 from benchmarks.support.kept_rows import Row, append, check_columns, interval_columns, read_rows
@@ -54,11 +56,9 @@ from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import Corrected
 from muse.sentences.encoders.corrections import Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
-from muse.sentences.evaluation.probing import evaluate_probe, language_probe
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.core import Core
-from muse.sentences.systems.lens.lens_system import KINDS
+from muse.sentences.systems.backbone import Backbone
+from muse.sentences.systems.lens import KINDS
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.space import Space, load_space
 from muse.vectors import Matrix
@@ -98,7 +98,7 @@ class Lessons:
         count = self._given[variant.objective][2] if variant.objective in self._given else 0
         return count, self._epochs if count else 0
 
-    def made(self, space: Space, core: Core, variant: Variant) -> NetworkEncoder:
+    def made(self, space: Space, core: Backbone, variant: Variant) -> NetworkEncoder:
         """The encoder, after its training."""
         if variant.objective == "mean":
             return mean(space, core)

@@ -17,10 +17,10 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
-from muse.sentences.systems.core import Core, Matrices, SpaceCore
-from muse.sentences.systems.lens.lens_system import LENS, LensConfig, LensNetwork
+from muse.sentences.systems.backbone import Backbone, Matrices, SpaceBackbone
+from muse.sentences.systems.lens import LENS, LensConfig, LensNetwork
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
-from muse.sentences.systems.pretrained_cores import open_core
+from muse.sentences.systems.pretrained_backbones import open_backbone
 from muse.sentences.systems.system import Job, TrainingRequest
 from muse.space import Space
 
@@ -33,7 +33,7 @@ def lens(
     language: str,
     epochs: int,
     seed: int = 0,
-    core: Core | None = None,
+    core: Backbone | None = None,
 ) -> NetworkEncoder:
     """A trained lens, or with 0 epochs an untrained one, over the words of the space or over a core.
 
@@ -46,14 +46,14 @@ def lens(
         preset = request.chosen_preset(LENS)
         runtime = Runtime("cpu", Progress(quiet=not sys.stderr.isatty()))
         recipe = {"system": LENS.name}
-        job = Job(request, preset.config, preset.trainer, runtime, core or SpaceCore(space), recipe)
+        job = Job(request, preset.config, preset.trainer, runtime, core or SpaceBackbone(space), recipe)
         encoder = LENS.train(job).encoder
     if not isinstance(encoder, NetworkEncoder):
         raise TypeError("a lens is a network")
     return encoder
 
 
-def mean(space: Space, core: Core) -> NetworkEncoder:
+def mean(space: Space, core: Backbone) -> NetworkEncoder:
     """The mean of a core's rows, without a lens."""
     return NetworkEncoder("mean", space, space.languages, CoreMean(core))
 
@@ -61,7 +61,7 @@ def mean(space: Space, core: Core) -> NetworkEncoder:
 class CoreMean(SentenceNetwork):
     """mean_t E_t: the first columns of an untrained lens that has the mean beside it."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Backbone) -> None:
         super().__init__()
         self.inside = LensNetwork(core, LensConfig(dimension=1, mean=True))
         self._width = core.dimension
@@ -81,13 +81,13 @@ class CoreMean(SentenceNetwork):
         return rows[:, : self._width]
 
 
-def opened(space: Space, name: str, folder: Path | None) -> Core:
+def opened(space: Space, name: str, folder: Path | None) -> Backbone:
     """The words of the space, or the core in a folder, which computes every sentence once."""
-    core = open_core(space, folder)
+    core = open_backbone(space, folder)
     return core if name == WORDS else Remembered(core)
 
 
-def reads(core: Core, language: str) -> bool:
+def reads(core: Backbone, language: str) -> bool:
     """Whether a core reads a language. That of Hugging Face reads any, as a tokenizer reads any text."""
     try:
         core.reader(language)
@@ -96,14 +96,14 @@ def reads(core: Core, language: str) -> bool:
     return True
 
 
-class Remembered(Core):
+class Remembered(Backbone):
     """A core that computes the matrix of a sentence once, however many lenses and epochs read it.
 
     The matrices are kept, 4 bytes a number: 0.3 GB of 20,000 sentences of MiniLM. A core computes a sentence
     beside others with other padding here, which changes the last digits.
     """
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Backbone) -> None:
         self._core = core
         self._known: dict[tuple[str, tuple[int, ...]], Tensor] = {}
 

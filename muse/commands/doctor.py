@@ -44,7 +44,7 @@ PURPOSES = {
     "segment": "the words of Chinese, Japanese, Thai, Khmer, Lao and Burmese, written without spaces",
     "spacy": "vectors of spaCy pipelines, to read and as muse export writes them",
     "tables": "Excel sheets and Parquet: muse translate --out, muse induce, dictionaries",
-    "transformers": "a Hugging Face encoder as the core: muse train --core",
+    "transformers": "a Hugging Face encoder as the backbone: muse train --backbone",
     "web": "muse serve: the explorer in the browser",
 }
 

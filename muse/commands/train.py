@@ -72,7 +72,7 @@ def trainer_options(own: str, least: click.IntRange, examples: str) -> Callable[
     cls=SectionedCommand,
     sections={
         "Input": ("--lang", "--parallel", "--source", "--target", "--text", "--nli"),
-        "Learning": ("--encoder", "--preset", "--epochs", "--patience", "--core"),
+        "Learning": ("--encoder", "--preset", "--epochs", "--patience", "--backbone"),
         "Output": ("--out", "--resume"),
         "Advanced": (
             "--batch",
@@ -130,7 +130,7 @@ def trainer_options(own: str, least: click.IntRange, examples: str) -> Callable[
 )
 @trainer_options("the encoder's own", click.IntRange(2), "examples")
 @click.option(
-    "--core", type=Path, metavar="FOLDER",
+    "--backbone", "--core", type=Path, metavar="FOLDER",
     help="lens, infersent: read words with this encoder instead of the space: a Hugging Face folder, or an "
     "xlm of muse train.",
 )  # fmt: skip
@@ -233,7 +233,7 @@ def _word_options(options: dict[str, Any], parallel: tuple[Path, ...]) -> dict[s
     """The fields of a request for a word encoder; a usage error if an option is for other encoders."""
     from muse.sentences.training.losses import LossChoice
 
-    for name, option in (("core", "core"), ("nli", "nli"), ("texts", "text"), ("settings", "set")):
+    for name, option in (("backbone", "backbone"), ("nli", "nli"), ("texts", "text"), ("settings", "set")):
         if options[name]:
             raise click.UsageError(f"--{option} is for {', '.join(SYSTEMS)}; leave it out")
     if not parallel:
@@ -259,7 +259,7 @@ def _options(options: dict[str, Any]) -> dict[str, Any]:
         "nli": nli,
         "translated_nli": translated_nli,
         "texts": dict(by_language(options["texts"], "--text")),
-        "core": options["core"],
+        "backbone": options["backbone"],
         "settings": changed_settings(options["settings"]),
     }
 

@@ -14,8 +14,8 @@ import torch
 
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.systems.core import Core, Matrices, SpaceCore
-from muse.sentences.systems.pretrained_cores import open_core
+from muse.sentences.systems.backbone import Backbone, Matrices, SpaceBackbone
+from muse.sentences.systems.pretrained_backbones import open_backbone
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
 from tests.support.parallel import toy_space, toy_text, write_text
@@ -56,33 +56,38 @@ def test_the_mean_of_a_core_is_that_of_its_rows(module: Any, tmp_path: Path) -> 
     words = [line.split() for line in LINES]
     expected = [vectors.matrix[[vectors.index[word] for word in line]].mean(axis=0) for line in words]
     found = (
-        module("benchmarks.systems.lens_training").mean(space, SpaceCore(space)).encode(LINES, "en").matrix
+        module("benchmarks.systems.lens_training")
+        .mean(space, SpaceBackbone(space))
+        .encode(LINES, "en")
+        .matrix
     )
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 class Counted:
-    """The matrices of a core, and how many sentences were computed."""
+    """The matrices of a backbone, and how many sentences were computed."""
 
-    def __init__(self, core: Core) -> None:
-        self.core, self.computed = core, 0
+    def __init__(self, backbone: Backbone) -> None:
+        self.backbone, self.computed = backbone, 0
 
     def matrices(self, batch: Ragged, language: str) -> Matrices:
-        """The matrices of the core."""
+        """The matrices of the backbone."""
         self.computed += len(batch)
-        return self.core.matrices(batch, language)
+        return self.backbone.matrices(batch, language)
 
 
 def test_a_sentence_is_computed_once_and_is_the_same(module: Any, tmp_path: Path) -> None:
     pieces = [*SPECIAL, "en1", "en2", "en3", "en4", "en5"]
-    core = open_core(toy_space(tmp_path / "space"), save_tiny_bert(tmp_path / "bert", pieces, longest=16))
-    counted = Counted(core)
+    backbone = open_backbone(
+        toy_space(tmp_path / "space"), save_tiny_bert(tmp_path / "bert", pieces, longest=16)
+    )
+    counted = Counted(backbone)
     remembered = module("benchmarks.systems.lens_training").Remembered(counted)
-    batch = core.reader("en").read(LINES).sentences
+    batch = backbone.reader("en").read(LINES).sentences
     orders = ([2, 0], [0, 1, 2, 3], [3, 2, 1, 0])
     for order in orders:
         part = batch.take(torch.tensor(order))
-        found, expected = remembered.matrices(part, "en"), core.matrices(part, "en")
+        found, expected = remembered.matrices(part, "en"), backbone.matrices(part, "en")
         torch.testing.assert_close(found.rows, expected.rows, atol=1e-5, rtol=1e-4)
         assert torch.equal(found.mask, expected.mask)
     assert counted.computed == len(LINES)

@@ -108,11 +108,11 @@ def _pretrained(folder: Path) -> None:
     save_tiny_bert(folder / "0", [*SPECIAL, "a", "cat", "##s"], longest=8)
 
 
-def _core(folder: Path) -> Iterator[Any]:
-    from muse.sentences.systems.pretrained_cores import HuggingFaceCore
+def _backbone(folder: Path) -> Iterator[Any]:
+    from muse.sentences.systems.pretrained_backbones import HuggingFaceBackbone
 
-    core = HuggingFaceCore(folder)
-    yield core.matrices(core.read(["a cats", "cat"]).sentences, "en").rows
+    backbone = HuggingFaceBackbone(folder)
+    yield backbone.matrices(backbone.read(["a cats", "cat"]).sentences, "en").rows
 
 
 TARGETS = (
@@ -121,5 +121,5 @@ TARGETS = (
     Target("encoder", _encoders, _encoder),
     Target("checkpoint", _checkpoints, _checkpoint),
     Target("parts", _parts, _part),
-    Target("core", _pretrained, _core),
+    Target("backbone", _pretrained, _backbone),
 )

@@ -15,12 +15,12 @@ from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.sentences.loading import load_encoder
+from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
-from muse.sentences.systems.core import SpaceCore
 from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.nli.pair_classes import classify
 from muse.sentences.systems.nli.x_bilstm import open_english
-from muse.sentences.systems.pretrained_cores import XlmCore
+from muse.sentences.systems.pretrained_backbones import XlmBackbone
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.translator.translator_system import load_translator, model_translator
@@ -141,7 +141,7 @@ def _classifier(folder: Path) -> Iterator[Any]:
 
 
 def _english(folder: Path) -> Iterator[Any]:
-    network = open_english(folder / "x", SpaceCore(_toys()), _toys())
+    network = open_english(folder / "x", SpaceBackbone(_toys()), _toys())
     yield dict(network.named_parameters())
 
 
@@ -162,10 +162,10 @@ def _writer(folder: Path) -> Iterator[Any]:
     yield dict(network.named_parameters())
 
 
-def _core(folder: Path) -> Iterator[Any]:
-    core = XlmCore(folder / "x")
-    reading = core.reader("en").read(TEXT[:1])
-    yield core.matrices(reading.sentences, "en").rows.numpy()
+def _backbone(folder: Path) -> Iterator[Any]:
+    backbone = XlmBackbone(folder / "x")
+    reading = backbone.reader("en").read(TEXT[:1])
+    yield backbone.matrices(reading.sentences, "en").rows.numpy()
 
 
 def _interrupted(folder: Path) -> None:
@@ -188,7 +188,7 @@ TARGETS = (
     ),
     Target("writer", _of("bgt.writes"), _writer),
     Target("writer.pivot", _of("bgt.pivot"), _writer),
-    Target("core.xlm", _of("xlm"), _core),
+    Target("backbone.xlm", _of("xlm"), _backbone),
     Target("english", _of("infersent"), _english),
     Target("pretrained", _of("xlm"), _pretrained),
     Target("translator", _of("translator"), _translator),

@@ -171,7 +171,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
         killed = (checkpoint_folder(folder) / RUN).exists()
         hint = "finish the run with muse train --resume" if killed else "check the name"
         if not killed and any(folder.glob("*.safetensors")):
-            hint = "a Hugging Face folder is read by a lens or infersent: muse train --core"
+            hint = "a Hugging Face folder is read by a lens or infersent: muse train --backbone"
         raise BadFile(f"{folder}: expected a saved encoder, found {_found(folder, error)}; {hint}") from error
     except ValueError as error:
         raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error

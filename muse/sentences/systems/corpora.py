@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from muse.errors import BadSetting
 from muse.run.processes import Processes
 from muse.sentences.encoders.ragged import passes
-from muse.sentences.systems.core import Core
+from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
 from muse.sentences.training.losses import Loss
 from muse.sentences.training.pairs import Pairs
@@ -172,12 +172,12 @@ class PairsInTurn(Learner):
 
 
 def warn_of_another_language(
-    text: Sequence[str], language: str, path: Path, core: Core, space: Space
+    text: Sequence[str], language: str, path: Path, backbone: Backbone, space: Space
 ) -> None:
     """Logs a warning if more tokens of a text are words of another language than of `language`."""
     known = {}
     for other in space.languages:
-        reading = core.reader(other).read(text[:_GUESSED_FROM])
+        reading = backbone.reader(other).read(text[:_GUESSED_FROM])
         known[other] = reading.known / max(1, reading.tokens)
     best = max(known, key=lambda other: known[other])
     if known[best] > known[language]:

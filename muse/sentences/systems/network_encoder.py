@@ -148,15 +148,15 @@ class NetworkEncoder(SentenceEncoder):
         write_encoder(folder, Saved(KIND, self.label, spaces, settings, state))
 
 
-def restored(make: Callable[[], Network], arrays: Arrays, *, core: bool = False) -> Network:
+def restored(make: Callable[[], Network], arrays: Arrays, *, backbone: bool = False) -> Network:
     """The network that `make` builds, with its saved state; ValueError if the arrays belong to another.
 
-    It is built twice, at first without memory, since damaged settings may ask for any amount. With a `core`
-    other than the space it is built once, since that core is a model of its own, slow to open.
+    It is built twice, at first without memory, since damaged settings may ask for any amount. With a
+    `backbone` other than the space it is built once, since that is a model of its own, slow to open.
     """
     try:
         state = {name: torch.from_numpy(array) for name, array in arrays.items()}
-        if not core:
+        if not backbone:
             with torch.device("meta"):
                 make().load_state_dict(state, assign=True)
         network = make()

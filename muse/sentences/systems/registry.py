@@ -21,14 +21,14 @@ from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.saving import Saved, checksums
+from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.bgt.bgt_system import BGT
 from muse.sentences.systems.cmlm.cmlm_system import CMLM
-from muse.sentences.systems.core import Core
-from muse.sentences.systems.lens.lens_system import LENS
+from muse.sentences.systems.lens import LENS
 from muse.sentences.systems.network_encoder import NetworkEncoder, restored
 from muse.sentences.systems.nli.infersent import INFERSENT
 from muse.sentences.systems.nli.x_bilstm import X_BILSTM
-from muse.sentences.systems.pretrained_cores import open_core
+from muse.sentences.systems.pretrained_backbones import open_backbone
 from muse.sentences.systems.sp import SP
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.sentences.systems.translator.translator_system import TRANSLATOR
@@ -90,15 +90,15 @@ def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> Trai
     read = dict.fromkeys(chain.from_iterable(folders.values()))
     _check_not_replaced(request.out, [*read])
     inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *read))
-    core = open_core(request.space, request.core, runtime.device)
+    backbone = open_backbone(request.space, request.backbone, runtime.device)
     recipe = _recipe(system, request, preset, inputs)
     digests = dict(inputs)
     contents = {name: " ".join(digests[str(path)] for path in files) for name, files in folders.items()}
-    fingerprint = _fingerprint(request, recipe, core, contents)
+    fingerprint = _fingerprint(request, recipe, backbone, contents)
     checkpoint = open_checkpoint(request.out, fingerprint, resume=request.resume, processes=runtime.processes)
     runtime = replace(runtime, checkpoint=checkpoint)
     prepared = time.perf_counter()
-    fitted = _fitted(system, Job(request, preset.config, preset.trainer, runtime, core, recipe))
+    fitted = _fitted(system, Job(request, preset.config, preset.trainer, runtime, backbone, recipe))
     training = time.perf_counter()
     if runtime.processes.first:
         fitted.encoder.save(request.out)
@@ -133,14 +133,14 @@ def restore_system(saved: Saved, space: Space, _: Sequence[SentenceEncoder] = ()
     """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
     settings, languages = dict(saved.settings), tuple(saved.settings["languages"])
     make = SAVED[settings["system"]].network
-    network = restored(lambda: make(settings, space), saved.arrays, core=bool(settings.get("core")))
+    network = restored(lambda: make(settings, space), saved.arrays, backbone=bool(settings.get("backbone")))
     return NetworkEncoder(saved.name, space, languages, network, settings)
 
 
 def _recipe(
     system: System, request: TrainingRequest, preset: Preset, inputs: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
-    """Everything that determines the result of training, except the space and the core."""
+    """Everything that determines the result of training, except the space and the backbone."""
     return {
         "system": system.name,
         "preset": request.preset,
@@ -153,13 +153,13 @@ def _recipe(
 
 
 def _fingerprint(
-    request: TrainingRequest, recipe: Mapping[str, Any], core: Core, contents: Mapping[str, str]
+    request: TrainingRequest, recipe: Mapping[str, Any], backbone: Backbone, contents: Mapping[str, str]
 ) -> list[str]:
     """The texts that must be equal in a run and the interrupted run that it resumes.
 
     The rates may differ, since a diverged run is resumed with a lower one, and so may the paths of files and
     of folders that settings name: such a setting is replaced by the folder's `contents`. The folder of the
-    core may differ as well, but not its weights.
+    backbone may differ as well, but not its weights.
     """
     digests = [digest for _, digest in recipe["inputs"][: len(request.files)]]
     trainer = replace(recipe["trainer"], rate=1.0)
@@ -168,8 +168,8 @@ def _fingerprint(
     languages = {name: list(files) for name, files in given.items()}  # numbered in this order
     settings = {**recipe, "config": config, "trainer": trainer, "inputs": digests, **languages}
     spaces = [f"{language} {digest}" for language, digest in checksums(request.space).items()]
-    of_core = {name: value for name, value in core.settings.items() if name != "folder"}
-    return [repr(settings), repr(of_core), *spaces]
+    of_backbone = {name: value for name, value in backbone.settings.items() if name != "folder"}
+    return [repr(settings), repr(of_backbone), *spaces]
 
 
 def _rates(config: Any) -> list[str]:

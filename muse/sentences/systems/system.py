@@ -16,7 +16,7 @@ from muse.run.runtime import Runtime
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_out
-from muse.sentences.systems.core import Core
+from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.sentences.training.checks import without
@@ -63,7 +63,7 @@ class System:
     train: Callable[[Job], Fitted]
     network: Callable[[Mapping[str, Any], Space], SentenceNetwork]
     uses: tuple[str, ...] = ()  # beside what it needs
-    takes_core: bool = False
+    takes_backbone: bool = False
     several: bool = False
     translated_nli: bool = False
     reads: Callable[[Any], Mapping[str, tuple[Path, ...]]] = lambda config: {}
@@ -90,7 +90,7 @@ class TrainingRequest:
     nli: Path | None = None
     translated_nli: Mapping[str, Path] = field(default_factory=dict)
     texts: Mapping[str, Path] = field(default_factory=dict)
-    core: Path | None = None
+    backbone: Path | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
     trainer: Mapping[str, Any] = field(default_factory=dict)
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -120,8 +120,8 @@ class TrainingRequest:
         self._check_texts(system)
         if len(self.parallel) > 2:
             raise BadSetting(f"--parallel takes one file, or --source and --target; got {len(self.parallel)}")
-        if self.core is not None and not system.takes_core:
-            raise Contradiction(f"{system.name} learns its own words and takes no --core; leave it out")
+        if self.backbone is not None and not system.takes_backbone:
+            raise Contradiction(f"{system.name} learns its own words and takes no --backbone; leave it out")
         if self.further and not system.several:
             raise Contradiction(
                 f"{system.name} uses parallel text of --lang alone; leave out --parallel "
@@ -198,17 +198,17 @@ class TrainingRequest:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A checked request with its settings, core and runtime.
+    """A checked request with its settings, backbone and runtime.
 
     `recipe`, which is saved with the encoder, has everything that determines the result of training, except
-    the space and the core.
+    the space and the backbone.
     """
 
     request: TrainingRequest
     config: Any
     trainer: TrainerConfig
     runtime: Runtime
-    core: Core
+    backbone: Backbone
     recipe: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -219,11 +219,11 @@ class Job:
     def pairs(self, reader: Callable[[str], Reader] | None = None, language: str = "") -> Pairs:
         """The parallel text of a language, by default that to train, with a part held out.
 
-        It is read by the core or, if given, by `reader`.
+        It is read by the backbone or, if given, by `reader`.
         """
         pivot, own = self.languages
         text = read_pairs(self.request.parallel_files[language or own])
-        readers = [(reader or self.core.reader)(name) for name in (pivot, language or own)]
+        readers = [(reader or self.backbone.reader)(name) for name in (pivot, language or own)]
         rng, runtime = np.random.default_rng(self.request.seed), self.runtime
         return make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
 

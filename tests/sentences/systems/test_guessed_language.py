@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from muse.sentences.systems.core import SpaceCore
+from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.corpora import warn_of_another_language
 from tests.support.parallel import toy_space
 
@@ -15,7 +15,7 @@ def told(caplog: pytest.LogCaptureFixture, folder: Path, text: list[str], langua
     """What is said of a text that is named to be of this language of the toy space."""
     space = toy_space(folder / "space")
     caplog.clear()
-    warn_of_another_language(text, language, Path("a.txt"), SpaceCore(space), space)
+    warn_of_another_language(text, language, Path("a.txt"), SpaceBackbone(space), space)
     return caplog.text
 
 

@@ -59,10 +59,10 @@ def test_one_of_another_size_is_refused_before_it_takes_memory(units: int) -> No
 
 
 def test_with_a_core_of_its_own_it_is_built_once() -> None:
-    assert torch.equal(restored(lambda: _Linear(3), ARRAYS, core=True).layer.weight, torch.eye(3))
+    assert torch.equal(restored(lambda: _Linear(3), ARRAYS, backbone=True).layer.weight, torch.eye(3))
     assert _Linear.devices == {"cpu"}
     with pytest.raises(ValueError, match="size mismatch"):
-        restored(lambda: _Linear(2), ARRAYS, core=True)
+        restored(lambda: _Linear(2), ARRAYS, backbone=True)
 
 
 @pytest.mark.parametrize("name", ARRAYS)

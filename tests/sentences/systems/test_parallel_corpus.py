@@ -15,7 +15,7 @@ from muse.run.processes import ALONE
 from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.core import SpaceCore
+from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.corpora import PairsInTurn, ParallelCorpus
 from muse.sentences.systems.nli.infersent import InferSent, InferSentConfig
 from muse.sentences.systems.nli.x_bilstm import XBiLSTM
@@ -62,13 +62,13 @@ def files(tmp_path: Path) -> Path:
 
 def learner_of(files: Path) -> tuple[PairsInTurn, XBiLSTM]:
     """The learner of an untrained X-BiLSTM of both languages."""
-    space, core = load_space(files / "space"), SpaceCore(load_space(files / "space"))
+    space, backbone = load_space(files / "space"), SpaceBackbone(load_space(files / "space"))
     words = {name: torch.tensor(space.vectors(name).matrix) for name in OTHERS}
-    network = XBiLSTM(InferSent(core, InferSentConfig(units=4)), words)
+    network = XBiLSTM(InferSent(backbone, InferSentConfig(units=4)), words)
     text = {"fr": toy_text(OTHERS["fr"]), "de": in_german(toy_text(OTHERS["de"], seed=1))}
     pairs = {
         name: make_pairs(
-            list(zip(*text[name], strict=True)), [core.reader("en"), core.reader(name)],
+            list(zip(*text[name], strict=True)), [backbone.reader("en"), backbone.reader(name)],
             rng=np.random.default_rng(0), device="cpu", progress=Progress(quiet=True),
         )
         for name in OTHERS
@@ -81,7 +81,7 @@ def learner_of(files: Path) -> tuple[PairsInTurn, XBiLSTM]:
 def test_languages_may_be_called_as_modules_may_not(files: Path) -> None:
     space = load_space(files / "space")
     words = {name: torch.tensor(space.vectors("fr").matrix) for name in ("to", "cc.fr.300")}
-    network = XBiLSTM(InferSent(SpaceCore(space), InferSentConfig(units=4)), words)
+    network = XBiLSTM(InferSent(SpaceBackbone(space), InferSentConfig(units=4)), words)
     network.copy_english()
     batch = Ragged.of([[1, 2, 3]])
     torch.testing.assert_close(network(batch, "to"), network(batch, "cc.fr.300"))

@@ -157,7 +157,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "two texts to learn from": (["--nli", __file__], ["give --parallel or --nli, got both"]),
     "a language": (["--lang", "xx"], ["'xx'"]),
     "the pivot": (["--lang", "en"], ["a language other than the pivot"]),
-    "no core": (["--core", "nosuch"], ["nosuch", "folder"]),
+    "no backbone": (["--backbone", "nosuch"], ["nosuch", "folder"]),
     "no file": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
     "nothing to resume": (["--resume"], ["--resume needs the checkpoints"]),
 }

@@ -147,7 +147,7 @@ def test_a_request_is_checked_from_python_too(tmp_path: Path) -> None:
         ({"parallel": parallel, "trainer": {"pace": 1}}, "one of epochs, .*; got 'pace'"),
         ({"parallel": parallel, "config": {"powers": (0.0,)}}, "p = 0"),
         ({"parallel": parallel, "nli": parallel[0]}, "x-cbow does not use --nli"),
-        ({"parallel": parallel, "core": tmp_path}, "takes no --core"),
+        ({"parallel": parallel, "backbone": tmp_path}, "takes no --backbone"),
     ]
     space = toy_space(tmp_path / "space")
     with pytest.raises(BadSetting, match="--loss align has no minimum where both"):

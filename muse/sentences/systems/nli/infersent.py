@@ -1,4 +1,4 @@
-"""InferSent: a BiLSTM or another network over a frozen core, trained with a classifier of pairs of its rows.
+"""InferSent: a BiLSTM or another network over a frozen backbone, trained with a classifier of pairs of rows.
 
 The pairs are those of NLI (Conneau, 2019, section 3.2), or of translation detection: a sentence and either
 its translation or a sentence of similar length. The classifier is kept with the encoder.
@@ -22,7 +22,7 @@ from muse.files.nli import LABELS
 from muse.run.seeds import TrainingStream, generator_for, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
-from muse.sentences.systems.core import Core
+from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.networks.sentence_rows import (
     POOLINGS,
     RECURRENT,
@@ -37,7 +37,7 @@ from muse.sentences.systems.nli.pair_classes import (
     RowPairNetwork,
     read_inferences,
 )
-from muse.sentences.systems.pretrained_cores import restored_core
+from muse.sentences.systems.pretrained_backbones import restored_backbone
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.checks import beside, check_choices, check_fractions, check_least
 from muse.sentences.training.pairs import Pairs
@@ -87,12 +87,12 @@ class InferSentConfig:
 
 
 class InferSent(RowPairNetwork):
-    """A core, which is not saved, the BiLSTM over it, and the classifier."""
+    """A backbone, which is not saved, the BiLSTM over it, and the classifier."""
 
-    def __init__(self, core: Core, config: InferSentConfig) -> None:
+    def __init__(self, backbone: Backbone, config: InferSentConfig) -> None:
         super().__init__()
-        self.core, self.config = core, config
-        self.encoder = sentence_layers(core.dimension, config)
+        self.backbone, self.config = backbone, config
+        self.encoder = sentence_layers(backbone.dimension, config)
         self.head = PairClassifier(self.dimension, config.hidden, config.classes, config.dropout)
 
     @property
@@ -106,12 +106,12 @@ class InferSent(RowPairNetwork):
         return self.head
 
     def reader(self, language: str) -> Reader:
-        """The reader of the core."""
-        return self.core.reader(language)
+        """The reader of the backbone."""
+        return self.backbone.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
-        rows: Tensor = self.encoder(*self.core.matrices(batch, language))
+        rows: Tensor = self.encoder(*self.backbone.matrices(batch, language))
         return rows
 
 
@@ -202,7 +202,7 @@ class Examples(NamedTuple):
 
 
 def _inferences(job: Job) -> Examples:
-    pairs = read_inferences(job, job.core)
+    pairs = read_inferences(job, job.backbone)
     return Examples(pairs, len(pairs.dev), pairs.counts)
 
 
@@ -253,15 +253,15 @@ def train_infersent(job: Job) -> Fitted:
         )
     examples = objective.pairs(job)
     with torch_seeded(request.seed, *TrainingStream.FIRST):
-        network = InferSent(job.core, config).to(job.runtime.device)
+        network = InferSent(job.backbone, config).to(job.runtime.device)
     learner = PairClassLearner(network, examples.pairs)
     epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
-            f"infersent[{config.objective},{config.form}:{network.dimension},{job.core.name}]",
+            f"infersent[{config.objective},{config.form}:{network.dimension},{job.backbone.name}]",
             network,
             request.space.languages,
-            {"network": asdict(config), "core": dict(job.core.settings)},
+            {"network": asdict(config), "backbone": dict(job.backbone.settings)},
         ),
         epochs=epochs,
         metric="accuracy",
@@ -272,11 +272,11 @@ def train_infersent(job: Job) -> Fitted:
 
 
 def make_infersent(settings: Mapping[str, Any], space: Space) -> InferSent:
-    """The network of a saved encoder; Mismatch if the weights of its core have changed."""
-    return InferSent(restored_core(settings["core"], space), InferSentConfig(**settings["network"]))
+    """The network of a saved encoder; Mismatch if the weights of its backbone have changed."""
+    return InferSent(restored_backbone(settings["backbone"], space), InferSentConfig(**settings["network"]))
 
 
 INFERSENT = System(
     "infersent", PRESETS, (), train_infersent, make_infersent,
-    uses=("nli", "parallel"), takes_core=True,
+    uses=("nli", "parallel"), takes_backbone=True,
 )  # fmt: skip

@@ -102,14 +102,14 @@ class Inferences:
 
 
 class Readers(Protocol):
-    """A core or a network: a source of readers."""
+    """A backbone or a network: a source of readers."""
 
     def reader(self, language: str) -> Reader:
         """The reader of a language."""
 
 
 def read_inferences(job: Job, readers: Readers) -> Inferences:
-    """The inferences of a request in its language, as a core or a network reads them."""
+    """The inferences of a request in its language, as a backbone or a network reads them."""
     path, language, runtime = job.request.nli, job.request.language, job.runtime
     if path is None:
         raise Contradiction("training on inferences needs --nli to train on, got none; add it")

@@ -20,7 +20,7 @@ from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_space, encoder_files
-from muse.sentences.systems.core import Core, SpaceCore
+from muse.sentences.systems.backbone import Backbone, SpaceBackbone
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig, sentence_layers
 from muse.sentences.systems.nli.pair_classes import PairClassifier, RowPairNetwork
@@ -166,7 +166,7 @@ def _opened(job: Job) -> InferSent:
             "x-bilstm needs an English encoder: give --set english=FOLDER with one that muse train --encoder "
             f"{INFERSENT.name} made for this space"
         )
-    english = open_english(Path(config.english), job.core, space)
+    english = open_english(Path(config.english), job.backbone, space)
     if english.config.units != config.units:
         raise Mismatch(
             f"{config.english}: this preset needs an encoder of {config.units} units, got "
@@ -175,23 +175,23 @@ def _opened(job: Job) -> InferSent:
     return english
 
 
-def open_english(folder: Path, core: Core, space: Space) -> InferSent:
+def open_english(folder: Path, backbone: Backbone, space: Space) -> InferSent:
     """The InferSent network saved in a folder, for the words of a space."""
     needed = f"x-bilstm needs an encoder trained with {INFERSENT.name}"
     saved = saved_by(INFERSENT.name, folder, needed)
-    if saved.settings.get("core"):
-        raise BadSetting(f"{folder}: x-bilstm needs an encoder without --core, got {saved.name}")
+    if saved.settings.get("backbone"):
+        raise BadSetting(f"{folder}: x-bilstm needs an encoder without --backbone, got {saved.name}")
     check_space(folder, saved.spaces, space)
 
     def made() -> InferSent:
-        return InferSent(core, InferSentConfig(**saved.settings["network"]))
+        return InferSent(backbone, InferSentConfig(**saved.settings["network"]))
 
     return opened(folder, saved, "an InferSent network", made)
 
 
 def make_x_bilstm(settings: Mapping[str, Any], space: Space) -> XBiLSTM:
     """The network of a saved encoder."""
-    english = InferSent(SpaceCore(space), InferSentConfig(**settings["network"]))
+    english = InferSent(SpaceBackbone(space), InferSentConfig(**settings["network"]))
     shapes = {name: space.vectors(name).matrix.shape for name in settings["learned"]}
     return XBiLSTM(english, {name: torch.empty(shape) for name, shape in shapes.items()})
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from muse.errors import Mismatch
 from muse.files.sentence_text import read_sentences
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.systems.core import Core
+from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.corpora import warn_of_another_language
 from muse.sentences.systems.pieces import BEGINS, BOS, EOS, MASK, SPECIALS, Pieces
 from muse.sentences.systems.system import TrainingRequest
@@ -245,7 +245,7 @@ class Monolingual:
     left_out: int
 
 
-def read_texts(request: TrainingRequest, core: Core) -> dict[str, list[str]]:
+def read_texts(request: TrainingRequest, backbone: Backbone) -> dict[str, list[str]]:
     """The different sentences of each language; warns of a text that seems to be in another language."""
     found = {}
     for language, path in request.texts.items():
@@ -256,7 +256,7 @@ def read_texts(request: TrainingRequest, core: Core) -> dict[str, list[str]]:
                 f"{len(text)}; give more text"
             )
         found[language] = text
-        warn_of_another_language(text, language, path, core, request.space)
+        warn_of_another_language(text, language, path, backbone, request.space)
     return found
 
 

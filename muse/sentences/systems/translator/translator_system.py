@@ -114,7 +114,7 @@ def _prepared(
 ) -> tuple[TrainingText, TranslatorNetwork]:
     """The text as pieces, and the untrained network, both on the device."""
     request, device = job.request, job.runtime.device
-    lines = read_texts(request, job.core)
+    lines = read_texts(request, job.backbone)
     pieces = pretrained.pieces or Pieces.learned(
         lines, config.pieces, generator_for(request.seed, *TrainingStream.PIECES)
     )

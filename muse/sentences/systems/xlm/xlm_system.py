@@ -59,7 +59,7 @@ def train_xlm(job: Job) -> Fitted:
     corpus = read_corpus(config, request)
     sentences = corpus.sentences
     for language, text in sentences.items():
-        warn_of_another_language(text, language, request.texts[language], job.core, request.space)
+        warn_of_another_language(text, language, request.texts[language], job.backbone, request.space)
     pieces = Pieces.learned(sentences, config.pieces, generator_for(request.seed, *TrainingStream.PIECES))
     sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
     network = untrained_network(config, pieces, sources.counts, request.space, request.seed)

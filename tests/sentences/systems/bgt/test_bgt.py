@@ -715,9 +715,9 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "sides": (["--set", "sides=both"], ["sides must be one of steps, pairs; got 'both'"]),
     "no pair of such lengths": (["--set", "shortest=90"], ["90 to 100 tokens, got none of 400 pairs"]),
     "text that is not looked at": (["--text", "fr=x"], ["does not use --text"]),
-    "a core": (["--core", "x"], ["takes no --core"]),
+    "a backbone": (["--backbone", "x"], ["takes no --backbone"]),
 }
-WRONG_USAGE = ("text that is not looked at", "a core")
+WRONG_USAGE = ("text that is not looked at", "a backbone")
 
 
 @pytest.mark.parametrize("name", BAD)

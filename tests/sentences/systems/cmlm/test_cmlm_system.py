@@ -345,11 +345,11 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "a strategy": (["--set", "strategy=nosuch"], ["staged, joint, sequential", "'nosuch'"]),
     "no such setting": (["--set", "nosuch=1"], ["--set takes one of pieces"]),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
-    "a core": (["--core", "x"], ["takes no --core"]),
+    "a backbone": (["--backbone", "x"], ["takes no --backbone"]),
     "a language without words": (["--text", "de=x"], ["'de'"]),
     "no file": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
 }
-WRONG_USAGE = ("a core",)
+WRONG_USAGE = ("a backbone",)
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -17,7 +17,7 @@ from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Vocabulary
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.core import Matrices, SpaceCore
+from muse.sentences.systems.backbone import Matrices, SpaceBackbone
 from muse.sentences.systems.network_encoder import BothSides, NetworkEncoder
 from muse.sentences.systems.networks.sentence_rows import POOLINGS, HierarchicalConvolution, Recurrent
 from muse.sentences.systems.nli.infersent import (
@@ -331,9 +331,9 @@ def test_a_run_beside_another_english_encoder_does_not_go_on(
 
 def test_only_words_of_the_batch_move(files: Path) -> None:
     space = load_space(files / "space")
-    core = SYSTEMS["infersent"].network({"core": {}, "network": {"units": 4}}, space)
-    assert isinstance(core, InferSent)
-    network = XBiLSTM(core, {"fr": torch.tensor(space.vectors("fr").matrix)})
+    backbone = SYSTEMS["infersent"].network({"backbone": {}, "network": {"units": 4}}, space)
+    assert isinstance(backbone, InferSent)
+    network = XBiLSTM(backbone, {"fr": torch.tensor(space.vectors("fr").matrix)})
     pairs = toy_pairs(toy_text())
     network(pairs.other.take(torch.tensor([0, 1])), "fr").sum().backward()
     words = network.get_parameter("others.fr.words.weight")
@@ -373,7 +373,7 @@ def test_the_paper_presets_have_their_sizes() -> None:
 def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
     space, preset = load_space(files / "space"), SYSTEMS[name].presets["paper"]
     infersent = InferSent(
-        SpaceCore(space), InferSentConfig(units=preset.config.units, hidden=128, dropout=0.1)
+        SpaceBackbone(space), InferSentConfig(units=preset.config.units, hidden=128, dropout=0.1)
     )
     pairs = toy_pairs(toy_text(60))
     learner: Learner = PairClassLearner(infersent, TranslationExamples(pairs, ("en", "fr"), seed=0))

@@ -1,4 +1,4 @@
-"""Pretrained cores: the last layer of an encoder in a local folder, one row for each word piece.
+"""Pretrained backbones: the last layer of an encoder in a local folder, one row for each word piece.
 
 The folder holds an xlm that muse trained, or a Hugging Face encoder. Only this module uses transformers.
 Nothing is downloaded, no code from the folder is run, no pickle is read.
@@ -22,7 +22,7 @@ from muse.installation import install_extra
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reader, Reading
 from muse.sentences.encoders.saving import ARRAYS, is_encoder
-from muse.sentences.systems.core import LONGEST, Core, Matrices, SpaceCore
+from muse.sentences.systems.backbone import LONGEST, Backbone, Matrices, SpaceBackbone
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.pieces import BOS, EOS, is_failure
 from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
@@ -32,38 +32,38 @@ _XLM = "xlm"
 _SMALLEST = 0.98  # share of a model's rows that its tokenizer must use; some models have a few spare rows
 
 
-def open_core(space: Space, folder: Path | None, device: str = "cpu") -> Core:
-    """The core in a folder, an xlm of muse or a Hugging Face encoder; without one, the words of the space."""
+def open_backbone(space: Space, folder: Path | None, device: str = "cpu") -> Backbone:
+    """The backbone in a folder, an xlm of muse or a Hugging Face encoder; by default the words of a space."""
     if folder is None:
-        return SpaceCore(space, device)
-    return XlmCore(folder, device) if is_encoder(folder) else HuggingFaceCore(folder, device)
+        return SpaceBackbone(space, device)
+    return XlmBackbone(folder, device) if is_encoder(folder) else HuggingFaceBackbone(folder, device)
 
 
-def restored_core(saved: Mapping[str, Any], space: Space) -> Core:
-    """The core of a saved encoder, from its settings; Mismatch if its weights changed, BadFile if lost."""
+def restored_backbone(saved: Mapping[str, Any], space: Space) -> Backbone:
+    """The backbone of a saved encoder, by its settings; Mismatch if its weights changed, BadFile if lost."""
     folder = Path(saved["folder"]) if saved else None
     if folder is not None and not folder.is_dir():
         raise BadFile(
-            f"{folder}: expected the core that the encoder was trained with, found no folder; put it back, "
-            "or link to it"
+            f"{folder}: expected the backbone that the encoder was trained with, found no folder; put it "
+            "back, or link to it"
         )
-    core = open_core(space, folder)
-    if core.settings.get("sha256") != saved.get("sha256"):
+    backbone = open_backbone(space, folder)
+    if backbone.settings.get("sha256") != saved.get("sha256"):
         raise Mismatch(
             f"{saved['folder']}: the encoder was trained with weights of checksum {saved['sha256'][:8]}, "
-            f"got {core.settings['sha256'][:8]}; restore the original weights"
+            f"got {backbone.settings['sha256'][:8]}; restore the original weights"
         )
-    return core
+    return backbone
 
 
-class XlmCore(Core):
+class XlmBackbone(Backbone):
     """A model of `muse train --encoder xlm`, which reads every language that it was trained on.
 
     Raises BadSetting for a folder with another encoder, BadFile for rows that are not finite.
     """
 
     def __init__(self, folder: Path, device: str = "cpu") -> None:
-        saved = saved_by(_XLM, folder, f"--core must be a model trained with {_XLM}")
+        saved = saved_by(_XLM, folder, f"--backbone must be a model trained with {_XLM}")
         network = opened(folder, saved, f"a model of {_XLM}", lambda: network_of(saved.settings))
         self._folder, self._device, self._sum = folder, device, checksum(folder / ARRAYS)
         self._network: XlmNetwork = network.to(device).requires_grad_(False)
@@ -122,7 +122,7 @@ class Unframed(Reader):
         return replace(reading, sentences=reading.sentences.keep((ids != BOS) & (ids != EOS)))
 
 
-class HuggingFaceCore(Core):
+class HuggingFaceBackbone(Backbone):
     """A pretrained encoder such as mBERT, the same for all languages.
 
     Raises BadFile if the folder lacks weights or a tokenizer, Mismatch if they do not belong together, and
@@ -199,11 +199,11 @@ class HuggingFaceCore(Core):
 def _checked_weights(folder: Path) -> str:
     """The checksum of the weights in a folder; BadFile if it holds no model."""
     if not folder.is_dir():
-        raise BadFile(f"{folder}: --core must be a folder, found none with this name; check it")
+        raise BadFile(f"{folder}: --backbone must be a folder, found none with this name; check it")
     files = sorted(folder.glob("*.safetensors"))
     if not (folder / "config.json").is_file() or not files:
         raise BadFile(
-            f"{folder}: --core must have config.json, a tokenizer and model.safetensors, got a folder "
+            f"{folder}: --backbone must have config.json, a tokenizer and model.safetensors, got a folder "
             f"without {'weights' if (folder / 'config.json').is_file() else 'config.json'}; save the model "
             "there with save_pretrained"
         )
@@ -288,7 +288,7 @@ def _silent() -> Iterator[None]:
         from transformers.utils import logging as module
     except ImportError as error:
         raise MissingExtra(
-            f"--core needs transformers, which is not installed; run {install_extra('transformers')}"
+            f"--backbone needs transformers, which is not installed; run {install_extra('transformers')}"
         ) from error
 
     logging: Any = module  # some of its functions lack annotations

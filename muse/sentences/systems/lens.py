@@ -1,4 +1,4 @@
-"""The lens: a function of every word over a frozen core, and its maximum over the words of a sentence.
+"""The lens: a function of every word over a frozen backbone, and its maximum over the words of a sentence.
 
 * simple: one map for every word (Kiros, 2020, section 3)
 * gated: gates that depend on the context weigh each word by element (Kiros, 2020, eq. 1-4). An encoder H and
@@ -25,7 +25,7 @@ from muse.files.nli import LABELS
 from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
-from muse.sentences.systems.core import Core
+from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.nli.pair_classes import (
@@ -35,7 +35,7 @@ from muse.sentences.systems.nli.pair_classes import (
     WithClassifier,
     read_inferences,
 )
-from muse.sentences.systems.pretrained_cores import restored_core
+from muse.sentences.systems.pretrained_backbones import restored_backbone
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.checks import beside, check_choices, check_fractions, check_least
 from muse.sentences.training.losses import Hinge
@@ -53,9 +53,9 @@ class LensConfig:
     """The settings of a lens with `dimension` outputs D, and of its training.
 
     A gated lens has `layers` convolutions over `kernel` words, of size `gate`. `mean` prepends the mean of
-    the core's rows: with a static core this is better before training and no better after it. `margin` is
-    the margin of the ranking loss, `hidden` the layer size of the NLI classifier, `dropout` applies to the
-    core's rows, and `warmup` is the number of steps until the highest rate.
+    the backbone's rows: of a static one it is better before training and no better after it. `margin` is the
+    margin of the ranking loss, `hidden` the layer size of the NLI classifier, `dropout` applies to the
+    backbone's rows, and `warmup` is the number of steps until the highest rate.
     """
 
     kind: str = "simple"
@@ -98,7 +98,7 @@ class Simple(nn.Module):
         self.map = nn.Linear(width, config.dimension)
 
     def forward(self, rows: Tensor, mask: Tensor) -> Tensor:
-        """F (b, T, D), 0 or more, of the core's rows (b, T, K); its values in padding are arbitrary."""
+        """F (b, T, D), 0 or more, of the backbone's rows (b, T, K); its values in padding are arbitrary."""
         return torch.relu(self.map(rows))
 
 
@@ -112,7 +112,7 @@ class GatedConv(nn.Module):
         self.fusion = nn.Linear(config.gate, config.dimension)
 
     def forward(self, rows: Tensor, mask: Tensor) -> Tensor:
-        """F (b, T, D), 0 or more, of the core's rows (b, T, K); its values in padding are arbitrary."""
+        """F (b, T, D), 0 or more, of the backbone's rows (b, T, K); its values in padding are arbitrary."""
         _, last = self.encoder(rows, mask)
         first, gates = self.controller(rows, mask)
         return torch.relu(self.fusion(last * gates + first))
@@ -131,7 +131,7 @@ class Convolved(nn.Module):
         self._functions = [torch.relu] * (config.layers - 1) + [last]
 
     def forward(self, rows: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """H_0 and H_M (b, T, g) of the core's rows (b, T, K)."""
+        """H_0 and H_M (b, T, g) of the backbone's rows (b, T, K)."""
         inside = mask[..., None]  # (b, T, 1)
         first = found = torch.relu(self.map(rows)) * inside
         for convolution, function in zip(self.convolutions, self._functions, strict=True):
@@ -168,12 +168,12 @@ class Lens(nn.Module):
 
 
 class LensNetwork(SentenceNetwork):
-    """A core, which is not saved, and one lens for all of its languages."""
+    """A backbone, which is not saved, and one lens for all of its languages."""
 
-    def __init__(self, core: Core, config: LensConfig) -> None:
+    def __init__(self, backbone: Backbone, config: LensConfig) -> None:
         super().__init__()
-        self.core = core
-        self.lens = Lens(core.dimension, config)
+        self.backbone = backbone
+        self.lens = Lens(backbone.dimension, config)
 
     @property
     def dimension(self) -> int:
@@ -181,13 +181,13 @@ class LensNetwork(SentenceNetwork):
         return self.lens.dimension
 
     def reader(self, language: str) -> Reader:
-        """The reader of the core."""
-        return self.core.reader(language)
+        """The reader of the backbone."""
+        return self.backbone.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
         order = batch.lengths.argsort(stable=True)  # (b,)
-        matrices = (self.core.matrices(batch.take(rows), language) for rows in torch.split(order, _PART))
+        matrices = (self.backbone.matrices(batch.take(rows), language) for rows in torch.split(order, _PART))
         found = torch.cat([self.lens(*part) for part in matrices])  # (b, d')
         return found[order.argsort()]
 
@@ -212,7 +212,7 @@ def train_lens(job: Job) -> Fitted:
             f"a lens is trained on translations or on inferences: give --parallel or --nli, got {got}"
         )
     with torch_seeded(request.seed, *TrainingStream.FIRST):
-        lens = LensNetwork(job.core, config)
+        lens = LensNetwork(job.backbone, config)
         network = (with_classifier(lens, config) if request.nli else lens).to(job.runtime.device)
     objective = _inferences(job, network) if isinstance(network, PairNetwork) else _translations(job, network)
     schedule = Schedule("noam", config.warmup, width=config.dimension)
@@ -220,12 +220,12 @@ def train_lens(job: Job) -> Fitted:
     epochs = train(objective.learner, trainer, seed=request.seed, runtime=job.runtime)
     return Fitted(
         encoder=job.encoder(
-            f"lens[{config},{job.core.name}]",
+            f"lens[{config},{job.backbone.name}]",
             network,
             request.space.languages,
             {
                 "network": asdict(config),
-                "core": dict(job.core.settings),
+                "backbone": dict(job.backbone.settings),
                 "classifies": isinstance(network, PairNetwork),
             },
         ),
@@ -258,7 +258,7 @@ def _translations(job: Job, network: SentenceNetwork) -> _Objective:
 
 def _inferences(job: Job, network: PairNetwork) -> _Objective:
     """Classification of inferences."""
-    pairs = read_inferences(job, job.core)
+    pairs = read_inferences(job, job.backbone)
     learner = PairClassLearner(network, pairs)
     return _Objective(learner, "accuracy", len(pairs.dev), pairs.counts)
 
@@ -269,14 +269,14 @@ def with_classifier(lens: LensNetwork, config: LensConfig) -> WithClassifier:
 
 
 def make_lens(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
-    """The network of a saved lens; Mismatch if the weights of its core have changed."""
+    """The network of a saved lens; Mismatch if the weights of its backbone have changed."""
     config = LensConfig(**settings["network"])
-    lens = LensNetwork(restored_core(settings["core"], space), config)
+    lens = LensNetwork(restored_backbone(settings["backbone"], space), config)
     return with_classifier(lens, config) if settings["classifies"] else lens
 
 
 LENS = System(
     "lens", PRESETS, (), train_lens, make_lens,
-    uses=("parallel", "nli"), takes_core=True,
+    uses=("parallel", "nli"), takes_backbone=True,
     of_texts={"parallel": ("margin",), "nli": ("hidden",)},
 )  # fmt: skip

@@ -1,7 +1,7 @@
-"""The core: a frozen encoder that gives the sentence systems one row for each word of a sentence.
+"""The backbone: a frozen encoder that gives the sentence systems one row for each word of a sentence.
 
 It turns the ids of a sentence into a matrix (T, K): rows of an aligned space, or the last layer of a
-pretrained encoder (see pretrained_cores).
+pretrained encoder (see pretrained_backbones).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Matrices(NamedTuple):
     mask: Tensor
 
 
-class Core(Protocol):
-    """The interface of cores, which are never trained."""
+class Backbone(Protocol):
+    """The interface of backbones, which are never trained."""
 
     @property
     def name(self) -> str:
@@ -39,16 +39,16 @@ class Core(Protocol):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The JSON values that identify the core in a saved encoder; empty for the words of the space."""
+        """The JSON values that identify the backbone in a saved encoder; empty for the words of the space."""
 
     def reader(self, language: str) -> Reader:
-        """A reader of sentences in a language; BadSetting if the core lacks it."""
+        """A reader of sentences in a language; BadSetting if the backbone lacks it."""
 
     def matrices(self, batch: Ragged, language: str) -> Matrices:
         """The matrices of sentences, given as ids from the reader of their language."""
 
 
-class SpaceCore(Core):
+class SpaceBackbone(Backbone):
     """The words of an aligned space; the row of a word does not depend on its context."""
 
     name = "space"

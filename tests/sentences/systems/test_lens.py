@@ -1,4 +1,4 @@
-"""The lens: its forms by their formulas, both ways to train it, over the space and a Hugging Face core."""
+"""The lens: its forms by their formulas, both ways to train it, over the space and a Hugging Face folder."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from torch.nn import functional
 from muse.errors import BadFile, Mismatch
 from muse.progress import Progress
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.core import SpaceCore
-from muse.sentences.systems.lens.lens_system import LENS, GatedConv, Lens, LensConfig, LensNetwork, Simple
+from muse.sentences.systems.backbone import SpaceBackbone
+from muse.sentences.systems.lens import LENS, GatedConv, Lens, LensConfig, LensNetwork, Simple
 from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.training.losses import Hinge, Negatives
 from muse.sentences.training.optimising import Optimisers
@@ -112,11 +112,11 @@ def test_a_lens_in_training_drops_out_at_random() -> None:
 
 
 def test_sentences_of_any_length_in_one_batch_are_as_they_are_alone(tmp_path: Path) -> None:
-    core = SpaceCore(toy_space(tmp_path / "space"))
+    backbone = SpaceBackbone(toy_space(tmp_path / "space"))
     rng = np.random.default_rng(2)
     text = [" ".join(f"fr{i}" for i in rng.integers(WORDS, size=size)) for size in rng.integers(1, 30, 150)]
-    read = core.reader("fr").read(text).sentences
-    network = LensNetwork(core, LensConfig("gated", dimension=8, gate=4)).eval()
+    read = backbone.reader("fr").read(text).sentences
+    network = LensNetwork(backbone, LensConfig("gated", dimension=8, gate=4)).eval()
     found = network(read, "fr")
     alone = torch.cat([network(read.take(torch.tensor([i])), "fr") for i in range(150)])
     torch.testing.assert_close(found, alone)
@@ -142,15 +142,15 @@ def test_the_paper_preset_has_its_size_in_both_forms_and_dimensions(kind: str, d
 
 @pytest.mark.parametrize("kind", ["simple", "gated"])
 def test_one_step_of_the_paper_preset(tmp_path: Path, kind: str) -> None:
-    core = SpaceCore(toy_space(tmp_path / "space"))
+    backbone = SpaceBackbone(toy_space(tmp_path / "space"))
     preset = LENS.presets["paper"]
     config = replace(preset.config, kind=kind)
     columns = zip(*toy_text(40), strict=True)
-    readers = [core.reader(language) for language in ("en", "fr")]
+    readers = [backbone.reader(language) for language in ("en", "fr")]
     pairs = make_pairs(
         [*columns], readers, rng=np.random.default_rng(0), device="cpu", progress=Progress(quiet=True)
     )
-    learner = PairLearner(BothSides(LensNetwork(core, config), ("en", "fr")), config.ranking(), pairs)
+    learner = PairLearner(BothSides(LensNetwork(backbone, config), ("en", "fr")), config.ranking(), pairs)
     before = [p.detach().clone() for p in learner.parameters()]
     optimisers = Optimisers(learner, preset.trainer.optimiser, preset.trainer.rate)
     torch.autograd.backward(learner.loss(torch.arange(32), torch.Generator()))
@@ -206,14 +206,26 @@ PIECES = [*SPECIAL, *(f"{name}{i}" for name in ("en", "fr") for i in range(WORDS
 
 @pytest.mark.slow
 def test_a_lens_over_a_hugging_face_core(muse: Command, tmp_path: Path) -> None:
-    core = save_tiny_bert(tmp_path / "tiny", PIECES, longest=16)
+    backbone = save_tiny_bert(tmp_path / "tiny", PIECES, longest=16)
     space = toy_space(tmp_path / "space")
     text, out = write_text(tmp_path / "text.tsv", toy_text()), tmp_path / "out"
     plain = ["train", tmp_path / "space", "--encoder", "lens", "--lang", "fr", "--parallel", text]
     sizes = ("kind=gated", "dimension=32", "gate=8", "warmup=10", "mean=true")
     settings = [part for text in sizes for part in ("--set", text)]
     found = muse(
-        *plain, "--core", core, *settings, "--epochs", 6, "--batch", 64, "--rate", 1, "--out", out, "--json"
+        *plain,
+        "--backbone",
+        backbone,
+        *settings,
+        "--epochs",
+        6,
+        "--batch",
+        64,
+        "--rate",
+        1,
+        "--out",
+        out,
+        "--json",
     ).json
     assert found["encoder"].startswith("lens[mean+gated:32,tiny@")
     assert found["score"] > found["score_by_epoch"][0]
@@ -221,11 +233,13 @@ def test_a_lens_over_a_hugging_face_core(muse: Command, tmp_path: Path) -> None:
     assert encoder.encode(["fr1 fr2", ""], "fr").matrix.shape == (2, 8 + 32)
     with np.load(out / "arrays.npz") as arrays:
         assert found["parameters"] == sum(array.size for array in arrays.values())
-    core.rename(tmp_path / "elsewhere")
-    with pytest.raises(BadFile, match="expected the core that the encoder was trained with, found no folder"):
+    backbone.rename(tmp_path / "elsewhere")
+    with pytest.raises(
+        BadFile, match="expected the backbone that the encoder was trained with, found no folder"
+    ):
         load_encoder(out, space)
-    core.symlink_to(tmp_path / "elsewhere")
+    backbone.symlink_to(tmp_path / "elsewhere")
     assert load_encoder(out, space).name == encoder.name
-    save_tiny_bert(core, PIECES, longest=16, seed=1)
+    save_tiny_bert(backbone, PIECES, longest=16, seed=1)
     with pytest.raises(Mismatch, match="trained with weights of checksum"):
         load_encoder(out, space)

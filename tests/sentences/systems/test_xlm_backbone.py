@@ -1,4 +1,4 @@
-"""A core from a trained XLM: its states, the languages it has, and a lens over it."""
+"""A backbone from a trained XLM: its states, the languages it has, and a lens over it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.networks.transformer import Inputs
 from muse.sentences.systems.pieces import BOS, EOS
-from muse.sentences.systems.pretrained_cores import XlmCore
+from muse.sentences.systems.pretrained_backbones import XlmBackbone
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import load_space
 from tests.support.command import Command, refused
@@ -44,16 +44,16 @@ def training(files: Path, out: str, *more: object) -> list[object]:
 
 
 def test_rows_are_the_states_between_the_frames(files: Path) -> None:
-    core = XlmCore(files / "xlm")
-    assert core.dimension == 16
-    assert core.name.startswith("xlm@")
-    reading = core.reader("fr").read(["fr1 fr2", "", "fr3 " * 30])
+    backbone = XlmBackbone(files / "xlm")
+    assert backbone.dimension == 16
+    assert backbone.name.startswith("xlm@")
+    reading = backbone.reader("fr").read(["fr1 fr2", "", "fr3 " * 30])
     lengths = reading.sentences.lengths.tolist()
     assert (lengths[1], lengths[2], reading.truncated) == (0, 10, 1)
-    rows, mask = core.matrices(reading.sentences, "fr")
+    rows, mask = backbone.matrices(reading.sentences, "fr")
     assert mask.sum(dim=1).tolist() == lengths
     encoder = load_encoder(files / "xlm", load_space(files / "space"))
-    network = core._network
+    network = backbone._network
     for place in (0, 2):
         ids = torch.split(reading.sentences.ids, lengths)[place]
         framed = torch.cat([torch.tensor([BOS]), ids, torch.tensor([EOS])])[None]
@@ -67,7 +67,7 @@ def test_rows_are_the_states_between_the_frames(files: Path) -> None:
 
 
 def test_a_lens_over_it_is_trained_saved_and_loaded(muse: Command, files: Path) -> None:
-    command = ["train", files / "space", "--encoder", "lens", "--lang", "fr", "--core", files / "xlm"]
+    command = ["train", files / "space", "--encoder", "lens", "--lang", "fr", "--backbone", files / "xlm"]
     more = ["--parallel", files / "text.tsv", "--epochs", 2, "--set", "dimension=32", "--out", files / "lens"]
     found = muse(*command, *more, "--json").json
     assert found["encoder"].startswith("lens[simple:32,xlm@")
@@ -84,24 +84,24 @@ def test_a_run_resumes_with_the_same_core_in_another_folder(
     assert muse(*run, "--core", files / "xlm", "--out", files / "whole").code == 0
     run += ["--out", files / "lens"]
     killed_at(monkeypatch, PairLearner, 2)
-    assert muse(*run, "--core", files / "xlm").code == 130
+    assert muse(*run, "--backbone", files / "xlm").code == 130
     (files / "xlm").rename(files / "moved")
     assert muse(*training(files, "xlm", "--seed", 5)).code == 0
     refused(muse(*run, "--resume"), "those in", "differ")  # the rows of the space
-    refused(muse(*run, "--resume", "--core", files / "xlm"), "those in", "differ")
-    assert muse(*run, "--resume", "--core", files / "moved").code == 0
+    refused(muse(*run, "--resume", "--backbone", files / "xlm"), "those in", "differ")
+    assert muse(*run, "--resume", "--backbone", files / "moved").code == 0
     same = [(files / name / "arrays.npz").read_bytes() for name in ("whole", "lens")]
     assert same[0] == same[1]
 
 
 def test_another_model_or_language_is_refused(muse: Command, files: Path) -> None:
-    core = XlmCore(files / "xlm")
+    backbone = XlmBackbone(files / "xlm")
     with pytest.raises(BadSetting, match="trained on en, fr, got 'de'"):
-        core.reader("de")
+        backbone.reader("de")
     command = ["train", files / "space", "--lang", "fr", "--parallel", files / "text.tsv"]
     assert muse(*command, "--encoder", "x-cbow", "--epochs", 0, "--out", files / "words", "-q").code == 0
-    lens = [*command, "--encoder", "lens", "--core"]
-    refused(muse(*lens, files / "words", "--out", files / "y"), "--core must be a model trained with xlm")
+    lens = [*command, "--encoder", "lens", "--backbone"]
+    refused(muse(*lens, files / "words", "--out", files / "y"), "--backbone must be a model trained with xlm")
 
 
 def test_a_core_that_has_changed_is_told(muse: Command, files: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_core_that_has_changed_is_told(muse: Command, files: Path) -> None:
         "--parallel",
         files / "text.tsv",
     ]
-    assert muse(*command, "--core", files / "xlm", "--epochs", 0, "--out", files / "lens", "-q").code == 0
+    assert muse(*command, "--backbone", files / "xlm", "--epochs", 0, "--out", files / "lens", "-q").code == 0
     assert muse(*training(files, "xlm", "--seed", 5)).code == 0
     with pytest.raises(Mismatch, match="restore the original weights"):
         load_encoder(files / "lens", load_space(files / "space"))
