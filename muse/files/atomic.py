@@ -12,14 +12,12 @@ or removed.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import logging
 import os
 import shutil
 import socket
 import stat
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -236,6 +234,7 @@ def _partial(path: Path, create: Callable[[Path], None]) -> Iterator[Path]:
     if LOCKS:
         for number in range(AT_ONCE):
             _remove_left(_numbered(path, number))
+            _put_back(_numbered(path, number), path)
     partial, descriptor = _begun(path, create)
     try:
         yield partial
@@ -288,20 +287,41 @@ def _remove_left(partial: Path) -> None:
     os.close(descriptor)
 
 
-def read_whole(folder: Path, read: Callable[[], T]) -> T:
+def _put_back(partial: Path, path: Path) -> None:
+    """Give a folder its name back that a killed writer had renamed aside, unless a new one has it."""
+    aside = _aside(partial)
+    if aside.is_dir() and not partial.exists():  # else its writer lives, and is about to
+        if path.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                aside.rename(path)
+
+
+def present(folder: Path) -> Path:
+    """Where a folder is: renamed aside while another replaces it, or where a kill left it then."""
+    real = Path(os.path.realpath(folder))
+    places = (_aside(_numbered(real, number)) for number in range(AT_ONCE))
+    return folder if folder.exists() else next((one for one in places if one.is_dir()), folder)
+
+
+def read_whole(folder: Path, read: Callable[[Path], T]) -> T:
     """What `read` returns of a folder, all of one version: read again if it was replaced in between."""
     while True:
+        place = present(folder)
         try:
-            opened = os.open(folder, os.O_RDONLY)
+            opened = os.open(place, os.O_RDONLY)
         except OSError:
-            return read()  # which reports the error, or is on a system that opens no folders
+            if present(folder) != place:
+                continue
+            return read(folder)  # which reports the error, or is on a system that opens no folders
         try:
-            found = read()
+            found = read(place)
         except MuseError:
-            if not _is_replaced(folder, opened):
+            if not _is_replaced(place, opened):
                 raise
         else:
-            if not _is_replaced(folder, opened):
+            if not _is_replaced(place, opened):
                 return found
         finally:
             os.close(opened)
@@ -355,33 +375,32 @@ def _umask() -> int:
 
 
 def _swap(partial: Path, path: Path) -> None:
-    if path.exists() and exchange(partial, path):
-        shutil.rmtree(partial, ignore_errors=True)
-        if partial.exists():
-            log.warning(
-                "%s is written; what was there before cannot be removed by this account and is now %s",
-                path, partial,
-            )  # fmt: skip
-        return
-    # Without an exchange a folder cannot replace a non-empty one in one step: the old one is renamed first,
-    # and restored if the second rename fails, for example by Ctrl-C.
-    aside = partial.with_suffix(".old")
+    """Give a folder its name; one that has it is renamed aside first, then removed; on an error restored."""
+    aside = _aside(partial)
     try:
-        if path.exists():
-            shutil.rmtree(aside, ignore_errors=True)  # which a kill left after the second rename
-            path.rename(aside)
-        partial.rename(path)
-        shutil.rmtree(aside, ignore_errors=True)
-    except BaseException:
-        if path.exists():
-            shutil.rmtree(aside, ignore_errors=True)
-        elif aside.exists():
+        while True:
+            if path.exists():
+                shutil.rmtree(aside, ignore_errors=True)
+                path.rename(aside)
+            try:
+                partial.rename(path)
+            except OSError as error:
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # another writer was quicker
+                    continue
+                raise
+            break
+    finally:
+        if not path.exists() and aside.exists():
             aside.rename(path)
-        raise
+        shutil.rmtree(aside, ignore_errors=True)
+    if aside.exists():
+        log.warning(
+            "%s is written; what was there before cannot be removed by this account and is now %s",
+            path,
+            aside,
+        )
 
 
-def exchange(first: Path, second: Path) -> bool:
-    """Whether two paths were exchanged in one step, as Linux and macOS can; if not, nothing has changed."""
-    name, here, flag = ("renameatx_np", -2, 2) if sys.platform == "darwin" else ("renameat2", -100, 2)
-    call = getattr(ctypes.CDLL(None), name, None) if os.name == "posix" else None
-    return call is not None and not call(here, os.fsencode(first), here, os.fsencode(second), flag)
+def _aside(partial: Path) -> Path:
+    """Where the folder that a partial one replaces is for a moment."""
+    return partial.with_suffix(".old")

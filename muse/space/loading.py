@@ -71,7 +71,7 @@ def load_space(
     raises BadFile, but arrays that you hold already change, and reading one that was cut short ends Python.
     """
     folder = Path(folder)
-    sides, manifest, marks = read_whole(folder, lambda: _load_sides(folder, check, into_memory))
+    sides, manifest, marks = read_whole(folder, lambda place: _load_sides(place, check, into_memory))
     return Space(
         sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder, marks,
         into_memory, approximation or Approximation("auto", report=_log_recall), answers,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from muse.files.atomic import present
 from tests.faults import forks
 from tests.support.command import tree
 from tests.support.parallel import toy_text, write_text
@@ -100,7 +101,7 @@ def finished(job: Job, folder: Path) -> str:
 
 def result(folder: Path, out: str) -> dict[str, Any] | None:
     """All that was written at `out`, without what varies; None if there is nothing."""
-    path = folder / out
+    path = present(folder / out)  # a kill may have left the old one aside
     if path.is_dir():
         return {name: _comparable(name, content) for name, content in tree(path).items()}
     return {"": _comparable(out, path.read_bytes())} if path.exists() else None

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from muse.errors import BadFile
-from muse.files.atomic import atomic_files, atomic_folder, atomic_path, exchange, refuse_of_another
+from muse.files.atomic import atomic_files, atomic_folder, atomic_path, read_whole, refuse_of_another
 from muse.files.writing import check_place
 from muse.sentences.encoders.saving import check_out as check_encoder_out
 from muse.space import check_out
@@ -113,7 +113,6 @@ def test_a_folder_that_cannot_take_its_place(tmp_path: Path, monkeypatch: pytest
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", fail)
-    monkeypatch.setattr("muse.files.atomic.exchange", lambda *_: False)
     with pytest.raises(OSError, match="busy"), atomic_folder(tmp_path / "d") as partial:
         (partial / "x").write_text("new")
     assert tree(tmp_path) == was
@@ -136,7 +135,6 @@ def test_a_ctrl_c_while_one_folder_takes_the_place_of_another(
         return renamed
 
     monkeypatch.setattr(Path, "rename", interrupted)
-    monkeypatch.setattr("muse.files.atomic.exchange", lambda *_: False)
     with pytest.raises(fault), atomic_folder(tmp_path / "d") as partial:
         (partial / "x").write_text("new")
     assert tree(tmp_path) == {"d": None, "d/x": left}
@@ -293,12 +291,16 @@ def test_no_write_lists_the_folder_it_writes_in(tmp_path: Path, monkeypatch: pyt
     assert not {str(tmp_path), str(tmp_path / "there")} & set(listed)
 
 
-def test_what_a_kill_left_aside_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muse.files.atomic.exchange", lambda *_: False)
-    for name in ("d", ".d.0.old"):  # killed after the new folder had its place
+@pytest.mark.parametrize("there", [True, False])
+def test_what_a_kill_left_aside_is_found_and_put_back(tmp_path: Path, there: bool) -> None:
+    # Killed before the new folder had its place, or after.
+    for name in [".d.0.old"] + ["d"] * there:
         (tmp_path / name).mkdir()
-        (tmp_path / name / "x").write_text("old")
+        (tmp_path / name / "x").write_text(name)
+    found = read_whole(tmp_path / "d", lambda place: (place / "x").read_text())
+    assert found == ("d" if there else ".d.0.old")
     with atomic_folder(tmp_path / "d") as partial:
+        assert (tmp_path / "d" / "x").read_text() == found
         (partial / "x").write_text("new")
     assert tree(tmp_path) == {"d": None, "d/x": b"new"}
 
@@ -323,22 +325,31 @@ def test_what_a_living_writer_has_begun_stays(tmp_path: Path) -> None:
         living.kill()
 
 
-def test_there_is_a_folder_at_every_instant(tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-    if not exchange(tmp_path / "first", tmp_path / "second"):
-        pytest.skip("this system cannot exchange two folders")
-    missing, ended = [], threading.Event()
+def test_a_reader_finds_a_whole_folder_at_every_instant(tmp_path: Path) -> None:
+    found, ended = list[bool](), threading.Event()
 
-    def watch() -> None:
+    def write() -> None:
+        version = str(len(found))
+        with atomic_folder(tmp_path / "d") as partial:
+            for name in ("x", "y"):
+                (partial / name).write_text(version)
+
+    def read() -> None:
         while not ended.is_set():
-            missing.append(not (tmp_path / "first").exists())
+            found.append(len(set(read_whole(tmp_path / "d", _texts))) == 1)
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
+    write()
+    reader = threading.Thread(target=read)
+    reader.start()
     for _ in range(200):
-        with atomic_folder(tmp_path / "first") as partial:
-            (partial / "x").write_text("new")
+        write()
     ended.set()
-    watcher.join()
-    assert len(missing) > 100 and not any(missing)
+    reader.join()
+    assert len(found) > 100 and all(found)
+
+
+def _texts(folder: Path) -> list[str]:
+    try:
+        return [(folder / name).read_text() for name in ("x", "y")]
+    except OSError as error:
+        raise BadFile(str(error)) from error

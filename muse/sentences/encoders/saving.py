@@ -134,7 +134,7 @@ def write_encoder(folder: Path, saved: Saved, parts: Sequence[SentenceEncoder] =
 
 def read_encoder(folder: Path) -> Saved:
     """The encoder saved in a folder, all of one version; BadFile if it is broken or missing."""
-    return read_whole(folder, lambda: _saved(folder))
+    return read_whole(folder, _saved)
 
 
 def _saved(folder: Path) -> Saved:
