@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TextIO, cast
 
 Row = Mapping[str, object]
+
+
+def _open(path: Path, mode: str) -> TextIO:
+    """A CSV file, or FILE.csv.gz: rows of many figures are kept compressed."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    return cast(TextIO, opened(path, mode, encoding="utf-8", newline=""))
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
     """The rows that were made; none if there is no file."""
     if not path.exists():
         return []
-    with path.open(encoding="utf-8", newline="") as file:
+    with _open(path, "rt") as file:
         return list(csv.DictReader(file))
 
 
 def check_columns(path: Path, columns: Sequence[str]) -> None:
     """Exits with a message if a file has other columns: new cells would stand below other names."""
     if path.exists():
-        with path.open(encoding="utf-8", newline="") as file:
+        with _open(path, "rt") as file:
             if next(csv.reader(file), []) != [*columns]:
                 sys.exit(f"{path} has other columns than {', '.join(columns)}; give --out another name")
 
@@ -43,7 +51,7 @@ def append(path: Path, rows: Iterable[Row], columns: Sequence[str], decimals: in
     """Adds rows to the file, with its header if it is new; numbers have so many decimals."""
     check_columns(path, columns)
     new = not path.exists()
-    with path.open("a", encoding="utf-8", newline="") as file:
+    with _open(path, "at") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         if new:
             writer.writeheader()

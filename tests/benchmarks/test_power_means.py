@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.support.kept_rows import read_rows
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.trained import TrainedEncoder
 from tests.support.parallel import DIMENSION, WORDS, toy_space
@@ -95,8 +96,7 @@ def test_trained_encoders_are_z_normed_too(
 
 
 def test_the_kept_rows_have_these_columns(power_means: Any) -> None:
-    path = ROOT / "benchmarks" / "results" / "sentences" / "power_means.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        kept = list(csv.DictReader(file))
+    path = ROOT / "benchmarks" / "results" / "sentences" / "power_means.csv.gz"
+    kept = read_rows(path)
     assert tuple(kept[0]) == power_means.COLUMNS
     assert all(one["seed"].isdecimal() for one in kept)

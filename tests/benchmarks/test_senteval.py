@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import importlib
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from benchmarks.support.kept_rows import read_rows
 
 pytestmark = pytest.mark.slow
 
@@ -33,11 +34,6 @@ def run(senteval: Any, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> N
     senteval.main()
 
 
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_each_seed_has_rows_of_its_own(
     senteval: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -47,7 +43,7 @@ def test_each_seed_has_rows_of_its_own(
     run(senteval, monkeypatch, *same, "--seed", 0)
     assert "| mean | 0.0 | 0.0 |" in capsys.readouterr().out  # of one seed, its figure
     run(senteval, monkeypatch, *same, "--seeds", "0-2")
-    found = [(one["encoder"], one["task"], one["seed"]) for one in rows(out)]
+    found = [(one["encoder"], one["task"], one["seed"]) for one in read_rows(out)]
     assert len(found) == len(set(found)) == 2 * 2 * 3
     assert found[:4] == [(name, task, "0") for task in ("sickr", "wc") for name in ("mean", "net")]
     lines = capsys.readouterr().out.splitlines()
@@ -55,10 +51,10 @@ def test_each_seed_has_rows_of_its_own(
     assert "| net | 11.0 (1.0-21.0) | 11.0 (1.0-21.0) |" in lines  # {seed} was the seed
     run(senteval, monkeypatch, "--out", out, "--table")
     assert capsys.readouterr().out.splitlines() == lines
-    assert len(rows(out)) == 12
+    assert len(read_rows(out)) == 12
 
 
 def test_the_kept_rows_have_these_columns(senteval: Any) -> None:
-    kept = rows(ROOT / "benchmarks" / "results" / "sentences" / "senteval.csv")
+    kept = read_rows(ROOT / "benchmarks" / "results" / "sentences" / "senteval.csv.gz")
     assert tuple(kept[0]) == senteval.COLUMNS
     assert all(one["seed"].isdecimal() for one in kept)
