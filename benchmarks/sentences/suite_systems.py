@@ -23,9 +23,9 @@ from pathlib import Path
 
 from benchmarks.rows import any_space_encoders
 from benchmarks.rows.any_space_rows import encoded
-from benchmarks.sentences.sentence_training import sample
 from benchmarks.sentences.senteval import COLUMNS, KEY, ORDER, fill_suite, options, scored, show
 from benchmarks.support.kept_rows import append, read_rows
+from benchmarks.support.sentence_sets import sample
 from benchmarks.support.sick import official
 from benchmarks.support.tables import muse
 from benchmarks.systems.inference_text import written

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import gzip
+import random
 from pathlib import Path
 from typing import NamedTuple
 
@@ -80,3 +82,12 @@ def retrieval_sets(data: Path, language: str) -> list[Aligned]:
     if sides[0].exists():
         found.append(Aligned("multi30k test", *(list(read_lines(side)) for side in sides)))
     return found
+
+
+def sample(path: Path, count: int, folder: Path) -> Path:
+    """A file of so many lines of a compressed one, drawn at random."""
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        lines = stream.readlines()
+    chosen = folder / f"{path.name}.{count}.tsv"
+    chosen.write_text("".join(random.Random(0).sample(lines, min(count, len(lines)))), encoding="utf-8")
+    return chosen

@@ -1,1 +1,0 @@
-"""Whether it holds under attack, and how it looks."""
