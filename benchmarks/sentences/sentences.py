@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from benchmarks.support.pairs import SHARED
+from benchmarks.support.rotated import SUFFIX, rotated
 from benchmarks.support.sentence_search import answered
 from benchmarks.support.sentence_sets import PIVOT, Aligned, SpaceOf, retrieval_sets, training
 from benchmarks.support.tables import header, heading, row
@@ -28,7 +29,6 @@ from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_rated_sentences
 from muse.progress import Progress
 from muse.search.retrieval import PairScore
-from muse.sentences.encoders.composed import SUFFIX, rotated
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
 from muse.sentences.evaluation.probing import ONE_LANGUAGE, Probe, evaluate_probe, language_probe

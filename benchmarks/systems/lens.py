@@ -31,11 +31,11 @@ import torch
 
 from benchmarks.sentences.mining import Pair, distinct_pairs
 from benchmarks.support.pairs import SHARED
+from benchmarks.support.rotated import rotated
 from benchmarks.support.sentence_sets import PIVOT, Aligned, retrieval_sets, training
 from benchmarks.support.tables import header, heading, numbers, row
 from muse.run.runtime import Runtime
 from muse.search.retrieval import PairScore
-from muse.sentences.encoders.composed import rotated
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.retrieval import Judged, Queries, different, sentence_ranks
 from muse.sentences.loading import load_encoder

@@ -174,7 +174,7 @@ def _words(space: Space, given: dict[str, Any]) -> Space:
     if encoder is None:
         return space
     from muse.errors import BadSetting
-    from muse.sentences.encoders.trained import TrainedEncoder
+    from muse.sentences.encoders.words import TrainedEncoder
     from muse.sentences.loading import load_encoder
     from muse.sentences.systems.network_encoder import NetworkEncoder
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from muse.errors import BadFile, BadSetting, did_you_mean
 from muse.files.source import DAMAGED
@@ -18,34 +19,99 @@ from muse.progress import Progress
 from muse.sentences.encoders.composed import (
     CONCATENATED,
     CORRECTED,
-    OLD_ROTATED,
-    ROTATED,
     SIF,
     Concatenated,
     Corrected,
-    restored_moments,
-    restored_rotated,
+    restored_corrected,
 )
 from muse.sentences.encoders.corrections import OPTIONS, Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.pooling import parsed_power
 from muse.sentences.encoders.saving import AGAIN, Saved, check_space, read_encoder
-from muse.sentences.encoders.trained import KIND as TRAINED
-from muse.sentences.encoders.trained import restore_trained
-from muse.sentences.encoders.words import DEFAULT_POWERS, Lookup, PowerMean, WeightedMean
+from muse.sentences.encoders.words import (
+    DEFAULT_POWERS,
+    TRAINED,
+    Lookup,
+    PowerMean,
+    WeightedMean,
+    restore_trained,
+)
 from muse.sentences.systems.bgt.bgt_system import LANGUAGE, language_latents
 from muse.sentences.systems.network_encoder import KIND as NETWORK
 from muse.sentences.systems.registry import SYSTEMS, restore_system
 from muse.space import Space
 
-BESIDE = "&"
-NGRAMS = "ngrams"
-_ONE = re.compile(r"([a-z][a-z-]*)(?:\[([^][]*)\])?")
-_NAME = re.compile(r"(?:\+?[a-z][a-z-]*(?:\[[^][]*\])?)+")
-_CORRECTIONS = re.compile(rf"(?:\+(?:{'|'.join(OPTIONS)})(?:\[[^][]*\])?)+$")
+BESIDE, NGRAMS = "&", "ngrams"
+_STEP = r"[a-z][a-z-]*(?:\[[^][]*\])?"
+_NAME = re.compile(rf"{_STEP}(?:\+{_STEP})*")
+_CORRECTIONS = re.compile(rf"(?:\+(?:{'|'.join(OPTIONS)})(?:\[[^][]*\])?)*$")
 # From a lookup and the options in brackets; from the saved settings, a space and the restored parts.
 Make = Callable[[Lookup, str], SentenceEncoder]
 Restore = Callable[[Saved, Space, Sequence[SentenceEncoder]], SentenceEncoder]
+
+
+class Named(NamedTuple):
+    """One encoder of an expression: a name or a folder, and the corrections after it.
+
+    `latents`: those of the language are meant, of a bgt in the folder.
+    """
+
+    name: str
+    corrections: str = ""
+    is_folder: bool = False
+    latents: bool = False
+
+
+def parse(name: Path | str) -> list[Named]:
+    """The encoders that an expression puts side by side; BadSetting if one of several is empty.
+
+    A name takes precedence over a folder of the same name: ./mean is the folder.
+
+    >>> parse("power-mean+ngrams & ./bgt+language+znorm")[0]
+    Named(name='power-mean+ngrams', corrections='', is_folder=False, latents=False)
+    >>> parse("power-mean+ngrams & ./bgt+language+znorm")[1]
+    Named(name='./bgt', corrections='+znorm', is_folder=True, latents=True)
+    """
+    if isinstance(name, Path) or _is_other_path(name):
+        return [Named(str(name), is_folder=True)]
+    texts = [text.strip() for text in name.split(BESIDE)] if BESIDE in name else [name]
+    if len(texts) > 1 and not all(texts):
+        raise BadSetting(f"there must be an encoder on both sides of &, got {name!r}")
+    return [_named(text) for text in texts]
+
+
+def _named(text: str) -> Named:
+    found = _CORRECTIONS.search(text)
+    corrections = found[0] if found else ""
+    base = text.removesuffix(corrections)
+    if _is_name(text):
+        return Named(base, corrections)
+    latents = not Path(base).exists() and base.endswith(f"+{LANGUAGE}")
+    folder = base.removesuffix(f"+{LANGUAGE}") if latents else base
+    is_folder = "/" in text or (bool(folder) and Path(folder).exists())
+    return Named(folder, corrections, is_folder=True, latents=latents) if is_folder else Named(text)
+
+
+def _is_name(text: str) -> bool:
+    return bool(_NAME.fullmatch(text)) and steps(text)[0][0] in MAKERS
+
+
+def _is_other_path(name: str) -> bool:
+    return bool(name) and Path(name).exists() and not _is_name(name)
+
+
+def steps(name: str) -> list[tuple[str, str]]:
+    """The kind of a name, what follows it after +, each with its options.
+
+    >>> steps("power-mean[1,3]+pcr")
+    [('power-mean', '1,3'), ('pcr', '')]
+    """
+    return [(step.partition("[")[0], step.partition("[")[2][:-1]) for step in re.findall(_STEP, name)]
+
+
+def saved_in(name: Path | str) -> list[Path]:
+    """The folders of the saved encoders in an expression; none if it has only names of encoders."""
+    return [Path(one.name) for one in parse(name) if one.is_folder]
 
 
 def load_encoder(
@@ -66,111 +132,30 @@ def load_encoder(
             raise BadSetting(
                 "sentences are encoded by the words of a space, got unlabelled vectors; take a space of words"
             )
-    if isinstance(name, Path) or _is_folder(name):
-        return _restored(Path(name), spaces)
-    texts = side_by_side(name)
-    if len(texts) > 1:
-        return _beside(texts, spaces, progress)
-    folder, of_language = _folder_of(name)
-    if _is_name(name) or ("/" not in name and not (folder and Path(folder).exists())):
-        return _made(name, spaces, progress)
-    encoder = _restored(Path(folder), spaces)
-    return _corrected(language_latents(encoder) if of_language else encoder, corrections_of(name)[1])
+    named = parse(name)
+    if len(named) == 1:
+        encoder = _loaded(named[0], spaces, progress)
+    else:
+        _check_beside(named, len(spaces))
+        own = spaces if len(spaces) > 1 else spaces * len(named)
+        parts = [_loaded(one, [reads], progress) for one, reads in zip(named, own, strict=True)]
+        encoder = Concatenated(parts, shared=len(spaces) == 1)
+    return _corrected(encoder, steps(named[-1].corrections))
 
 
-def saved_in(name: Path | str) -> list[Path]:
-    """The folders of the saved encoders in a name for load_encoder; none if it has only names of encoders.
-
-    Raise BadSetting for a name that ends with & or begins with it.
-    """
-    if isinstance(name, Path) or _is_folder(name):
-        return [Path(name)]
-    texts = [text for text in side_by_side(name) if not _is_name(text)]
-    return [Path(_folder_of(text)[0]) for text in texts]
-
-
-def _is_folder(name: str) -> bool:
-    """Whether the whole name is a file or folder, and not the name of an encoder."""
-    return bool(name) and Path(name).exists() and not _is_name(name)
-
-
-def _is_name(name: str) -> bool:
-    return is_name(name) and parsed(name)[0][0] in MAKERS
-
-
-def _folder_of(name: str) -> tuple[str, bool]:
-    """A name without corrections and without +language, and whether that was there."""
-    folder, _ = corrections_of(name)
-    return (folder, False) if Path(folder).exists() else language_of(folder)
-
-
-def is_name(text: str) -> bool:
-    """Whether a text has the form of one name, whatever the kind."""
-    return bool(_NAME.fullmatch(text))
-
-
-def parsed(name: str) -> list[tuple[str, str]]:
-    """The kind of a name and its corrections, each with its options.
-
-    >>> parsed("power-mean[1,3]+pcr")
-    [('power-mean', '1,3'), ('pcr', '')]
-    """
-    return [(match[1], match[2] or "") for match in _ONE.finditer(name)]
-
-
-def corrections_of(name: str) -> tuple[str, list[tuple[str, str]]]:
-    """A name or a folder without the corrections after it, and these.
-
-    >>> corrections_of("./projection+znorm")
-    ('./projection', [('znorm', '')])
-    """
-    match = _CORRECTIONS.search(name)
-    return (name, []) if match is None else (name[: match.start()], parsed(match[0]))
-
-
-def language_of(name: str) -> tuple[str, bool]:
-    """A folder without the +language after it, and whether there was one: its language latents are meant.
-
-    >>> language_of("./bgt+language")
-    ('./bgt', True)
-    """
-    folder = name.removesuffix(f"+{LANGUAGE}")
-    return folder, folder != name
-
-
-def side_by_side(name: str) -> list[str]:
-    """The names or folders between the &; BadSetting if one of several is empty.
-
-    >>> side_by_side("power-mean & ./projection+znorm")
-    ['power-mean', './projection+znorm']
-    """
-    found = [one.strip() for one in name.split(BESIDE)] if BESIDE in name else [name]
-    if len(found) > 1 and not all(found):
-        raise BadSetting(f"there must be an encoder on both sides of &, got {name!r}")
-    return found
-
-
-def _beside(texts: Sequence[str], spaces: Sequence[Space], progress: Progress | None) -> SentenceEncoder:
-    # The corrections of the last are those of all together.
-    if len(spaces) not in (1, len(texts)):
+def _check_beside(named: Sequence[Named], spaces: int) -> None:
+    if spaces not in (1, len(named)):
         raise BadSetting(
-            f"encoders side by side read one space or a space each, got {len(texts)} encoders and "
-            f"{len(spaces)} spaces; name the space of each, the first one again where it is meant"
+            f"encoders side by side read one space or a space each, got {len(named)} encoders and {spaces} "
+            "spaces; name the space of each, the first one again where it is meant"
         )
-    *others, last = texts
-    last, corrections = corrections_of(last)
-    for text in others:
-        if corrections_of(text)[1]:
+    for one in named[:-1]:
+        if one.corrections:
             raise BadSetting(
-                f"corrections apply to all encoders side by side and follow the last, got {text!r} before "
-                f"others; write {'&'.join((*(corrections_of(one)[0] for one in others), last))}"
-                f"{text.removeprefix(corrections_of(text)[0])}"
+                "corrections apply to all encoders side by side and follow the last, got "
+                f"'{one.name}{one.corrections}' before others; write "
+                f"{BESIDE.join(other.name for other in named)}{one.corrections}"
             )
-    own = spaces if len(spaces) > 1 else [spaces[0]] * len(texts)
-    parts = [
-        load_encoder(text, one, progress=progress) for text, one in zip((*others, last), own, strict=True)
-    ]
-    return _corrected(Concatenated(parts, shared=len(spaces) == 1), corrections)
 
 
 def _corrected(encoder: SentenceEncoder, corrections: Sequence[tuple[str, str]]) -> SentenceEncoder:
@@ -179,41 +164,45 @@ def _corrected(encoder: SentenceEncoder, corrections: Sequence[tuple[str, str]])
     return encoder
 
 
-def _made(name: str, spaces: Sequence[Space], progress: Progress | None) -> SentenceEncoder:
+def _loaded(one: Named, spaces: Sequence[Space], progress: Progress | None) -> SentenceEncoder:
+    """The encoder, without the corrections after it."""
+    if not one.is_folder:
+        return _made(one.name, spaces, progress)
+    encoder = _restored(Path(one.name), spaces)
+    return language_latents(encoder) if one.latents else encoder
+
+
+def _made(name: str, spaces: Sequence[Space], progress: Progress | None = None) -> SentenceEncoder:
     if not _is_name(name):
         raise BadSetting(
             f"an encoder must be one of {', '.join(MAKERS)}, optionally followed by "
             f"+{', +'.join([NGRAMS, *OPTIONS])}, or the folder of a saved one; got {name!r}"
             f"{did_you_mean(name, MAKERS)}"
         )
-    (kind, options), *after = parsed(name)
+    (kind, options), *after = steps(name)
     ngrams = after[:1] == [(NGRAMS, "")]
     lookups = [Lookup(space, "ngrams" if ngrams else "skip", progress=progress) for space in spaces]
     parts = [MAKERS[kind](lookup, options) for lookup in lookups]
-    encoder = parts[0] if len(parts) == 1 else Concatenated(parts)
-    return _corrected(encoder, after[ngrams:])
+    return _corrected(parts[0] if len(parts) == 1 else Concatenated(parts), after[ngrams:])
 
 
 def _mean(lookup: Lookup, options: str) -> SentenceEncoder:
-    _no_options("mean", options)
+    _check_no_options("mean", options)
     return PowerMean(lookup)
 
 
-def _idf(lookup: Lookup, options: str) -> SentenceEncoder:
-    _no_options("idf", options.removeprefix("rank"))
-    return WeightedMean(lookup, "idf")
+def _weighted(weighting: str) -> Make:
+    def make(lookup: Lookup, options: str) -> SentenceEncoder:
+        _check_no_options(weighting, options.removeprefix("rank"))
+        encoder = WeightedMean(lookup, weighting)
+        return Corrected(encoder, SIF, sif=True) if weighting == "sif" else encoder
 
-
-def _sif(lookup: Lookup, options: str) -> SentenceEncoder:
-    _no_options("sif", options.removeprefix("rank"))
-    return Corrected(WeightedMean(lookup, "sif"), SIF, sif=True)
+    return make
 
 
 def _power_mean(lookup: Lookup, options: str) -> SentenceEncoder:
-    if not options:
-        return PowerMean(lookup, DEFAULT_POWERS)
     try:
-        powers = tuple(parsed_power(p) for p in options.split(","))
+        powers = tuple(map(parsed_power, options.split(","))) if options else DEFAULT_POWERS
     except ValueError:
         raise BadSetting(
             f"power-mean needs numbers in brackets, as in power-mean[-inf,1,inf]; got {options!r}"
@@ -228,7 +217,7 @@ def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
     )
 
 
-def _no_options(name: str, options: str) -> None:
+def _check_no_options(name: str, options: str) -> None:
     if options:
         raise BadSetting(f"{name} has no options in brackets, got {options!r}")
 
@@ -236,8 +225,8 @@ def _no_options(name: str, options: str) -> None:
 # Trained encoders have an entry here too, whose error says how to train them.
 MAKERS: Mapping[str, Make] = {
     "mean": _mean,
-    "idf": _idf,
-    "sif": _sif,
+    "idf": _weighted("idf"),
+    "sif": _weighted("sif"),
     "power-mean": _power_mean,
     **dict.fromkeys(SYSTEMS, _untrained),
 }
@@ -246,15 +235,12 @@ MAKERS: Mapping[str, Make] = {
 def _restored(folder: Path, spaces: Sequence[Space], whole: Path | None = None) -> SentenceEncoder:
     # `whole` is the folder that was named; this one may be a part of it.
     saved, whole = read_encoder(folder), whole or folder
-    if saved.kind not in (*RESTORERS, CONCATENATED):
+    if saved.kind not in RESTORERS:
         raise BadFile(f"{folder}: this version of muse has no encoder {saved.kind!r}; upgrade muse")
     try:
-        if saved.kind == CONCATENATED:
-            return _restored_beside(saved, spaces, whole)
-        if not saved.parts:
-            _check_count(whole, 1, spaces)
+        own = _spaces_of_parts(saved, spaces, whole)
         check_space(folder, saved.spaces, spaces[0])
-        parts = [_restored(part, spaces, whole) for part in saved.parts]
+        parts = [_restored(part, reads, whole) for part, reads in zip(saved.parts, own, strict=True)]
         return RESTORERS[saved.kind](saved, spaces[0], parts)
     except DAMAGED as error:
         raise BadFile(
@@ -262,12 +248,14 @@ def _restored(folder: Path, spaces: Sequence[Space], whole: Path | None = None) 
         ) from error
 
 
-def _restored_beside(saved: Saved, spaces: Sequence[Space], whole: Path) -> SentenceEncoder:
-    shared = bool(saved.settings["shared"])
-    _check_count(whole, 1 if shared else len(saved.parts), spaces)
-    own = [spaces[0]] * len(saved.parts) if shared else spaces
-    parts = [_restored(part, [space], whole) for part, space in zip(saved.parts, own, strict=True)]
-    return Concatenated(parts, shared)
+def _spaces_of_parts(saved: Saved, spaces: Sequence[Space], folder: Path) -> list[Sequence[Space]]:
+    """The spaces that each part reads; BadSetting, naming the folder, if there are not as many as needed."""
+    if saved.kind == CONCATENATED and not saved.settings["shared"]:
+        _check_count(folder, len(saved.parts), spaces)
+        return [[space] for space in spaces]
+    if saved.kind == CONCATENATED or not saved.parts:
+        _check_count(folder, 1, spaces)
+    return [spaces] * len(saved.parts)
 
 
 def _check_count(folder: Path, needed: int, spaces: Sequence[Space]) -> None:
@@ -280,33 +268,16 @@ def _check_count(folder: Path, needed: int, spaces: Sequence[Space]) -> None:
         )
 
 
-def _restore_power_mean(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) -> SentenceEncoder:
-    return _made(saved.name, [space], None)
-
-
 def _restore_weighted(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) -> SentenceEncoder:
-    made = parsed(saved.name)
-    lookup = Lookup(space, "ngrams" if (NGRAMS, "") in made else "skip")
-    return WeightedMean(lookup, made[0][0], saved.arrays)
-
-
-def _restore_corrected(saved: Saved, _: Space, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
-    correction = Correction.parse(*parsed(str(saved.settings["correction"]))[0])
-    return Corrected(
-        parts[0], correction, restored_moments(saved.arrays, parts[0].dimension), bool(saved.settings["sif"])
-    )
-
-
-def _restore_rotated(saved: Saved, _: Space, parts: Sequence[SentenceEncoder]) -> SentenceEncoder:
-    return restored_rotated(saved, parts[0])
+    made = steps(saved.name)
+    return WeightedMean(Lookup(space, "ngrams" if (NGRAMS, "") in made else "skip"), made[0][0], saved.arrays)
 
 
 RESTORERS: Mapping[str, Restore] = {
-    "power-mean": _restore_power_mean,
+    "power-mean": lambda saved, space, _: _made(saved.name, [space]),
     "weighted": _restore_weighted,
-    CORRECTED: _restore_corrected,
-    ROTATED: _restore_rotated,
-    OLD_ROTATED: _restore_rotated,
+    CORRECTED: lambda saved, _, parts: restored_corrected(saved, parts[0]),
+    CONCATENATED: lambda saved, _, parts: Concatenated(parts, bool(saved.settings["shared"])),
     TRAINED: restore_trained,
     NETWORK: restore_system,
 }

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.support.kept_rows import read_rows
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.sentences.encoders.trained import TrainedEncoder
+from muse.sentences.encoders.words import TrainedEncoder
 from tests.support.parallel import DIMENSION, WORDS, toy_space
 
 pytestmark = pytest.mark.slow

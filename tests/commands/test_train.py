@@ -11,7 +11,7 @@ import pytest
 from muse.commands.train import LOSSES, WORD_ENCODERS
 from muse.errors import Mismatch, NotConverged
 from muse.run.checkpoint import Checkpoint
-from muse.sentences.encoders.trained import TrainedEncoder
+from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems import system
 from muse.sentences.systems import word_encoders as words

@@ -1,6 +1,5 @@
-"""Encoders built from encoders: rotated, corrected, or several side by side.
+"""Encoders built from encoders: corrected, or several side by side.
 
-* Rotated        rotations of the rows of each language, learned from translations (Procrustes)
 * Corrected      a correction of the rows, learned from text
 * Concatenated   the rows of several encoders, one beside the other
 """
@@ -12,87 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-import torch
-from torch.nn.functional import normalize
 
 from muse.errors import BadSetting, Mismatch
-from muse.procrustes import procrustes
-from muse.sentences.encoders.corrections import Correction, Moments, joint_moments, moments_of
+from muse.sentences.encoders.corrections import OPTIONS, Correction, Moments, joint_moments, moments_of
 from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, Wrapped, check_encodes
-from muse.sentences.encoders.reading import all_sentences, blocks, check_sentences
-from muse.sentences.encoders.saving import Arrays, Saved, write_encoder
-from muse.vectors import Matrix, ShortRepr
+from muse.sentences.encoders.reading import all_sentences, blocks
+from muse.sentences.encoders.saving import Saved, write_encoder
+from muse.vectors import ShortRepr
 
-ROTATED, OLD_ROTATED = "rotated", "turned"  # kinds of saved encoders; both are read
-CORRECTED, CONCATENATED = "corrected", "concatenated"
-_ROTATION, _OLD_ROTATION = "rotation.", "turn."  # before the language, in the names of arrays
-SUFFIX = "+procrustes"
+CORRECTED, CONCATENATED = "corrected", "concatenated"  # kinds of saved encoders
+_MOMENTS = ("count", "mean", "variance", "components")
 SIF = Correction("pcr", components=1)
-
-
-def rotated(
-    encoder: SentenceEncoder,
-    sentences: Sequence[str],
-    translations: Sequence[str],
-    direction: tuple[str, str],
-) -> Rotated:
-    """The encoder with a rotation of the first language of `direction` that brings translations together.
-
-    W minimises sum |W x_i - y_i|^2 over the unit-length rows of `sentences` and of their `translations` into
-    the second language, so that all pairs count equally (Schoenemann, 1966; as a baseline for sentence
-    encoders, Conneau et al., 2018). Pairs with an empty side are left out.
-    """
-    if len(sentences) != len(translations):
-        raise Mismatch(
-            f"each sentence must have a translation, got {len(sentences)} sentences and "
-            f"{len(translations)} translations; align the texts"
-        )
-    rows = [
-        encoder.encode(text, language).matrix
-        for text, language in zip((sentences, translations), direction, strict=True)
-    ]
-    full = rows[0].any(axis=1) & rows[1].any(axis=1)
-    if not full.any():
-        raise Mismatch(
-            f"a rotation needs pairs with known words on both sides, got none of {len(sentences)}; check "
-            f"that they are from {direction[0]} to {direction[1]}"
-        )
-    x, y = (normalize(torch.from_numpy(side[full])) for side in rows)
-    return Rotated(encoder, {direction[0]: procrustes(x, y).numpy()})
-
-
-@dataclass(frozen=True, eq=False)
-class Rotated(Wrapped):
-    """An encoder whose rows x become x W^T, with W (d', d') orthogonal, in the languages of `rotations`."""
-
-    rotations: Mapping[str, Matrix]
-
-    @property
-    def name(self) -> str:
-        """The name of the inner encoder with a suffix, such as mean+procrustes."""
-        return f"{self.inner.name}{SUFFIX}"
-
-    def fit(self, sentences: Iterable[str], language: str) -> Rotated:
-        """Returns self: the rotations belong to the encoder as it was, so it must not be fitted again."""
-        check_sentences(sentences)
-        return self
-
-    def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The rotated rows (s, d'), in order; BadSetting if the encoder lacks the language."""
-        found = self.inner.encode(sentences, language)
-        rotation = self.rotations.get(language)
-        return found if rotation is None else replace(found, matrix=found.matrix @ rotation.T)
-
-    def save(self, folder: Path) -> None:
-        """Writes the encoder and its rotations, completely or not at all."""
-        arrays = {f"{_ROTATION}{language}": rotation for language, rotation in self.rotations.items()}
-        write_encoder(folder, Saved(ROTATED, self.name, {}, {}, arrays), [self.inner])
-
-
-def restored_rotated(saved: Saved, inner: SentenceEncoder) -> Rotated:
-    """The saved encoder around the restored inner one; its arrays may have their old names."""
-    prefix = _ROTATION if saved.kind == ROTATED else _OLD_ROTATION
-    return Rotated(inner, {name.removeprefix(prefix): array for name, array in saved.arrays.items()})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,26 +105,25 @@ class Corrected(ShortRepr, Wrapped):
         arrays = {
             f"{key}.{language}": np.asarray(getattr(seen, key))
             for language, seen in self.seen.items()
-            for key in ("count", "mean", "variance", "components")
+            for key in _MOMENTS
         }
         settings = {"correction": str(self.correction), "sif": self.sif}
         write_encoder(folder, Saved(CORRECTED, self.name, {}, settings, arrays), [self.inner])
 
 
-def restored_moments(arrays: Arrays, dimension: int) -> dict[str, Moments]:
-    """The saved moments of each language's text; ValueError if none of dimension d' can have them."""
-    names = [name.removeprefix("count.") for name in arrays if name.startswith("count.")]
-    found = {
-        name: Moments(
-            int(arrays[f"count.{name}"]),
-            *(np.asarray(arrays[f"{key}.{name}"], np.float32) for key in ("mean", "variance", "components")),
-        )
-        for name in names
-    }
-    for name, moments in found.items():
-        if not moments.fits(dimension):
-            raise ValueError(f"moments of {name} that no rows of dimension {dimension} have")
-    return found
+def restored_corrected(saved: Saved, inner: SentenceEncoder) -> Corrected:
+    """The saved encoder around the restored inner one; ValueError for what it cannot have learned."""
+    kind, _, options = str(saved.settings["correction"]).rstrip("]").partition("[")
+    if kind not in OPTIONS:
+        raise ValueError(f"a correction {kind!r}")
+    correction = Correction.parse(kind, options)
+    seen = {}
+    for language in (name.removeprefix("count.") for name in saved.arrays if name.startswith("count.")):
+        count, *moments = (saved.arrays[f"{key}.{language}"] for key in _MOMENTS)
+        seen[language] = Moments(int(count), *(np.asarray(one, np.float32) for one in moments))
+        if not seen[language].fits(inner.dimension):
+            raise ValueError(f"moments of {language} that no rows of dimension {inner.dimension} have")
+    return Corrected(inner, correction, seen, bool(saved.settings["sif"]))
 
 
 @dataclass(frozen=True, eq=False)

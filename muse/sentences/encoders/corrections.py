@@ -53,14 +53,11 @@ class Correction:
     @staticmethod
     def parse(kind: str, options: str = "") -> Correction:
         """The correction with this name, such as pcr, and these options, such as centred,3."""
-        threshold = _threshold(options) if kind == "binary" else None
-        if threshold is not None:
+        if kind == "binary" and (threshold := _threshold(options)) is not None:
             return Correction("binary", threshold=threshold)
         chosen = [option.strip() for option in options.split(",") if option.strip()]
-        counts = (
-            [int(option) for option in chosen if option.isdecimal() and int(option)] if kind == "pcr" else []
-        )
-        rest = [option for option in chosen if not option.isdecimal() or kind != "pcr" or not int(option)]
+        counts = [option for option in chosen if kind == "pcr" and option.isdecimal() and int(option)]
+        rest = [option for option in chosen if option not in counts]
         if kind not in OPTIONS or len(counts) > 1 or any(option not in OPTIONS[kind] for option in rest):
             raise BadSetting(
                 "a correction is one of znorm, znorm[global], pcr, pcr[centred], pcr[3], pcr[centred,3], "
@@ -68,7 +65,7 @@ class Correction:
                 "and +language comes directly after the folder of a bgt; "
                 f"got {kind}{f'[{options}]' if options else ''}"
             )
-        count = (counts or [1])[0] if kind == "pcr" else 0
+        count = int((counts or ["1"])[0]) if kind == "pcr" else 0
         return Correction(kind, "global" in rest, "centred" in rest, count)  # type: ignore[arg-type]
 
     def __str__(self) -> str:

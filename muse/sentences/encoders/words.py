@@ -1,4 +1,4 @@
-"""Untrained encoders that pool the words of a sentence: mean, weighted mean, power means.
+"""Encoders that pool the words of a sentence: mean, weighted mean, power means, and trained rows of words.
 
 A Lookup gives the words of sentences and their rows in a space. The weights of words in a weighted mean come
 from text, or else from frequency ranks: without text, the word of rank r has the probability 1/r over the sum
@@ -7,8 +7,9 @@ of 1/r for all ranks (Zipf's law); the words of a space are sorted by frequency.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -19,10 +20,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
+from muse.files.space_folder import folder_name
+from muse.files.space_manifest import plain
 from muse.progress import Progress
-from muse.sentences.encoders.encoder import Encoded, SentenceEncoder
-from muse.sentences.encoders.pooling import Power, check_powers, listed, mean, power_means, sums
+from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
+from muse.sentences.encoders.pooling import (
+    Power,
+    check_powers,
+    listed,
+    mean,
+    parsed_power,
+    power_means,
+    sums,
+)
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reading, Vocabulary, blocks, check_sentences
 from muse.sentences.encoders.saving import Saved, checksums, write_encoder
@@ -33,7 +44,7 @@ from muse.vectors import Matrix, ShortRepr
 Unknown = Literal["skip", "ngrams"]
 Weights = NDArray[np.float32]
 Numbers = NDArray[np.float64]
-WEIGHTINGS = ("idf", "sif")
+TRAINED = "trained"  # the kind of saved encoders
 SMOOTHING = 1e-3  # a of SIF, as published
 TYPICAL = 10  # words in a sentence, assumed when there is no text
 DEFAULT_POWERS = (float("-inf"), 1.0, float("inf"))
@@ -73,9 +84,7 @@ class PowerMean(ShortRepr, SentenceEncoder):
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows (s, k d) of the sentences."""
-        return pooled(
-            self.lookup, sentences, language, lambda words, rows: power_means(words, rows, self.powers)
-        )
+        return pooled(self.lookup, sentences, language, partial(power_means, powers=self.powers))
 
     def save(self, folder: Path) -> None:
         """Writes the name alone, since nothing was learned."""
@@ -93,16 +102,12 @@ class WeightedMean(ShortRepr, SentenceEncoder):
     lookup: Lookup
     weighting: str
     fitted: Mapping[str, Weights] = field(default_factory=dict)
-    _weights: dict[str, Weights] = field(default_factory=dict, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        _check_weighting(self.weighting)
-        for language in self.languages:
-            if language in self.fitted:
-                self._weights[language] = self.fitted[language]
-            else:
-                n = len(self.lookup.space.vectors(language))
-                self._weights[language] = weights_from_rank(self.weighting, n)
+    @cached_property
+    def weights(self) -> dict[str, Weights]:
+        """The weights (n + 1,) of the words of each language."""
+        size = {language: len(self.lookup.space.vectors(language)) for language in self.languages}
+        return {name: weights_from_rank(self.weighting, n) for name, n in size.items()} | dict(self.fitted)
 
     @property
     def name(self) -> str:
@@ -129,7 +134,7 @@ class WeightedMean(ShortRepr, SentenceEncoder):
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows (s, d) of the sentences."""
         self.lookup.space.side(language)
-        weights = self._weights[language]
+        weights = self.weights[language]
 
         def pool(words: Ragged, rows: Tensor) -> Tensor:
             of_words = weights[np.minimum(words.ids.numpy(), len(weights) - 1)]  # (t,)
@@ -145,40 +150,105 @@ class WeightedMean(ShortRepr, SentenceEncoder):
         write_encoder(folder, saved)
 
 
+@dataclass(frozen=True, eq=False)
+class TrainedEncoder(SentenceEncoder):
+    """A sentence encoder that pools trained rows of words.
+
+    `tables` has the trained rows (n, d') of each language that training changed; the other `trained_for`
+    languages keep the rows of the space. `powers` other than 1 give power means side by side. `settings`
+    record how the encoder was trained.
+    """
+
+    label: str
+    space: Space
+    trained_for: tuple[str, ...]
+    tables: Mapping[str, Matrix]
+    pooling: str = "mean"
+    powers: tuple[Power, ...] = (1.0,)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The label, with the powers if any: projection[hinge:0.5]+power-mean[-inf,1,inf]."""
+        return self.label + ("" if self.powers == (1.0,) else f"+power-mean[{listed(self.powers)}]")
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The language it was trained for, and the pivot."""
+        return self.trained_for
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns: d' times the number of powers."""
+        return len(self.powers) * self._lookup.dimension
+
+    @cached_property
+    def words(self) -> Space:
+        """A space of the trained rows, before any pooling.
+
+        The rows are not of unit length, since training also learns how much a word counts in a mean.
+        """
+        sides = {}
+        for language in self.trained_for:
+            side = self.space.side(language)
+            rows = self.tables.get(language, side.vectors.matrix)
+            sides[language] = replace(side, vectors=replace(side.vectors, matrix=rows))
+        return Space(sides, self.space.pivot, self.space.manifest)
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup(self.words)
+
+    def fit(self, sentences: Iterable[str], language: str) -> TrainedEncoder:
+        """Returns self: a trained encoder learns nothing from text in one language."""
+        check_trained_for(self, language)
+        check_sentences(sentences)
+        return self
+
+    def encode(self, sentences: Iterable[str], language: str) -> Encoded:
+        """The rows of the sentences, in order; BadSetting if it was not trained for the language."""
+        check_trained_for(self, language)
+        return pooled(self._lookup, sentences, language, self._pool)
+
+    def _pool(self, words: Ragged, rows: Tensor) -> Tensor:
+        if self.powers == (1.0,) and self.pooling == "sum":
+            return sums(words, rows)
+        return power_means(words, rows, self.powers)
+
+    def save(self, folder: Path) -> None:
+        """Writes the rows that training changed."""
+        settings = {
+            "pooling": self.pooling,
+            "powers": [str(p) for p in self.powers],  # JSON has no infinity
+            "training": plain(self.settings),
+        }
+        arrays = {folder_name(language): rows for language, rows in self.tables.items()}
+        spaces = checksums(self.space, self.trained_for)
+        write_encoder(folder, Saved(TRAINED, self.label, spaces, settings, arrays))
+
+
+def restore_trained(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) -> TrainedEncoder:
+    """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
+    languages, settings = tuple(saved.spaces), saved.settings
+    tables = {name: saved.arrays.get(folder_name(name)) for name in languages}
+    rows = {name: table for name, table in tables.items() if table is not None}
+    powers = check_powers([parsed_power(str(p)) for p in settings["powers"]])
+    return TrainedEncoder(
+        saved.name, space, languages, rows, settings["pooling"], powers, dict(settings["training"])
+    )
+
+
 def pooled(
     lookup: Lookup, sentences: Iterable[str], language: str, pool: Callable[[Ragged, Tensor], Tensor]
 ) -> Encoded:
     """The sentences encoded by `pool`, from the ids of their words and the rows (n, d) of all words."""
     lookup.space.side(language)
-    rows = _Rows(len(sentences) if isinstance(sentences, Sized) else None)
-    empty = tokens = unknown = 0
+    found, counts = list[Matrix](), np.zeros(3, np.int64)
     for block in chain(blocks(sentences), [[]]):  # without sentences there are still rows (0, d')
         reading, of_words = lookup.read(block, language)
-        rows.add(pool(reading.sentences, of_words).numpy())
-        empty += reading.empty
-        tokens += reading.tokens
-        unknown += reading.unknown
-    return Encoded(rows.all(), empty, tokens, unknown)
-
-
-class _Rows:
-    # Collects rows in blocks, directly into one array if their number is known.
-
-    def __init__(self, count: int | None) -> None:
-        self._count, self._done = count, 0
-        self._blocks: list[Matrix] = []
-
-    def add(self, rows: Matrix) -> None:
-        if self._count is None:
-            self._blocks.append(rows)
-            return
-        if not self._blocks:
-            self._blocks = [np.empty((self._count, rows.shape[1]), np.float32)]
-        self._blocks[0][self._done : self._done + len(rows)] = rows
-        self._done += len(rows)
-
-    def all(self) -> Matrix:
-        return self._blocks[0] if len(self._blocks) == 1 else np.concatenate(self._blocks)
+        found.append(pool(reading.sentences, of_words).numpy())
+        counts += (reading.empty, reading.tokens, reading.unknown)
+    return Encoded(np.concatenate(found), *counts.tolist())
 
 
 class Lookup:
@@ -212,10 +282,6 @@ class Lookup:
         with ready.lock:  # another thread's reading may drop the new words
             reading = ready.vocabulary.read(sentences)
             return reading, ready.rows if ready.new is None else ready.new.rows
-
-    def forget(self) -> None:
-        """Drops all prepared languages and new words."""
-        self._ready.clear()
 
     def _language(self, language: str) -> _Language:
         if language not in self._ready:
@@ -275,7 +341,6 @@ def weights_from_text(weighting: str, text: Iterable[Ragged], n: int) -> Weights
     idf: log((s + 1) / (f + 1/2)) for a word in f of s sentences. sif: a / (a + p), where p is its share of
     all words (Arora et al., 2017). Raises Mismatch if the text has none of the words.
     """
-    _check_weighting(weighting)
     sentences, counts, total = 0, np.zeros(n + 1), 0
     for block in text:
         words = np.minimum(block.ids.numpy(), n)
@@ -296,17 +361,11 @@ def weights_from_rank(weighting: str, n: int) -> Weights:
 
     idf: -log of the probability that a sentence of ten words contains the word. sif: a / (a + p).
     """
-    _check_weighting(weighting)
     p = 1 / np.arange(1, n + 2)  # (n + 1,)
     p /= p.sum()
     if weighting == "sif":
         return _sif(p)
     return (-np.log1p(-((1 - p) ** TYPICAL))).astype(np.float32)
-
-
-def _check_weighting(weighting: str) -> None:
-    if weighting not in WEIGHTINGS:
-        raise BadSetting(f"a weighting must be one of {', '.join(WEIGHTINGS)}; got {weighting!r}")
 
 
 def _sif(p: Numbers) -> Weights:

@@ -31,7 +31,7 @@ from muse.errors import Contradiction
 from muse.sentences.encoders.pooling import Power, check_powers
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Vocabulary
-from muse.sentences.encoders.trained import TrainedEncoder
+from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.checks import check_fractions

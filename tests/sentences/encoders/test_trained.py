@@ -10,8 +10,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.sentences.encoders.pooling import Power, Signed
-from muse.sentences.encoders.trained import TrainedEncoder
-from muse.sentences.encoders.words import PowerMean
+from muse.sentences.encoders.words import PowerMean, TrainedEncoder
 from muse.sentences.loading import load_encoder
 from muse.space import Space
 from tests.support.command import tree

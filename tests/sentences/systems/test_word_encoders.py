@@ -15,7 +15,7 @@ import pytest
 from muse.commands.train import WORD_ENCODERS
 from muse.errors import BadSetting
 from muse.run.runtime import Runtime
-from muse.sentences.encoders.trained import TrainedEncoder
+from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.training.losses import LossChoice
