@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.words import weights_from_rank, weights_from_text
 
@@ -70,8 +70,3 @@ def test_a_word_in_every_sentence_still_counts() -> None:
 def test_text_without_a_word_is_refused(weighting: str) -> None:
     with pytest.raises(Mismatch, match="none in 1 lines"):
         weights_from_text(weighting, [NOTHING], 4)
-
-
-def test_unknown_weightings_are_refused() -> None:
-    with pytest.raises(BadSetting, match="one of idf, sif; got 'tf'"):
-        weights_from_rank("tf", 3)
