@@ -10,7 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "muse"
-MOST_AT_THE_TOP = 12
+MOST_AT_THE_TOP = 13
 # Lines: a module is one subject, told whole, usually in 80 to 500; a small part of one subject is no module.
 LONGEST_FILE, SHORTEST_FOR_ONE = 600, 40
 PROCESSES = {"embedding.fasttext_process"}  # started as processes of their own
@@ -19,7 +19,7 @@ PROCESSES = {"embedding.fasttext_process"}  # started as processes of their own
 # one another only where they are the core types.
 LAYERS = (
     {"errors", "installation", "orthography"},
-    {"progress"},
+    {"progress", "options"},
     {"vectors", "lexicon", "alignment"},
     {"files"},
     {"run"},

@@ -10,14 +10,15 @@ import io
 import json
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from muse.commands.options import common_without
+from muse.commands.command import command
 from muse.commands.outputs import echo
-from muse.commands.sections import SectionedCommand
+from muse.options import Common, option
 
 SOURCE, TARGET = "fr", "en"
 WORDS = "maison roi cheval fille argent mer nuit livre rouge vieux fonction serveur".split()
@@ -25,21 +26,15 @@ GOLD = Path("dictionaries", f"{SOURCE}-{TARGET}.sample.txt")  # in a checkout, w
 SPACE = Path("embeddings", "demo")  # not among the spaces that other commands take when none is named
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Output": ("--out",),
-    },
-    examples=(
-        "muse demo",
-        "muse demo --out demo",
-    ),
-)
-@click.option(
-    "--out", type=Path, default=SPACE, show_default=True, metavar="FOLDER", help="Folder for the space."
-)
-@common_without("seed", "device", "threads")
-def demo(out: Path, as_json: bool, quiet: bool) -> int:
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(Common):
+    """The options of `muse demo`."""
+
+    out: Path = option(SPACE, section="Output", metavar="FOLDER", written=True, help="Folder for the space.")
+
+
+@command(DemoOptions, examples=("muse demo", "muse demo --out demo"))
+def demo(options: DemoOptions) -> int:
     """Align French and English, and translate a dozen words.
 
     It takes a minute or two, and shows each command before it runs. The vectors are the sample of a checkout,
@@ -47,18 +42,18 @@ def demo(out: Path, as_json: bool, quiet: bool) -> int:
     """
     commands = click.get_current_context().find_root().command
     found: dict[str, Any] = {}
-    for step in _steps(out):
-        if not (as_json or quiet):
+    for step in _steps(options.out):
+        if not (options.as_json or options.quiet):
             echo(f"\n$ {shlex.join(['muse', *step])}")
-        more = [*(["--json"] if as_json else []), *(["--quiet"] if quiet else [])]
+        more = [*(["--json"] if options.as_json else []), *(["--quiet"] if options.quiet else [])]
         printed = io.StringIO()
-        with contextlib.redirect_stdout(printed) if as_json else contextlib.nullcontext():
+        with contextlib.redirect_stdout(printed) if options.as_json else contextlib.nullcontext():
             code = commands.main([*step, *more], prog_name="muse", standalone_mode=False) or 0
-        if as_json:
+        if options.as_json:
             found[step[0]] = json.loads(printed.getvalue())
         if code:  # it was judged failed
             break
-    if as_json:
+    if options.as_json:
         echo(json.dumps(found, ensure_ascii=False))
     return int(code)
 

@@ -11,12 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import click
-
-from muse.commands.options import common_without
+from muse.commands.command import command
 from muse.commands.outputs import echo
-from muse.commands.sections import SectionedCommand
 from muse.installation import EXTRAS, __version__, install_extra
+from muse.options import Common, Threads
 
 PACKAGES = (
     "numpy",
@@ -49,22 +47,19 @@ PURPOSES = {
 }
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={},
-    examples=(
-        "muse doctor",
-        "muse doctor --json",
-    ),
-)
-@common_without("seed", "device")
-def doctor(as_json: bool, quiet: bool) -> None:
+@dataclass(frozen=True, kw_only=True)
+class DoctorOptions(Common, Threads):
+    """The options of `muse doctor`."""
+
+
+@command(DoctorOptions, examples=("muse doctor", "muse doctor --json"))
+def doctor(options: DoctorOptions) -> None:
     """Print what is installed and what is missing.
 
     This covers versions, threads, the GPU, the faiss build, and what each optional extra is for.
     """
     found, known = examine(), extras()
-    if as_json:
+    if options.as_json:
         shown = [{**asdict(one), "missing": list(one.missing), "advice": one.advice} for one in known]
         echo(json.dumps({**found, "extras": shown}, ensure_ascii=False))
         return

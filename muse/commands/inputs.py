@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from muse.commands.outputs import OUTPUTS
+from muse.commands.outputs import is_written
 from muse.errors import Contradiction
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _is_dash(value: Any, *, named: bool = True) -> bool:
 def _check(parameter: click.Parameter) -> None:
     from muse.errors import BadSetting
 
-    if parameter.name in OUTPUTS:
+    if is_written(parameter):
         printed = ", or leave it out to print" if "stdout" in str(getattr(parameter, "help", "")) else ""
         raise BadSetting(
             f"{_shown(parameter)} must have a name, since it appears once it is complete, got -; choose a "

@@ -20,6 +20,7 @@ from muse.commands.outputs import check_inputs_spared, check_outputs
 from muse.commands.sections import RenamedOption
 from muse.errors import Contradiction
 from muse.installation import __version__
+from muse.options import LARGEST, MOST_THREADS
 from muse.progress import message
 from muse.run.memory import fit_threads
 
@@ -32,14 +33,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_BEAM = 1_000  # a beam takes memory for each sentence it keeps
-LARGEST = 1e30  # times a logarithm or a distance it is still a number of float32
 # As muse.files.lexicons.FORMS, which help need not load.
 DICTIONARY_FORMS = (
     "muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "lex.f2e", "lex.e2f", "kaikki", "dict.cc", "tei",
     "tmx", "stardict", "dictd", "tabfile",
 )  # fmt: skip
 F = TypeVar("F", bound=Callable[..., Any])
-MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at 100,000
 
 
 class Finite(click.FloatRange):
@@ -71,10 +70,14 @@ def common_without(*unused: str) -> Callable[[F], F]:
     """
 
     def add(command: F) -> F:
-        command = _prepared(command, with_torch="threads" not in unused)
+        @wraps(command)
+        def run(*, verbose: bool, threads: int | None = None, **options: Any) -> Any:
+            return command(**options)
+
+        found = prepared(run, with_torch="threads" not in unused)
         for option in _common_options(unused):
-            command = option(command)
-        return command
+            found = option(found)
+        return found  # type: ignore[return-value]
 
     return add
 
@@ -103,13 +106,15 @@ def _common_options(unused: Sequence[str]) -> tuple[Callable[[F], F], ...]:
     )  # fmt: skip
 
 
-def _prepared(command: F, *, with_torch: bool) -> F:
+def prepared(command: Callable[..., Any], *, with_torch: bool) -> Callable[..., Any]:
+    """The command with what every command does before its own work: messages, threads, checks of paths."""
+
     @wraps(command)
-    def run(*, quiet: bool, verbose: bool, threads: int | None = None, **options: Any) -> Any:
+    def run(**options: Any) -> Any:
         _wait_asleep()
-        level = logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO
+        level = logging.ERROR if options["quiet"] else logging.DEBUG if options["verbose"] else logging.INFO
         with _messages(level), _wrong_usage(), _searching_by(options.get("backend", "auto")):
-            threads = fit_threads(threads, torch=with_torch)
+            threads = fit_threads(options.get("threads"), torch=with_torch)
             if threads is not None and with_torch:
                 from muse.search.exact import set_threads
 
@@ -117,13 +122,13 @@ def _prepared(command: F, *, with_torch: bool) -> F:
             options = without_dashes(options)
             check_outputs(options)
             try:
-                return command(quiet=quiet, **options)
+                return command(**options)
             except BrokenPipeError:  # caught here, since click would exit with 1
                 # The reader has gone (| head): stay silent, even when Python flushes at exit.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 return 0
 
-    return run  # type: ignore[return-value]
+    return run
 
 
 def _wait_asleep() -> None:

@@ -17,7 +17,7 @@ import click
 
 from muse.progress import printable
 
-OUTPUTS = {"out", "save", "model", "folder"}  # parameters that name what is written
+OUTPUTS = {"save", "model", "folder", "out"}  # parameters that name what is written
 LONGEST_NAME, LONGEST_PATH = 200, 3_800  # bytes; systems take 255 and 4,096
 GROWS = {"into"}  # an input that may be replaced by what is made of it
 READ_FROM = {"suite"}  # folders of a user's own files, of which any may be read
@@ -44,12 +44,13 @@ def check_outputs(options: dict[str, Any]) -> None:
     from muse.errors import BadSetting
 
     given = list(_paths(options))
-    _check_distinct([(option, path) for option, name, path in given if name in OUTPUTS])
-    inputs = [(option, path) for option, name, path in given if name not in OUTPUTS | GROWS]
-    folders = [(option, path) for option, name, path in given if name in READ_FROM]
-    for written, name, out in given:
-        if name not in OUTPUTS:
-            continue
+    outputs = [(option, path) for option, parameter, path in given if is_written(parameter)]
+    _check_distinct(outputs)
+    inputs = [
+        (option, path) for option, one, path in given if not (is_written(one) or _is(one, "grows", GROWS))
+    ]
+    folders = [(option, path) for option, one, path in given if _is(one, "of_any_files", READ_FROM)]
+    for written, out in outputs:
         _check_name(written, out)
         _check_beside(written, out, folders)
         for option, path in inputs:
@@ -69,9 +70,19 @@ def check_inputs_spared(manifest: Mapping[str, Any]) -> None:
     from muse.space.saving import check_not_an_input
 
     context = click.get_current_context(silent=True)
-    for option, name, path in _paths(context.params) if context else ():
-        if name in OUTPUTS and path.is_file():
+    for option, parameter, path in _paths(context.params) if context else ():
+        if is_written(parameter) and path.is_file():
             check_not_an_input(manifest, [path], written=option)
+
+
+def is_written(parameter: click.Parameter) -> bool:
+    """Whether a parameter of the command line names what is written."""
+    return _is(parameter, "written", OUTPUTS)
+
+
+def _is(parameter: click.Parameter, what: str, names: set[str]) -> bool:
+    declared = getattr(parameter, "declared", None)
+    return parameter.name in names if declared is None else bool(getattr(declared, what))
 
 
 def _check_distinct(outputs: list[tuple[str, Path]]) -> None:
@@ -107,16 +118,15 @@ def _check_name(written: str, out: Path) -> None:
         )
 
 
-def _paths(options: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
+def _paths(options: dict[str, Any]) -> Iterator[tuple[str, click.Parameter, Path]]:
     # The option as typed, the parameter and the path of all files and folders on the command line.
     for parameter in click.get_current_context().command.params:
-        name = str(parameter.name)
-        value = options.get(name)
+        value = options.get(str(parameter.name))
         for one in value if isinstance(value, tuple) else [value]:
             if isinstance(one, Path):
-                yield parameter.opts[0], name, one
+                yield parameter.opts[0], parameter, one
             elif isinstance(one, str) and str(parameter.metavar).endswith(("|FOLDER", "=FILE")):
-                yield parameter.opts[0], name, Path(one.rpartition("=")[2])  # NAME|FOLDER, LANG=FILE
+                yield parameter.opts[0], parameter, Path(one.rpartition("=")[2])  # NAME|FOLDER, LANG=FILE
 
 
 def _is_same(first: Path, second: Path) -> bool:

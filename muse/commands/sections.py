@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, final
 
 import click
+from click.core import ParameterSource
 
 from muse.commands.completion import complete
 
@@ -45,9 +46,10 @@ class SectionedCommand(click.Command):
         shown = {name: record for name, record in records.items() if record is not None}
         named = {name for names in self.sections.values() for name in names}
         *rest, of_help = (name for name in shown if name not in named)
-        rest = [*reversed(rest), of_help]  # click has first what was added last
+        if not any(hasattr(one, "declared") for one in options):
+            rest.reverse()  # click has first what was added last
         width = min(WIDEST, max(len(record[0]) for record in shown.values()))
-        for heading, names in {**self.sections, REST: rest}.items():
+        for heading, names in {**self.sections, REST: [*rest, of_help]}.items():
             with formatter.section(heading):
                 formatter.write_dl([(shown[name][0].ljust(width), shown[name][1]) for name in names])
 
@@ -70,8 +72,10 @@ def _find_space(ctx: click.Context) -> None:
     found = aligned_spaces()
     if len(found) == 1:
         ctx.params["space"] = found[0]
+        ctx.set_parameter_source("space", ParameterSource.DEFAULT_MAP)  # given, and not typed
         if a_word:
             ctx.params["words"] = (str(space), *ctx.params["words"])
+            ctx.set_parameter_source("words", ParameterSource.COMMANDLINE)
     elif space is None and found:
         named = f"{', '.join(map(str, found[:-1]))} and {found[-1]}"
         raise click.UsageError(f"Missing argument 'SPACE': {ALIGNED} has several, {named}; name one.", ctx)

@@ -1,0 +1,380 @@
+"""An option, declared once: a field of a frozen dataclass, from which everything else is made.
+
+    @dataclass(frozen=True, kw_only=True)
+    class TranslateOptions(Device, Common):
+        top: int = option(1, section="Output", metavar="N", least=1, help="Number of translations.")
+
+The class checks and converts its values, wherever they come from (`OptionSet`). `muse.commands.command` makes
+of it the options of a command, in sections of help; `signature` the signature of a function; `recorded` what
+the manifest of a space says of it; `compared` what decides whether a space is replaced without --force;
+`of_checkpoint` what a run shares with the one it resumes; `table` a table for the documentation.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from functools import cache
+from os import PathLike, fspath
+from pathlib import Path
+from types import GenericAlias, MappingProxyType
+from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+
+from muse.errors import BadSetting, Contradiction, did_you_mean
+
+P = ParamSpec("P")
+T = TypeVar("T", bound="OptionSet")
+REQUIRED = inspect.Parameter.empty  # the default of what must be given
+LARGEST = 1e30  # times a logarithm or a distance it is still a number of float32
+MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at 100,000
+COMMON = "Common"  # the section of the options that nearly all commands have, which comes last
+
+
+@dataclass(frozen=True)
+class ValueKind:
+    """A kind of value: what a value `must_be`, in messages; what Python `accepts`; how it is `made` of that.
+
+    `made` raises TypeError or ValueError for all else. `typed` reads a word of the command line, and `shown`
+    writes one; `metavar` stands for it in help. Where `listed`, one word has several values.
+    """
+
+    must_be: str
+    accepts: Any
+    made: Callable[[Any], Any]
+    _: KW_ONLY
+    typed: Callable[[str], Any] = str
+    shown: Callable[[Any], str] = str
+    metavar: str | None = None
+    listed: bool = False
+
+
+def _flag(value: Any) -> bool:
+    if type(value).__name__ not in ("bool", "bool_"):  # numpy has its own
+        raise TypeError
+    return bool(value)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool):
+        raise TypeError
+    return operator.index(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool | str) or not abs(float(value)) <= LARGEST:  # nan is not
+        raise ValueError
+    return float(value)
+
+
+def text(value: Any) -> str:
+    """The value if it is a string; else a TypeError."""
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def path(value: Any) -> Path:
+    """The value as a path; a TypeError for what is none."""
+    return Path(fspath(value))
+
+
+FLAG = ValueKind("True or False", bool, _flag)
+WHOLE = ValueKind("a whole number", int, _whole, typed=int, metavar="N")
+NUMBER = ValueKind("a finite number", float, _number, typed=float, shown="{:g}".format, metavar="X")
+TEXT = ValueKind("a string", str, text)
+PATH = ValueKind("a path", str | PathLike, path, typed=Path, metavar="FILE")
+KINDS: dict[Any, ValueKind] = {bool: FLAG, int: WHOLE, float: NUMBER, str: TEXT, Path: PATH}
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration:
+    """What is declared of an option. `options_of` adds its name and what the annotation of the field says."""
+
+    default: Any = REQUIRED
+    """The value where none is given, as None never is."""
+    _: KW_ONLY
+    help: str = ""
+    section: str = COMMON
+    """The heading that it is shown under."""
+    metavar: str | None = None
+    flags: tuple[str, ...] = ()
+    """Its names on the command line, in place of that of the field."""
+    more_flags: tuple[str, ...] = ()
+    """Names that are accepted as well, and not shown."""
+    off: str | None = None
+    """The flag that makes it False."""
+    bare: Any = None
+    """The value of the flag alone, where one may leave the value out."""
+    argument: bool = False
+    """Whether it is given by its place, without a name, on the command line."""
+    positional: bool = False
+    """Whether Python takes it by its place."""
+    once: bool = False
+    """Whether giving it twice is wrong usage; else the last one counts."""
+    hidden: bool = False
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    kind: ValueKind = TEXT
+    """Its kind, if the annotation of the field does not tell."""
+    written: bool = False
+    """Whether the path is written."""
+    grows: bool = False
+    """Whether the path, which is read, may be replaced by what is made of it."""
+    of_any_files: bool = False
+    """Whether any files in the folder may be read, so that nothing is written among them."""
+    presets: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    """Its values, in place of the default, by the value of the option that `chooses` a preset."""
+    chooses: bool = False
+    needs: str | None = None
+    """The option without which it has no use."""
+    only: str = ""
+    """When it may be given, in the words of whoever checks it."""
+    recorded: bool = False
+    """Whether the manifest of a space says how it was set."""
+    compared: bool = False
+    """Whether a space that was made with another value is not replaced without --force."""
+    checkpoint: bool = False
+    """Whether a run with another value resumes none."""
+    name: str = ""
+    multiple: bool = False
+
+    @property
+    def flag(self) -> str:
+        """Its name on the command line, for messages too."""
+        return self.flags[-1] if self.flags else f"--{self.name.replace('_', '-')}"
+
+    @property
+    def must_be(self) -> str:
+        """What a value must be, in words."""
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        ends = {"at least": self.least, "above": self.above, "at most": self.most, "below": self.below}
+        bounds = [f"{words} {bound:g}" for words, bound in ends.items() if bound is not None]
+        one = f"{self.kind.must_be} of {' and '.join(bounds)}" if bounds else self.kind.must_be
+        return f"{one} or several" if self.multiple else one
+
+    @property
+    def accepts(self) -> Any:
+        """The type of what Python accepts."""
+        one: Any = Literal[self.choices] if self.choices else self.kind.accepts
+        several = one | GenericAlias(Sequence, (one,)) if self.multiple else one
+        return several if self.default is not None else several | None
+
+    def checked(self, value: Any) -> Any:
+        """The value as the option has it; BadSetting for one of another kind, or out of its range."""
+        try:
+            if self.multiple:
+                return tuple(self._one(one) for one in _several(value))
+            return self._one(value)
+        except (TypeError, ValueError):
+            raise BadSetting(f"{self.flag} must be {self.must_be}, got {value!r}") from None
+
+    def _one(self, value: Any) -> Any:
+        made = self.kind.made(value)
+        inside = (
+            (not self.choices or made in self.choices)
+            and (self.least is None or made >= self.least)
+            and (self.most is None or made <= self.most)
+            and (self.above is None or made > self.above)
+            and (self.below is None or made < self.below)
+        )
+        if not inside:
+            raise ValueError
+        return made
+
+
+def _several(value: Any) -> Iterable[Any]:
+    one = isinstance(value, str | PathLike) or hasattr(value, "__array__")
+    return (value,) if one or not isinstance(value, Iterable) else value
+
+
+def _as_field(make: Callable[P, Declaration]) -> Callable[P, Any]:
+    """The same function for a type checker that shall take what it returns for the field's value."""
+    return make
+
+
+option = _as_field(Declaration)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptionSet:
+    """The options of a command or a function: all values are checked, and are as their fields say.
+
+    Raise BadSetting for a value of another kind, and for a required one that is not given; Contradiction for
+    one that has no use without another. A field that is not declared by `option` is left as it is.
+    """
+
+    def __post_init__(self) -> None:
+        declared = options_of(type(self))
+        given = {name: getattr(self, name) for name in declared}
+        given = {
+            name: one for name, one in given.items() if not (one is None or isinstance(one, Declaration))
+        }
+        values = {name: declared[name].checked(value) for name, value in given.items()}
+        preset = next(
+            (values[name] for name, one in declared.items() if one.chooses and name in values), None
+        )
+        for name, one in declared.items():
+            object.__setattr__(self, name, values.get(name, one.presets.get(str(preset), one.default)))
+        for name, one in declared.items():
+            if getattr(self, name) is REQUIRED:
+                raise BadSetting(f"{one.flag} is needed, got none")
+            if one.needs is not None and is_given(self, name) and not is_given(self, one.needs):
+                other = declared[one.needs].flag
+                raise Contradiction(
+                    f"{one.flag} is for {other}, got none; give {other}, or leave {one.flag} out"
+                )
+
+
+def options_of(cls: type[OptionSet]) -> Mapping[str, Declaration]:
+    """The options of a class by name: those that it declares, and then those of its bases."""
+    hashable: Any = cls  # which mypy does not see of a class whose instances may be none
+    return _options_of(hashable)
+
+
+@cache
+def _options_of(cls: Any) -> Mapping[str, Declaration]:
+    found: dict[str, Declaration] = {}
+    for owner in cls.__mro__:
+        for name in owner.__dict__.get("__annotations__", {}):
+            declared = next(one.default for one in fields(cls) if one.name == name)
+            if isinstance(declared, Declaration) and name not in found:
+                found[name] = _bound(declared, name, owner)
+    return MappingProxyType(found)
+
+
+def _bound(declared: Declaration, name: str, owner: type) -> Declaration:
+    """The option with its name, and the kind, choices and number of values that its annotation tells."""
+    if declared.kind is not TEXT:
+        several = owner.__annotations__[name].startswith("tuple[") and not declared.kind.listed
+        return replace(declared, name=name, multiple=several)
+    # Of this field alone: others may have types that are imported for a type checker only.
+    alone = type(owner.__name__, (), {"__annotations__": {name: owner.__annotations__[name]}})
+    alone.__module__ = owner.__module__
+    annotation = get_type_hints(alone)[name]
+    if get_origin(annotation) not in (tuple, Literal):
+        annotation = next((one for one in get_args(annotation) if one is not type(None)), annotation)
+    multiple = get_origin(annotation) is tuple
+    one = get_args(annotation)[0] if multiple else annotation
+    choices = get_args(one) if get_origin(one) is Literal else declared.choices
+    return replace(declared, name=name, multiple=multiple, choices=choices, kind=KINDS.get(one, TEXT))
+
+
+def is_given(options: OptionSet, name: str) -> bool:
+    """Whether an option has another value than its default."""
+    return bool(getattr(options, name) != options_of(type(options))[name].default)
+
+
+def check_names(cls: type[OptionSet], given: Iterable[str], function: str, *more: str) -> None:
+    """Raise BadSetting if a name is none of the options, nor of `more` parameters of the function."""
+    known = sorted((*options_of(cls), *more))
+    for name in given:
+        if name not in known:
+            meant = did_you_mean(name, known) or f"; choose among {', '.join(known)}"
+            raise BadSetting(f"{name} is no option of {function}{meant}")
+
+
+def part(options: OptionSet, cls: type[T]) -> T:
+    """The options of a base class alone."""
+    return cls(**{one.name: getattr(options, one.name) for one in fields(cls)})
+
+
+def recorded(options: OptionSet) -> dict[str, Any]:
+    """The values that a manifest records, by name; None for an option without the one that it needs."""
+    return {name: _in_use(options, one) for name, one in options_of(type(options)).items() if one.recorded}
+
+
+def _in_use(options: OptionSet, one: Declaration) -> Any:
+    idle = one.needs is not None and not is_given(options, one.needs)
+    return None if idle else getattr(options, one.name)
+
+
+def of_checkpoint(options: OptionSet) -> dict[str, Any]:
+    """The values that a run must share with the one that it resumes, by name."""
+    declared = options_of(type(options))
+    return {name: getattr(options, name) for name, one in declared.items() if one.checkpoint}
+
+
+def departures(options: OptionSet) -> tuple[str, ...]:
+    """The options that are set otherwise than the chosen preset has them."""
+    declared = options_of(type(options))
+    (preset,) = (getattr(options, name) for name, one in declared.items() if one.chooses)
+    return tuple(
+        name
+        for name, one in declared.items()
+        if preset in one.presets and getattr(options, name) != one.presets[preset]
+    )
+
+
+def signature(function: Callable[..., Any], cls: type[OptionSet], *without: str) -> inspect.Signature:
+    """The signature of a function that takes the options as `**options`: with every one of them by name."""
+    own = inspect.signature(function)
+    kept = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    made = [*_parameters(cls, {*without, *own.parameters}), *kept]
+    return own.replace(parameters=sorted(made, key=lambda one: one.kind))
+
+
+def _parameters(cls: type[OptionSet], without: set[str]) -> Iterator[inspect.Parameter]:
+    for name, one in options_of(cls).items():
+        if name not in without:
+            place = (
+                inspect.Parameter.POSITIONAL_OR_KEYWORD if one.positional else inspect.Parameter.KEYWORD_ONLY
+            )
+            yield inspect.Parameter(name, place, default=one.default, annotation=one.accepts)
+
+
+def table(cls: type[OptionSet]) -> Iterator[tuple[str, str, str]]:
+    """Yields the section, the name in Python and the help of every option that is shown."""
+    for name, one in options_of(cls).items():
+        if not one.hidden:
+            yield one.section, name, one.help
+
+
+# Options that nearly every command has
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seed(OptionSet):
+    """The random seed."""
+
+    seed: int = option(0, least=0, help="Random seed.", compared=True, checkpoint=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device(OptionSet):
+    """What computes."""
+
+    device: Literal["auto", "cpu", "cuda"] = option("auto", help="Device to compute on.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threads(OptionSet):
+    """How many threads compute."""
+
+    threads: int | None = option(
+        None, least=1, most=MOST_THREADS, help="Number of CPU threads.  [default: all]"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backend(OptionSet):
+    """The library that searches."""
+
+    backend: Literal["auto", "torch", "faiss"] = option(
+        "auto", section="Advanced", presets={"muse": "faiss"},
+        help="Library for exact neighbour search: the same results, at another speed. auto is torch.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Common(OptionSet):
+    """What every command prints, and where."""
+
+    as_json: bool = option(False, flags=("--json",), help="Print one JSON object on stdout.")
+    quiet: bool = option(False, flags=("-q", "--quiet"), help="Print only errors on stderr.")
+    verbose: bool = option(False, flags=("-v", "--verbose"), help="Print more on stderr.")
