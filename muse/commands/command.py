@@ -40,7 +40,6 @@ T = TypeVar("T", bound=OptionSet)
 # What the command line of every command accepts, for scripts; help shows it where it is used.
 EVERYWHERE = {**options_of(Seed), **options_of(Device), **options_of(Threads)}
 OFF = "without_"  # before the name of an option: the parameter that takes it back
-SPACE = "SPACE"
 
 
 @final
@@ -87,7 +86,7 @@ class DeclaredArgument(click.Argument):
     def __init__(self, declared: Declaration) -> None:
         super().__init__(
             [declared.name], type=_click_type(declared), metavar=declared.metavar,
-            required=declared.default is REQUIRED and declared.metavar != SPACE,
+            required=declared.default is REQUIRED and declared.name != "space",
             nargs=-1 if declared.multiple else 1,
         )  # fmt: skip
         self.declared = declared

@@ -47,7 +47,7 @@ def without_dashes(options: dict[str, Any]) -> dict[str, Any]:
     if len(found) > 1:
         names = " and ".join(_shown(parameter) for parameter in found)
         raise Contradiction(f"only one file can be standard input, got - for {names}; give the others a name")
-    if found and options.get("address") is not None:
+    if found and options.get("ray", options.get("address")) is not None:
         raise Contradiction(f"--ray needs files that several machines read, got - for {_shown(found[0])}")
     return {**options, **{str(one.name): _replaced(options[str(one.name)]) for one in found}}
 
