@@ -11,13 +11,13 @@ the paired test of `muse evaluate --against`. The first table ends with what the
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import tempfile
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import Run, header, heading, muse, row
 
@@ -89,14 +89,9 @@ def kept(before: dict[str, bytes], after: dict[str, bytes], pivot: str) -> str:
 
 def main() -> None:
     """Makes the three spaces, prints the table and what was kept."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--languages", default="fr,de,it")
-    parser.add_argument("--pivot", default="en")
-    parser.add_argument("--add", default="ru")
-    parser.add_argument("--seed", default="0")
-    parser.add_argument("--extra", default="", help="more options of muse align, in one string")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, languages="fr,de,it", pivot="en", add="ru", seed="0", extra="", shared=SHARED,
+    )  # fmt: skip
     languages, shared = asked.languages.split(","), asked.shared
     settings: list[str | Path] = ["--seed", asked.seed, *shlex.split(asked.extra)]
     target = ["--tgt", asked.pivot, "--tgt-emb", shared / "data" / "vectors" / f"{asked.pivot}.vec.gz"]

@@ -33,6 +33,7 @@ from torch.nn.functional import normalize
 from torch.nn.utils.rnn import pad_sequence
 
 from benchmarks.support.kept_rows import append
+from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.tables import ROOT, commit, heading, numbers, today
 from muse.alignment import Alignment
@@ -339,18 +340,14 @@ def _by_dimension(tasks: Sequence[Task]) -> list[list[Task]]:
 
 def main() -> None:
     """Trains, or measures what was trained."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--pairs", default="zhang-es-en,zhang-it-en")
-    parser.add_argument("--seeds", default="0-2", help="such as 0-2 or 0,3,5")
-    parser.add_argument("--train", action="store_true", help="train, and measure nothing")
-    parser.add_argument("--steps", type=int, default=WHOLE, help="mapping steps of each run")
-    parser.add_argument("--slice", type=int, default=PAPER.steps, help="mapping steps between two mappings")
-    parser.add_argument("--device", default="cpu", help="on which to train")
-    parser.add_argument("--tf32", action="store_true", help="products of a GPU have mantissas of 10 bits")
-    parser.add_argument("--kept", type=Path, default=Path("paper-recipe-runs"), help="folder of the runs")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "align")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, pairs="zhang-es-en,zhang-it-en", seeds="0-2", train=(False, "train, and measure nothing"),
+        steps=(WHOLE, "mapping steps of each run"),
+        slice=(PAPER.steps, "mapping steps between two mappings"), device=("cpu", "on which to train"),
+        tf32=(False, "products of a GPU have mantissas of 10 bits"),
+        kept=(Path("paper-recipe-runs"), "folder of the runs"),
+        out=ROOT / "benchmarks" / "results" / "align", shared=SHARED,
+    )  # fmt: skip
     keep_freed_memory()
     torch.backends.cuda.matmul.allow_tf32 = asked.tf32
     heading("The recipe of the paper")

@@ -9,7 +9,6 @@ initialisation, its last step and its writing: the ratio is a lower bound. It re
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import re
 import shutil
@@ -19,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.tables import header, heading, muse, row
 
@@ -53,12 +53,9 @@ def vecmap_seconds(checkout: Path, pair: Pair, folder: Path, iterations: int) ->
 
 def main() -> None:
     """Runs both, one after the other, and prints their seconds and the ratio."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--vecmap", type=Path, required=True, metavar="CHECKOUT")
-    parser.add_argument("--pair", default="en-fr")
-    parser.add_argument("--iterations", type=int, default=5)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, vecmap=NEEDED, pair="en-fr", iterations=5, shared=SHARED,
+    )  # fmt: skip
     pair = find_pair(asked.pair, asked.shared)
     heading("muse beside VecMap: seconds")
     header(("pair", "tool", "measured", "seconds, end to end"))

@@ -35,6 +35,7 @@ from benchmarks.align.supervision_table import show
 from benchmarks.align.supervision_tools import TOOLS, Options
 from benchmarks.support.draws import HELP, has_draws
 from benchmarks.support.kept_rows import read_rows
+from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import append_rows, commit, numbers, today
 
@@ -90,20 +91,11 @@ def _run(cell: Cell, place: Place) -> dict[str, Any]:
 
 def arguments() -> argparse.Namespace:
     """The options."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--table", action="store_true", help="show what the file has, and run nothing")
-    parser.add_argument("--pairs", default=PAIRS)
-    parser.add_argument("--help-given", default=",".join(HELP))
-    parser.add_argument("--draws", default="0-2")
-    parser.add_argument("--tools", default="muse,procrustes,rcsls")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--vecmap", type=Path, metavar="CHECKOUT")
-    parser.add_argument("--contrastive", type=Path, metavar="CHECKOUT")
-    parser.add_argument("--iterations", type=int, help="stop VecMap after so many, and note its seconds")
-    parser.add_argument("--extra", default="", help="more options of muse align, in one string")
-    return parser.parse_args()
+    return command_line(
+        __doc__, out=NEEDED, table=False, pairs=PAIRS, help_given=",".join(HELP), draws="0-2",
+        tools="muse,procrustes,rcsls", jobs=1, shared=SHARED, vecmap=Path, contrastive=Path,
+        iterations=(int, "stop VecMap after so many, and note its seconds"), extra="",
+    )  # fmt: skip
 
 
 def main() -> None:

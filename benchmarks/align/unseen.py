@@ -12,7 +12,6 @@ paired test over the queries both cover.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import re
 import tempfile
@@ -22,6 +21,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.tables import header, heading, muse, numbers, row
 
@@ -144,11 +144,9 @@ def measure(pair: Pair, seeds: list[int], shared: Path) -> None:
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--pairs", default=PAIRS)
-    parser.add_argument("--seeds", default="0", help="such as 0-9 or 0,3,5")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, pairs=PAIRS, seeds="0", shared=SHARED,
+    )  # fmt: skip
     heading("Word translation beside Procrustes, on lists that nothing was chosen on")
     header(COLUMNS)
     for name in asked.pairs.split(","):

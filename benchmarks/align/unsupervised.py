@@ -10,11 +10,11 @@ the row of Procrustes on it, without refinement: what a dictionary alone gives.
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import tempfile
 from pathlib import Path
 
+from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.tables import header, heading, muse, numbers, row
 
@@ -60,14 +60,9 @@ def summary(pair: Pair, found: list[float | None]) -> str:
 
 def main() -> None:
     """Runs every pair with every seed and prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--pairs", default="zhang-es-en")
-    parser.add_argument("--seeds", default="0-9", help="such as 0-9 or 0,3,5")
-    parser.add_argument("--init", default="auto")
-    parser.add_argument("--extra", default="", help="more options of muse align, in one string")
-    parser.add_argument("--supervised", action="store_true")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, pairs="zhang-es-en", seeds="0-9", init="auto", extra="", supervised=False, shared=SHARED,
+    )  # fmt: skip
     pairs = [find_pair(name, asked.shared) for name in asked.pairs.split(",")]
     extra: list[str | Path] = [*shlex.split(asked.extra)]
     heading("Word translation, learned without a dictionary")

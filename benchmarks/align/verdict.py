@@ -11,7 +11,6 @@ makes the runs on vectors of unlike corpora and programs alone.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -24,6 +23,7 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.align.verdict_case import Condition, Row, half_right, rotation, turned
+from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import header, heading, row
 from muse.alignment import Alignment
@@ -197,11 +197,9 @@ def calibration(rows: list[Row]) -> None:
 
 def main() -> None:
     """Makes every run, prints one row each, the confusion tables, calibration and the margin."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--unlike", action="store_true", help="unlike corpora and programs alone")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, jobs=2, shared=SHARED, unlike=(False, "unlike corpora and programs alone"),
+    )  # fmt: skip
     heading("The verdict on runs of known outcome")
     header(COLUMNS)
     parts: dict[str, list[Row]] = {"fit": [], "held out": []}

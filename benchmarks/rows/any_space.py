@@ -26,10 +26,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.rows.any_space_cells import IMPOSSIBLE, Cell, load
+from benchmarks.rows.any_space_cells import Cell, load
 from benchmarks.rows.any_space_table import show
 from benchmarks.rows.any_space_tools import TOOLS, Options
 from benchmarks.support.kept_rows import append, read_rows
+from benchmarks.support.options import NEEDED, POSITIONAL, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, numbers, today
 
@@ -77,19 +78,12 @@ def targets(asked: argparse.Namespace) -> Iterator[tuple[str, str]]:
 
 def arguments() -> argparse.Namespace:
     """The options."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("folder", type=Path, metavar="ROWS")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--table", action="store_true", help="show what the file has, and run nothing")
-    parser.add_argument("--pairs", default=",".join(":".join(pair) for pair in combinations(ENCODERS, 2)))
-    parser.add_argument("--rows", default="10000")
-    parser.add_argument("--seeds", default="0-4")
-    parser.add_argument("--tools", default="procrustes,muse")
-    parser.add_argument("--peer", default="", help="another program, with its interpreter")
-    parser.add_argument("--impossible", default="", help=f"some of {','.join(IMPOSSIBLE)}")
-    parser.add_argument("--extra", default="", help="more options of muse align, in one string")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    return parser.parse_args()
+    return command_line(
+        __doc__, folder=POSITIONAL, out=NEEDED, table=False,
+        pairs=",".join(":".join(pair) for pair in combinations(ENCODERS, 2)), rows="10000", seeds="0-4",
+        tools="procrustes,muse", peer=("", "another program, with its interpreter"), impossible="",
+        extra="", shared=SHARED,
+    )  # fmt: skip
 
 
 def main() -> None:

@@ -32,6 +32,7 @@ from benchmarks.rows.any_space_encoders import (
     use,
 )
 from benchmarks.rows.any_space_text import EVALUATED, english, french, translations
+from benchmarks.support.options import POSITIONAL, command_line
 from benchmarks.support.pairs import SHARED
 from muse.vectors import Matrix
 
@@ -94,12 +95,9 @@ def extend(name: str, asked: argparse.Namespace, text: Sequence[str]) -> None:
 
 def main() -> None:
     """Writes what is missing."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--encoders", default=",".join([*PUBLISHED, *OWN]))
-    parser.add_argument("--sentences", type=int, default=28_192)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, folder=POSITIONAL, encoders=",".join([*PUBLISHED, *OWN]), sentences=28_192, shared=SHARED,
+    )  # fmt: skip
     asked.folder.mkdir(parents=True, exist_ok=True)
     text = dict(zip((".en", ".fr"), translations(asked.shared), strict=True))
     text |= {"": english(asked.shared), "french": french(asked.shared)}

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.scale.approximate import NOISE
+from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import append_rows, commit, muse, today
 from muse.files import read_lexicon, read_vectors
@@ -110,12 +111,9 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Measures and writes a row a run."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--words", default="30000,200000")
-    parser.add_argument("--encoder", type=Path, metavar="FOLDER")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, shared=SHARED, words="30000,200000", encoder=Path, out=NEEDED,
+    )  # fmt: skip
     append_rows(asked.out, COLUMNS, rows(asked))
 
 

@@ -25,6 +25,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import header, heading, muse, row
 from muse.files import read_lexicon, read_vectors
@@ -159,14 +160,9 @@ def induce(given: Sides) -> None:
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--words", type=int, default=200_000)
-    parser.add_argument("--queries", type=int, default=20_000)
-    parser.add_argument("--k", type=int, default=20)
-    parser.add_argument("--rows", metavar="SOURCE.npy,TARGET.npy")
-    parser.add_argument("--induce", action="store_true")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, shared=SHARED, words=200_000, queries=20_000, k=20, rows=str, induce=False,
+    )  # fmt: skip
     given = rows_of(asked.rows) if asked.rows else sides(asked.words, asked.shared)
     heading(f"Approximate search, {len(given.queries)} x {len(given.keys)}, k = {asked.k}")
     if asked.induce:

@@ -10,7 +10,6 @@ From keystroke to suggestion is measured in Chromium, where that and Playwright 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -30,6 +29,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.manifold import TSNE, trustworthiness
 
+from benchmarks.support.options import command_line
 from muse.normalise import normalise
 from muse.report import word_map
 from muse.report.word_map import PERPLEXITY, frequent_pairs, rows_of_pairs
@@ -151,13 +151,9 @@ def cpu_seconds(pid: int) -> float:
 
 def main() -> None:
     """Serves, asks and prints a block of Markdown."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--space", type=Path)
-    parser.add_argument("--words", type=int, default=200_000)
-    parser.add_argument("--requests", type=int, default=2_000)
-    parser.add_argument("--at-once", type=int, default=16)
-    parser.add_argument("--layout", type=int, default=0, metavar="SEEDS")
-    options = parser.parse_args()
+    options = command_line(
+        __doc__, space=Path, words=200_000, requests=2_000, at_once=16, layout=0,
+    )  # fmt: skip
     if options.layout:
         measure_layout(options.space, options.layout)
         return

@@ -43,6 +43,7 @@ from torch.nn.functional import normalize
 from benchmarks.scale.gpu_networks import SYSTEMS, paper_steps
 from benchmarks.scale.neighbours import clustered, same
 from benchmarks.support.kept_rows import append
+from benchmarks.support.options import command_line
 from benchmarks.support.tables import ROOT, commit, header, heading, muse, row, today
 from muse.api.run import run
 from muse.errors import MuseError
@@ -331,20 +332,15 @@ def checked(run_: Run, ends: float) -> Iterator[list[Check]]:
 
 def arguments() -> argparse.Namespace:
     """What was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--size", type=int, default=20_000, help="sources, and as many targets")
-    parser.add_argument("--dimension", type=int, default=300)
-    parser.add_argument("--k", type=int, default=10)
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=300, help="of adversarial training that are timed")
-    parser.add_argument("--words", type=int, default=200_000, help="of each language of the large alignment")
-    parser.add_argument("--parts", default=",".join(PARTS), help="what is checked, in this order")
-    parser.add_argument("--kept", type=Path, default=Path("gpu-checks.json"), help="file of what was checked")
-    parser.add_argument("--out", type=Path, help="CSV to which the rows are appended")
-    parser.add_argument("--minutes", type=float, default=8, help="after which nothing new is begun")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, size=20_000, dimension=300, k=10, repeat=3,
+        steps=(300, "of adversarial training that are timed"),
+        words=(200_000, "of each language of the large alignment"),
+        parts=(",".join(PARTS), "what is checked, in this order"),
+        kept=(Path("gpu-checks.json"), "file of what was checked"), out=Path, minutes=8.0,
+    )  # fmt: skip
     if unknown := [part for part in asked.parts.split(",") if part not in PARTS]:
-        parser.error(f"--parts must be of {', '.join(PARTS)}; got {unknown[0]}")
+        sys.exit(f"--parts must be of {', '.join(PARTS)}; got {unknown[0]}")
     return asked
 
 

@@ -10,7 +10,6 @@ known, so the table can also say whether the mapping is right.
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.support.options import command_line
 from benchmarks.support.tables import header, heading, muse, row
 from muse.files import write_vectors_text
 
@@ -78,14 +78,10 @@ def make_files(folder: Path, world: World, seed: int) -> float:
 
 def main() -> None:
     """Makes the files, aligns them, and prints seconds by stage and the peak of memory."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--words", type=int, default=200_000)
-    parser.add_argument("--dimension", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--limit", type=float, default=2_000, help="MB; more is a failure, exit 1")
-    parser.add_argument("--options", default="", help="more options of muse align, in one string")
-    parser.add_argument("--folder", type=Path, help="where the files go  [default: the temporary folder]")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, words=200_000, dimension=300, seed=0, limit=(2_000.0, "MB; more is a failure, exit 1"),
+        options="", folder=(Path, "where the files go  [default: the temporary folder]"),
+    )  # fmt: skip
     world = World(asked.words, asked.dimension)
     heading(f"Memory: two files of {world.words} x {world.dimension}")
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:

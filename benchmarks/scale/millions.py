@@ -12,7 +12,6 @@ is appended to FILE.csv; sizes that are there are not measured again.
 
 from __future__ import annotations
 
-import argparse
 import csv
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.support.options import NEEDED, POSITIONAL, command_line
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import Run, commit, header, heading, muse, row, today
 from muse.files import read_lexicon, read_vectors, write_vectors_text
@@ -89,14 +89,10 @@ def _whole(command: str, run: Run, result: str) -> dict[str, Any]:
 
 def main() -> None:
     """Makes what is missing, and measures."""
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--sizes", default="10000,30000,100000,300000,1000000,2000000")
-    parser.add_argument("--most", type=int, default=50_000)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, folder=POSITIONAL, out=NEEDED, sizes="10000,30000,100000,300000,1000000,2000000",
+        most=50_000, shared=SHARED,
+    )  # fmt: skip
     asked.folder.mkdir(parents=True, exist_ok=True)
     sizes = [int(size) for size in asked.sizes.split(",")]
     if not all((asked.folder / name).exists() for name in ("en.vec", "fr.vec")):

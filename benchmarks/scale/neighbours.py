@@ -13,7 +13,6 @@ of queries whose k neighbours are those of torch on the CPU, ties and the last d
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +21,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from benchmarks.support.options import command_line
 from benchmarks.support.tables import header, heading, row
 from muse.errors import MissingExtra
 from muse.files import read_vectors
@@ -149,16 +149,11 @@ def _product_seconds(x: Tensor, y: Tensor, repeat: int) -> float:
 
 def main() -> None:
     """Compares all sizes on the CPU, and on the GPU where there is one."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--sizes", default="20000,50000,200000", help="numbers of keys")
-    parser.add_argument("--queries", type=int, default=20_000)
-    parser.add_argument("--dimension", type=int, default=300)
-    parser.add_argument("--k", type=int, default=10)
-    parser.add_argument("--repeat", type=int, default=2)
-    parser.add_argument("--threads", type=int, help="of torch and faiss  [default: all]")
-    parser.add_argument("--mutual", action="store_true", help="both ways, as many sources as targets")
-    parser.add_argument("--vectors", type=Path, help="a file of real vectors; its words search one another")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, sizes="20000,50000,200000", queries=20_000, dimension=300, k=10, repeat=2,
+        threads=(int, "of torch and faiss  [default: all]"),
+        mutual=(False, "both ways, as many sources as targets"), vectors=Path,
+    )  # fmt: skip
     if asked.threads:
         import faiss
 

@@ -28,6 +28,7 @@ import torch
 from benchmarks.rows import any_space_encoders
 from benchmarks.rows.any_space_rows import encoded
 from benchmarks.support.kept_rows import append, interval_columns, read_rows, with_interval
+from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_search import TAUGHT
 from benchmarks.support.sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
@@ -142,13 +143,10 @@ def unseen_part(data: Path, text: Aligned, language: str) -> Aligned:
 
 def main() -> None:
     """Appends the rows that are missing."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--space", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--rows", default=";".join([*UNTRAINED, *TRAINED, *PUBLISHED]), help="with ; between")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, space=NEEDED, work=NEEDED, out=NEEDED, rows=";".join([*UNTRAINED, *TRAINED, *PUBLISHED]),
+        shared=SHARED,
+    )  # fmt: skip
     torch.set_num_threads(1)
     asked.work.mkdir(parents=True, exist_ok=True)
     space, data = load_space(asked.space), asked.shared / "data"

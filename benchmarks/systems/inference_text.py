@@ -1,4 +1,4 @@
-"""The text that inference.py trains on: captions and everyday sentences of three languages.
+"""The text that systems are trained on: captions and everyday sentences of three languages.
 
 Multi30k's training captions and as many pairs of Tatoeba's training text, drawn by a seed, as parallel text
 of English with each language; and the same sentences of each language, in an order of their own, as plain

@@ -42,7 +42,7 @@ from benchmarks.sentences.power_means import NOTHING, Task
 from benchmarks.support.kept_rows import append, read_rows
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, header, heading, numbers, row, today
-from benchmarks.systems.inference import Bench, infersent
+from benchmarks.systems.word_by_word import Bench, infersent
 from muse.files.nli import LABELS, read_nli
 from muse.files.sentence_text import read_pairs
 from muse.progress import Progress

@@ -12,13 +12,13 @@ are used twice, the second time as though the scripts had no letter in common.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.align.unseen import Sentences, dice, sentences
+from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED, find_pair
 from muse.ranking.features import NAMES, KnownPairs, evidence_of
 from muse.ranking.model import PRETRAINED, read_pretrained, write_pretrained
@@ -97,13 +97,10 @@ def learn(evidence: NDArray[np.float32], labels: NDArray[np.bool_]) -> BoostedTr
 
 def main() -> None:
     """Learns and writes the trees."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--spaces", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--pairs", default="en-de")
-    parser.add_argument("--out", type=Path, default=PRETRAINED)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--first", type=Path, default=PRETRAINED, help="trees learned on other languages")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, spaces=NEEDED, pairs="en-de", out=PRETRAINED, shared=SHARED,
+        first=(PRETRAINED, "trees learned on other languages"),
+    )  # fmt: skip
     first = read_pretrained(asked.first)
     found = [labelled(name, asked.spaces, asked.shared, first) for name in asked.pairs.split(",")]
     evidence, labels = (np.concatenate(parts) for parts in zip(*found, strict=True))

@@ -30,6 +30,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 
+from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import header, heading, muse, row
 from benchmarks.words.kept_names import has_things, kept_names, kept_things
@@ -194,16 +195,11 @@ def count_things(name: str, text: Text, space: Path) -> None:
 
 def main() -> None:
     """Aligns where no space is given, and prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--space", type=Path, help="an aligned fr-en; made from the vectors where not given")
-    parser.add_argument("--sets", default="tatoeba,multi30k")
-    parser.add_argument("--lm-order", type=int, default=3)
-    parser.add_argument("--lines", type=Path, metavar="FOLDER")
-    parser.add_argument("--against", type=Path, metavar="FOLDER")
-    parser.add_argument("--tune", action="store_true")
-    parser.add_argument("--things", action="store_true")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, space=(Path, "an aligned fr-en; made from the vectors where not given"),
+        sets="tatoeba,multi30k", lm_order=3, lines=Path, against=Path, tune=False, things=False,
+        shared=SHARED,
+    )  # fmt: skip
     data = asked.shared / "data"
     heading("Text, word by word" + (": the weight of the language model" if asked.tune else ""))
     with tempfile.TemporaryDirectory() as name:

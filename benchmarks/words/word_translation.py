@@ -14,7 +14,6 @@ that text.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.support.kept_rows import Row, append, read_rows
+from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.sentence_sets import PIVOT, Aligned, training
 from benchmarks.support.tables import commit, header, muse, numbers, row, today
@@ -125,14 +125,10 @@ def _means(figures: list[list[float]] | None) -> str:
 
 def main() -> None:
     """Makes the rows that are missing, and prints the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--pairs", default=PAIRS)
-    parser.add_argument("--seeds", default="0-2", help="such as 0-2 or 0,3; Procrustes has no use for them")
-    parser.add_argument("--methods", default=",".join(USUAL), help=f"of {', '.join(METHODS)}")
-    parser.add_argument("--table", action="store_true", help="print the tables of the rows there are")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, out=NEEDED, pairs=PAIRS, seeds="0-2", methods=",".join(USUAL),
+        table=False, shared=SHARED,
+    )  # fmt: skip
     rows = read_rows(asked.out)
     done = {tuple(one[name] for name in KEY) for one in rows}
     for seed in [] if asked.table else numbers(asked.seeds):

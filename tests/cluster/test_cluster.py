@@ -77,7 +77,7 @@ Clusters = Callable[..., AbstractContextManager[Any]]
 @pytest.fixture
 def cluster() -> Clusters:
     """A function that starts a cluster of so many raylets."""
-    made: Clusters = importlib.import_module("benchmarks.support.raylets").cluster
+    made: Clusters = importlib.import_module("tests.support.raylets").cluster
     return made
 
 
