@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -65,6 +65,28 @@ class Processes:
             int(found) for found in self._all_gathered(torch.tensor([len(own[0])], device=own[0].device))
         ]
         return tuple(self._gathered(rows, sizes) for rows in own)
+
+    def copy_first_(self, parameters: Iterable[Tensor]) -> None:
+        """Gives all processes the parameters of the first."""
+        for parameter in parameters if self.count > 1 else ():
+            distributed.broadcast(parameter.data, 0)
+
+    def average_gradients_(self, parameters: Sequence[Tensor]) -> None:
+        """Replaces the gradients by their means over all processes; what none of them used has none.
+
+        All are sent at once. (DistributedDataParallel has no public way to leave out tables or frozen rows.)
+        """
+        used = torch.tensor([p.grad is not None for p in parameters], dtype=torch.int32, device=self.device)
+        distributed.all_reduce(used)
+        chosen = [p for p, count in zip(parameters, used.tolist(), strict=True) if count]
+        if not chosen:
+            return
+        flat = torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in chosen])
+        distributed.all_reduce(flat)
+        for parameter, mean in zip(
+            chosen, (flat / self.count).split([p.numel() for p in chosen]), strict=True
+        ):
+            parameter.grad = mean.view_as(parameter)
 
     def _gathered(self, rows: Tensor, sizes: list[int]) -> Tensor:
         sent = rows.new_zeros(max(sizes), *rows.shape[1:])  # all must send the same shape

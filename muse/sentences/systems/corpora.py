@@ -114,8 +114,6 @@ class PairsInTurn(Learner):
     Its examples are the learners' examples, one after the other.
     """
 
-    uses_all = False  # a batch uses the parameters of its language
-
     def __init__(
         self, learners: Mapping[str, PairLearner], processes: Processes, sized_by: str = "--batch"
     ) -> None:

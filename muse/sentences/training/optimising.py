@@ -18,6 +18,7 @@ from torch.optim import Optimizer
 from muse.errors import BadSetting
 
 Arrays = dict[str, NDArray[Any]]
+SCHEDULES = ("constant", "linear", "inverse-sqrt", "noam")
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class Schedule:
     width: int = 0
 
     def __post_init__(self) -> None:
-        if self.name not in FACTORS:
-            raise BadSetting(f"schedule must be one of {', '.join(FACTORS)}; got {self.name!r}")
+        if self.name not in SCHEDULES:
+            raise BadSetting(f"schedule must be one of {', '.join(SCHEDULES)}; got {self.name!r}")
         fewest = 1 if self.name in ("noam", "inverse-sqrt") else 0
         if self.warmup < fewest:
             raise BadSetting(f"{self.name} needs {fewest} or more steps of warm-up, got {self.warmup}")
@@ -54,32 +55,14 @@ class Schedule:
 
     def __call__(self, step: int) -> float:
         """The factor at a step, counted from 1."""
-        return FACTORS[self.name](self, step)
-
-
-def _warming(schedule: Schedule, step: int) -> float:
-    return min(1.0, step / max(schedule.warmup, 1))
-
-
-def _linear(schedule: Schedule, step: int) -> float:
-    left = (schedule.steps - step) / (schedule.steps - schedule.warmup)
-    return _warming(schedule, step) if step <= schedule.warmup else max(0.0, left)
-
-
-def _inverse_sqrt(schedule: Schedule, step: int) -> float:
-    return float(min(step / schedule.warmup, (schedule.warmup / step) ** 0.5))
-
-
-def _noam(schedule: Schedule, step: int) -> float:
-    return float(schedule.width**-0.5 * min(step**-0.5, step * schedule.warmup**-1.5))
-
-
-FACTORS: dict[str, Callable[[Schedule, int], float]] = {
-    "constant": _warming,
-    "linear": _linear,
-    "inverse-sqrt": _inverse_sqrt,
-    "noam": _noam,
-}
+        match self.name:
+            case "linear" if step > self.warmup:
+                return max(0.0, (self.steps - step) / (self.steps - self.warmup))
+            case "inverse-sqrt":
+                return float(min(step / self.warmup, (self.warmup / step) ** 0.5))
+            case "noam":
+                return float(self.width**-0.5 * min(step**-0.5, step * self.warmup**-1.5))
+        return min(1.0, step / max(self.warmup, 1))
 
 
 class Lamb(Optimizer):

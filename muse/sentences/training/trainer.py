@@ -14,15 +14,13 @@ import logging
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import cached_property
 from itertools import accumulate
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from muse.errors import BadSetting, NotConverged
 from muse.progress import Tick
@@ -34,7 +32,7 @@ from muse.sentences.training.optimising import OPTIMISER_NAMES, Arrays, Optimise
 
 log = logging.getLogger(__name__)
 
-STATE, BEST = "training", "best"  # the stages of the checkpoint
+STATE, BEST, PREFIX = "training", "best", "parameter/"  # stages of the checkpoint, and of names in it
 PRECISIONS = ("float32", "bf16")
 _LEAST = {"epochs": 0, "batch": 1, "patience": 1, "steps": 0, "clip": 0, "lowest": 0}
 _MOST = 1_000_000_000
@@ -47,8 +45,6 @@ class Learner(nn.Module, ABC):
     torch's own, active in training mode; the trainer seeds torch's own random numbers. All other random
     numbers come from the `generator` passed to `loss`.
     """
-
-    uses_all = True  # whether every loss depends on every parameter, which DistributedDataParallel must know
 
     def __init__(self, sized_by: str = "--batch") -> None:
         """`sized_by` is the option or setting of the size of its batches, which errors name."""
@@ -93,10 +89,6 @@ class Learner(nn.Module, ABC):
     def fewest(self, processes: int) -> int:
         """The smallest batch that this many processes can share; smaller ones are skipped."""
         return 1
-
-    def forward(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        """The loss (), under the name that DistributedDataParallel calls."""
-        return self.loss(rows, generator)
 
 
 @dataclass(frozen=True)
@@ -202,7 +194,7 @@ def check_batches(learner: Learner, config: TrainerConfig, *, seed: int, runtime
     """Raise BadSetting if `train` would, for batches that are too small; before stages that come first."""
     learner.check_batch(config.batch)
     if config.epochs:
-        _batches(learner, config, seed, runtime).of(1)
+        EpochBatches(learner, config, seed, runtime.processes).of(1)
 
 
 def best_epoch(epochs: Sequence[EpochResult]) -> EpochResult:
@@ -220,19 +212,16 @@ class _Run:
     seed: int
     runtime: Runtime
 
-    @cached_property
-    def shared(self) -> Shared:
-        """The learner shared by all processes."""
-        return Shared(self.learner, self.runtime.processes, self.runtime.device)
-
-    @cached_property
+    @property
     def batches(self) -> EpochBatches:
         """The batches of every epoch."""
-        return _batches(self.learner, self.config, self.seed, self.runtime)
+        return EpochBatches(self.learner, self.config, self.seed, self.runtime.processes)
 
 
 def _untrained(run: _Run) -> tuple[Arrays, list[EpochResult]]:
-    kept, epochs = _parameters(run.learner), [EpochResult(0, math.nan, _score(run), 0.0)]
+    run.runtime.processes.copy_first_(_trained(run.learner).values())
+    epochs = [EpochResult(0, math.nan, _score(run), 0.0)]
+    kept = _finite(run, epochs[0])
     _keep(run, BEST, kept)
     _save(run, epochs)
     return kept, epochs
@@ -241,9 +230,8 @@ def _untrained(run: _Run) -> tuple[Arrays, list[EpochResult]]:
 def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
     """The results of training for one epoch."""
     number, began = len(behind), time.perf_counter()
-    batches, device, rank = run.batches.of(number), run.runtime.device, run.runtime.processes.rank
-    before, bf16 = behind[-1].steps, run.config.precision == "bf16"
-    stream = of_epoch(number, rank)
+    batches, before, device = run.batches.of(number), behind[-1].steps, run.runtime.device
+    stream = of_epoch(number, run.runtime.processes.rank)
     generator = generator_for(run.seed, *stream, device=device)
     rate = _rate(run.config, behind)
     run.learner.train()
@@ -251,7 +239,7 @@ def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
     with torch_seeded(run.seed, *stream, device=device):
         for step, rows in enumerate(batches, 1):
             run.learner.begin(before + step)
-            value = run.shared.backward(rows, generator, bf16=bf16)
+            value = _backward(run, rows, generator)
             norm = run.optimisers.step(rate * run.config.schedule(before + step), run.config.clip)
             for name, figure in (("loss", value), ("norm of the gradient", norm)):
                 if not math.isfinite(figure):
@@ -290,15 +278,14 @@ def _rate(config: TrainerConfig, behind: Sequence[EpochResult]) -> float:
     return config.rate * config.decay ** (len(behind) - 1) * config.shrink**setbacks
 
 
-def _parameters(learner: Learner) -> Arrays:
-    """A copy of all trained parameters."""
-    moved = [(name, p) for name, p in learner.named_parameters() if p.requires_grad]
-    return {name: p.detach().cpu().numpy().copy() for name, p in moved}
+def _trained(learner: Learner) -> dict[str, nn.Parameter]:
+    """The trained parameters by name."""
+    return {name: p for name, p in learner.named_parameters() if p.requires_grad}
 
 
 def _finite(run: _Run, epoch: EpochResult) -> Arrays:
     """A copy of all trained parameters; NotConverged if any is not finite."""
-    arrays = _parameters(run.learner)
+    arrays = {name: p.detach().cpu().numpy().copy() for name, p in _trained(run.learner).items()}
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             raise NotConverged(
@@ -308,11 +295,10 @@ def _finite(run: _Run, epoch: EpochResult) -> Arrays:
     return arrays
 
 
+@torch.no_grad()
 def _restore(learner: Learner, arrays: Arrays) -> None:
-    with torch.no_grad():
-        for name, parameter in learner.named_parameters():
-            if parameter.requires_grad:
-                parameter.copy_(torch.from_numpy(arrays[name]))
+    for name, parameter in _trained(learner).items():
+        parameter.copy_(torch.from_numpy(arrays[name]))
 
 
 def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
@@ -322,7 +308,7 @@ def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
 
 def _save(run: _Run, epochs: Sequence[EpochResult]) -> None:
     """Saves the state that the next epoch starts from: parameters, optimisers, results so far."""
-    arrays = {f"parameter/{name}": array for name, array in _finite(run, epochs[-1]).items()}
+    arrays = {f"{PREFIX}{name}": array for name, array in _finite(run, epochs[-1]).items()}
     figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 5) float64
     _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
 
@@ -339,10 +325,7 @@ def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
         return None
     with run.runtime.checkpoint.complete():
         _restore(run.learner, kept or {})  # fails now, not after training, if it is incomplete
-        moved = {
-            name.partition("/")[2]: array for name, array in saved.items() if name.startswith("parameter/")
-        }
-        _restore(run.learner, moved)
+        _restore(run.learner, {name.removeprefix(PREFIX): array for name, array in saved.items()})
         run.optimisers.restore(saved)
         rows = saved["epochs"].astype(np.float64)
         epochs = [EpochResult(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
@@ -351,29 +334,28 @@ def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
     return dict(kept or {}), epochs
 
 
-def _batches(learner: Learner, config: TrainerConfig, seed: int, runtime: Runtime) -> EpochBatches:
-    examples = config.examples_in_epoch(learner.examples)
-    return EpochBatches(learner, config.batch, examples, seed, runtime.processes)
-
-
 @dataclass(frozen=True, eq=False)
 class EpochBatches:
-    """The batches of every epoch: about `size` examples in each, `examples` in an epoch.
+    """The batches of every epoch: about `config.batch` examples in each.
 
     All examples are used once before any is used again, unless the learner draws its batches by language.
     """
 
     learner: Learner
-    size: int
-    examples: int
+    config: TrainerConfig
     seed: int
     processes: Processes
+
+    @property
+    def examples(self) -> int:
+        """The number of examples in an epoch."""
+        return self.config.examples_in_epoch(self.learner.examples)
 
     def of(self, number: int) -> list[Tensor]:
         """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
         fewest = self.learner.fewest(self.processes.count)
         generator = generator_for(self.seed, *of_batches(number))
-        batches = self.learner.batches(self._order(number), self.size, generator)
+        batches = self.learner.batches(self._order(number), self.config.batch, generator)
         found = [rows for rows in batches if len(rows) >= fewest]
         if not found:
             raise BadSetting(
@@ -390,53 +372,35 @@ class EpochBatches:
         return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
 
 
-class Shared:
-    """A learner and the processes that train it together, each on its own device."""
+def _backward(run: _Run, rows: Tensor, generator: torch.Generator) -> float:
+    """The loss of a batch (b,), after adding its gradients, which all processes then have alike."""
+    processes, device = run.runtime.processes, run.runtime.device
+    share = processes.share(rows)
+    # Every process must take part in collective operations: one without a share computes the first row,
+    # which then counts with weight 0.
+    part = share if len(share) else rows[:1]
+    with torch.autocast(device, torch.bfloat16, enabled=run.config.precision == "bf16"):
+        loss = run.learner.loss(part.to(device), generator)
+    # Gradients are averaged over processes, so each mean is weighted by the size of its share.
+    loss = loss * (processes.count * len(share) / len(rows))
+    loss.backward()
+    if processes.count > 1:
+        tables = sparse_tables(run.learner)
+        sparse = {id(table) for table in tables}
+        processes.average_gradients_([p for p in _trained(run.learner).values() if id(p) not in sparse])
+        for table in tables:
+            _average_sparse_(table, processes)
+    return processes.sum(float(loss.detach())) / processes.count
 
-    def __init__(self, learner: Learner, processes: Processes, device: str) -> None:
-        self._learner, self._processes, self._device = learner, processes, device
-        self._sparse = sparse_tables(learner) if processes.count > 1 else []
-        self._module = self._averaging() if processes.count > 1 else learner
 
-    def backward(self, rows: Tensor, generator: torch.Generator, *, bf16: bool) -> float:
-        """The loss of a batch (b,), after adding its gradients to the parameters'."""
-        processes = self._processes
-        share = processes.share(rows)
-        # Every process must take part in collective operations: one without a share computes the first row,
-        # which then counts with weight 0.
-        part = share if len(share) else rows[:1]
-        with torch.autocast(self._device, torch.bfloat16, enabled=bf16):
-            loss = self._module(part.to(self._device), generator)
-        # Gradients are averaged over processes, so each mean is weighted by the size of its share.
-        loss = loss * (processes.count * len(share) / len(rows))
-        loss.backward()
-        self._sum_sparse()
-        return processes.sum(float(loss.detach())) / processes.count
-
-    def _averaging(self) -> nn.Module:
-        """The learner, wrapped so that all gradients but those of sparse tables are averaged."""
-        names = {id(table): name for name, table in self._learner.named_parameters()}
-        ignored = [names[id(table)] for table in self._sparse]
-        if not any(p.requires_grad and n not in ignored for n, p in self._learner.named_parameters()):
-            return self._learner
-        # Buffers are frozen word rows, equal in all processes: broadcasting them would take longer than the
-        # step itself.
-        buffers = [name for name, _ in self._learner.named_buffers()]
-        ignore: Callable[..., None] = DistributedDataParallel._set_params_and_buffers_to_ignore_for_model
-        ignore(self._learner, [*ignored, *buffers])
-        return DistributedDataParallel(self._learner, find_unused_parameters=not self._learner.uses_all)
-
-    def _sum_sparse(self) -> None:
-        """Averages the sparse gradients of word tables over the processes.
-
-        DistributedDataParallel would use NCCL for this, which does not support sparse tensors.
-        """
-        for table in self._sparse:
-            found = torch.zeros_like(table, layout=torch.sparse_coo) if table.grad is None else table.grad
-            found = found.coalesce()
-            rows, values = self._processes.gather(found.indices()[0], found.values())
-            values = values / self._processes.count
-            # An optimiser counts steps by gradients, and alone an unused table has none.
-            table.grad = (
-                torch.sparse_coo_tensor(rows[None], values, table.shape).coalesce() if len(rows) else None
-            )
+def _average_sparse_(table: Tensor, processes: Processes) -> None:
+    """Averages the sparse gradient of a word table over the processes: NCCL does not add sparse tensors."""
+    found = torch.zeros_like(table, layout=torch.sparse_coo) if table.grad is None else table.grad
+    found = found.coalesce()
+    rows, values = processes.gather(found.indices()[0], found.values())
+    # An optimiser counts steps by gradients, and alone an unused table has none.
+    table.grad = (
+        torch.sparse_coo_tensor(rows[None], values / processes.count, table.shape).coalesce()
+        if len(rows)
+        else None
+    )

@@ -138,7 +138,7 @@ def test_batches_are_drawn_anew_by_the_seed_and_the_epoch(monkeypatch: pytest.Mo
     # All orders are alike: what learners draw must not hang on them.
     monkeypatch.setattr(EpochBatches, "_order", lambda self, number: torch.arange(29))
     for seed in (0, 1, 0):
-        batches = EpochBatches(Line(), 8, 29, seed, ALONE)
+        batches = EpochBatches(Line(), PLAIN, seed, ALONE)
         for epoch in range(1, 21):
             batches.of(epoch)
     assert drawn[:20] == drawn[40:]
