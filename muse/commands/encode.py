@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # The best without training, text or n-grams (benchmarks/results/sentences/without-training.md); idf is a
-# little better at finding translations. With +ngrams both gain, but they must be learned first, of every word.
+# little better at finding translations. With +ngrams both gain, but they must be learned first.
 UNTRAINED = "sif"
 
 

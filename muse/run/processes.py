@@ -83,9 +83,8 @@ class Processes:
             return
         flat = torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in chosen])
         distributed.all_reduce(flat)
-        for parameter, mean in zip(
-            chosen, (flat / self.count).split([p.numel() for p in chosen]), strict=True
-        ):
+        means = torch.split(flat / self.count, [p.numel() for p in chosen])
+        for parameter, mean in zip(chosen, means, strict=True):
             parameter.grad = mean.view_as(parameter)
 
     def _gathered(self, rows: Tensor, sizes: list[int]) -> Tensor:

@@ -239,7 +239,7 @@ def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
     with torch_seeded(run.seed, *stream, device=device):
         for step, rows in enumerate(batches, 1):
             run.learner.begin(before + step)
-            value = _backward(run, rows, generator)
+            value = shared_backward(run, rows, generator)
             norm = run.optimisers.step(rate * run.config.schedule(before + step), run.config.clip)
             for name, figure in (("loss", value), ("norm of the gradient", norm)):
                 if not math.isfinite(figure):
@@ -372,7 +372,7 @@ class EpochBatches:
         return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
 
 
-def _backward(run: _Run, rows: Tensor, generator: torch.Generator) -> float:
+def shared_backward(run: _Run, rows: Tensor, generator: torch.Generator) -> float:
     """The loss of a batch (b,), after adding its gradients, which all processes then have alike."""
     processes, device = run.runtime.processes, run.runtime.device
     share = processes.share(rows)
@@ -383,7 +383,7 @@ def _backward(run: _Run, rows: Tensor, generator: torch.Generator) -> float:
         loss = run.learner.loss(part.to(device), generator)
     # Gradients are averaged over processes, so each mean is weighted by the size of its share.
     loss = loss * (processes.count * len(share) / len(rows))
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     if processes.count > 1:
         tables = sparse_tables(run.learner)
         sparse = {id(table) for table in tables}

@@ -73,7 +73,7 @@ def test_a_killed_run_goes_on_and_a_broken_one_with_a_lower_rate(
 ) -> None:
     assert muse(*good(files, "-q")).code == 0
     expected = (files / "out" / "arrays.npz").read_bytes()
-    loss, count = trainer.Shared.backward, 0
+    loss, count = trainer.shared_backward, 0
 
     def stopped(end: Any) -> Any:
         def value(*given: Any, **more: Any) -> float:
@@ -87,13 +87,13 @@ def test_a_killed_run_goes_on_and_a_broken_one_with_a_lower_rate(
         raise KeyboardInterrupt
 
     again = good(files, "-q", "--out", files / "again")
-    monkeypatch.setattr(trainer.Shared, "backward", stopped(killed))
+    monkeypatch.setattr(trainer, "shared_backward", stopped(killed))
     assert muse(*again).code == 130
     refused(muse(*again, "--resume", "--preset", "paper"), "those in", "differ")
     assert muse(*again, "--resume").code == 0
     assert (files / "again" / "arrays.npz").read_bytes() == expected
     count = 0
-    monkeypatch.setattr(trainer.Shared, "backward", stopped(lambda: float("nan")))
+    monkeypatch.setattr(trainer, "shared_backward", stopped(lambda: float("nan")))
     refused(muse(*again), "finite number", "last good epoch is kept", "--resume and a --rate below 0.3")
     assert (files / ".again.checkpoint").is_dir()
     assert muse(*again, "--resume", "--rate", 0.1).code == 0
@@ -121,7 +121,7 @@ def test_a_stopped_run_resumes_with_its_texts_in_the_same_order_alone(
         [command[0], files / "space", *command[1:], *texts, *more]
         for texts in (_texts(files, "en", "fr"), _texts(files, "fr", "en"))
     )
-    backward, count = trainer.Shared.backward, 0
+    backward, count = trainer.shared_backward, 0
 
     def killed(*given: Any, **named: Any) -> float:
         nonlocal count
@@ -130,7 +130,7 @@ def test_a_stopped_run_resumes_with_its_texts_in_the_same_order_alone(
             raise KeyboardInterrupt
         return backward(*given, **named)
 
-    monkeypatch.setattr(trainer.Shared, "backward", killed)
+    monkeypatch.setattr(trainer, "shared_backward", killed)
     assert muse(*ordered).code == 130
     refused(muse(*reverse, "--resume"), "those in", "differ")
     assert muse(*ordered, "--resume").code == 0

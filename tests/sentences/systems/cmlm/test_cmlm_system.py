@@ -148,7 +148,7 @@ def test_a_killed_run_goes_on_in_its_second_stage(
     more = ["--parallel", files / "text.tsv", "-q"]
     assert muse(*good(files, *more)).code == 0
     expected = (files / "out" / "arrays.npz").read_bytes()
-    loss, count = trainer.Shared.backward, 0
+    loss, count = trainer.shared_backward, 0
 
     def killed(*given: Any, **more: Any) -> float:
         nonlocal count
@@ -157,7 +157,7 @@ def test_a_killed_run_goes_on_in_its_second_stage(
             raise KeyboardInterrupt
         return loss(*given, **more)
 
-    monkeypatch.setattr(trainer.Shared, "backward", killed)
+    monkeypatch.setattr(trainer, "shared_backward", killed)
     again = good(files, *more, "--out", files / "again")
     assert muse(*again).code == 130
     assert muse(*again, "--resume").code == 0

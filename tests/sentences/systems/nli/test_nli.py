@@ -30,10 +30,11 @@ from muse.sentences.systems.nli.infersent import (
 from muse.sentences.systems.nli.pair_classes import PairClassifier, PairClassLearner, pair_features
 from muse.sentences.systems.nli.x_bilstm import XBiLSTM
 from muse.sentences.systems.registry import SYSTEMS
+from muse.sentences.training import trainer
 from muse.sentences.training.losses import Align
 from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.trainer import Learner, Shared
+from muse.sentences.training.trainer import Learner
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving, tree
@@ -310,14 +311,14 @@ def test_a_run_beside_another_english_encoder_does_not_go_on(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert muse(*infersent(files, "-q", "--epochs", 0)).code == 0
-    backward = Shared.backward
+    backward = trainer.shared_backward
 
     def killed(*given: Any, **more: Any) -> float:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Shared, "backward", killed)
+    monkeypatch.setattr(trainer, "shared_backward", killed)
     assert muse(*x_bilstm(files, "-q")).code == 130
-    monkeypatch.setattr(Shared, "backward", backward)
+    monkeypatch.setattr(trainer, "shared_backward", backward)
     kept = tree(files)
     shutil.move(files / "out", files / "elsewhere")
     refused(muse(*x_bilstm(files, "--resume")), "saved encoder")
