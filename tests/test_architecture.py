@@ -64,7 +64,7 @@ ONLY_USERS = {
     "safetensors": {
         "export.map_file",
         "export.static_embedding",
-        "files.rows",
+        "files.vectors.arrays",
         "sentences.systems.pretrained_backbones",
     },
     "scipy": {

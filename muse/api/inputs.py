@@ -21,7 +21,7 @@ from muse.errors import BadSetting, Contradiction, Mismatch, MuseError
 from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
 from muse.files.row_texts import with_texts
-from muse.files.vectors.table import ReadOptions, gather, no_columns_error, no_ngrams_error
+from muse.files.vectors.table import ReadOptions, check_options, gather
 from muse.learn.bilingual import check_pair, normalise_in_place
 from muse.learn.settings import AlignConfig, Given, RowArray
 from muse.lexicon import Lexicon
@@ -89,12 +89,11 @@ def read_side(config: AlignConfig, language: str, given: Given, progress: Progre
     """
     listed, texts = word_list(config, language), captions(config, language)
     if isinstance(given, RowArray):
-        if (name := column(config, language)) is not None:
-            raise no_columns_error(Path(language), name)
-        if listed is not None:
-            raise no_ngrams_error(Path(language))
-        table = with_texts(given.table(language), texts)
-        vectors = gather(table, ReadOptions(language, config.max_vocab, config.lower))
+        options = ReadOptions(
+            language, config.max_vocab, config.lower, None if listed is None else (), column(config, language)
+        )
+        check_options(Path(language), options)
+        vectors = gather(with_texts(given.table(language), texts), options)
         vectors = _with_directions(vectors, "the array")
         # No files: the digest stands for them.
         return SideToSave(*normalise_in_place(vectors, config.normalise))

@@ -315,12 +315,13 @@ def _of_store(space: Path, options: dict[str, Any]) -> Report:
     from muse.evaluation.score import gold_name
     from muse.files import read_vectors
     from muse.files.vectors.formats import open_table
+    from muse.files.vectors.table import ReadOptions
 
     loaded = open_space(space, options["device"], options["quiet"])
     source, target = choose_direction(loaded, options["source"], options["target"])
     queries = read_vectors(options["source_file"], language=source, column=options["source_column"])
     native = _native(loaded, target, len(queries), options)
-    with open_table(options["store"], options["column"]) as table:
+    with open_table(options["store"], ReadOptions(column=options["column"])) as table:
         score = evaluate_store(
             loaded, queries, native, (target, table),
             rng=np.random.default_rng(options["seed"]), gold=gold_name(options["store"]),
@@ -337,10 +338,10 @@ def _native(space: Space, language: str, count: int, options: dict[str, Any]) ->
     """The `count` queries by the store's own model; None where they are rows of the store, known by ids."""
     from muse.errors import Mismatch
     from muse.files import read_vectors
-    from muse.files.rows import is_rows
+    from muse.files.vectors.formats import has_row_numbers
 
     if options["target_file"] is None:
-        if is_rows(options["source_file"]) or is_rows(options["store"]):
+        if has_row_numbers(options["source_file"]) or has_row_numbers(options["store"]):
             raise Mismatch(
                 f"{options['source_file']}: without --target, queries and rows of the store need ids, got "
                 "row numbers; give the same queries by the store's own model as --target"

@@ -106,11 +106,10 @@ def _check_words(vectors: Path, options: dict[str, Any]) -> None:
     """Raise BadSetting for unlabelled vectors, and Contradiction for options that are for these alone."""
     from muse.errors import BadSetting, Contradiction
     from muse.files.row_writers import STORE_ENDINGS
-    from muse.files.rows import is_rows
-    from muse.files.store_text import is_store_text_file
+    from muse.files.vectors.formats import holds_items
 
     endings = f"{', '.join(STORE_ENDINGS[:-1])} or {STORE_ENDINGS[-1]}"
-    if is_rows(vectors) or is_store_text_file(vectors):
+    if holds_items(vectors):
         raise BadSetting(f"{vectors}: unlabelled vectors are mapped to a {endings} file; give it as --out")
     if any(options[name] for name in ("column", "among", "half", "bare")):
         raise Contradiction(

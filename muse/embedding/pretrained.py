@@ -22,8 +22,8 @@ import numpy as np
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.files.kept import Origin, keep_rows, read_rows
-from muse.files.rows import tensor_names
 from muse.files.space_folder import checksum
+from muse.files.vectors.arrays import tensor_names
 from muse.installation import install_extra
 from muse.progress import Progress
 from muse.vectors import Matrix

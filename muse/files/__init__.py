@@ -2,9 +2,9 @@
 
 from muse.files.dictionary_writer import write_lexicon
 from muse.files.lexicons import read_lexicon
+from muse.files.vectors.arrays import write_npz
 from muse.files.vectors.fasttext import subword_vectors
 from muse.files.vectors.formats import read_vectors
-from muse.files.vectors.npz import write_npz
 from muse.files.vectors.word2vec import write_word2vec
 from muse.files.writing import write_vectors_text
 

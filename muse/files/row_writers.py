@@ -25,7 +25,7 @@ import numpy as np
 from muse.errors import BadSetting, Mismatch
 from muse.files.parquet import SENTENCE, VECTOR, parquet_writer, require_pyarrow
 from muse.files.payloads import ColumnNames, Payload, Values, as_cell, as_json
-from muse.files.rows import INDEX_HEADER
+from muse.files.vectors.arrays import INDEX_HEADER
 from muse.files.vectors.table import IntegerId
 from muse.files.writing import check_place, replaced
 from muse.vectors import Matrix

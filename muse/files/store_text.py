@@ -14,14 +14,11 @@ Rows are read as they come: what is in memory is a block of them, and the longes
 
 from __future__ import annotations
 
-import base64
 import csv
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from io import StringIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from muse.errors import BadFile
+from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, CsvForm, csv_form
 from muse.files.payloads import Payload, Values, columns_of
 from muse.files.plain_text import BOM, blocks_of_lines, decoded_line
 from muse.files.row_texts import one_line
@@ -38,7 +36,6 @@ from muse.vectors import Matrix
 
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
-_HEAD, _LONG_HEAD = 1 << 16, 1 << 20  # bytes that tell JSON lines, and a CSV with the columns of its rows
 _LARGEST = 1 << 63  # integers of 64 bits are smaller
 _LARGEST_NUMBER = float(np.finfo(np.float32).max)
 _AGAIN = "export it again"
@@ -70,30 +67,18 @@ class _Layout:
     others: tuple[str, ...]
 
 
-def is_store_text(source: Source) -> bool:
-    """Whether a text begins as the JSON lines or the CSV of a store."""
-    head = source.peek(_HEAD)
-    return _is_json(head) or (
-        _MAY_BE_CSV.search(head) is not None and _csv_form(source.peek(_LONG_HEAD)) is not None
-    )
-
-
-def is_store_text_file(path: Path) -> bool:
-    """Whether a file, which may be compressed, begins as the JSON lines or the CSV of a store."""
-    if is_stream(path) or not path.is_file():
-        return False
-    with open_source(path) as source:
-        return is_store_text(source)
-
-
-def store_table(source: Source, column: str | None = None) -> Table:
-    """The table of JSON lines or CSV, whose vectors are in the column, or have the name, that is asked for.
+def json_table(source: Source, column: str | None = None) -> Table:
+    """The table of JSON lines, whose vectors are in the column, or have the name, that is asked for.
 
     Rows without a vector are left out. Raise BadSetting if it is not clear which vectors are meant.
     """
-    form = None if _is_json(source.peek(_HEAD)) else _csv_form(source.peek(_LONG_HEAD))
-    if form is None:
-        return _table(source, _json_rows, column)
+    return _table(source, _json_rows, column)
+
+
+def csv_table(source: Source, column: str | None = None) -> Table:
+    """The table of a CSV, likewise."""
+    form = csv_form(source)
+    assert form is not None  # noqa: S101 - by which this kind of file is told
     count, integers = _counted(source.path, form)
     return _table(source, partial(_csv_rows, form=form, integers=integers), column, count)
 
@@ -271,17 +256,9 @@ def _lines(path: Path, read: _Get) -> Iterator[tuple[int, bytes]]:
 
 # JSON lines
 
-_KEYS = re.compile(rb'"(?:id|ids|custom_id|points|vector|embedding|embeddings)"\s*:')
-_WORD = re.compile(rb'"word"\s*:')  # these would be words, which have no such format
 _OF_ROW = ("vector", "vectors", "embedding")  # what has a vector, or several by their names
 _TEXTS = ("text", "document", "page_content", "sentence")  # what a row stands for
 _SPARSE = {"indices", "values"}
-
-
-def _is_json(head: bytes) -> bool:
-    start = head.removeprefix(BOM).lstrip()
-    before, _, _ = start.partition(b"[")  # a vector
-    return start.startswith(b"{") and _KEYS.search(start) is not None and _WORD.search(before) is None
 
 
 def _json_rows(path: Path, read: _Get) -> Iterator[_Record]:
@@ -367,96 +344,25 @@ def _of_openai(path: Path, answer: dict[str, Any], number: int) -> Iterator[_Rec
     data = body.get("data") if isinstance(body, dict) else None
     for one in data if isinstance(data, list) and data else [{}]:
         vector = one.get("embedding") if isinstance(one, dict) else None
-        if isinstance(vector, str):
-            vector = _unpacked(path, vector, number)
         yield _Record(answer["custom_id"], {"embedding": vector}, None, number, {})
-
-
-def _unpacked(path: Path, packed: str, number: int) -> list[float]:
-    """The numbers of a vector in base64, which OpenAI writes if asked to."""
-    try:
-        return list(map(float, np.frombuffer(base64.b64decode(packed, validate=True), "<f4")))
-    except ValueError as error:
-        raise BadFile(f"{path}:{number}: expected float32 in base64, got {error}; {_AGAIN}") from None
 
 
 # CSV
 
-_MAY_BE_CSV = re.compile(rb"(?:^|[\",;\t\n])[\[{] *[-+]?[0-9.]")
-_CELL = re.compile(r"\s*\[\s*[-+0-9.][-+0-9.eE,\s]*\]\s*")
-_SPARSE_CELL = re.compile(r"\{[0-9]+:[^{}]*\}/[0-9]+")
-_INTEGER = re.compile(r"-?[1-9][0-9]{0,18}|0")
-_NULLS = ("", "\\N", "NULL")
 _LONGEST_CELL = 1 << 17  # what Python's csv takes
 
 
-@dataclass(frozen=True)
-class _Csv:
-    """What separates the columns, their names, which of them have vectors, and whether line 1 is a header."""
-
-    delimiter: str
-    names: tuple[str, ...]
-    vectors: tuple[str, ...]
-    header: bool
-
-    def place(self, *names: str) -> int | None:
-        """The place of the first of these columns that is there."""
-        return next((self.names.index(name) for name in names if name in self.names), None)
-
-    @property
-    def id_place(self) -> int | None:
-        """Where ids are: in the column `id`, or in the first one where columns have no names."""
-        return self.place("id") if self.header else 0
-
-    @property
-    def others(self) -> list[tuple[str, int]]:
-        """The names and places of the columns that have neither ids nor vectors."""
-        names = [(name if self.header else f"column{name}", place) for place, name in enumerate(self.names)]
-        return [
-            (name, place) for name, place in names
-            if place != self.id_place and self.names[place] not in self.vectors
-        ]  # fmt: skip
+def _place(form: CsvForm, *names: str) -> int | None:
+    """The place of the first of these columns that is there."""
+    return next((form.names.index(name) for name in names if name in form.names), None)
 
 
-def _csv_form(head: bytes) -> _Csv | None:
-    """How a CSV with vectors is laid out; None if it is none."""
-    text = head.removeprefix(BOM).decode(errors="replace")
-    forms = (_form(text, delimiter, whole=len(head) < _LONG_HEAD) for delimiter in ",;\t")
-    return next((form for form in forms if form is not None), None)
+def _id_place(form: CsvForm) -> int | None:
+    """Where ids are: in the column `id`, or in the first one where columns have no names."""
+    return _place(form, "id") if form.header else 0
 
 
-def _form(text: str, delimiter: str, *, whole: bool) -> _Csv | None:
-    try:
-        records = [one for one in islice(csv.reader(StringIO(text), delimiter=delimiter), _SAMPLE) if one]
-    except csv.Error:
-        return None
-    if len(records) < _SAMPLE and not whole:
-        records.pop()  # cut off
-    if not records or len({len(one) for one in records}) > 1:
-        return None
-    first = records[0]
-    header = len(set(first)) == len(first) and not any(map(_is_value, first))
-    names = tuple(first) if header else tuple(map(str, range(1, len(first) + 1)))
-    columns = zip(names, zip(*records[header:], strict=True), strict=False)
-    found = tuple(name for name, cells in columns if _are_vectors(cells))
-    return _Csv(delimiter, names, found, header) if found else None
-
-
-def _is_value(cell: str) -> bool:
-    """Whether a cell is no name of a column."""
-    return cell in _NULLS or _is_vector_text(cell) or _INTEGER.fullmatch(cell) is not None
-
-
-def _is_vector_text(cell: str) -> bool:
-    return ("," in cell and _CELL.fullmatch(cell) is not None) or _SPARSE_CELL.fullmatch(cell) is not None
-
-
-def _are_vectors(cells: Sequence[str]) -> bool:
-    known = [cell for cell in cells if cell not in _NULLS]
-    return bool(known) and all(map(_is_vector_text, known))
-
-
-def _records(path: Path, read: _Get, form: _Csv) -> Iterator[tuple[int, list[str]]]:
+def _records(path: Path, read: _Get, form: CsvForm) -> Iterator[tuple[int, list[str]]]:
     """The rows below the header, with the lines on which they end; BadFile for one of another length."""
     text = (decoded_line(line, path, number) + "\n" for number, line in _lines(path, read))
     reader = csv.reader(text, delimiter=form.delimiter)
@@ -477,11 +383,11 @@ def _records(path: Path, read: _Get, form: _Csv) -> Iterator[tuple[int, list[str
         ) from None
 
 
-def _counted(path: Path, form: _Csv) -> tuple[int | None, bool]:
+def _counted(path: Path, form: CsvForm) -> tuple[int | None, bool]:
     """The number of rows, None of a pipe, and whether all of their ids are integers: the type of a column."""
     if is_stream(path):
         return None, False
-    place, count, integers = form.id_place, 0, form.id_place is not None
+    place, count, integers = _id_place(form), 0, _id_place(form) is not None
     with open_source(path) as source:
         for _, record in _records(path, source.read, form):
             count += 1
@@ -490,13 +396,17 @@ def _counted(path: Path, form: _Csv) -> tuple[int | None, bool]:
 
 
 def _is_integer(cell: str) -> bool:
-    return _INTEGER.fullmatch(cell) is not None and -_LARGEST <= int(cell) < _LARGEST
+    return INTEGER.fullmatch(cell) is not None and -_LARGEST <= int(cell) < _LARGEST
 
 
-def _csv_rows(path: Path, read: _Get, *, form: _Csv, integers: bool) -> Iterator[_Record]:
-    own, text = form.id_place, form.place(*_TEXTS)
+def _csv_rows(path: Path, read: _Get, *, form: CsvForm, integers: bool) -> Iterator[_Record]:
+    own, text = _id_place(form), _place(form, *_TEXTS)
     places = [(name, form.names.index(name)) for name in form.vectors]
-    others = form.others
+    others = [
+        (name if form.header else f"column{name}", place)
+        for place, name in enumerate(form.names)
+        if place != own and name not in form.vectors
+    ]
     for line, record in _records(path, read, form):
         vectors = {name: _numbers(path, record[place], line) for name, place in places}
         one: str | int | None = None if own is None else int(record[own]) if integers else record[own]
@@ -505,9 +415,9 @@ def _csv_rows(path: Path, read: _Get, *, form: _Csv, integers: bool) -> Iterator
 
 
 def _numbers(path: Path, cell: str, line: int) -> object:
-    if cell in _NULLS:
+    if cell in NULLS:
         return None
-    if _SPARSE_CELL.fullmatch(cell):
+    if SPARSE_CELL.fullmatch(cell):
         return {"indices": None, "values": None}
     try:
         return json.loads(cell)

@@ -15,8 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting
-from muse.files.rows import table_of_rows
-from muse.files.vectors.table import Table
+from muse.files.vectors.table import Table, items_table
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.refine import FIRST_ROUNDS, PLAIN, RefineConfig
 from muse.learn.transport import TransportConfig
@@ -55,7 +54,7 @@ class RowArray:
 
     def table(self, language: str) -> Table:
         """The rows as a file yields them, so that they are checked and copied like rows of a file."""
-        return table_of_rows(Path(language), self.rows)
+        return items_table(Path(language), self.rows)
 
 
 Given = Path | RowArray

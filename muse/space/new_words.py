@@ -19,15 +19,14 @@ import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
+from muse.files.detect import kind_of
 from muse.files.payloads import Payload
 from muse.files.row_writers import RowFormat, carries_payloads, check_store_file, is_table, store_writer
-from muse.files.rows import is_rows
-from muse.files.vectors.fasttext import is_fasttext_file, load_fasttext
-from muse.files.vectors.formats import open_table
-from muse.files.vectors.npz import is_npz
-from muse.files.vectors.programs import is_static, is_torch
-from muse.files.vectors.spacy import find_vectors, is_pipeline, load_spacy
-from muse.files.vectors.table import Table
+from muse.files.source import refuse_stream
+from muse.files.vectors.fasttext import load_fasttext
+from muse.files.vectors.formats import has_row_numbers, open_table
+from muse.files.vectors.spacy import find_vectors, load_spacy
+from muse.files.vectors.table import ReadOptions, Table
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space.aligned import Space
@@ -153,10 +152,12 @@ def map_new_words(space: Space, new_words: NewWords, words: Sequence[str] | None
 
 
 def _opened(path: Path, language: str) -> WordVectors:
-    if is_pipeline(path):
+    refuse_stream(path, "since it is looked at first")
+    kind = kind_of(path).name
+    if kind == "spacy":
         found = load_spacy(path)
         return WordVectors(path, found.words, lambda _: found.has_ngrams, found.rows)
-    if not (is_npz(path) or is_torch(path) or is_static(path)) and is_fasttext_file(path):
+    if kind == "fasttext":
         model = load_fasttext(path)
         words = [word for word in model.words() if word != "</s>"]  # fastText's end of line is no word
         return WordVectors(path, words, lambda _: model.has_ngrams, model.rows)
@@ -285,7 +286,7 @@ def map_rows(space: Space, language: str, files: StoreFiles, *, progress: Progre
     k = len(space.side(language).mapping)
     if files.among is not None:
         k = space.side(files.among).mapping.shape[1]
-    with open_table(path, files.column) as table:
+    with open_table(path, ReadOptions(column=files.column)) as table:
         space.check_raw(language, table.dimension, str(path))
         blocks = progress.through(
             f"mapping {language}", table.blocks, table.max_rows, lambda block: len(block[0]), "rows"
@@ -328,7 +329,7 @@ def _check_places(table: Table, out: Path) -> None:
 def _check_words(space: Space, language: str, path: Path, ids: Sequence[str], mapped: Matrix) -> None:
     # Ids are no words: a number may be the place of a row, and a word of the space.
     vectors = space.vectors(language)
-    if is_rows(path) or not vectors.frequency_ordered:
+    if has_row_numbers(path) or not vectors.frequency_ordered:
         return
     common = [place for place, word in enumerate(ids) if word in vectors.index and not word.isdigit()]
     if common:

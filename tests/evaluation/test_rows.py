@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from muse.errors import Mismatch
 from muse.evaluation import ranks as module
 from muse.evaluation.rows import RowsScore, evaluate_rows, evaluate_store
-from muse.files.rows import table_of_rows
+from muse.files.vectors.table import items_table
 from muse.lexicon import Lexicon
 from muse.search.retrieval import Retrieval
 from muse.space import Space
@@ -187,7 +187,7 @@ def _rows_of(language: str, rows: Matrix, first: str) -> Vectors:
 
 def test_what_a_store_loses_is_the_brute_force_count() -> None:
     space, store, queries, native = _store()
-    table = replace(table_of_rows(Path("s.npy"), store), texts=[f"text {row}" for row in range(60)])
+    table = replace(items_table(Path("s.npy"), store), texts=[f"text {row}" for row in range(60)])
     found = evaluate_store(
         space, _rows_of("fr", queries, "q"), _rows_of("en", native, "q"), ("en", table),
         rng=np.random.default_rng(0), gold="s.npy@1234",
@@ -214,7 +214,7 @@ def test_queries_that_are_in_the_store_do_not_find_themselves() -> None:
     place = list(range(10, 35))
     queries = store[place] + 0.5 * queries
     named = Vectors("fr", [f"d{row}" for row in place], queries, frequency_ordered=False)
-    table = table_of_rows(Path("s.npy"), store, [f"d{row}" for row in range(60)])
+    table = items_table(Path("s.npy"), store, [f"d{row}" for row in range(60)])
     found = evaluate_store(space, named, None, ("en", table), rng=np.random.default_rng(0))
     ours, theirs = _ten_nearest(queries, store, place), _ten_nearest(store[place], store, place)
     both = [len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)]
@@ -224,7 +224,7 @@ def test_queries_that_are_in_the_store_do_not_find_themselves() -> None:
 def test_queries_that_were_learned_from_are_left_out() -> None:
     space, store, queries, native = _store()
     queries[:4] = 3 * space.vectors("fr").matrix[7:11]
-    table = table_of_rows(Path("s.npy"), store)
+    table = items_table(Path("s.npy"), store)
     given = _rows_of("fr", queries, "q"), _rows_of("en", native, "q")
     found = evaluate_store(space, *given, ("en", table), rng=np.random.default_rng(0))
     assert (found.queries, found.learned) == (21, 4)
@@ -232,12 +232,12 @@ def test_queries_that_were_learned_from_are_left_out() -> None:
     ours, theirs = _ten_nearest(queries[4:], store), _ten_nearest(native[4:], store)
     both = [len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)]
     assert found.recall_at_10 == pytest.approx(10 * np.mean(both), abs=0.01)
-    table = table_of_rows(Path("s.npy"), store)
+    table = items_table(Path("s.npy"), store)
     one = _rows_of("fr", queries[:4], "q"), _rows_of("en", native[:4], "q")
     with pytest.raises(Mismatch, match="got 4 queries, 4 known, 4 learned from"):
         evaluate_store(space, *one, ("en", table), rng=np.random.default_rng(0))
     with pytest.raises(Mismatch, match="a store needs more than 10 rows .* got 9 rows"):
-        table = table_of_rows(Path("s.npy"), store[:9])
+        table = items_table(Path("s.npy"), store[:9])
         evaluate_store(space, *given, ("en", table), rng=np.random.default_rng(0))
 
 
@@ -245,7 +245,7 @@ def test_what_is_measured_is_the_map_of_queries(tmp_path: Path) -> None:
     space = saved_with_store_map(tmp_path / "space")
     queries, native, store = raw_rows(6, 20), raw_rows(7, 20), raw_rows(5, 60)
     given = _rows_of("fr", queries, "q"), _rows_of("en", native, "q")
-    table = table_of_rows(Path("s.npy"), store)
+    table = items_table(Path("s.npy"), store)
     found = evaluate_store(space, *given, ("en", table), rng=np.random.default_rng(0))
     ours, theirs = (
         _ten_nearest(rows, store) for rows in (map_into_store(space, "fr", queries, "en"), native)

@@ -14,6 +14,7 @@ import pytest
 from muse.errors import Mismatch
 from muse.files.row_writers import RowFormat, store_writer
 from muse.files.vectors.formats import open_table
+from muse.files.vectors.table import ReadOptions
 from muse.space.new_words import StoreFiles
 
 VECTORS = [[0.5, 1.0], [1.5, -2.0], [0.25, 4.0]]
@@ -22,7 +23,7 @@ TEXTS = ["a dog", 'two\nlines, "quoted" é', "\ud800 alone"]
 
 def copied(path: Path, out: Path, column: str | None = None, *, bare: bool = False) -> None:
     """Copies the rows of a file as muse map does, unmapped."""
-    with open_table(path, column) as table:
+    with open_table(path, ReadOptions(column=column)) as table:
         files = StoreFiles(path, out, column, bare=bare)
         form = RowFormat(numbered=table.numbered, payload=files.payload_of(table.payload))
         with store_writer(out, table.dimension, form) as write:

@@ -27,7 +27,6 @@ from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_sentences
 from muse.files.source import RATIO_VARIABLE, Source, is_packed, open_source, temporary_file
 from muse.files.space_folder import checksum
-from muse.files.vectors.fasttext import is_fasttext_file
 from muse.files.vectors.word2vec import write_word2vec
 from muse.files.writing import write_vectors_text
 from muse.sentences.encoders.encoder import stream_sentences
@@ -200,7 +199,6 @@ def test_what_is_read_from_its_end_is_refused(content: bytes) -> None:
 def test_what_is_read_twice_is_refused() -> None:
     for reader in (
         is_packed,
-        is_fasttext_file,
         gold_name,
         checksum,
         lambda path: list(read_column(path, None)),

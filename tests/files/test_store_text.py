@@ -160,10 +160,6 @@ BAD = {
     "none": (lines({"id": 1, "vector": None}), "x:1: expected a vector in one of the first 100 rows"),
     "points": (lines({"id": 1, "result": {"points": [7]}}), "x:1: expected points that are objects, got 7"),
     "page": (lines({"ids": ["a"], "embeddings": [[1], [2]]}), "x:1: expected one of `embeddings`"),
-    "base64": (
-        lines({"custom_id": "a", "response": {"body": {"data": [{"embedding": "AAA"}]}}}),
-        "x:1: expected float32 in base64",
-    ),
     "columns": ('id,v\n1,"[1,2]"\n' * 1 + "".join('1,"[1,2]"\n' for _ in range(200)) + "7\n",
                 "x:203: expected 2 columns, as in line 1, got 1"),
     "cell": ('id,v\n' + '1,"[1,2]"\n' * 200 + '7,"[1;2]"\n', "x:202: expected a vector such as"),

@@ -233,7 +233,7 @@ def _folder(folder: Path) -> Iterator[Any]:
 
 
 _PAGE = '{"result": {"points": [{"id": 1, "vector": {"a": [1, 2]}}, {"id": 1, "vector": {"a": [3, 4]}}]}}'
-_BATCH = '{"custom_id": "a", "response": {"body": {"data": [{"embedding": "AACAPwAAAEA="}]}}}'
+_BATCH = '{"custom_id": "a", "response": {"body": {"data": [{"embedding": [1, 2.5]}]}}}'
 _STORES = {
     "qdrant.jsonl": '{"id": 7, "vector": [1, 2.5], "payload": {"text": "a"}}\n{"id": "b", "vector": null}\n',
     "scroll.jsonl": _PAGE,

@@ -15,7 +15,7 @@ from muse.files import read_vectors, write_vectors_text
 from muse.files.row_writers import RowFormat, store_writer
 from muse.files.vectors.formats import open_table
 from muse.files.vectors.parquet import write_parquet
-from muse.files.vectors.table import Block, Table
+from muse.files.vectors.table import Block, ReadOptions, Table
 from muse.progress import Progress
 from muse.space import Space
 from muse.space.new_words import StoreFiles, map_rows
@@ -75,8 +75,8 @@ def test_each_block_is_written_before_the_next_is_read(
             yield block
 
     @contextmanager
-    def opened(path: Path, column: str | None) -> Iterator[Table]:
-        with open_table(path, column) as table:
+    def opened(path: Path, options: ReadOptions) -> Iterator[Table]:
+        with open_table(path, options) as table:
             yield replace(table, blocks=noted(table.blocks))
 
     @contextmanager

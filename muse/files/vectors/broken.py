@@ -33,7 +33,7 @@ _SHOWN = 40  # characters of a word in a message
 _TOLD = 25  # words, for a message of which file is meant
 
 
-class Kind(Enum):
+class WordFault(Enum):
     """What may be wrong with a word, as one and as many have it."""
 
     CUT = (
@@ -48,7 +48,7 @@ class Kind(Enum):
 class BrokenWord(BadFile):
     """The error of one word: its kind, the word as it is shown, and its place, such as "line 7"."""
 
-    def __init__(self, message: str, kind: Kind, word: bytes | str, where: str) -> None:
+    def __init__(self, message: str, kind: WordFault, word: bytes | str, where: str) -> None:
         super().__init__(message)
         self.kind, self.word, self.where = kind, shown(word), where
         self.uncut = len(word) < _UNCUT
@@ -71,7 +71,7 @@ class Dropped:
     def __init__(self) -> None:
         self.whole = 0
         self.first: list[BrokenWord] = []  # one of each kind
-        self._before: dict[Kind, array[int]] = {}  # the number of whole words before each, rising
+        self._before: dict[WordFault, array[int]] = {}  # the number of whole words before each, rising
         self._uncut = array("q")  # of those which are no UTF-8, though neither program would have cut them
 
     def __len__(self) -> int:
@@ -83,7 +83,7 @@ class Dropped:
             self.first.append(broken)
             self._before[broken.kind] = array("q")
         self._before[broken.kind].append(before)
-        if broken.kind in (Kind.CUT, Kind.BYTES) and broken.uncut:
+        if broken.kind in (WordFault.CUT, WordFault.BYTES) and broken.uncut:
             self._uncut.append(before)
 
     def check_hope(self) -> None:
@@ -100,9 +100,9 @@ class Dropped:
         """
         counts = {kind: _up_to(before, read) for kind, before in self._before.items()}
         uncut, whole = _up_to(self._uncut, read), self.whole if read is None else read
-        total, cut = whole + sum(counts.values()), counts.get(Kind.CUT, 0)
+        total, cut = whole + sum(counts.values()), counts.get(WordFault.CUT, 0)
         if uncut > beyond_ascii and not few(uncut, total, ONE_IN_ENCODING):
-            error = next(broken for broken in self.first if broken.kind in (Kind.CUT, Kind.BYTES))
+            error = next(broken for broken in self.first if broken.kind in (WordFault.CUT, WordFault.BYTES))
             raise _with_counts(
                 error, total, f"{uncut:,} words are not UTF-8, {beyond_ascii:,} others not ASCII"
             )
@@ -210,15 +210,15 @@ def as_text(word: bytes | str) -> str | None:
 def _broken(path: Path, word: bytes | str, text: str | None, number: int) -> BrokenWord:
     where, found = f"word {number}", repr(word[:_SHOWN])
     if text is None:
-        kind = Kind.CUT if isinstance(word, bytes) and is_cut(word) else Kind.BYTES
+        kind = WordFault.CUT if isinstance(word, bytes) and is_cut(word) else WordFault.BYTES
         message = (
             f"{path}: expected UTF-8 in {where}, got {found}; the file is damaged or in another encoding: "
             "download it again"
         )
     elif not text:
-        kind, message = Kind.EMPTY, f"{path}: expected text in {where}, got an empty word; remove it"
+        kind, message = WordFault.EMPTY, f"{path}: expected text in {where}, got an empty word; remove it"
     else:
-        kind = Kind.NUMBERS
+        kind = WordFault.NUMBERS
         message = (
             f"{path}: expected finite numbers, got nan or inf in {where} ({found}); the file is damaged: "
             "download it again"

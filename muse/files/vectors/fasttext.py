@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile, Mismatch, MissingExtra
-from muse.files.source import Source, open_source, refuse_stream, unpacked_path
+from muse.files.detect import FASTTEXT
+from muse.files.source import Source, open_source, unpacked_path
 from muse.files.vectors.broken import Dropped, keep_whole
 from muse.files.vectors.table import Table, table_of
 from muse.installation import install_packages
 from muse.vectors import Matrix
 
-MAGIC = struct.pack("<i", 793712314)
 _START = struct.Struct("<14id3iqq")
 _ENTRY = struct.Struct("<xqb")
 _MATRIX = struct.Struct("<?qq")
@@ -123,18 +123,6 @@ def _damaged(path: Path, expected: str, got: str) -> BadFile:
     )
 
 
-def is_fasttext(head: bytes) -> bool:
-    """Whether a file that starts with these bytes is a fastText model."""
-    return head.startswith(MAGIC)
-
-
-def is_fasttext_file(path: Path | str) -> bool:
-    """Whether a file, compressed or not, is a fastText model."""
-    refuse_stream(Path(path), "since it is looked at first")
-    with open_source(Path(path)) as source:
-        return is_fasttext(source.peek(len(MAGIC)))
-
-
 def fasttext_table(source: Source, words: Sequence[str] | None = None) -> Table:
     """The table of the known words of a fastText model, or of the given ones, known or not."""
     model = _load(source)
@@ -155,7 +143,7 @@ def load_fasttext(path: Path | str) -> FastTextModel:
     """The fastText model in a file; BadFile if it is another kind of file."""
     path = Path(path)
     with open_source(path) as source:
-        if not is_fasttext(source.peek(len(MAGIC))):
+        if source.peek(len(FASTTEXT)) != FASTTEXT:
             raise BadFile(
                 f"{path}: expected a fastText model (.bin), got another kind of file; only .bin has n-grams"
             )

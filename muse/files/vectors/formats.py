@@ -1,32 +1,47 @@
-"""Formats: the format of a file of word vectors, recognised by its content, and reading it."""
+"""Formats: reading a file of word vectors, or of embeddings without a vocabulary, whatever its format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from muse.errors import BadFile
-from muse.files.parquet import is_parquet
+from muse.files.detect import VECTORS, Beginning, kind_of, open_beginning, readable_kind
 from muse.files.row_texts import with_texts
-from muse.files.rows import is_rows, npz_rows_table, rows_table
-from muse.files.source import Source, open_source
-from muse.files.store_text import is_store_text, store_table
-from muse.files.vectors import fasttext, npz
+from muse.files.store_text import csv_table, json_table
+from muse.files.vectors.arrays import faiss_table, npy_table, npz_table, safetensors_table, torch_table
+from muse.files.vectors.fasttext import fasttext_table
 from muse.files.vectors.parquet import parquet_table
-from muse.files.vectors.programs import is_static, is_torch, refuse_others, static_table, torch_table
-from muse.files.vectors.spacy import find_vectors, is_pipeline, spacy_table
-from muse.files.vectors.table import ReadOptions, Table, gather, no_columns_error, no_ngrams_error
+from muse.files.vectors.spacy import find_vectors, spacy_table
+from muse.files.vectors.static import static_table
+from muse.files.vectors.table import ReadOptions, Table, check_options, gather
 from muse.files.vectors.text import text_table
-from muse.files.vectors.word2vec import is_word2vec, word2vec_table
+from muse.files.vectors.word2vec import word2vec_table
 from muse.progress import Progress
 from muse.vectors import Vectors
 
-_HEAD = 1 << 16
+# What reads each kind of file that `muse.files.detect` tells of vectors.
+READERS: dict[str, Callable[[Beginning, ReadOptions], Table]] = {
+    "spacy": lambda file, options: spacy_table(file.path, options.words),
+    "static": lambda file, _: static_table(file.path),
+    "parquet": lambda file, options: parquet_table(file.path, options.column),
+    "npy": lambda file, _: npy_table(file.path),
+    "faiss": lambda file, _: faiss_table(file.path),
+    "safetensors": lambda file, _: safetensors_table(file.path),
+    "npz": lambda file, _: npz_table(file.path),
+    "torch": lambda file, _: torch_table(file.path),
+    "fasttext": lambda file, options: fasttext_table(file.source, options.words),
+    "store": lambda file, options: json_table(file.source, options.column),
+    "csv": lambda file, options: csv_table(file.source, options.column),
+    "word2vec": lambda file, _: word2vec_table(file.source),
+    "text": lambda file, _: text_table(file.source),
+}
+_WITH_NGRAMS, _WITH_COLUMNS = ("spacy", "fasttext"), ("parquet", "store", "csv")
+_ROW_NUMBERS = ("npy", "faiss", "safetensors")
 
 
-def read_vectors(  # noqa: PLR0913 - each says what a file does not
+def read_vectors(  # noqa: PLR0913 - the public signature; all else takes them as ReadOptions
     path: Path | str,
     *,
     language: str,
@@ -50,12 +65,12 @@ def read_vectors(  # noqa: PLR0913 - each says what a file does not
     of `language` are read. `words`, most frequent first, are read in place of the file's own if n-grams
     compose their vectors, in a fastText model or a pipeline in mode floret.
 
-    Unlabelled vectors are read from .npy, .npz without `words`, Parquet without the column `word`,
-    .safetensors and flat faiss indices (muse.files.rows), JSON lines and CSV of vector stores
-    (muse.files.store_text); their words are their ids, or row numbers, and they are not ranked. Where several
-    columns have vectors, `column` is the one to read. Rows without a vector are left out, and rows that share
-    an id are all read, with a warning. What rows stand for is read from `texts`, a file with a line for each
-    row, or from the column `text` or `sentence` of the file.
+    Items, which are embeddings without a vocabulary, are read from .npy, .npz without `words`, Parquet
+    without the column `word`, .safetensors and flat faiss indices (muse.files.vectors.arrays), JSON lines
+    and CSV of vector stores (muse.files.store_text); their words are their ids, or row numbers, and they are
+    not `frequency_ordered`. Where several columns have vectors, `column` is the one to read. Items without a
+    vector are left out, and items that share an id are all read, with a warning. What items stand for is read
+    from `texts`, a file with a line for each, or from the column `text` or `sentence` of the file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -64,68 +79,36 @@ def read_vectors(  # noqa: PLR0913 - each says what a file does not
     ...     read_vectors(path, language="en").words
     ('the', 'new york')
     """
-    wanted = ReadOptions(language, max_vocab, lowercase)
-    with ExitStack() as opened:
-        table = with_texts(_table(find_vectors(Path(path)), words, column, opened), texts)
-        return _gathered(table, wanted, progress)
+    options = ReadOptions(language, max_vocab, lowercase, words, column)
+    with open_table(path, options) as table:
+        table = with_texts(table, texts)
+        if progress is not None:
+            total = min(table.max_rows, max_vocab or table.max_rows)
+            blocks = progress.through(
+                f"reading {language}", table.blocks, total, lambda block: len(block[0]), "words"
+            )
+            table = replace(table, blocks=blocks)
+        return gather(table, options)
 
 
 @contextmanager
-def open_table(path: Path | str, column: str | None = None) -> Iterator[Table]:
-    """The table of a file that `read_vectors` reads, whose blocks are read in the block of the statement."""
-    with ExitStack() as opened:
-        yield _table(find_vectors(Path(path)), None, column, opened)
+def open_table(path: Path | str, options: ReadOptions | None = None) -> Iterator[Table]:
+    """The table of a file that `read_vectors` reads, whose blocks are read in the block of the statement.
+
+    Raise BadFile for a file of another kind, BadSetting for a column or words that its kind has not.
+    """
+    options = options or ReadOptions()
+    with open_beginning(find_vectors(Path(path))) as file:
+        kind = readable_kind(file, VECTORS).name
+        check_options(file.path, options, ngrams=kind in _WITH_NGRAMS, columns=kind in _WITH_COLUMNS)
+        yield READERS[kind](file, options)
 
 
-def _gathered(table: Table, wanted: ReadOptions, progress: Progress | None) -> Vectors:
-    if progress is None:
-        return gather(table, wanted)
-    total = min(table.max_rows, wanted.max_vocab or table.max_rows)
-    blocks = progress.through(
-        f"reading {wanted.language}", table.blocks, total, lambda block: len(block[0]), "words"
-    )
-    return gather(replace(table, blocks=blocks), wanted)
+def has_row_numbers(path: Path) -> bool:
+    """Whether a file can only hold items whose ids, if it has any, are numbers."""
+    return kind_of(path).name in _ROW_NUMBERS
 
 
-def _table(path: Path, words: Sequence[str] | None, column: str | None, opened: ExitStack) -> Table:
-    if not is_pipeline(path) and not is_static(path):
-        if is_parquet(path):
-            return _without_words(path, parquet_table(path, column), words)
-        if not (is_rows(path) or npz.is_npz(path) or is_torch(path)):
-            return _of_source(opened.enter_context(open_source(path)), words, column)
-    if column is not None:
-        raise no_columns_error(path, column)
-    if is_pipeline(path):
-        return spacy_table(path, words)
-    return _without_words(path, _of_arrays(path), words)
-
-
-def _of_arrays(path: Path) -> Table:
-    if is_static(path):
-        return static_table(path)
-    if is_rows(path):
-        return rows_table(path)
-    if npz.is_npz(path):
-        return npz_rows_table(path) or npz.npz_table(path)
-    return torch_table(path)
-
-
-def _of_source(source: Source, words: Sequence[str] | None, column: str | None) -> Table:
-    path, head = source.path, source.peek(_HEAD)
-    if not head:
-        raise BadFile(f"{path}: expected word vectors, got an empty archive; download it again")
-    if is_store_text(source):
-        return _without_words(path, store_table(source, column), words)
-    if column is not None:
-        raise no_columns_error(path, column)
-    if fasttext.is_fasttext(head):
-        return fasttext.fasttext_table(source, words)
-    refuse_others(path, head)
-    return _without_words(path, word2vec_table(source) if is_word2vec(head) else text_table(source), words)
-
-
-def _without_words(path: Path, table: Table, words: Sequence[str] | None) -> Table:
-    """The table; BadSetting if words are given, which only n-grams have vectors of."""
-    if words is not None:
-        raise no_ngrams_error(path)
-    return table
+def holds_items(path: Path) -> bool:
+    """Whether a file begins as one of a vector store: embeddings without a vocabulary."""
+    return kind_of(path).name in (*_ROW_NUMBERS, "store", "csv")

@@ -23,10 +23,11 @@ import numpy as np
 
 from muse.errors import BadFile, MissingExtra
 from muse.files.archive import strictly
+from muse.files.detect import SPACY_FILES
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED, check_ratio, temporary_file
 from muse.files.vectors.broken import ONE_IN, as_text, few
-from muse.files.vectors.table import Table, no_ngrams_error, table_of
+from muse.files.vectors.table import ReadOptions, Table, check_options, table_of
 from muse.installation import install_extra
 from muse.vectors import Matrix
 
@@ -35,7 +36,6 @@ log = logging.getLogger(__name__)
 # What spaCy writes of the vectors of a pipeline: the rows, the row of each word, the words, the settings.
 ROWS, KEYS, STRINGS, SETTINGS = "vectors", "key2row", "strings.json", "vectors.cfg"
 VOCAB = "vocab"  # the folder of these files
-_MEMBER = re.compile(rf"(.*?)/?{VOCAB}/({'|'.join(map(re.escape, (ROWS, KEYS, STRINGS, SETTINGS)))})")
 _BLOCK = 1 << 20
 _UNREADABLE = (*DAMAGED, tarfile.TarError, MemoryError)  # the last: a header that asks for any amount
 # What broken content of each of the files raises, as observed or documented.
@@ -77,22 +77,6 @@ def _package(name: str) -> list[Path]:
     except (ImportError, ValueError):  # ValueError: a module without a spec has this name
         return []
     return [] if spec is None else [Path(folder) for folder in spec.submodule_search_locations or ()]
-
-
-def is_pipeline(path: Path) -> bool:
-    """Whether this is the folder of a pipeline, or an archive that may have one."""
-    if path.is_dir():
-        return bool(_holders(path))
-    if not path.is_file():  # a pipe, say, which can be read only once
-        return False
-    try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                return any(map(_MEMBER.fullmatch, archive.namelist()))
-        with tarfile.open(path) as archive:
-            return any(_MEMBER.fullmatch(member.name) for member in archive)
-    except _UNREADABLE:
-        return False  # opening it as another format reports the error
 
 
 @contextmanager
@@ -138,13 +122,13 @@ def _members(path: Path) -> Iterator[tuple[str, str, IO[bytes]]]:
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as zipped:
             for name in zipped.namelist():
-                if match := _MEMBER.fullmatch(name):
+                if match := SPACY_FILES.fullmatch(name):
                     with zipped.open(name) as stream:
                         yield match[1], match[2], stream
         return
     with tarfile.open(path) as tarred:
         for member in tarred:
-            match = _MEMBER.fullmatch(member.name)
+            match = SPACY_FILES.fullmatch(member.name)
             if match and member.isfile() and (content := tarred.extractfile(member)):
                 yield match[1], match[2], content
 
@@ -177,8 +161,7 @@ class SpacyVectors:
 def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
     """The table of the words of a pipeline, or of the given ones if n-grams compose their vectors."""
     vectors = load_spacy(path)
-    if words is not None and not vectors.has_ngrams:
-        raise no_ngrams_error(path)
+    check_options(path, ReadOptions(words=words), ngrams=vectors.has_ngrams)
     if words is None and vectors.has_ngrams:
         log.warning(
             "%s: floret vectors have no list of words; taking the %d words among the strings of the "

@@ -24,6 +24,7 @@ from muse.vectors import Matrix, Vectors, name_of_repeated
 log = logging.getLogger(__name__)
 
 Block = tuple[list[str], Matrix]  # p words and their rows (p, d)
+BLOCK_ROWS = 8_192  # rows converted at once
 _ROWS = 1000  # rows looked up at once
 _FEWEST, _FIRST = 5, 100  # words that show what is wrong with all of them, and those that are looked at
 _NAMED, _SURE = 8, 20  # languages in a message; words that must all look like keys
@@ -34,6 +35,22 @@ _FEW_DUPLICATES = 10
 # Keys of files with the words of several languages: ConceptNet's /c/fr/roi; fr:roi, fr/roi and fr_roi.
 _KEY = re.compile(r"(/c/[^/\s]+/|[a-z]{2,3}[:/_](?=\S))")
 _PART_OF_SPEECH = re.compile(r"(?<=.)/[nvarsx](?:/.*)?$")  # /c/fr/roi/n
+
+
+@dataclass(frozen=True)
+class RowsOnDisk:
+    """An array (n, d) in a file, read a block at a time: a memory map would count as its reader's memory."""
+
+    path: Path
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    start: int  # its first byte
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        begin, end, _ = rows.indices(self.shape[0])
+        d = self.shape[1]
+        at = self.start + begin * d * self.dtype.itemsize
+        return np.fromfile(self.path, self.dtype, (end - begin) * d, offset=at).reshape(-1, d)
 
 
 class IntegerId(str):
@@ -49,11 +66,6 @@ class IntegerId(str):
     def number(self) -> int:
         """The integer."""
         return int(self)
-
-
-def row_numbers(begin: int, end: int) -> list[str]:
-    """The numbers of rows as their ids, for rows that have none."""
-    return [IntegerId(row) for row in range(begin, end)]
 
 
 class Vectorless:
@@ -108,11 +120,16 @@ class Table:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """The words to read from a file."""
+    """What to read of a file: the first `max_vocab` words of a language, or of the given `words`.
 
-    language: str
+    `words` are for n-grams, which compose their vectors; `column` is one of several that have vectors.
+    """
+
+    language: str = ""
     max_vocab: int | None = None
     lowercase: bool = False
+    words: Sequence[str] | None = None
+    column: str | None = None
 
     def __post_init__(self) -> None:
         if self.max_vocab is not None and self.max_vocab < 1:
@@ -136,12 +153,64 @@ def table_of(
     return Table(path, dimension, len(words), blocks, dropped=dropped)
 
 
-def no_ngrams_error(path: Path) -> BadSetting:
-    """The error to raise where vectors of given words are wanted from a file that cannot compose them."""
-    return BadSetting(
-        f"{path}: a list of words is for vectors composed of n-grams (a fastText .bin, a spaCy pipeline in "
-        "mode floret), got vectors of words; leave the list out"
+def words_table(path: Path, words: Sequence[str | bytes], rows: NDArray[Any] | RowsOnDisk) -> Table:
+    """The table of words and their rows (n, d)."""
+    _check_shape(path, rows)
+    dropped = Dropped()
+    blocks = (
+        keep_whole(path, words[begin : begin + BLOCK_ROWS], rows[begin : begin + BLOCK_ROWS], dropped)
+        for begin in range(0, len(words), BLOCK_ROWS)
     )
+    return Table(path, rows.shape[1], len(words), blocks, dropped=dropped)
+
+
+def items_table(path: Path, rows: NDArray[Any] | RowsOnDisk, ids: Sequence[str] | None = None) -> Table:
+    """The table of items with the rows (n, d), and with their ids; without, these are numbers from 0."""
+    _check_shape(path, rows)
+    count = rows.shape[0]
+
+    def block(begin: int) -> Block:
+        end = min(begin + BLOCK_ROWS, count)
+        own: list[str] = [*map(IntegerId, range(begin, end))] if ids is None else [*ids[begin:end]]
+        return own, _finite(path, rows[begin:end], begin)
+
+    blocks = map(block, range(0, count, BLOCK_ROWS))
+    return Table(path, rows.shape[1], count, blocks, frequency_ordered=False, numbered=ids is None)
+
+
+def _check_shape(path: Path, rows: NDArray[Any] | RowsOnDisk) -> None:
+    if len(rows.shape) != 2 or rows.dtype.kind not in "fiu" or not all(rows.shape):
+        raise BadFile(
+            f"{path}: expected n rows of d real numbers, got {rows.dtype} of shape {rows.shape}; save a "
+            "two-dimensional array"
+        )
+
+
+def _finite(path: Path, rows: NDArray[Any], begin: int) -> Matrix:
+    """The rows (b, d) as float32; BadFile names the first one that has nan or inf, counted from `begin`."""
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported below
+        block = np.asarray(rows, np.float32)
+    good = np.isfinite(block).all(axis=1)  # (b,)
+    if not good.all():
+        raise BadFile(
+            f"{path}: expected finite numbers, got nan or inf in row {begin + int(np.argmin(good))}; remove "
+            "that row"
+        )
+    return block
+
+
+def check_options(path: Path, options: ReadOptions, *, ngrams: bool = False, columns: bool = False) -> None:
+    """Raise BadSetting for words where no n-grams compose their vectors, or for a column where are none."""
+    if options.column is not None and not columns:
+        raise BadSetting(
+            f"{path}: a column is chosen of Parquet, JSON lines and CSV, got {options.column!r} for another "
+            "format; leave it out"
+        )
+    if options.words is not None and not ngrams:
+        raise BadSetting(
+            f"{path}: a list of words is for vectors composed of n-grams (a fastText .bin, a spaCy pipeline "
+            "in mode floret), got vectors of words; leave the list out"
+        )
 
 
 def chosen_column(path: Path, vectors: Sequence[str], column: str | None, structs: Mapping[str, str]) -> str:
@@ -415,16 +484,3 @@ def shared_rows(matrix: Matrix) -> list[list[int]]:
     for place in np.flatnonzero(np.isin(keys, twice)).tolist():
         groups.setdefault(matrix[place].tobytes(), []).append(place)
     return [places for places in groups.values() if len(places) > 1 and matrix[places[0]].any()]
-
-
-def finite(path: Path, rows: NDArray[Any], begin: int) -> Matrix:
-    """The rows (b, d) as float32; BadFile names the first one that has nan or inf, counted from `begin`."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported below
-        block = np.asarray(rows, np.float32)
-    good = np.isfinite(block).all(axis=1)  # (b,)
-    if not good.all():
-        raise BadFile(
-            f"{path}: expected finite numbers, got nan or inf in row {begin + int(np.argmin(good))}; remove "
-            "that row"
-        )
-    return block

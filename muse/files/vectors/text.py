@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile
 from muse.files.source import Source
-from muse.files.vectors.broken import BrokenWord, Dropped, Kind
+from muse.files.vectors.broken import BrokenWord, Dropped, WordFault
 from muse.files.vectors.table import Block, Table
 from muse.files.vectors.text_line import (
     SAMPLE,
@@ -252,7 +252,7 @@ def _read_singly(
 ) -> tuple[_Found, list[tuple[int, BrokenWord]]]:
     # The whole words among these lines, and the errors of the broken ones with the places of their lines.
     found, words, rows, broken = list[int](), list[str](), list[Matrix](), list[tuple[int, BrokenWord]]()
-    same = dict[tuple[Kind, bool], BrokenWord]()
+    same = dict[tuple[WordFault, bool], BrokenWord]()
     for place, line in zip(places, lines, strict=True):
         if not line or line.isspace():  # a file may have millions, and each place takes time
             continue

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from muse.files.vectors.broken import BrokenWord, Kind, is_cut
+from muse.files.detect import is_number
+from muse.files.vectors.broken import BrokenWord, WordFault, is_cut
 from muse.vectors import Matrix
 
 _TOO_LARGE = 2.0**128 - 2.0**103  # from here on float32 rounds to infinity
@@ -35,20 +36,11 @@ class Line:
 
     def fault(self, word: bytes, expected: str, got: str, advice: str) -> BrokenWord:
         """The error to raise for this line, whose numbers are broken."""
-        return self.error(Kind.NUMBERS, word, f"expected {expected}, got {got}; {advice}")
+        return self.error(WordFault.NUMBERS, word, f"expected {expected}, got {got}; {advice}")
 
-    def error(self, kind: Kind, word: bytes, message: str) -> BrokenWord:
+    def error(self, kind: WordFault, word: bytes, message: str) -> BrokenWord:
         """The error to raise for this line."""
         return BrokenWord(f"{self.path}:{self.number}: {message}", kind, word, f"line {self.number}")
-
-
-def is_number(field: bytes) -> bool:
-    """Whether a field is a number, finite or not."""
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return b"_" not in field  # float() would take 1_000
 
 
 def as_number(field: bytes) -> float | None:
@@ -118,7 +110,7 @@ def _no_word(where: Line) -> BrokenWord:
         f"a word before the {where.dimension} numbers" if where.dimension > 1 else "a word before the number"
     )
     return where.error(
-        Kind.EMPTY, b"", f"expected {expected}, got none; remove the line, or download the file again"
+        WordFault.EMPTY, b"", f"expected {expected}, got none; remove the line, or download the file again"
     )
 
 
@@ -138,7 +130,7 @@ def _decoded(word: bytes, where: Line) -> str:
         return word.decode()
     except UnicodeDecodeError as error:
         raise where.error(
-            Kind.CUT if is_cut(word) else Kind.BYTES,
+            WordFault.CUT if is_cut(word) else WordFault.BYTES,
             word,
             f"expected UTF-8, got the byte 0x{word[error.start]:02x} in the word {word[:_SHOWN]!r}; convert "
             "the file to UTF-8, or download it again",

@@ -13,7 +13,6 @@ from muse.files.source import Source
 from muse.files.vectors.broken import Dropped, keep_whole
 from muse.files.vectors.table import Block, Table
 from muse.files.vectors.text import Header, check_count, check_header, parse_header
-from muse.files.vectors.text_line import is_number
 from muse.files.writing import check_writable, replaced
 from muse.vectors import Matrix
 
@@ -22,27 +21,6 @@ _HEAD = 1 << 12
 _LONGEST_WORD, _LONGEST_PHRASE = 1 << 16, 100
 # Bytes that do not occur in text but often in float32.
 _CONTROLS = re.compile(rb"[\0-\x1f\x7f]")
-_NO_TEXT = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1c\x1d\x1e\x1f")
-
-
-def is_word2vec(head: bytes) -> bool:
-    """Whether the content after a line "n d" is binary rather than text."""
-    header, body = parse_header(head), head.partition(b"\n")[2]
-    if header is None or any(_is_text(line, header.dimension) for line in body.split(b"\n")[:5]):
-        return False
-    if not _NO_TEXT.isdisjoint(body):
-        return True
-    try:
-        body.decode()
-    except UnicodeDecodeError as error:
-        return error.end < len(body)  # at the very end, only the head cut a character in two
-    return False
-
-
-def _is_text(line: bytes, dimension: int) -> bool:
-    # Random bytes may contain one number by chance, but hardly two in a row.
-    fields = line.split()
-    return len(fields) > 1 and all(map(is_number, fields[-min(dimension, 2) :]))
 
 
 def word2vec_table(source: Source) -> Table:

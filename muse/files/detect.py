@@ -1,0 +1,374 @@
+"""Detect: what a file is, told by one table, whoever asks for vectors, a dictionary or sentences.
+
+A kind of file is told by its first bytes, by what an archive has in it, by its name or by what its first
+block looks like, in the order of KINDS. Its `readers` are those who read it; who asks for something else gets
+one error, with what makes the content readable. Of a compressed file the content counts, but for kinds that
+are not read from their start: those are not packed again.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+
+from muse.errors import BadFile
+from muse.files.plain_text import BOM, marked_encoding
+from muse.files.source import DAMAGED, Source, first_bytes, is_stream, open_source
+
+VECTORS, DICTIONARY, SENTENCES = "vectors", "dictionary", "sentences"
+EXPECTED = {
+    VECTORS: "word vectors (text, word2vec or fastText .bin, .npz, .npy, Parquet, ...)",
+    DICTIONARY: "a dictionary (text, or a table such as CSV)",
+    SENTENCES: "sentences (text with one a line, or Parquet)",
+}
+SPACY_FILES = re.compile(r"(.*?)/?vocab/(vectors|key2row|strings\.json|vectors\.cfg)")
+FASTTEXT = b"\xba\x16\x4f\x2f"
+HEAD, LONG_HEAD = 1 << 16, 1 << 20  # bytes that are looked at; and of a CSV, whose rows are long
+_SAVEZ = 'save np.savez("vectors.npz", words=..., matrix=...)'
+_NEVER_LOADED = "it can run code and is never loaded; where you trust it"
+_PYGLOSSARY = "convert it into lines with tabs: pyglossary {file} OUT.txt"
+
+
+class Beginning:
+    """The beginning of a file, of which as much is read as is asked for."""
+
+    def __init__(self, path: Path, opened: ExitStack) -> None:
+        self.path, self._opened = path, opened
+
+    @cached_property
+    def source(self) -> Source:
+        """The content, unpacked; BadFile if it cannot be opened."""
+        return self._opened.enter_context(open_source(self.path))
+
+    @cached_property
+    def raw(self) -> bytes:
+        """The first bytes on the disk, none of a pipe or a folder."""
+        return first_bytes(self.path, 512)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of the content; those of a text without the mark of UTF-8."""
+        return self.source.peek(HEAD).removeprefix(BOM)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The first lines that are not blank, without comments."""
+        whole = self.head if len(self.head) < HEAD - len(BOM) else self.head.rpartition(b"\n")[0]
+        lines = whole.decode(marked_encoding(self.head) or "utf-8", "replace").splitlines()
+        return [line for line in lines if line.strip() and not line.startswith("#")]
+
+    @cached_property
+    def members(self) -> list[str]:
+        """The names in a .zip; none of another file, or of a broken one."""
+        if not self.path.is_file() or not zipfile.is_zipfile(self.path):
+            return []
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                return archive.namelist()
+        except DAMAGED:
+            return []  # opening it reports the error
+
+    @property
+    def is_pipeline(self) -> bool:
+        """Whether it is the folder of a spaCy pipeline, or an archive that may have one."""
+        if self.path.is_dir():
+            return any((one / "vocab").is_dir() for one in (self.path, *self.path.iterdir()))
+        if self.members or not self.path.is_file():
+            return any(map(SPACY_FILES.fullmatch, self.members))
+        try:
+            with tarfile.open(self.path) as archive:
+                return any(SPACY_FILES.fullmatch(member.name) for member in archive)
+        except (*DAMAGED, MemoryError):
+            return False  # opening it as another kind reports the error
+
+    def has(self, *names: str) -> bool:
+        """Whether it is a folder with a file of one of these names."""
+        return any((self.path / name).is_file() for name in names)
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether it is no text in UTF-8, or one that begins with a setting of Lingvo."""
+        text = self.head.decode(errors="replace")
+        # The head may end inside a character.
+        return "\0" in text or "\ufffd" in text[:-4] or text.startswith("#NAME")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: how it is told, who reads it, and for all others what makes it readable.
+
+    It is told by the first bytes of its content, by the name of one of the files in a .zip, or by how it
+    `looks`. One that is `whole` is told by its first bytes on the disk: it is not read from its start. Only
+    those who ask for what is in `told` may take a file for one of this kind.
+    """
+
+    name: str
+    noun: str
+    readers: tuple[str, ...] = ()
+    advice: str | Callable[[Beginning], str] = ""
+    magic: tuple[bytes, ...] = ()
+    inside: str = ""
+    looks: Callable[[Beginning], object] | None = None
+    whole: bool = False
+    told: tuple[str, ...] = (VECTORS, DICTIONARY, SENTENCES)
+
+    def fits(self, file: Beginning) -> bool:
+        """Whether a file is of this kind."""
+        if self.magic and (file.raw if self.whole else file.head).startswith(self.magic):
+            return True
+        if self.inside and any(map(re.compile(self.inside).fullmatch, file.members)):
+            return True
+        return self.looks is not None and bool(self.looks(file))
+
+
+def detect(file: Beginning, wanted: str = VECTORS) -> Kind:
+    """The kind of an open file; TEXT if it is no other that those who want such a file can be told."""
+    return next((kind for kind in KINDS if wanted in kind.told and kind.fits(file)), TEXT)
+
+
+def kind_of(path: Path | str, wanted: str = VECTORS) -> Kind:
+    """The kind of a file or a folder, TEXT of a pipe, which is not looked at, and of what does not exist."""
+    path = Path(path)
+    if is_stream(path) or not path.exists():
+        return TEXT
+    with open_beginning(path) as file:
+        return detect(file, wanted)
+
+
+@contextmanager
+def open_beginning(path: Path) -> Iterator[Beginning]:
+    """A file to look at, and to read from its start in the block."""
+    with ExitStack() as opened:
+        yield Beginning(path, opened)
+
+
+def readable_kind(file: Beginning, wanted: str) -> Kind:
+    """The kind of an open file that is read as `wanted`; BadFile, with what makes it readable, of another."""
+    kind = detect(file, wanted)
+    if wanted in kind.readers:
+        return kind
+    advice = kind.advice if isinstance(kind.advice, str) else kind.advice(file)
+    advice = advice or f"give it as {' or '.join(kind.readers)}, and here {EXPECTED[wanted]}"
+    said = advice.replace("{file}", shlex.quote(file.path.name))
+    raise BadFile(f"{file.path}: expected {EXPECTED[wanted]}, got {kind.noun}; {said}")
+
+
+# What a first block looks like
+
+
+def _matches(pattern: bytes) -> Callable[[Beginning], object]:
+    compiled = re.compile(pattern, re.IGNORECASE)
+    return lambda file: compiled.match(file.head)
+
+
+def _named(ending: str) -> Callable[[Beginning], object]:
+    return lambda file: file.is_binary and file.path.name.lower().removesuffix(".dz").endswith(ending)
+
+
+def _all_lines(pattern: str) -> Callable[[Beginning], object]:
+    compiled = re.compile(pattern)
+    return lambda file: file.lines and all(map(compiled.match, file.lines))
+
+
+_KEYS = re.compile(rb'"(?:id|ids|custom_id|points|vector|embedding|embeddings)"\s*:')
+_WORD = re.compile(rb'"word"\s*:')  # these would be words, which have no such format
+
+
+def _is_store(file: Beginning) -> bool:
+    start = file.head.lstrip()
+    before, _, _ = start.partition(b"[")  # a vector
+    return start.startswith(b"{") and _KEYS.search(start) is not None and _WORD.search(before) is None
+
+
+_CELL = re.compile(r"\s*\[\s*[-+0-9.][-+0-9.eE,\s]*\]\s*")
+SPARSE_CELL = re.compile(r"\{[0-9]+:[^{}]*\}/[0-9]+")
+INTEGER = re.compile(r"-?[1-9][0-9]{0,18}|0")
+NULLS = ("", "\\N", "NULL")
+CSV_SAMPLE = 100  # rows that tell the columns of vectors
+_MAY_BE_CSV = re.compile(rb"(?:^|[\",;\t\n])[\[{] *[-+]?[0-9.]")
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """What separates the columns, their names, which of them have vectors, and whether line 1 is a header."""
+
+    delimiter: str
+    names: tuple[str, ...]
+    vectors: tuple[str, ...]
+    header: bool
+
+
+def csv_form(source: Source) -> CsvForm | None:
+    """How a CSV that has a column of vectors such as [0.1,0.2] is laid out; None for another text."""
+    if not _MAY_BE_CSV.search(source.peek(HEAD)):
+        return None
+    head = source.peek(LONG_HEAD)
+    text = head.removeprefix(BOM).decode(errors="replace")
+    forms = (_form(text, delimiter, whole=len(head) < LONG_HEAD) for delimiter in ",;\t")
+    return next((form for form in forms if form is not None), None)
+
+
+def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
+    try:
+        reader = csv.reader(StringIO(text), delimiter=delimiter)
+        records = [record for record in islice(reader, CSV_SAMPLE) if record]
+    except csv.Error:
+        return None
+    if len(records) < CSV_SAMPLE and not whole:
+        records.pop()  # cut off
+    if not records or len({len(one) for one in records}) > 1:
+        return None
+    first = records[0]
+    header = len(set(first)) == len(first) and not any(map(_is_value, first))
+    names = tuple(first) if header else tuple(map(str, range(1, len(first) + 1)))
+    columns = zip(names, zip(*records[header:], strict=True), strict=False)
+    found = tuple(name for name, cells in columns if _are_vectors(cells))
+    return CsvForm(delimiter, names, found, header) if found else None
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell is no name of a column."""
+    return cell in NULLS or _is_vector(cell) or INTEGER.fullmatch(cell) is not None
+
+
+def _is_vector(cell: str) -> bool:
+    return ("," in cell and _CELL.fullmatch(cell) is not None) or SPARSE_CELL.fullmatch(cell) is not None
+
+
+def _are_vectors(cells: Sequence[str]) -> bool:
+    known = [cell for cell in cells if cell not in NULLS]
+    return bool(known) and all(map(_is_vector, known))
+
+
+_HEADER = re.compile(rb"[ \t]*[0-9]{1,18}[ \t]+([0-9]{1,18})[ \t\r]*")
+_NO_TEXT = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1c\x1d\x1e\x1f")
+
+
+def _is_word2vec(file: Beginning) -> bool:
+    """Whether the content after a line "n d" is binary rather than text."""
+    first, _, body = file.head.partition(b"\n")
+    header = _HEADER.fullmatch(first)
+    if header is None or any(_ends_in_numbers(line, int(header[1])) for line in body.split(b"\n")[:5]):
+        return False
+    if not _NO_TEXT.isdisjoint(body):
+        return True
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        return error.end < len(body)  # at the very end, only the head cut a character in two
+    return False
+
+
+def _ends_in_numbers(line: bytes, dimension: int) -> bool:
+    # Random bytes may contain one number by chance, but hardly two in a row.
+    fields = line.split()
+    return len(fields) > 1 and all(map(is_number, fields[-min(dimension, 2) :]))
+
+
+def is_number(field: bytes) -> bool:
+    """Whether a field is a number, finite or not."""
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return b"_" not in field  # float() would take 1_000
+
+
+_OF_GENSIM = re.compile(rb"(gensim\.[\w.]+)(?:\n|\x94?\x8c.)([A-Za-z]\w+)", re.DOTALL)
+
+
+def _gensim_command(file: Beginning) -> str:
+    # A keyed vectors' file of any gensim; that of a whole model has them as its attribute wv.
+    found = _OF_GENSIM.search(file.head)
+    kind = "" if found is None else found[2].decode()
+    loaded, kind = ("", "KeyedVectors") if "Vectors" in kind else (".wv", kind)
+    source, target = json.dumps(str(file.path)), json.dumps(str(file.path.with_suffix(".bin")))
+    command = (
+        f"from gensim.models import {kind}; "
+        f"{kind}.load({source}){loaded}.save_word2vec_format({target}, binary=True)"
+    )
+    return f"{_NEVER_LOADED}, convert it: python -c {shlex.quote(command)}"
+
+
+_PICKLE = rb"\x80[\x02-\x05]|c[A-Za-z_][\w.]*\n[A-Za-z_]\w*\n|\(i[\w.]+\n\w+\n|\([dl]p\d+\n|[}\])(]q[\0-\x05]"
+_LAST_NUMBER = rb"(?![^\n]*\s[-+.\d]+(?:[eE][-+]?\d+)?\s*(?:\n|\Z))"  # not as a line of vectors ends
+_XML = _LAST_NUMBER + rb"\0*[\xef\xbb\xbf\xff\xfe\0 \t\r\n]*<\0?(?:\?\0?x\0?m\0?l|T\0?E\0?I[\s\0>.]"
+_XML += rb"|t\0?m\0?x[\s\0>]|!\0?D\0?O\0?C\0?T|h\0?t\0?m\0?l[\s\0>])"
+
+TEXT = Kind("text", "text", (VECTORS, DICTIONARY, SENTENCES))
+KINDS = (
+    # Folders, and files that are not read from their start.
+    Kind("spacy", "a spaCy pipeline", (VECTORS,), told=(VECTORS,), looks=lambda file: file.is_pipeline),
+    Kind("static", "the folder of a model", (VECTORS,),
+         looks=lambda file: file.has("modules.json", "tokenizer.json")),
+    Kind("parquet", "a Parquet file", (VECTORS, SENTENCES), "save its columns as CSV", (b"PAR1",), whole=True,
+         looks=lambda file: file.path.suffix == ".parquet"),
+    Kind("npy", "an array of numpy", (VECTORS,), magic=(b"\x93NUMPY",), whole=True),
+    Kind("faiss", "a faiss index", (VECTORS,),  # its mark, then d, whose last byte is 0
+         looks=lambda file: re.match(rb"I[A-Za-z0-9]{3}...\0", file.raw, re.DOTALL)),
+    Kind("safetensors", "a safetensors file", (VECTORS,),
+         looks=lambda file: file.path.suffix == ".safetensors"),
+    Kind("npz", "an archive of numpy", (VECTORS,), inside=r".*\.npy"),
+    Kind("torch", "a file of torch.save", (VECTORS,), inside=r"(?:.*/)?data\.pkl"),
+    Kind("xlsx", "an Excel workbook", (DICTIONARY,), "save it as CSV UTF-8", inside=r"xl/workbook\.xml"),
+    Kind("opendocument", "OpenDocument, as LibreOffice writes", (),
+         "save it as CSV or .xlsx, or run soffice --headless --convert-to csv {file}",
+         looks=lambda file: file.raw[:2] == b"PK" and b"application/vnd.oasis.opendocument" in file.raw),
+    # What is read from its start, and what is not read, as the first bytes tell.
+    Kind("empty", "an empty archive", (), "download it again", looks=lambda file: not file.head),
+    Kind("fasttext", "a fastText model", (VECTORS,), magic=(FASTTEXT,)),
+    Kind("old torch", "a pickle of a PyTorch before 1.6", (),
+         f"{_NEVER_LOADED}, load it with torch.load and {_SAVEZ}",
+         magic=(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.",)),
+    Kind("gensim", "a pickle of gensim", (), _gensim_command,
+         looks=lambda file: re.match(_PICKLE, file.head) and _OF_GENSIM.search(file.head)),
+    Kind("pickle", "a Python pickle", (), f"{_NEVER_LOADED}, load it in Python and {_SAVEZ}",
+         looks=_matches(_PICKLE)),
+    Kind("hdf5", "HDF5", (), f"read it with pandas or h5py and {_SAVEZ}", (b"\x89HDF\r\n\x1a\n",)),
+    Kind("sqlite", "an SQLite database, as Magnitude's are", (),
+         f"export its table as CSV or, of vectors, read it with its own program and {_SAVEZ}",
+         (b"SQLite format 3\0",)),
+    Kind("arrow", "Arrow (Feather)", (),
+         'convert it: pandas.read_feather(...).to_parquet("vectors.parquet")', (b"ARROW1",)),
+    Kind("pdf", "a PDF file", (), "copy its words into a table", (b"%PDF",)),
+    Kind("xls", "an old Excel workbook", (), "save it as .xlsx or as CSV UTF-8",
+         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",)),
+    Kind("lfs", "a pointer of Git LFS", (), "get the file itself: git lfs pull", (b"version https://git-lfs",)),
+    # Dictionaries that pyglossary converts, by their names.
+    Kind("bgl", "the format of Babylon", (), _PYGLOSSARY, looks=_named(".bgl"), told=(DICTIONARY,)),
+    Kind("mdx", "the format of MDict", (), _PYGLOSSARY, looks=_named(".mdx"), told=(DICTIONARY,)),
+    Kind("slob", "the format of Aard 2", (), _PYGLOSSARY, looks=_named(".slob"), told=(DICTIONARY,)),
+    Kind("dsl", "the format of ABBYY Lingvo", (), _PYGLOSSARY, looks=_named(".dsl"), told=(DICTIONARY,)),
+    # Texts.
+    Kind("store", "JSON lines of a vector store", (VECTORS,), looks=_is_store, told=(VECTORS,)),
+    Kind("csv", "CSV of a vector store", (VECTORS,), looks=lambda file: csv_form(file.source),
+         told=(VECTORS,)),
+    Kind("json", "JSON", (), f"read it with Python's json and {_SAVEZ}",
+         looks=_matches(rb"\s*(?:\{\s*\"|\[\s*[\[{\"])"), told=(VECTORS,)),
+    Kind("xml", "XML or a web page, perhaps of an error", (DICTIONARY,), "download the file again",
+         looks=_matches(_XML)),
+    Kind("utf-16", "UTF-16", (DICTIONARY, SENTENCES), "convert it with iconv -f UTF-16 -t UTF-8",
+         looks=lambda file: marked_encoding(file.head)),
+    Kind("table", "a dictionary or another table of muse", (DICTIONARY,),
+         "give it as --dictionary, and vectors here", (b"source\ttarget\t",), told=(VECTORS,)),
+    Kind("gls", "the source of a dictionary for Babylon", (), _PYGLOSSARY, told=(DICTIONARY,),
+         looks=_matches(rb"#(?:stripmethod|sametypesequence|bookname)=")),
+    Kind("gettext", "a catalogue of gettext", (), "convert it: po2csv {file} OUT.csv", told=(DICTIONARY,),
+         looks=_matches(rb'(?:.*\n)??msgid\s+"[^\n]*\n(?:"[^\n]*\n)*msgstr')),
+    Kind("cedict", "CC-CEDICT or EDICT", (), _PYGLOSSARY, told=(DICTIONARY,),
+         looks=_all_lines(r"\S+ (?:\S+ )?\[[^\]]*\] /.*/ *\r?$")),
+    Kind("moses", "a phrase table of Moses", (), "give lex.f2e, which lies beside it", told=(DICTIONARY,),
+         looks=_all_lines(r".* \|\|\| .* \|\|\| ")),
+    Kind("word2vec", "word2vec binary", (VECTORS,), looks=_is_word2vec, told=(VECTORS,)),
+)  # fmt: skip

@@ -1,0 +1,329 @@
+"""Arrays: words or items with their vectors in files of numpy, faiss, safetensors and PyTorch.
+
+.npz            the arrays `words` and `matrix`; of items, `ids` and `vectors`, or one array alone
+.npy            n rows of d numbers
+.safetensors    one tensor
+faiss           a flat index (IndexFlatIP, IndexFlatL2), alone or in an IDMap or IDMap2, which has ids
+.pt             one matrix, perhaps with a list of words or with the rows of words
+
+Items are embeddings without a vocabulary: without ids they are known by the numbers of their rows. A pickle
+can run any code when it is loaded, so muse loads none: PyTorch's own reader takes tensors, lists and text out
+of a .pt without running anything else.
+"""
+
+from __future__ import annotations
+
+import pickletools
+import struct
+import sys
+import warnings
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import BadFile, MissingExtra
+from muse.files.archive import open_archive, strictly
+from muse.files.source import DAMAGED, check_archive
+from muse.files.vectors.broken import as_text
+from muse.files.vectors.table import IntegerId, RowsOnDisk, Table, items_table, words_table
+from muse.files.writing import check_writable, replaced, unwritable
+from muse.installation import install_extra
+from muse.vectors import Matrix
+
+INDEX_HEADER = struct.Struct("<4sIqqq?I")  # mark, d, n, twice a constant, whether trained, metric
+_FLAT = (b"IxFI", b"IxF2", b"IxFl")  # how faiss marks flat indices: inner product, L2, older files
+_WITH_IDS = (b"IxMp", b"IxM2")  # IDMap and IDMap2: another index, then the ids of its rows
+_VECTORS = ("matrix", "vectors", "embeddings", "rows")  # names of arrays
+_NO_CHARACTER = 0xD800
+_LONGEST_WORD = 1_000  # characters of a text in a .pt
+
+
+# numpy
+
+
+def npz_table(path: Path) -> Table:
+    """The table of an .npz: of words if it has the array `words`, else of items."""
+    try:
+        with open_archive(path) as archive:
+            label = next((name for name in ("words", "ids") if name in archive), None)
+            names = list(archive)
+            vectors = next((name for name in _VECTORS if name in names), None)
+            if vectors is None and len(names) == 1 and label is None:
+                vectors = names[0]
+            if vectors is None:
+                raise BadFile(
+                    f"{path}: expected the arrays `words` and `matrix` or, of embeddings without a "
+                    f"vocabulary, `ids` and `vectors` or one array, got {', '.join(names) or 'none'}; save "
+                    "it with np.savez(path, words=..., matrix=...)"
+                )
+            rows = np.asarray(archive[vectors])
+            labels = None if label is None else np.asarray(archive[label])
+    except ValueError as error:
+        advice = "save it without pickled objects" if "pickle" in str(error) else "create it again"
+        raise BadFile(f"{path}: expected plain arrays, got unreadable ones ({error}); {advice}") from error
+    if labels is None:
+        return items_table(path, rows)
+    kinds = "US" if label == "words" else "USiu"
+    if labels.ndim != 1 or labels.dtype.kind not in kinds or labels.shape != rows.shape[:1]:
+        raise BadFile(
+            f"{path}: expected `{label}` to be one text{' or integer' * (label == 'ids')} for each row of an "
+            f"array of shape {rows.shape}, got {labels.dtype} of shape {labels.shape}; save the arrays again"
+        )
+    if labels.dtype.kind in "iu":
+        return items_table(path, rows, [*map(IntegerId, labels.tolist())])
+    words = _readable(labels).tolist() if len(labels) else []
+    return (
+        words_table(path, words, rows) if label == "words" else items_table(path, rows, _texts(path, words))
+    )
+
+
+def _readable(words: NDArray[Any]) -> NDArray[Any]:
+    # numpy makes text of any 32-bit numbers: those that are no characters become half a surrogate pair.
+    if words.dtype.kind == "S" or not words.dtype.itemsize:
+        return words
+    codes = np.array(words.astype(words.dtype.newbyteorder("="))).view(np.uint32)
+    codes[codes > sys.maxunicode] = _NO_CHARACTER
+    return codes.view(f"U{len(codes) // len(words)}")
+
+
+def _texts(path: Path, ids: Sequence[str | bytes]) -> list[str]:
+    found = list[str]()
+    for place, one in enumerate(ids, 1):
+        if (text := as_text(one)) is None:
+            raise BadFile(f"{path}: expected UTF-8, got {one!r:.40} in place {place}; save the ids again")
+        found.append(text)
+    return found
+
+
+def npy_table(path: Path) -> Table:
+    """The table of the rows of a .npy file."""
+    try:
+        with strictly():
+            # The map checks the size of the file against the header, and takes no memory until it is read.
+            array = np.lib.format.open_memmap(path, mode="r")
+    except DAMAGED as error:
+        raise BadFile(
+            f"{path}: expected a complete .npy file of numbers, got {error}; save it again with "
+            "np.save(path, np.stack(rows))"
+        ) from error
+    if array.ndim > 1 and not array.flags.c_contiguous:
+        raise BadFile(
+            f"{path}: expected an array in C order, got Fortran's; save it with np.ascontiguousarray(array)"
+        )
+    return items_table(path, RowsOnDisk(path, array.dtype, array.shape, int(array.offset)))
+
+
+def write_npz(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
+    """Write the arrays `words` (n,) and `matrix` (n, d) atomically."""
+    path = Path(path)
+    check_writable(path, words, matrix, forbidden="")
+    # numpy's fixed-width text cannot distinguish a trailing zero character from padding.
+    for place, word in enumerate(words):
+        if word.endswith("\0"):
+            raise unwritable(path, word, place)
+    with replaced(path) as stream:
+        np.savez(stream, words=np.array(words, dtype=np.str_), matrix=np.asarray(matrix, np.float32))
+
+
+# safetensors
+
+
+def safetensors_table(path: Path) -> Table:
+    """The table of the rows of the only tensor in a file."""
+    names = tensor_names(path)
+    if len(names) != 1:
+        raise BadFile(
+            f"{path}: expected one tensor, got {len(names)} ({', '.join(names[:3])}); save one alone"
+        )
+    return items_table(path, read_tensor(path, names[0]))
+
+
+def tensor_names(path: Path) -> list[str]:
+    """The names of the tensors in a .safetensors file; BadFile if it is none."""
+    with _opened_tensors(path, "np") as file:
+        return list(file.keys())
+
+
+def read_tensor(path: Path, name: str) -> NDArray[Any]:
+    """The tensor of this name in a .safetensors file."""
+    with _opened_tensors(path, "np") as file:
+        if file.get_slice(name).get_dtype() != "BF16":
+            return np.asarray(file.get_tensor(name))
+    with _opened_tensors(path, "pt") as file:  # numpy has no bfloat16
+        return np.asarray(file.get_tensor(name).float().numpy())
+
+
+@contextmanager
+def _opened_tensors(path: Path, framework: str) -> Iterator[Any]:
+    try:
+        from safetensors import safe_open
+    except ImportError as error:
+        raise MissingExtra(f"{path}: safetensors is missing; run {install_extra('exchange')}") from error
+    try:
+        with safe_open(path, framework=framework) as file:
+            yield file
+    except Exception as error:  # its own errors derive from Exception alone
+        raise BadFile(f"{path}: expected a valid safetensors file, got {error}; save it again") from error
+
+
+# faiss
+
+
+def faiss_table(path: Path) -> Table:
+    """The table of the rows (n, d) of a flat index, with their ids (n,) if it is in an IDMap.
+
+    Read here, since faiss itself ends the process for a damaged file.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(3 * INDEX_HEADER.size)
+    mapped = head[:4] in _WITH_IDS
+    try:
+        start = _after_header(head, 0) if mapped else 0
+        if head[start : start + 4] not in _FLAT:
+            raise _not_flat(path, head[start : start + 4], mapped=mapped)
+        _, d, n, *_ = INDEX_HEADER.unpack_from(head, start)
+        start = _after_header(head, start)
+        (count,) = struct.unpack_from("<Q", head, start)
+    except struct.error as error:
+        raise BadFile(f"{path}: expected a complete faiss index, got {size} bytes; write it again") from error
+    rows = RowsOnDisk(path, np.dtype("<f4"), (n, d), start + 8)
+    end = rows.start + 4 * n * d
+    whole = 0 < n < 1 << 40 and 0 < d < 1 << 20 and count == n * d and size == end + mapped * 8 * (n + 1)
+    if not whole or (mapped and int(np.fromfile(path, "<i8", 1, offset=end)[0]) != n):
+        raise BadFile(
+            f"{path}: expected a flat faiss index, got {size} bytes that do not hold {n} rows of {d} "
+            "numbers; write it again with faiss.write_index"
+        )
+    if not mapped:
+        return items_table(path, rows)
+    return items_table(path, rows, [*map(IntegerId, np.fromfile(path, "<i8", n, offset=end + 8).tolist())])
+
+
+def _after_header(head: bytes, start: int) -> int:
+    """Where the header of an index ends that begins at `start`."""
+    metric = INDEX_HEADER.unpack_from(head, start)[-1]
+    return start + INDEX_HEADER.size + (4 if metric > 1 else 0)  # other metrics have an argument
+
+
+def _not_flat(path: Path, mark: bytes, *, mapped: bool) -> BadFile:
+    # In an IDMap, reconstruct_n takes row numbers for ids, and ends the process where there is none.
+    vectors = "vectors=faiss.downcast_index(index.index).reconstruct_n(0, index.ntotal)"
+    advice = (
+        f"np.savez(path, ids=faiss.vector_to_array(index.id_map), {vectors})"
+        if mapped
+        else "np.save(path, index.reconstruct_n(0, index.ntotal))"
+    )
+    kind = f"{'an IDMap of ' * mapped}one of the kind {mark.decode(errors='replace')}"
+    return BadFile(
+        f"{path}: expected a flat faiss index (IndexFlatIP, IndexFlatL2), got {kind}; save its vectors with "
+        f"{advice}"
+    )
+
+
+# PyTorch
+
+
+def torch_table(path: Path) -> Table:
+    """The table of a .pt with one matrix, and of its words if it has a list of as many texts.
+
+    Words may also be the keys of vectors, or of the numbers of the rows. Raise BadFile if it is not clear
+    which are the vectors, and for Python objects.
+    """
+    found = _loaded(path)
+    values = list(found.values()) if isinstance(found, Mapping) else found
+    values = list(values) if isinstance(values, list | tuple) else [values]
+    matrices = [value for value in values if _is_tensor(value, 2)]
+    if isinstance(found, Mapping) and values and all(_is_tensor(value, 1) for value in values):
+        if len({len(value) for value in values}) == 1:
+            return words_table(path, [*map(str, found)], np.stack([_array(path, value) for value in values]))
+    if len(matrices) != 1:
+        raise _unclear(path, f"{len(matrices)} of them")
+    matrix = _array(path, matrices[0])
+    lists = [words for value in values if (words := _words(value))]
+    if not lists:
+        return items_table(path, matrix)
+    fitting = [words for words in lists if len(words) == len(matrix)]
+    if not fitting:
+        raise _unclear(path, f"{len(matrix)} rows and another number of words")
+    if any(words != fitting[0] for words in fitting):
+        raise _unclear(path, f"{len(fitting)} lists of words")
+    return words_table(path, fitting[0], matrix)
+
+
+def _unclear(path: Path, found: str) -> BadFile:
+    return BadFile(
+        f"{path}: expected one matrix, and a list of as many words, got {found}; save them as "
+        'torch.save({"words": [...], "vectors": matrix}, path)'
+    )
+
+
+def _loaded(path: Path) -> Any:
+    import torch  # not above: files are read, and completed on the command line, without it
+
+    try:
+        check_archive(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of damaged and of old files
+            _check_texts(path)
+            return torch.load(path, map_location="cpu", weights_only=True)
+    except BadFile:
+        raise
+    except UnpicklingError as error:
+        raise BadFile(
+            f"{path}: expected a .pt of tensors and lists, got one with Python objects, which can run code; "
+            "save plain tensors, lists and text in it"
+        ) from error
+    except Exception as error:  # noqa: BLE001 - whatever torch raises for what is not its own or damaged
+        raise BadFile(
+            f"{path}: expected a .pt of tensors and lists, got a broken one; save it again"
+        ) from error
+
+
+def _check_texts(path: Path) -> None:
+    """Raise BadFile for a text so long that torch's reader would search it for hours."""
+    with zipfile.ZipFile(path) as archive:
+        (name,) = [name for name in archive.namelist() if name.rpartition("/")[2] == "data.pkl"]
+        for _, argument, _ in pickletools.genops(archive.read(name)):
+            if isinstance(argument, str | bytes) and len(argument) > _LONGEST_WORD:
+                raise BadFile(
+                    f"{path}: expected words of at most {_LONGEST_WORD} characters, got {len(argument)}; "
+                    "save the others alone"
+                )
+
+
+def _is_tensor(value: object, dimensions: int) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor) and value.ndim == dimensions and (dimensions > 1 or len(value) > 0)
+
+
+def _array(path: Path, tensor: Any) -> NDArray[Any]:
+    """The numbers of a tensor; BadFile if it has no numbers of its own, or more than the file has."""
+    import torch
+
+    plain = tensor.layout == torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
+    if not plain or tensor.is_complex():
+        raise BadFile(
+            f"{path}: expected a dense tensor of real numbers, got another kind; save tensor.to_dense()"
+        )
+    if tensor.numel() * tensor.element_size() > min(tensor.untyped_storage().nbytes(), path.stat().st_size):
+        raise BadFile(f"{path}: expected a tensor with its numbers, got a part of them; save tensor.clone()")
+    array: NDArray[Any] = tensor.detach().float().numpy()
+    return array
+
+
+def _words(value: object) -> list[str] | None:
+    """The words in a list, or in a dictionary of the numbers of their rows; None if it is neither."""
+    if isinstance(value, list | tuple) and value and all(isinstance(word, str) for word in value):
+        return list(value)
+    if isinstance(value, Mapping) and value and all(type(row) is int for row in value.values()):
+        if sorted(value.values()) == list(range(len(value))):
+            return [str(word) for word in sorted(value, key=lambda word: int(value[word]))]
+    return None

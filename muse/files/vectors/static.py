@@ -1,0 +1,169 @@
+"""Static embeddings: folders with a tokenizer and a table of vectors, whose words are tokens.
+
+Those of model2vec and of sentence-transformers' StaticEmbedding. Read are the tokens that are whole words.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muse.errors import BadFile
+from muse.files.json_text import parse_json
+from muse.files.source import DAMAGED
+from muse.files.vectors.arrays import read_tensor, tensor_names
+from muse.files.vectors.table import Table, words_table
+
+log = logging.getLogger(__name__)
+
+_TOKENIZER, _TENSORS = "tokenizer.json", "model.safetensors"
+_TABLES = ("embedding.weight", "embeddings")  # the names of sentence-transformers and of model2vec
+_SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]|</?(?:s|pad|unk|mask)>")  # marked so or not
+# What stands for a space in GPT-2's alphabet of bytes, whose first characters are printable, and elsewhere.
+_BYTES = "Ġ"
+_SPACE = "▁"  # what stands for a space in sentencepiece's
+
+
+def static_table(path: Path) -> Table:
+    """The table of the whole words of a static embedding; BadFile for another model."""
+    folder = _static_folder(path)
+    rows = _static_rows(path, folder / _TENSORS)
+    places = _whole_words(folder / _TOKENIZER)
+    if places and max(places.values()) >= len(rows):
+        raise BadFile(
+            f"{path}: expected a vector for each token, got {len(rows)} and the number "
+            f"{max(places.values())}; save the model again"
+        )
+    return words_table(path, list(places), rows[list(places.values())])
+
+
+def _static_folder(path: Path) -> Path:
+    """The folder with the tokenizer and the vectors: the one given, or one in it."""
+    if not (path / "modules.json").is_file():
+        return path
+    modules = _parsed(path / "modules.json")
+    found = [module for module in modules if isinstance(module, dict)] if isinstance(modules, list) else []
+    static = [module for module in found if str(module.get("type")).endswith(".StaticEmbedding")]
+    if not static:
+        raise _contextual(path)
+    name = str(static[0].get("path", "")).strip("./")
+    if name and name not in {inner.name for inner in path.iterdir() if inner.is_dir()}:
+        raise BadFile(
+            f"{path}: expected the folder {name[:40]!r} in it, as modules.json says, found none; save the "
+            "model again"
+        )
+    return path / name
+
+
+def _contextual(path: Path) -> BadFile:
+    return BadFile(
+        f"{path}: expected a static embedding, got a model that reads whole sentences; give it as --encoder, "
+        "or make vectors of words with it yourself"
+    )
+
+
+def _static_rows(path: Path, file: Path) -> NDArray[Any]:
+    """The vector of each token (n, d); model2vec may share rows among tokens, and weight them."""
+    if not file.is_file():
+        raise BadFile(f"{path}: expected vectors in {file.name}, found no such file; save the model again")
+    tensors = {name: read_tensor(file, name) for name in tensor_names(file) if name in _READ}
+    table = next((name for name in _TABLES if name in tensors), None)
+    if table is None:
+        raise _contextual(path)
+    rows, shared, weights = tensors[table], tensors.get("mapping"), tensors.get("weights")
+    if rows.ndim != 2 or not rows.size or rows.dtype.kind not in "fiu":
+        raise BadFile(f"{file}: expected a vector for each token, got {rows.dtype} of shape {rows.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is dropped
+        rows = rows.astype(np.float32)
+        if shared is not None:
+            fits = shared.ndim == 1 and shared.dtype.kind in "iu" and len(shared)
+            if not fits or not 0 <= shared.min() <= shared.max() < len(rows):
+                raise BadFile(
+                    f"{file}: expected rows of {table} in mapping, got others; save the model again"
+                )
+            rows = rows[shared]
+        if weights is not None:
+            if weights.shape != rows.shape[:1] or weights.dtype.kind != "f":
+                raise BadFile(
+                    f"{file}: expected a weight for each token, got {weights.shape}; save the model again"
+                )
+            rows *= weights.astype(np.float32)[:, None]
+    return rows
+
+
+_READ = (*_TABLES, "mapping", "weights")  # tensors
+
+
+def _whole_words(file: Path) -> dict[str, int]:
+    """The tokens that are whole words, in the order of their numbers, which are those of their vectors."""
+    try:
+        settings = _parsed(file)
+        model, added = settings["model"], settings.get("added_tokens") or []
+        special = {str(token["content"]) for token in added if token.get("special")}
+        special |= {str(model[name]) for name in ("unk_token",) if model.get(name) is not None}
+        vocabulary = model["vocab"]
+        if isinstance(vocabulary, list):  # a Unigram model has the score of each
+            vocabulary = {token: place for place, (token, _) in enumerate(vocabulary)}
+        vocabulary = {**vocabulary, **{str(token["content"]): token["id"] for token in added}}
+        if not all(type(place) is int and place >= 0 for place in vocabulary.values()):
+            raise ValueError("numbers of tokens that are none")
+        own = [token for token in vocabulary if token not in special and not _SPECIAL.fullmatch(token)]
+        tokens = sorted(own, key=vocabulary.__getitem__)
+        words = _unmarked(tokens, model)
+    except (*DAMAGED, KeyError) as error:
+        raise BadFile(f"{file}: expected a tokenizer's vocabulary, got another content ({error})") from error
+    found: dict[str, int] = {}
+    for token, word in zip(tokens, words, strict=True):
+        if word:
+            found.setdefault(word, vocabulary[token])
+    if len(found) < len(vocabulary):
+        log.warning(
+            "%s: read the %d of %d tokens that are words; pieces of words and special tokens are left out",
+            file.parent, len(found), len(vocabulary),
+        )  # fmt: skip
+    return found
+
+
+def _unmarked(tokens: Sequence[str], model: Mapping[str, Any]) -> list[str]:
+    """The word that each token is, without the mark of a word; the empty string for a piece of a word."""
+    end, inner = model.get("end_of_word_suffix"), model.get("continuing_subword_prefix")
+    if any(token.startswith(_SPACE) for token in tokens):
+        return [token[1:] if token.startswith(_SPACE) else "" for token in tokens]
+    if any(token.startswith(_BYTES) for token in tokens):
+        return [_of_bytes(token[1:]) if token.startswith(_BYTES) else "" for token in tokens]
+    if end:
+        return [token.removesuffix(end) if token.endswith(end) else "" for token in tokens]
+    if inner:
+        return ["" if token.startswith(inner) else token for token in tokens]
+    return list(tokens)
+
+
+def _of_bytes(token: str) -> str:
+    """The text of a token in the alphabet of GPT-2, where each byte is a printable character."""
+    try:
+        return bytes(_ALPHABET[sign] for sign in token).decode()
+    except (KeyError, UnicodeDecodeError):
+        return ""
+
+
+def _alphabet() -> dict[str, int]:
+    # Printable Latin-1 stands for itself, the others for the characters from 256 on, in order.
+    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}
+
+
+_ALPHABET = _alphabet()
+
+
+def _parsed(file: Path) -> Any:
+    try:
+        return parse_json(file.read_bytes(), halves=True)
+    except (OSError, ValueError) as error:
+        raise BadFile(f"{file}: expected JSON, got {error}; save the model again") from error
