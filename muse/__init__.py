@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # for editors and type checkers
     from muse.api.run import align
     from muse.api.space import InteractiveSpace as Space
     from muse.api.space import load, load_space
-    from muse.embedding import embed
+    from muse.embedding.training import embed
     from muse.files import read_vectors
     from muse.sentences.loading import load_encoder
 
@@ -35,7 +35,7 @@ _HOMES = {
     "AlignConfig": "muse.learn.settings.AlignConfig",
     "Space": "muse.api.space.InteractiveSpace",
     "align": "muse.api.run.align",
-    "embed": "muse.embedding.embed",
+    "embed": "muse.embedding.training.embed",
     "evaluate": "muse.api.dictionary.evaluate",
     "induce": "muse.api.dictionary.induce",
     "load": "muse.api.space.load",
@@ -51,7 +51,12 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'muse' has no attribute {name!r}")
     from importlib import import_module
 
+    from muse.rooms import ROOMS, require
+
     module, _, own = _HOMES[name].rpartition(".")
+    package = module.split(".")[1]
+    if any(room.package == package for room in ROOMS):
+        require(package, f"muse.{name}")
     return getattr(import_module(module), own)
 
 

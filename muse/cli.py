@@ -14,25 +14,18 @@ import click
 from muse.commands.align import align
 from muse.commands.demo import demo
 from muse.commands.doctor import doctor
-from muse.commands.embed import embed
-from muse.commands.encode import encode
 from muse.commands.evaluate import evaluate
 from muse.commands.export import export
-from muse.commands.fetch import fetch
 from muse.commands.induce import induce
 from muse.commands.map import map_words
-from muse.commands.mine import mine
 from muse.commands.neighbours import neighbours
 from muse.commands.outputs import echo
-from muse.commands.report import report
 from muse.commands.sections import SectionedGroup
-from muse.commands.serve import serve
-from muse.commands.train import train
-from muse.commands.train_translation import train_lm, train_translator
 from muse.commands.translate import translate
 from muse.errors import MuseError
 from muse.installation import REQUIRED, __version__, install_packages
 from muse.progress import message, printable
+from muse.rooms import offered
 
 INTERRUPTED = 130  # the exit code after Ctrl-C
 TOO_LITTLE = (
@@ -111,12 +104,12 @@ def _fail(text: str, code: int = 1) -> int:
 
 
 SECTIONS = {
-    "Get vectors": (fetch, embed),
-    "Align": (align,),
-    "See how good the result is": (report, serve, evaluate),
-    "Use it": (translate, neighbours, induce, map_words, export),
-    "Sentences": (encode, train, mine, train_lm, train_translator),
-    "Help": (demo, doctor),
+    "Get vectors": offered("Get vectors"),
+    "Align": [align],
+    "See how good the result is": [*offered("See how good the result is"), evaluate],
+    "Use it": [translate, neighbours, induce, map_words, export],
+    "Sentences": offered("Sentences"),
+    "Help": [demo, doctor],
 }
 
 

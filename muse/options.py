@@ -23,6 +23,7 @@ from types import GenericAlias, MappingProxyType
 from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from muse.errors import BadSetting, Contradiction, did_you_mean
+from muse.rooms import require
 
 P = ParamSpec("P")
 T = TypeVar("T", bound="OptionSet")
@@ -130,6 +131,8 @@ class Declaration:
     presets: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """Its values, in place of the default, by the value of the option that `chooses` a preset."""
     chooses: bool = False
+    room: str = ""
+    """The room (`muse.rooms`) that it needs: without that, it is not shown, and giving it is an error."""
     needs: str | None = None
     """The option without which it has no use."""
     only: str = ""
@@ -166,7 +169,12 @@ class Declaration:
         return several if self.default is not None else several | None
 
     def checked(self, value: Any) -> Any:
-        """The value as the option has it; BadSetting for one of another kind, or out of its range."""
+        """The value as the option has it; BadSetting for one of another kind, or out of its range.
+
+        MissingExtra for an option of a room that is not there.
+        """
+        if self.room:
+            require(self.room, self.flag)
         try:
             if self.multiple:
                 return tuple(self._one(one) for one in _several(value))

@@ -137,11 +137,11 @@ def test_every_block_of_a_page_runs(
 
 def do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     # muse serve answers until it is interrupted, on a port that may be taken here.
-    from muse import web
+    from muse.web import server
 
-    bind: Callable[..., object] = web.bind
+    bind: Callable[..., object] = server.bind
     monkeypatch.setattr("muse.web.app.serve", lambda app, listening: None)
-    monkeypatch.setattr("muse.web.bind", lambda address: bind(replace(address, port=0)))
+    monkeypatch.setattr("muse.web.server.bind", lambda address: bind(replace(address, port=0)))
 
 
 @pytest.mark.parametrize("page", [README, TUTORIAL, *OTHERS], ids=lambda path: path.stem)

@@ -189,8 +189,8 @@ def test_words_are_asked_for_by_ids(made: Path, space: Path, muse: Command, tmp_
 
 def test_a_report_and_the_explorer_of_rows(space: Path, muse: Command, tmp_path: Path) -> None:
     pytest.importorskip("fastapi")
-    from muse.web import Explorer
     from muse.web.app import create_app
+    from muse.web.explorer import Explorer
 
     muse("induce", space, "--mutual", "--out", tmp_path / "pairs.txt")
     for more in ([], ["--dictionary", tmp_path / "pairs.txt"]):

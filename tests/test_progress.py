@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from muse import progress
-from muse.commands.encoders import encoded
 from muse.export.vector_files import export_vectors
 from muse.files import read_vectors
 from muse.progress import Progress, messages_shown
 from muse.search.retrieval import Retrieval
+from muse.sentences.commands.encoders import encoded
 from muse.sentences.loading import load_encoder
 from muse.sentences.mining import mine
 from muse.space import Provenance, load_space, save_space

@@ -29,9 +29,9 @@ from benchmarks.support.sentence_sets import sample
 from benchmarks.support.sick import official
 from benchmarks.support.tables import muse
 from benchmarks.systems.inference_text import written
-from muse.files.suite_folder import read_suite
 from muse.progress import Progress
 from muse.sentences.evaluation.suite import SuiteConfig, evaluate_suite
+from muse.sentences.files.suite_folder import read_suite
 
 # Of each system the options of muse train; PAIRS, SICK and the like stand for its texts (`text`).
 _BGT = ("bgt", "PAIRS", "EPOCHS", "ANNEALING")

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.support.sick import official
-from muse.files.nli import read_nli
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import read_parallel
+from muse.sentences.files.nli import read_nli
 
 PIVOT, OTHERS = "en", ("fr", "de")
 Pairs = list[tuple[str, str]]

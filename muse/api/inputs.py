@@ -12,11 +12,11 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from muse.api.settings import captions, column, pivot_file, source_files, via_files, word_list
-from muse.embedding.pretrained import PretrainedEncoder
 from muse.errors import BadSetting, Contradiction, Mismatch, MuseError
 from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
@@ -28,6 +28,7 @@ from muse.lexicon import Lexicon
 from muse.progress import Progress
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.spelling import LetterSimilarity, plain
+from muse.rooms import load, require
 from muse.space import SideToSave, check_language, load_space
 from muse.vectors import Matrix, Vectors
 
@@ -171,7 +172,12 @@ def check_outside(config: AlignConfig) -> None:
             f"{len(config.encoder_emb)}; if one file has both, give it twice"
         )
     if config.encoder is not None:
-        PretrainedEncoder(config.encoder, config.encoder_template).check()
+        require("embedding", "--encoder")
+        _encoder(config).check()
+
+
+def _encoder(config: AlignConfig) -> Any:
+    return load("embedding.pretrained").PretrainedEncoder(config.encoder, config.encoder_template)
 
 
 def outside_scores(
@@ -186,7 +192,7 @@ def outside_scores(
         return _of_pairs(config.scored, config.evidence, source, target)
     sides = source, target
     if config.encoder is not None:
-        encoder = PretrainedEncoder(config.encoder, config.encoder_template)
+        encoder = _encoder(config)
         home = config.folder.resolve()  # of "." the name is empty
         words = {one.language: one.words for one in sides}
         rows = encoder.encode(

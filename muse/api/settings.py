@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from muse.embedding import EmbedConfig, embed
-from muse.embedding.corpus import check_text
 from muse.errors import BadFile, BadSetting, Contradiction, did_you_mean
 from muse.files.lexicons import check_form
 from muse.files.source import cannot_open, is_stream
@@ -24,6 +22,7 @@ from muse.learn.bilingual import MINIMUM_WORDS
 from muse.learn.refine import PLAIN
 from muse.learn.settings import NO_PIVOT, OPTIONS, RECIPES, AlignConfig, Given, RowArray, check_recipe
 from muse.progress import Progress
+from muse.rooms import load, require
 from muse.space import check_apart, check_language
 
 log = logging.getLogger(__name__)
@@ -419,6 +418,8 @@ def untrained_of(
     Raise Contradiction or BadFile where the texts contradict other settings or files.
     """
     texts = _texts(config, src_text, tgt_text)
+    if texts:
+        require("embedding", "--src-text or --tgt-text")
     for language, text in texts.items():
         if not text.exists():
             raise BadFile(f"{text}: expected the text of {language!r}, found no such file; check its name")
@@ -428,7 +429,7 @@ def untrained_of(
                 "if they are the same, leave --src-text and --tgt-text out, else move the file away"
             )
         check_place(vectors_of(language))
-        check_text(text)
+        load("embedding.corpus").check_text(text)
     return Untrained(texts, lambda: _embed(texts, seed=config.seed, quiet=quiet))
 
 
@@ -473,9 +474,10 @@ def vectors_of(language: str) -> Path:
 
 def _embed(texts: Mapping[str, Path], *, seed: int, quiet: bool) -> None:
     """Trains the vectors of each language."""
-    config = EmbedConfig(seed=seed, threads=torch.get_num_threads())
+    embedding = load("embedding.training")
+    config = embedding.EmbedConfig(seed=seed, threads=torch.get_num_threads())
     for language, text in texts.items():
-        made = embed(
+        made = embedding.embed(
             [text], vectors_of(language), language=language, config=config, progress=Progress(quiet=quiet)
         )
         log.info("%s words in %s, from %s tokens", f"{made.words:,}", made.out, f"{made.tokens:,}")

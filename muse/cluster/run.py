@@ -9,7 +9,6 @@ import logging
 import os
 import shutil
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -27,7 +26,6 @@ from muse.files.source import cannot_open
 from muse.files.space_folder import MANIFEST, checksum
 from muse.installation import __version__, install_extra
 from muse.progress import Progress
-from muse.sentences.encoders.encoder import SentenceEncoder
 
 LOCAL = "local"
 ATTEMPTS = 3
@@ -275,13 +273,6 @@ def _silence(data: Any) -> None:
     context.enable_progress_bars = False
     context.print_on_execution_start = False
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # its errors are raised too
-
-
-def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:
-    """The settings that identify an encoder: its name, and the checksum of its saved form."""
-    with tempfile.TemporaryDirectory(prefix="muse-") as folder:
-        encoder.save(Path(folder) / "encoder")
-        return [encoder.name, checksum(Path(folder) / "encoder")]
 
 
 def spaces_as_settings(*folders: Path) -> list[str]:

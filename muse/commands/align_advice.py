@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
+from muse.api.remedies import FEW_PAIRS, FEW_WORDS, PAIRS, RemedyText
 from muse.commands.options import as_typed
-from muse.report.next_steps import FEW_PAIRS, FEW_WORDS, PAIRS, RemedyText
+from muse.rooms import has, load
 
 if TYPE_CHECKING:
     from muse.api.outcome import AlignResult
@@ -64,8 +65,10 @@ def _uses(report: AlignResult, space: Space, language: str) -> Iterator[str]:
         yield _muse("map", report.space, "--lang", language, "--vectors", ROWS, "--out", "mapped.npy")
     elif words:
         yield _muse("translate", report.space, *direction, *words)
-    yield _muse("report", report.space, *direction)
-    yield _muse("serve", report.space)
+    if has("report"):
+        yield _muse("report", report.space, *direction)
+    if has("web"):
+        yield _muse("serve", report.space)
 
 
 def _words(space: Space, language: str) -> list[str]:
@@ -229,18 +232,14 @@ class _Unaligned:
 
 def _published(source: str, target: str) -> Path | None:
     """Where muse fetch puts the dictionary of these languages for training; None if there is none."""
-    from muse.fetch.published import dictionary, dictionary_pairs
-
     pair = f"{source}-{target}"
-    if pair not in dictionary_pairs():
+    if not has("fetch") or pair not in load("fetch.published").dictionary_pairs():
         return None
-    return Path("dictionaries", "gold", dictionary(pair, "train").name)
+    return Path("dictionaries", "gold", load("fetch.published").dictionary(pair, "train").name)
 
 
 def _has_vectors(language: str) -> bool:
-    from muse.fetch.published import LANGUAGES
-
-    return language in LANGUAGES
+    return has("fetch") and language in load("fetch.published").LANGUAGES
 
 
 def _muse(*words: object) -> str:

@@ -112,19 +112,10 @@ def _in_space(space: Path) -> list[str]:
         return []
 
 
-def published(context: click.Context, incomplete: str) -> Found:
-    """The languages, or pairs of them, for which muse fetch finds vectors or dictionaries."""
-    from muse.fetch.published import LANGUAGES, dictionary_pairs
-
-    found = dictionary_pairs() if context.params.get("kind") == "dictionary" else LANGUAGES
-    return [name for name in found if name.startswith(incomplete)]
-
-
 BY_METAVAR = {
     "FILE|LANG=FILE": files,
     "FOLDER": folders,
     "NAME|FOLDER": folders,
     "SPACE": spaces,
     "LANG": languages,
-    "[LANG | SRC-TGT]...": published,
 }

@@ -9,17 +9,15 @@ import click
 from click.shell_completion import CompletionItem
 
 from muse.commands.completion import spaces
-from muse.commands.evaluate_classifiers import nli, probe, transfer
-from muse.commands.evaluate_sentences import relatedness, sentences, sts
 from muse.commands.evaluate_tasks import BY_OPTION, named
 from muse.commands.evaluate_words import rows, similarity, words
-from muse.commands.mine import mining
 from muse.commands.sections import SectionedGroup
+from muse.rooms import offered
 
 SECTIONS = {
-    "Words": (words, similarity),
-    "Sentences": (sentences, mining, sts, relatedness, nli, transfer, probe),
-    "Unlabelled vectors": (rows,),
+    "Words": [words, similarity],
+    "Sentences": offered("evaluate: Sentences"),
+    "Unlabelled vectors": [rows],
 }
 HELP = ("-h", "--help", "--version")
 

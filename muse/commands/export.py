@@ -11,7 +11,8 @@ import click
 
 from muse.commands.options import Finite, backend, choose_direction, common, open_space
 from muse.commands.outputs import echo
-from muse.commands.sections import RenamedOption, SectionedCommand
+from muse.commands.sections import RenamedOption, RoomOption, SectionedCommand
+from muse.rooms import load
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +72,7 @@ OF_FORM = {
     "spacy's to one folder per language unless --lang is given.",
 )  # fmt: skip
 @click.option(
-    "--encoder", type=Path, metavar="FOLDER",
+    "--encoder", cls=RoomOption, room="sentences", type=Path, metavar="FOLDER",
     help="Export the word vectors of this trained encoder instead of the space's.",
 )  # fmt: skip
 @click.option(
@@ -173,17 +174,8 @@ def _words(space: Space, given: dict[str, Any]) -> Space:
     encoder = given.get("encoder")
     if encoder is None:
         return space
-    from muse.errors import BadSetting
-    from muse.sentences.encoders.words import TrainedEncoder
-    from muse.sentences.loading import load_encoder
-    from muse.sentences.systems.network_encoder import NetworkEncoder
-
-    loaded = load_encoder(encoder, space)
-    if not isinstance(loaded, TrainedEncoder | NetworkEncoder):
-        raise BadSetting(
-            f"{encoder}: --encoder must be one that learned word vectors, such as x-cbow, got {loaded.name}"
-        )
-    return loaded.words
+    words: Space = load("sentences.loading").learned_words(encoder, space)
+    return words
 
 
 def _check_pivot(space: Space, given: dict[str, Any]) -> None:

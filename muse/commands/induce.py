@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,13 +19,13 @@ from muse.commands.options import (
     common,
     direction,
     given,
-    one_machine_only,
     open_space,
     search,
 )
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 from muse.commands.word_tables import read_words, words_option
+from muse.rooms import load
 
 if TYPE_CHECKING:
     from muse.files.dictionary_writer import Write
@@ -114,7 +113,8 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
     wanted = [_Wanted(out, source, target, limits)]
     more: dict[str, Any] = {}
     if options["address"] is not None:
-        made = [_on_cluster(wanted[0], loaded, {**options, "space": space}, approximation)]
+        run = load("cluster.command").induce_on_cluster
+        made = [run(loaded, space, (source, target), out, limits, approximation, options)]
     else:
         if both:
             wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
@@ -188,30 +188,6 @@ class _Wanted(NamedTuple):
         """The source words that are looked up."""
         words, only = space.vectors(self.source).words[: self.limits.source_max], self.limits.only
         return words if only is None else [word for word in words if word in only]
-
-
-def _on_cluster(
-    wanted: _Wanted, space: Space, options: dict[str, Any], approximation: Approximation
-) -> dict[str, Any]:
-    from muse.cluster.induction import induce
-    from muse.cluster.run import Run, spaces_as_settings
-    from muse.search.retrieval import Retrieval
-
-    one_machine_only("form", "both", "backend", "device")
-    if options["method"] == "isf":
-        raise click.UsageError(
-            "--retrieval isf needs all words on one machine; leave out --ray, or use csls."
-        )
-    languages, names = (wanted.source, wanted.target), ("method", "search", "seed")
-    settings = {  # no list of words is among the limits here
-        "command": "induce", "spaces": spaces_as_settings(options["space"]), "languages": list(languages),
-        "limits": list(astuple(wanted.limits))[:-1], **{name: options[name] for name in names},
-    }  # fmt: skip
-    run = Run(wanted.out, options["address"], settings, space.progress)
-    return induce(
-        space, languages, run,
-        limits=wanted.limits, retrieval=Retrieval(options["method"]), approximation=approximation,
-    )  # fmt: skip
 
 
 def _form(out: Path, *, on_cluster: bool) -> str:

@@ -18,7 +18,7 @@ from click.core import ParameterSource
 
 from muse.commands.inputs import without_dashes
 from muse.commands.outputs import check_inputs_spared, check_outputs
-from muse.commands.sections import RenamedOption
+from muse.commands.sections import RenamedOption, RoomOption
 from muse.errors import Contradiction
 from muse.installation import __version__
 from muse.options import LARGEST, MOST_THREADS, Backend, OptionSet, option
@@ -76,8 +76,8 @@ def common_without(*unused: str) -> Callable[[F], F]:
             return command(**options)
 
         found = prepared(run, with_torch="threads" not in unused)
-        for option in _common_options(unused):
-            found = option(found)
+        for add_option in _common_options(unused):
+            found = add_option(found)
         return found  # type: ignore[return-value]
 
     return add
@@ -335,7 +335,7 @@ def search(command: F) -> F:
 def cluster(command: F) -> F:
     """The option that runs a command on a Ray cluster."""
     return click.option(
-        "--ray", "address", metavar="ADDRESS",
+        "--ray", "address", cls=RoomOption, room="cluster", metavar="ADDRESS",
         help="Run on a Ray cluster: local (started here), auto, HOST:PORT or ray://HOST:PORT. --out is then "
         "a folder of Parquet files; run the same command again to resume.",
     )(command)  # fmt: skip
@@ -343,8 +343,8 @@ def cluster(command: F) -> F:
 
 def one_machine_only(*names: str) -> None:
     """Raise Contradiction if one of these options was given beside --ray."""
-    for option in given(*names):
-        raise Contradiction(f"{option} is for one machine; leave it out, or leave out --ray")
+    for flag in given(*names):
+        raise Contradiction(f"{flag} is for one machine; leave it out, or leave out --ray")
 
 
 def given(*names: str) -> list[str]:

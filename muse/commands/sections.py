@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from muse.commands.completion import complete
+from muse.rooms import has, require
 
 REST = "Common"  # the heading of the options that no section names, which nearly all commands have
 WIDEST = 30  # characters of a name that click still puts beside its text
@@ -50,8 +51,10 @@ class SectionedCommand(click.Command):
             rest.reverse()  # click has first what was added last
         width = min(WIDEST, max(len(record[0]) for record in shown.values()))
         for heading, names in {**self.sections, REST: [*rest, of_help]}.items():
-            with formatter.section(heading):
-                formatter.write_dl([(shown[name][0].ljust(width), shown[name][1]) for name in names])
+            there = [shown[name] for name in names if name in shown]
+            if there:
+                with formatter.section(heading):
+                    formatter.write_dl([(name.ljust(width), text) for name, text in there])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the examples."""
@@ -129,8 +132,9 @@ class SectionedGroup(click.Group):
         """Writes the sections."""
         longest = max(map(len, self.list_commands(ctx)))
         for heading, commands in self.sections.items():
-            with formatter.section(heading):
-                formatter.write_dl([(str(one.name).ljust(longest), _summary(one)) for one in commands])
+            if commands:
+                with formatter.section(heading):
+                    formatter.write_dl([(str(one.name).ljust(longest), _summary(one)) for one in commands])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the examples."""
@@ -150,6 +154,21 @@ class RenamedOption(click.Option):
         current = copy(self)
         current.opts = self.opts[:1]
         return click.Option.get_help_record(current, ctx)
+
+
+@final
+class RoomOption(click.Option):
+    """An option that needs a room: without that, help does not show it, and giving it is an error."""
+
+    def __init__(self, *args: Any, room: str, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.room, self.hidden = room, not has(room)
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        """The value; MissingExtra if it is typed and the room is not there."""
+        if self.name in opts:
+            require(self.room, self.opts[0])
+        return super().consume_value(ctx, opts)
 
 
 def _summary(command: click.Command) -> str:

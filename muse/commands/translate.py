@@ -27,7 +27,7 @@ from muse.commands.options import (
     open_space,
 )
 from muse.commands.outputs import echo, is_terminal, safe_on_terminal
-from muse.commands.sections import SectionedCommand
+from muse.commands.sections import RoomOption, SectionedCommand
 from muse.commands.translate_text import translate_stdin
 from muse.commands.word_tables import (
     TableCounts,
@@ -37,6 +37,7 @@ from muse.commands.word_tables import (
     wanted_table,
     written,
 )
+from muse.rooms import load
 
 if TYPE_CHECKING:
     from muse.commands.word_tables import TablePlace
@@ -294,19 +295,19 @@ def _percent(answer: Answer) -> str:
     help="Beam size.  [default: 10 with --lm, 4 with --model]",
 )  # fmt: skip
 @click.option(
-    "--model", "translator", type=Path, metavar="FOLDER",
+    "--model", "translator", cls=RoomOption, room="sentences", type=Path, metavar="FOLDER",
     help="Instead of a SPACE, a translation model of muse train-translator, or a bgt of muse train.",
 )  # fmt: skip
 @click.option(
-    "--style", metavar="SENTENCE",
+    "--style", cls=RoomOption, room="sentences", metavar="SENTENCE",
     help="--model, a bgt: write in the style of this sentence of --tgt; --src and --tgt may be the same.",
 )  # fmt: skip
 @click.option(
-    "--sample", is_flag=True,
+    "--sample", cls=RoomOption, room="sentences", is_flag=True,
     help="--model, a bgt: vary the wording at random, by --seed.",
 )  # fmt: skip
 @click.option(
-    "--batch", type=click.IntRange(1), metavar="N",
+    "--batch", cls=RoomOption, room="sentences", type=click.IntRange(1), metavar="N",
     help="--model: number of sentences translated at once.  [default: 32]",
 )  # fmt: skip
 @click.option(
@@ -338,9 +339,7 @@ def translate(space: Path | None, words: tuple[str, ...], method: str, as_json: 
     sentences.
     """
     if options["translator"] is not None:
-        from muse.commands.translate_text import translate_with_model
-
-        translate_with_model(space, options, as_json=as_json)
+        load("sentences.commands.translate").translate_with_model(space, options, as_json=as_json)
         return
     if space is None:
         raise click.UsageError("Missing argument 'SPACE', or --model FOLDER.")

@@ -1,4 +1,4 @@
-"""Translating the text on stdin, by a space or by a model: printed block by block, with BLEU if asked for."""
+"""Translating the text on stdin: printed block by block, with BLEU if asked for."""
 
 from __future__ import annotations
 
@@ -6,21 +6,12 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import click
 
-from muse.commands.inputs import STDIN, Sampled, lines_on_stdin, warn_if_unreadable
-from muse.commands.options import given
+from muse.commands.inputs import STDIN, Sampled, lines_on_stdin
 from muse.commands.outputs import echo
-
-if TYPE_CHECKING:
-    from muse.sentences.systems.line_writer import LineWriter
-
-BEAM, BATCH = 4, 32
-_OF_WORDS = (
-    *("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "method", "backend", "listed", "out", "form"),
-)
 
 
 class LineTranslator(Protocol):
@@ -86,83 +77,3 @@ def _references(path: Path) -> list[str]:
 
     require_sacrebleu()  # report a missing package before the work, not after it
     return list(read_lines(path))
-
-
-def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
-    """Translates the text on stdin."""
-    from muse.run.runtime import pick_device
-
-    _check(space)
-    sizes = {"beam": options["beam"] or BEAM, "batch": options["batch"] or BATCH}
-    make = _rewriter if _is_bgt(options["translator"]) else _translator
-    translator, direction = make(pick_device(options["device"]), sizes, options)
-    drawn = "" if options["style"] is None else " | style"
-    drawn += f" | sample:{options['seed']}" if options["sample"] else ""
-    translate_stdin(
-        translator,
-        lambda: asdict(translator.counts),
-        language=direction[1],
-        made=f"model:{_named(options['translator'])} | {'-'.join(direction)} | beam:{sizes['beam']}{drawn}",
-        reference=options["reference"],
-        as_json=as_json,
-    )
-    warn_if_unreadable(translator.counts.unknown, translator.counts.pieces, direction[0])
-
-
-def _named(folder: Path) -> str:
-    """The name of a model's folder with the first digits of the checksum of its weights."""
-    from muse.files.space_folder import with_checksum
-    from muse.sentences.encoders.saving import weights_checksum
-
-    return with_checksum(folder.resolve().name, weights_checksum(folder))
-
-
-Made = tuple["LineWriter", tuple[str, str]]  # with its direction
-
-
-def _is_bgt(folder: Path) -> bool:
-    from muse.sentences.encoders.saving import read_encoder
-    from muse.sentences.systems.bgt.generation import SYSTEM
-
-    return read_encoder(folder).settings.get("system") == SYSTEM
-
-
-def _translator(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
-    from muse.sentences.systems.translator.translator_system import load_translator, model_translator
-
-    if idle := given("style", "sample"):
-        raise click.UsageError(f"{idle[0]} needs a --model of muse train --encoder bgt; leave it out.")
-    model = load_translator(options["translator"], device)
-    direction = _direction(model.languages, options["source"], options["target"])
-    return model_translator(model, direction, **sizes), direction
-
-
-def _rewriter(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
-    from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
-    from muse.sentences.systems.line_writer import LineWriter
-
-    model = load_bgt(options["translator"], device)
-    direction = _direction(model.languages, options["source"], options["target"])
-    seed = options["seed"] if options["sample"] else None
-    return LineWriter(Rewriting(model, direction, options["style"], seed), **sizes), direction
-
-
-def _check(space: Path | None) -> None:
-    """Raise UsageError for what a model has no use for."""
-    if space is not None:
-        raise click.UsageError("--model needs no SPACE and translates text on stdin; leave arguments out.")
-    if idle := given(*_OF_WORDS):
-        raise click.UsageError(f"{idle[0]} is for translation with a SPACE, not with --model; leave it out.")
-
-
-def _direction(languages: tuple[str, ...], source: str | None, target: str | None) -> tuple[str, str]:
-    """The two languages, unchecked; where the model has only two, one of them says the other."""
-    if source is None and target is None:
-        raise click.UsageError(f"--model needs --src LANG, one of {', '.join(languages)}.")
-    if len(languages) == 2:
-        first, second = languages
-        source = source or (second if target == first else first)
-        target = target or (second if source == first else first)
-    if source is None or target is None:
-        raise click.UsageError(f"--model needs --src and --tgt, two of {', '.join(languages)}.")
-    return source, target

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from muse.api.remedies import PAIRS
 from muse.errors import BadFile, MissingExtra
 from muse.evaluation.score import Interval
 from muse.evaluation.words import GroupScore
@@ -26,7 +27,7 @@ from muse.ranking.translations import grade_of
 from muse.report.charts import Drawing, drawings
 from muse.report.facts import Accuracy, Facts, why_chosen
 from muse.report.measured import Measured
-from muse.report.next_steps import PAIRS, command_line
+from muse.report.next_steps import command_line
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -33,11 +33,13 @@ from muse.sentences.encoders.words import (
     TRAINED,
     Lookup,
     PowerMean,
+    TrainedEncoder,
     WeightedMean,
     restore_trained,
 )
 from muse.sentences.systems.bgt.bgt_system import LANGUAGE, language_latents
 from muse.sentences.systems.network_encoder import KIND as NETWORK
+from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import SYSTEMS, restore_system
 from muse.space import Space
 
@@ -112,6 +114,16 @@ def steps(name: str) -> list[tuple[str, str]]:
 def saved_in(name: Path | str) -> list[Path]:
     """The folders of the saved encoders in an expression; none if it has only names of encoders."""
     return [Path(one.name) for one in parse(name) if one.is_folder]
+
+
+def learned_words(folder: Path, space: Space) -> Space:
+    """The word vectors that a saved encoder has learned, in place of the space's; BadSetting without any."""
+    loaded = load_encoder(folder, space)
+    if not isinstance(loaded, TrainedEncoder | NetworkEncoder):
+        raise BadSetting(
+            f"{folder}: --encoder must be one that learned word vectors, such as x-cbow, got {loaded.name}"
+        )
+    return loaded.words
 
 
 def load_encoder(

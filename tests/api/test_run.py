@@ -17,7 +17,7 @@ from muse.alignment import Alignment
 from muse.api.inputs import read_dictionary
 from muse.api.settings import check, settings_of
 from muse.commands.align import align
-from muse.embedding import Embedded
+from muse.embedding.training import Embedded
 from muse.errors import BadFile, BadSetting, Contradiction
 from muse.learn import auto
 from muse.learn.refine import RefineConfig

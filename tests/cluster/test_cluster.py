@@ -20,13 +20,14 @@ import numpy as np
 import pytest
 from pyarrow import dataset
 
-from muse.cluster.run import Make, connected, encoder_as_settings, make_parts
+from muse.cluster.run import Make, connected, make_parts
 from muse.errors import MuseError
 from muse.files.parts import MANIFEST, WORK, begin_parts
 from muse.files.sentence_text import SLICE
 from muse.normalise import Normalisation, normalise
 from muse.progress import Progress
 from muse.sentences.loading import load_encoder
+from muse.sentences.on_cluster import encoder_as_settings
 from muse.space import SideToSave, load_space, save_space
 from muse.vectors import Vectors
 from tests.support.command import Command, refused

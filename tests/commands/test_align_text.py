@@ -47,7 +47,7 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
     def train(*_: object, **__: object) -> None:
         pytest.fail("vectors are trained")
 
-    monkeypatch.setattr("muse.embedding.embed", train)
+    monkeypatch.setattr("muse.embedding.training.embed", train)
 
 
 @pytest.mark.usefixtures("untrained")

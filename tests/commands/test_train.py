@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.commands.train import LOSSES, WORD_ENCODERS
 from muse.errors import Mismatch, NotConverged
 from muse.run.checkpoint import Checkpoint
+from muse.sentences.commands.train import LOSSES, WORD_ENCODERS
 from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems import system

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.embedding import Corpus, EmbedConfig, embed, write_corpus
-from muse.embedding.corpus import SAMPLE
-from muse.embedding.training import language_warnings, lines_by_language
+from muse.embedding.corpus import SAMPLE, Corpus, write_corpus
+from muse.embedding.training import EmbedConfig, embed, language_warnings, lines_by_language
 from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files import read_vectors
 from muse.files.vectors.fasttext import load_fasttext

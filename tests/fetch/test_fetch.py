@@ -17,9 +17,18 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile, BadSetting, MuseError
-from muse.fetch import FetchConfig, Fetched, dictionary, fetch, vectors
 from muse.fetch.download import PartialFile, RetryPolicy
-from muse.fetch.published import LANGUAGES, SUMS, WITH_ENGLISH, read_pins
+from muse.fetch.published import (
+    LANGUAGES,
+    SUMS,
+    WITH_ENGLISH,
+    FetchConfig,
+    Fetched,
+    dictionary,
+    fetch,
+    read_pins,
+    vectors,
+)
 from muse.files import read_vectors
 from muse.installation import install_extra
 from muse.progress import Progress

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muse.errors import BadFile, Mismatch
-from muse.files.nli import LABELS, read_nli, read_translated_nli
+from muse.sentences.files.nli import LABELS, read_nli, read_translated_nli
 
 SICK = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\trelatedness_score\tSemEval_set\n"
 SNLI = "gold_label\tsentence1\tsentence2\n"

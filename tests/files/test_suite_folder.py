@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from muse.errors import BadFile, BadSetting
-from muse.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, TASKS, SuitePart, read_suite
+from muse.sentences.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, TASKS, SuitePart, read_suite
 
 
 def write(path: Path, *lines: str) -> None:

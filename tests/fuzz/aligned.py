@@ -19,16 +19,9 @@ from muse.learn.auto import KNOWN
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.refine import RefineConfig
 from muse.learn.settings import AlignConfig
-from muse.report import (
-    Facts,
-    ReportConfig,
-    direction_of,
-    facts,
-    gather_facts,
-    page,
-    supervision_json,
-    write_report,
-)
+from muse.report import facts, page
+from muse.report.facts import Facts, ReportConfig, direction_of, gather_facts, supervision_json
+from muse.report.page import write_report
 from muse.run.checkpoint import Checkpoint
 from muse.space import Space, load_space, loading, saving
 from muse.web.routes import space_answer

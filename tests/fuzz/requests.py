@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from muse.errors import MuseError
-from muse.web import Address, Explorer, bind
 from muse.web.app import create_app, make_server
+from muse.web.explorer import Explorer
+from muse.web.server import Address, bind
 from tests.fuzz.folders import toys
 from tests.fuzz.target import Target
 

@@ -15,7 +15,6 @@ from muse.files import read_lexicon
 from muse.files.articles import stardict_writer
 from muse.files.dictionary_writer import FORMS, dictionary_writer
 from muse.files.lexicons import FORMS as LEXICON_FORMS
-from muse.files.nli import read_nli
 from muse.files.parquet import parquet_writer, read_column
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import (
@@ -28,6 +27,7 @@ from muse.files.sentence_text import (
 )
 from muse.files.tables import table_writer
 from muse.lexicon import Entry
+from muse.sentences.files.nli import read_nli
 from muse.text.arpa import read_arpa, write_arpa
 from muse.text.language_model import learn_language_model
 from tests.fuzz.target import Target

@@ -12,8 +12,7 @@ import pytest
 from muse.files import read_lexicon
 from muse.normalise import normalise
 from muse.ranking.translations import answer_words
-from muse.report import Gold
-from muse.report.measured import gold_answers, measure
+from muse.report.measured import Gold, gold_answers, measure
 from muse.space import SideToSave, Space, load_space, save_space
 from muse.space.answer_table import AnswerTable, keep_answers
 from muse.vectors import Vectors
@@ -148,8 +147,8 @@ def test_report(space: Space, folder: Path) -> None:
 def test_explorer(space: Space) -> None:
     pytest.importorskip("fastapi")
     pytest.importorskip("httpx")
-    from muse.web import Explorer
     from muse.web.app import create_app
+    from muse.web.explorer import Explorer
     from tests.support.asgi import Client
 
     client = Client(create_app(Explorer(space, "fr-en"), hosts=("127.0.0.1",)))

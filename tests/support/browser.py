@@ -49,8 +49,9 @@ def home() -> Iterator[str]:
 @contextmanager
 def serving(space: Space) -> Iterator[str]:
     """The address of a server with this space fr, en."""
-    from muse.web import Address, Explorer, bind, url
     from muse.web.app import create_app, make_server
+    from muse.web.explorer import Explorer
+    from muse.web.server import Address, bind, url
 
     explorer = Explorer(space, "fr-en")
     explorer.picture(("fr", "en"))

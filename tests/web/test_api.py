@@ -23,8 +23,8 @@ pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 pytest.importorskip("sklearn")
 
-from muse.web import Explorer  # noqa: E402
 from muse.web.app import PAGE, create_app  # noqa: E402
+from muse.web.explorer import Explorer  # noqa: E402
 from tests.support.asgi import Client  # noqa: E402
 
 SCRIPT = "<script>alert(1)</script>"

@@ -17,8 +17,8 @@ pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 pytest.importorskip("sklearn")
 
-from muse.web import Explorer  # noqa: E402
 from muse.web.app import create_app  # noqa: E402
+from muse.web.explorer import Explorer  # noqa: E402
 from tests.support.asgi import Client  # noqa: E402
 from tests.web.test_api import picture  # noqa: E402
 

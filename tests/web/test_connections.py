@@ -20,8 +20,9 @@ for _package in ("fastapi", "uvicorn"):
 import uvicorn  # noqa: E402
 from starlette.types import ASGIApp, Receive, Scope, Send  # noqa: E402
 
-from muse.web import Address, Explorer, bind  # noqa: E402
 from muse.web.app import AT_ONCE, create_app, make_server, serve  # noqa: E402
+from muse.web.explorer import Explorer  # noqa: E402
+from muse.web.server import Address, bind  # noqa: E402
 from tests.web.test_api import small_space  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")  # of the server's thread

@@ -14,8 +14,9 @@ pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 
 from muse.space import load_space, save_space  # noqa: E402
-from muse.web import CurrentExplorer, Explorer  # noqa: E402
 from muse.web.app import create_app  # noqa: E402
+from muse.web.current import CurrentExplorer  # noqa: E402
+from muse.web.explorer import Explorer  # noqa: E402
 from tests.support.asgi import Client  # noqa: E402
 from tests.support.spaces import PROVENANCE, raw_rows, side_to_save  # noqa: E402
 

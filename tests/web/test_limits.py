@@ -13,8 +13,8 @@ from muse.errors import BadSetting
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 
-from muse.web import Explorer  # noqa: E402
 from muse.web.app import create_app  # noqa: E402
+from muse.web.explorer import Explorer  # noqa: E402
 from muse.web.routes import AT_ONCE  # noqa: E402
 from tests.support.asgi import connected  # noqa: E402
 from tests.web.test_api import small_space  # noqa: E402

@@ -9,8 +9,9 @@ import pytest
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 
-from muse.web import Explorer, known_hosts  # noqa: E402
 from muse.web.app import create_app  # noqa: E402
+from muse.web.explorer import Explorer  # noqa: E402
+from muse.web.server import known_hosts  # noqa: E402
 from tests.support.asgi import Client  # noqa: E402
 from tests.web.test_api import rated_space  # noqa: E402
 

@@ -13,8 +13,8 @@ schemathesis = pytest.importorskip("schemathesis")
 
 from schemathesis.specs.openapi.checks import positive_data_acceptance  # noqa: E402
 
-from muse.web import Explorer  # noqa: E402
 from muse.web.app import create_app  # noqa: E402
+from muse.web.explorer import Explorer  # noqa: E402
 from tests.web.test_api import small_space  # noqa: E402
 
 pytestmark = pytest.mark.slow

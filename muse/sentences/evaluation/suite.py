@@ -29,7 +29,6 @@ import numpy as np
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.ratings import FEWEST, Values, pearson, spearman
 from muse.evaluation.score import Interval, Signature, bootstrap_interval
-from muse.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, SuitePart, SuiteTask
 from muse.progress import Progress
 from muse.sentences.evaluation.classifier import (
     ClassifierConfig,
@@ -52,6 +51,7 @@ from muse.sentences.evaluation.sts import (
     evaluate_sts,
     mean_interval,
 )
+from muse.sentences.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, SuitePart, SuiteTask
 from muse.vectors import Matrix
 
 Encode = Callable[[Sequence[str]], Matrix]

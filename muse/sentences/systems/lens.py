@@ -21,10 +21,10 @@ import torch
 from torch import Tensor, nn
 
 from muse.errors import BadSetting, Contradiction
-from muse.files.nli import LABELS
 from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
+from muse.sentences.files.nli import LABELS
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import masked_mean

@@ -14,10 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
 from muse.errors import BadSetting, Mismatch
-from muse.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, SuitePart, SuiteTask
 from muse.progress import Progress
 from muse.sentences.evaluation.classifier import ClassifierConfig, folds
 from muse.sentences.evaluation.suite import SuiteConfig, TaskScore, check_tasks, evaluate_suite, means
+from muse.sentences.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, SuitePart, SuiteTask
 from muse.vectors import Matrix
 
 D = 4

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.commands import train as commands
-from muse.commands.train import WORD_ENCODERS
 from muse.errors import BadFile
+from muse.sentences.commands import train as commands
+from muse.sentences.commands.train import WORD_ENCODERS
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.training import trainer

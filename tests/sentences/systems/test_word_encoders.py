@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.commands.train import WORD_ENCODERS
 from muse.errors import BadSetting
 from muse.run.runtime import Runtime
+from muse.sentences.commands.train import WORD_ENCODERS
 from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest

@@ -14,13 +14,13 @@ from itertools import chain
 import torch
 from torch import Tensor
 
-from muse.files.nli import LABELS, Inference
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.search.exact import nearest
 from muse.sentences.encoders.ragged import Padded
 from muse.sentences.encoders.reading import Reading
+from muse.sentences.files.nli import LABELS, Inference
 from muse.sentences.systems.cmlm.passages import Documents, NeighbourPairs, SplitDocuments, find_neighbours
 from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder
 from muse.sentences.systems.corpora import PairsInTurn

@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 from muse.errors import Contradiction
-from muse.files.nli import LABELS
 from muse.run.seeds import TrainingStream, generator_for, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
+from muse.sentences.files.nli import LABELS
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.networks.sentence_rows import (
     POOLINGS,

@@ -18,11 +18,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.errors import BadSetting, Contradiction, Mismatch
-from muse.files.nli import LABELS, Inference, read_nli
 from muse.progress import Progress
 from muse.sentences.encoders.encoder import SentenceEncoder, check_trained_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader, Reading
+from muse.sentences.files.nli import LABELS, Inference, read_nli
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.sentences.systems.system import Job
 from muse.sentences.training.pairs import read_text

@@ -21,11 +21,11 @@ import torch
 from torch import Tensor, nn
 
 from muse.errors import BadSetting
-from muse.files.nli import LABELS
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_space, encoder_files
+from muse.sentences.files.nli import LABELS
 from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.networks.transformer import Inputs, draw_

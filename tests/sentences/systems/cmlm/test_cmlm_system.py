@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from muse.files.nli import Inference, read_nli
 from muse.progress import Progress
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.saving import read_encoder
+from muse.sentences.files.nli import Inference, read_nli
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from muse.errors import BadSetting, Mismatch
-from muse.files.nli import read_nli
 from muse.progress import Progress
+from muse.sentences.files.nli import read_nli
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.nli.infersent import InferSent
 from muse.sentences.systems.nli.pair_classes import classify

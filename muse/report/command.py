@@ -13,7 +13,7 @@ from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
-    from muse.report import ReportConfig
+    from muse.report.facts import ReportConfig
     from muse.space import Space
 
 
@@ -57,7 +57,8 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
     With more than two languages it is about the least certain one, unless --src or --tgt names another.
     The page is self-contained; its figures are also written as SVG files.
     """
-    from muse.report import check_page, gather_facts, require_report, supervision_json, write_report
+    from muse.report.facts import gather_facts, supervision_json
+    from muse.report.page import check_page, require_report, write_report
 
     require_report()
     folder = space.resolve()
@@ -82,7 +83,9 @@ def report(space: Path, out: Path | None, as_json: bool, **options: Any) -> None
 def _load(space: Path, options: dict[str, Any]) -> tuple[Space, ReportConfig]:
     from muse.evaluation.score import gold_name
     from muse.files import read_lexicon
-    from muse.report import Gold, ReportConfig, base_of, direction_of
+    from muse.report.facts import ReportConfig, direction_of
+    from muse.report.measured import Gold
+    from muse.report.next_steps import base_of
 
     path = options["dictionary"]
     loaded = open_space(space, options["device"], options["quiet"], answers=options["answers"])

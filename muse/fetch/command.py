@@ -13,7 +13,7 @@ from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
-    from muse.fetch import FetchConfig, Item
+    from muse.fetch.published import FetchConfig, Item
 
 # What can be downloaded, and where to.
 FOLDERS = {"vectors": Path("embeddings", "raw"), "dictionary": Path("dictionaries", "gold")}
@@ -21,6 +21,13 @@ FOLDERS = {"vectors": Path("embeddings", "raw"), "dictionary": Path("dictionarie
 
 def _kinds(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     return [kind for kind in FOLDERS if kind.startswith(incomplete)]
+
+
+def _published(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from muse.fetch.published import LANGUAGES, dictionary_pairs
+
+    found = dictionary_pairs() if context.params.get("kind") == "dictionary" else LANGUAGES
+    return [name for name in found if name.startswith(incomplete)]
 
 
 @click.command(
@@ -36,7 +43,7 @@ def _kinds(context: click.Context, parameter: click.Parameter, incomplete: str) 
     ),
 )
 @click.argument("kind", shell_complete=_kinds, required=False)
-@click.argument("names", nargs=-1, metavar="[LANG | SRC-TGT]...")
+@click.argument("names", nargs=-1, metavar="[LANG | SRC-TGT]...", shell_complete=_published)
 @click.option(
     "--source", default="cc", show_default=True, type=click.Choice(["cc", "wiki"]),
     help="vectors: trained on Common Crawl and Wikipedia, or on Wikipedia alone.",
@@ -73,8 +80,7 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
     for name, other in (("source", "vectors"), ("part", "dictionary")):
         if kind != other and given(name):
             raise click.UsageError(f"--{name} is for {other}, not for {kind}.")
-    from muse.fetch import FetchConfig, check_item, require_fetch
-    from muse.fetch.published import HOME
+    from muse.fetch.published import HOME, FetchConfig, check_item, require_fetch
 
     config = FetchConfig(
         options["folder"] or FOLDERS[kind], options["mirror"] or HOME, options["accept_non_commercial"]
@@ -93,7 +99,7 @@ def fetch(kind: str | None, names: tuple[str, ...], as_json: bool, quiet: bool, 
 
 
 def _item(kind: str, name: str, options: dict[str, Any]) -> Item:
-    from muse.fetch import dictionary, vectors
+    from muse.fetch.published import dictionary, vectors
 
     return vectors(name, options["source"]) if kind == "vectors" else dictionary(name, options["part"])
 
@@ -109,7 +115,7 @@ def _dry(items: list[Item], config: FetchConfig) -> list[dict[str, Any]]:
 
 
 def _fetched(items: list[Item], config: FetchConfig, quiet: bool) -> list[dict[str, Any]]:
-    from muse.fetch import fetch as fetch_one
+    from muse.fetch.published import fetch as fetch_one
     from muse.progress import Progress
 
     found, progress = [], Progress(quiet=quiet)
@@ -122,7 +128,7 @@ def _fetched(items: list[Item], config: FetchConfig, quiet: bool) -> list[dict[s
 
 
 def _list(as_json: bool) -> None:
-    from muse.fetch import listing
+    from muse.fetch.published import listing
 
     rows = listing()
     if as_json:

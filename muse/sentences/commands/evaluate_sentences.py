@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder, pair_scores
-from muse.commands.evaluate_suite import OPTIONS, check_suite_options, suite_report
 from muse.commands.evaluate_tasks import (
     FILE,
     METHODS,
@@ -28,6 +26,8 @@ from muse.commands.options import (
     open_space,
 )
 from muse.commands.sections import SectionedCommand
+from muse.sentences.commands.encoders import encoded, encoder_options, made_by, open_encoder, pair_scores
+from muse.sentences.commands.evaluate_suite import OPTIONS, check_suite_options, suite_report
 
 if TYPE_CHECKING:
     from muse.files.sentence_text import RatedSentences

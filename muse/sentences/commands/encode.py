@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import by_language_with_default, encoder_names, fitted
 from muse.commands.inputs import STDIN, Sampled, lines_on_stdin, warn_if_unknown
 from muse.commands.options import cluster, common_without
 from muse.commands.outputs import check_inputs_spared, echo
 from muse.commands.sections import SectionedCommand
+from muse.sentences.commands.encoders import by_language_with_default, encoder_names, fitted
 
 if TYPE_CHECKING:
     from muse.sentences.encoders.encoder import SentenceEncoder, Write
@@ -103,10 +103,10 @@ def _shown(fields: dict[str, Any]) -> str:
 def _on_cluster(
     space: Path, lang: str, source: Path | None, out: Path | None, options: dict[str, Any]
 ) -> dict[str, Any]:
-    from muse.cluster.run import Run, encoder_as_settings, files_as_settings, spaces_as_settings
-    from muse.cluster.sentences import Text, encode
+    from muse.cluster.run import Run, files_as_settings, spaces_as_settings
     from muse.errors import Contradiction
     from muse.progress import Progress
+    from muse.sentences.on_cluster import Text, encode, encoder_as_settings
 
     if source is None or out is None:
         raise Contradiction("--ray needs --input and --out, which several machines read and write; give both")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from muse.commands.encoders import encoded, encoder_options, made_by, open_encoder
 from muse.commands.evaluate_tasks import FILE, Report, prints_scores, require
 from muse.commands.options import (
     Finite,
@@ -25,6 +24,7 @@ from muse.commands.options import (
 )
 from muse.commands.outputs import echo
 from muse.commands.sections import RenamedOption, SectionedCommand
+from muse.sentences.commands.encoders import encoded, encoder_options, made_by, open_encoder
 
 if TYPE_CHECKING:
     from muse.evaluation.score import Signature
@@ -177,8 +177,8 @@ def _on_cluster(
     encoder: SentenceEncoder, spaces: tuple[Path, ...], out: Path, config: MiningConfig, progress: Progress,
     options: dict[str, Any],
 ) -> MinedPairs:  # fmt: skip
-    from muse.cluster.run import Run, encoder_as_settings, files_as_settings, spaces_as_settings
-    from muse.cluster.sentences import Text, mine, mined
+    from muse.cluster.run import Run, files_as_settings, spaces_as_settings
+    from muse.sentences.on_cluster import Text, encoder_as_settings, mine, mined
 
     languages = (options["src_lang"], options["tgt_lang"])
     source, target = (Text(options[side], language) for side, language in zip(SIDES, languages, strict=True))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import encoded, made_by, open_encoder
 from muse.commands.evaluate_tasks import Report
 from muse.commands.options import given, open_space
 from muse.progress import printable
+from muse.sentences.commands.encoders import encoded, made_by, open_encoder
 
 if TYPE_CHECKING:
     from muse.sentences.evaluation.suite import TaskScore
@@ -40,10 +40,10 @@ def suite_report(space: Path, options: dict[str, Any]) -> Report:
     """The figures of every task of the folder, and the lines to print; writes the picture."""
     from muse.evaluation.score import gold_name, space_signature
     from muse.files.space_folder import with_checksum
-    from muse.files.suite_folder import ENGLISH, TASKS, read_suite, tasks_of
     from muse.files.writing import check_place, replaced
     from muse.sentences.evaluation.classifier import require_sklearn
     from muse.sentences.evaluation.suite import SuiteConfig, check_tasks, evaluate_suite, means
+    from muse.sentences.files.suite_folder import ENGLISH, TASKS, read_suite, tasks_of
 
     require_sklearn()
     if options["out"] is not None:

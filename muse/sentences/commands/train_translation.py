@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import by_language
 from muse.commands.options import common, common_without
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
-from muse.commands.train import changed_settings, report, trainer_options
+from muse.sentences.commands.encoders import by_language
+from muse.sentences.commands.train import changed_settings, report, trainer_options
 
 if TYPE_CHECKING:
     from muse.sentences.systems.system import TrainingRequest

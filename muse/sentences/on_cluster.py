@@ -5,6 +5,7 @@ Both texts are encoded and searched in parts.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -20,6 +21,7 @@ from muse.files.atomic import atomic_path
 from muse.files.parquet import SENTENCE, VECTOR
 from muse.files.parts import PartFolder, open_parts
 from muse.files.sentence_text import TextSlice, slices
+from muse.files.space_folder import checksum
 from muse.search.bidirectional_search import BothDirections
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.reading import blocks
@@ -101,6 +103,13 @@ def _encoded(encoder: SentenceEncoder, sentences: list[str], language: str) -> t
     empty = np.empty((0, encoder.dimension), np.float32)
     matrix = np.concatenate([empty, *(one.matrix for one in encoded)])
     return matrix, {name: sum(getattr(one, name) for one in encoded) for name in COUNTS}
+
+
+def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:
+    """The settings that identify an encoder: its name, and the checksum of its saved form."""
+    with tempfile.TemporaryDirectory(prefix="muse-") as folder:
+        encoder.save(Path(folder) / "encoder")
+        return [encoder.name, checksum(Path(folder) / "encoder")]
 
 
 def encode(encoder: SentenceEncoder, spaces: tuple[Path, ...], text: Text, run: Run) -> dict[str, Any]:

@@ -35,9 +35,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from muse.errors import BadFile, BadSetting
-from muse.files.nli import bare
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import rating_in, read_rated_sentences
+from muse.sentences.files.nli import bare
 
 log = logging.getLogger(__name__)
 

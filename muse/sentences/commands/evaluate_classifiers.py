@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.encoders import by_language, encoded, encoder_name, encoder_options, made_by, open_encoder
 from muse.commands.evaluate_tasks import (
     FILE,
     Report,
@@ -22,6 +21,14 @@ from muse.commands.evaluate_tasks import (
 )
 from muse.commands.options import common_without, given, open_space
 from muse.commands.sections import RenamedOption, SectionedCommand
+from muse.sentences.commands.encoders import (
+    by_language,
+    encoded,
+    encoder_name,
+    encoder_options,
+    made_by,
+    open_encoder,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -220,8 +227,8 @@ def nli(space: Path, options: dict[str, Any]) -> Report:
     import numpy as np
 
     from muse.evaluation.score import gold_name, space_signature
-    from muse.files.nli import read_nli
     from muse.sentences.evaluation.classifier import evaluate_inference
+    from muse.sentences.files.nli import read_nli
     from muse.sentences.systems.nli.pair_classes import classify
 
     text = read_nli(options["pairs"]).part("test")

@@ -46,7 +46,9 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     """
     from muse.run.runtime import pick_device
     from muse.space import load_space
-    from muse.web import Address, CurrentExplorer, Explorer, bind, check_host, known_hosts, require_web, url
+    from muse.web.current import CurrentExplorer
+    from muse.web.explorer import Explorer
+    from muse.web.server import Address, bind, check_host, known_hosts, require_web, url
 
     require_web()
     address = Address(options["host"], options["port"], options["allow_remote"])

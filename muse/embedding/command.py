@@ -14,7 +14,7 @@ from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 
 if TYPE_CHECKING:
-    from muse.embedding import EmbedConfig
+    from muse.embedding.training import EmbedConfig
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ def embed(texts: tuple[Path, ...], quiet: bool, as_json: bool, **options: Any) -
     both languages, and as much as you have: vectors of fewer than 5 million tokens are noisy. With
     --threads 1 the same text gives the same vectors; with more, similar ones.
     """
-    from muse.embedding import embed
+    from muse.embedding.training import embed
     from muse.progress import Progress
 
     made = embed(
@@ -89,7 +89,7 @@ def _times(count: int) -> str:
 def _config(options: dict[str, Any]) -> EmbedConfig:
     import torch
 
-    from muse.embedding import EmbedConfig
+    from muse.embedding.training import EmbedConfig
     from muse.errors import BadSetting
 
     shortest, _, longest = options["ngrams"].partition("-")

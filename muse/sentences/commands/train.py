@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from muse.commands.encoders import by_language, by_language_with_default, plain_and_named
 from muse.commands.options import Finite, common
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
+from muse.sentences.commands.encoders import by_language, by_language_with_default, plain_and_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

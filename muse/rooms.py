@@ -1,0 +1,76 @@
+"""Rooms: the packages that can be taken out, and what each offers to the rest if its folder is there.
+
+The rest imports none of them. It asks here for what they offer: commands and tasks by their section of the
+help, formats by their kind, or a module at the moment it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from muse.errors import MissingExtra
+
+
+class Room(NamedTuple):
+    """A package, what it offers by kind (names below the package), and the rooms that it needs."""
+
+    package: str
+    offers: Mapping[str, str] = {}
+    needs: tuple[str, ...] = ()
+
+
+ROOMS = (
+    Room("fetch", {"Get vectors": "command.fetch"}),
+    Room("embedding", {"Get vectors": "command.embed"}),
+    Room("report", {"See how good the result is": "command.report"}),
+    Room("web", {"See how good the result is": "command.serve"}, needs=("report",)),
+    Room(
+        "sentences",
+        {
+            "Sentences": "commands.encode.encode commands.train.train commands.mine.mine "
+            "commands.train_translation.train_lm commands.train_translation.train_translator",
+            "evaluate: Sentences": "commands.evaluate_sentences.sentences commands.mine.mining "
+            "commands.evaluate_sentences.sts commands.evaluate_sentences.relatedness "
+            "commands.evaluate_classifiers.nli commands.evaluate_classifiers.transfer "
+            "commands.evaluate_classifiers.probe",
+        },
+    ),
+    Room("cluster"),
+)
+
+
+@cache
+def has(package: str) -> bool:
+    """Whether a room is there, with those that it needs."""
+    spec = find_spec(f"muse.{package}")  # a folder without modules has no origin
+    needs = next(room.needs for room in ROOMS if room.package == package)
+    return spec is not None and spec.origin is not None and all(map(has, needs))
+
+
+def offered(kind: str) -> list[Any]:
+    """What the rooms that are there offer of a kind, in order; a room that cannot be imported raises."""
+    names = (
+        f"{room.package}.{name}"
+        for room in ROOMS
+        if kind in room.offers and has(room.package)
+        for name in room.offers[kind].split()
+    )
+    return [getattr(load(module), name) for module, _, name in (one.rpartition(".") for one in names)]
+
+
+def load(module: str) -> Any:
+    """A module of a room, such as `embedding.training`; MissingExtra if the room is not there."""
+    require(module.partition(".")[0], f"muse.{module}")
+    return import_module(f"muse.{module}")
+
+
+def require(package: str, wanted: str) -> None:
+    """Raise MissingExtra, which says what was wanted, if a room is not there."""
+    if not has(package):
+        raise MissingExtra(
+            f"{wanted} needs the package muse.{package}, which this installation lacks; install muse whole"
+        )

@@ -1,0 +1,1 @@
+"""The commands of sentences, and the tasks of `muse evaluate` with sentences, a module each."""

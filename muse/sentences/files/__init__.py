@@ -1,0 +1,1 @@
+"""Files of sentences with labels, and the folders of suites of tasks."""

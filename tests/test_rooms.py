@@ -1,0 +1,161 @@
+"""Rooms: each is taken out of a copy of the package, and the rest does what it did."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from muse.rooms import ROOMS
+from tests.test_architecture import MODULES, PACKAGE, ROOM_IMPORTS, imported, package, trees
+
+NAMES = [room.package for room in ROOMS]
+SAMPLE = PACKAGE.parent / "embeddings" / "sample"
+GOLD = PACKAGE.parent / "dictionaries" / "fr-en.sample.txt"
+# What can be loaded once for all: a copy is then imported in a fork.
+LIBRARIES = "click, faiss, fastapi, jinja2, numpy, requests, scipy.optimize, scipy.stats, sklearn, torch"
+IMPORTS = """
+import importlib, json, os, sys
+import {libraries}
+for folder, modules in json.load(sys.stdin).items():
+    if os.fork():
+        assert os.wait()[1] == 0, folder
+        continue
+    sys.path.insert(0, folder)
+    for name in modules:
+        importlib.import_module(name)
+    assert importlib.import_module("muse.rooms").__file__.startswith(folder)
+    print(folder, *importlib.import_module("muse.cli").commands.commands, flush=True)
+    os._exit(0)
+"""
+HELP = "import sys; from muse.cli import main; sys.argv = ['muse', *sys.argv[1:]]; main()"
+USES = (
+    "align --src fr --tgt en --max-vocab 3000 --out space --json",
+    "translate space maison roi nuit --json",
+    "evaluate words space --dictionary gold.txt --json",
+    "induce space --max-vocab 500 --mutual --format tsv --out fr-en.tsv",
+    "export space --format text --out vectors",
+)
+RECORDED = ("fr-en.tsv", "vectors/fr.vec", "vectors/en.vec")
+
+
+def copied(folder: Path, *without: str) -> Path:
+    """A folder with the package, but for these rooms."""
+    shutil.copytree(PACKAGE, folder / "muse", ignore=shutil.ignore_patterns("__pycache__"))
+    for room in without:
+        shutil.rmtree(folder / "muse" / room)
+    return folder
+
+
+def run(folder: Path, *words: str, where: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """A command of the package in a folder."""
+    return subprocess.run(
+        [sys.executable, "-c", HELP, *words],
+        cwd=where or folder,
+        env={**os.environ, "PYTHONPATH": str(folder), "MUSE_EMBEDDINGS": str(SAMPLE)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def lacking(room: str) -> set[str]:
+    """A room and those that need it."""
+    return {room} | {other.package for other in ROOMS if room in other.needs}
+
+
+def importable(room: str) -> list[str]:
+    """The modules that must be there without a room: those of the table that import it may not."""
+    gone = lacking(room)
+    others = {name for name, needed in ROOM_IMPORTS.items() if room in needed}
+    bound = {
+        name
+        for name, tree in trees().items()
+        if package(name) in others
+        and any(one.startswith(f"muse.{room}") for node in tree.body for one in imported_at_the_top(node))
+    }
+    names = [name for name in MODULES if package(name) not in gone and name not in bound]
+    return [
+        f"muse.{name}" for name in names if name not in ("__init__", "__main__", "embedding.fasttext_process")
+    ]
+
+
+def imported_at_the_top(node: ast.stmt) -> frozenset[str]:
+    """What a statement of a module imports when the module is."""
+    return imported(node) if isinstance(node, ast.Import | ast.ImportFrom) else frozenset()
+
+
+def commands_of(room: str) -> set[str]:
+    """The functions that are the commands of a room and of those that need it."""
+    return {
+        name.rpartition(".")[2].replace("_", "-")
+        for one in ROOMS
+        if one.package in lacking(room)
+        for kind, names in one.offers.items()
+        if ": " not in kind
+        for name in names.split()
+    }
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_without_a_room_the_rest_imports_and_help_lists_what_is_left(tmp_path: Path) -> None:
+    wanted = {str(copied(tmp_path / "whole")): [f"muse.{name}" for name in ("rooms", "cli")]}
+    wanted |= {str(copied(tmp_path / room, room)): importable(room) for room in NAMES}
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS.format(libraries=LIBRARIES)],
+        cwd=tmp_path, input=json.dumps(wanted), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    listed = {Path(folder).name: set(names) for folder, *names in map(str.split, done.stdout.splitlines())}
+    for room in NAMES:
+        assert listed[room] == listed["whole"] - commands_of(room), room
+    assert all(commands_of(room) for room in NAMES if room != "cluster")
+
+
+def test_an_option_of_a_missing_room_is_not_shown_and_names_the_room(tmp_path: Path) -> None:
+    folder = copied(tmp_path, "cluster")
+    assert "--ray ADDRESS" not in run(folder, "induce", "--help").stdout
+    told = run(folder, "induce", "space", "--out", "x", "--ray", "local")
+    assert told.returncode == 1
+    assert told.stderr.startswith("error: --ray ") and "muse.cluster" in told.stderr
+
+
+def test_a_room_that_is_there_and_broken_is_not_taken_for_a_missing_one(tmp_path: Path) -> None:
+    folder = copied(tmp_path)
+    (folder / "muse" / "fetch" / "command.py").write_text("import no_such_module\n")
+    assert "no_such_module" in run(folder, "--help").stderr
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """What the whole package does."""
+    return results(copied(tmp_path_factory.mktemp("whole")))
+
+
+def results(folder: Path) -> dict[str, object]:
+    """What a package prints and writes for each use, without times and memory."""
+    shutil.copy(GOLD, folder / "gold.txt")
+    found: dict[str, object] = {}
+    for use in USES:
+        done = run(folder, *use.split())
+        assert done.returncode == 0, (use, done.stderr)
+        printed = json.loads(done.stdout) if "--json" in use else done.stdout
+        if isinstance(printed, dict):
+            for name in ("seconds", "peak_memory_mb", "space"):
+                printed.pop(name, None)
+        found[use] = printed
+    return found | {name: (folder / name).read_bytes() for name in RECORDED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("room", NAMES)
+def test_without_a_room_the_core_does_what_it_did(
+    room: str, whole: dict[str, object], tmp_path: Path
+) -> None:
+    assert results(copied(tmp_path, room)) == whole
