@@ -242,7 +242,7 @@ class Clustered(OptionSet):
     """A Ray cluster that a command runs on."""
 
     ray: str | None = option(
-        None, section="Advanced", metavar="ADDRESS",
+        None, room="cluster", section="Advanced", metavar="ADDRESS",
         help="Run on a Ray cluster: local (started here), auto, HOST:PORT or ray://HOST:PORT. --out is then "
         "a folder of Parquet files; run the same command again to resume.",
     )  # fmt: skip
