@@ -13,7 +13,7 @@ import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.atomic import FULL, atomic_path, parents_made, refuse_of_another, refuse_special
-from muse.files.vectors.text_line import SAMPLE, Line, read_line, runs_over
+from muse.files.vectors.broken import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
 _ROWS = 1000  # rows written at once
@@ -199,9 +199,6 @@ def _check_phrases(path: Path, words: Sequence[str], matrix: Matrix, numbers: st
         if " " not in word and "\t" not in word:
             continue
         line = f"{word} {numbers % tuple(matrix[place].tolist())}".encode().rstrip()
-        try:
-            read = read_line(line, Line(path, place + 2, matrix.shape[1]))
-        except BadFile:
-            read = None
-        if read is None or read[0] != word:
+        read = read_line(line, Line(path, place + 2, matrix.shape[1]))
+        if not isinstance(read, tuple) or read[0] != word:
             raise unwritable(path, word, place)

@@ -318,7 +318,7 @@ def _check_places(table: Table, out: Path) -> None:
     if out.suffix != ".npy" and not (out.suffix == ".faiss" and table.numbered):
         return
     if table.dropped.first:
-        raise table.dropped.first[0]
+        raise BadFile(next(iter(table.dropped.first.values())).error)
     if table.vectorless:
         raise BadFile(
             f"{table.path}: every row needs a vector where rows are known by their places, got none in "

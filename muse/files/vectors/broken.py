@@ -2,16 +2,19 @@
 
 A word is broken if it is empty or not UTF-8, or if its numbers are not d finite ones. Widely used files have
 a few: words that word2vec cut inside a character, surrogates that were written as UTF-8, lines without a
-word. Those after the words that are wanted are not counted.
+word. Those after the words that are wanted are not counted. A line of text is read here with all that it may
+have: phrases, irregular spacing, any number of float().
 """
 
 from __future__ import annotations
 
 import codecs
 import logging
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -20,49 +23,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
+from muse.files.detect import is_number
 from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
 
-FEW = 5  # broken words of a small file
+FEW_BROKEN = 5  # broken words of a small file
 ONE_IN = 10  # words of any other may be broken
 ONE_IN_ENCODING = 100  # words may be no UTF-8 where more are no UTF-8 than are beyond ASCII
 GIVE_UP_AFTER = 1_000  # words after which a file is refused of which more than half are broken
+SAMPLE = 20  # the first lines of a file, which determine its dimension
 _UNCUT = 58  # bytes of a long word that word2phrase keeps; word2vec keeps 98
-_SHOWN = 40  # characters of a word in a message
-_TOLD = 25  # words, for a message of which file is meant
+_LONGEST_SHOWN = 40  # characters of a word in a message
+_ONE_BY_ONE = 25  # words, for a message of which file is meant
+_TOO_LARGE = 2.0**128 - 2.0**103  # from here on float32 rounds to infinity
+_LONGEST_WORD = 1 << 16  # bytes
+_FEWEST_LINES = 5  # fewer lines may all be phrases that end in a number
+_DECIMAL = re.compile(rb"[.eE]")
 
 
 class WordFault(Enum):
     """What may be wrong with a word, as one and as many have it."""
 
-    CUT = (
-        "word that ends inside a character, as word2vec cuts long ones",
-        "words that end inside a character, as word2vec cuts long ones",
-    )
-    BYTES = "word that is not UTF-8", "words that are not UTF-8"
-    EMPTY = "empty word", "empty words"
-    NUMBERS = "word whose numbers are broken", "words whose numbers are broken"
+    CUT = "word{} that end{} inside a character, as word2vec cuts long ones"
+    BYTES = "word{} that {} not UTF-8"
+    EMPTY = "empty word{}"
+    NUMBERS = "word{} whose numbers are broken"
+
+    def counted(self, count: int) -> str:
+        """So many words with it."""
+        verb = {WordFault.CUT: "s" if count == 1 else "", WordFault.BYTES: "is" if count == 1 else "are"}
+        return f"{count:,} {self.value.format('s' * (count != 1), verb.get(self, ''))}"
 
 
-class BrokenWord(BadFile):
-    """The error of one word: its kind, the word as it is shown, and its place, such as "line 7"."""
+@dataclass(frozen=True)
+class BrokenWord:
+    """A broken word as it is in the file: what is wrong, its place such as "line 7", and the error."""
 
-    def __init__(self, message: str, kind: WordFault, word: bytes | str, where: str) -> None:
-        super().__init__(message)
-        self.kind, self.word, self.where = kind, shown(word), where
-        self.uncut = len(word) < _UNCUT
-
-    def __reduce__(self) -> tuple[type[BadFile], tuple[str]]:
-        """What another process gets of it: the error without the rest."""
-        return BadFile, (str(self),)
+    fault: WordFault
+    word: bytes | str
+    where: str
+    error: str
 
 
-def shown(word: bytes | str) -> str:
+def shown_word(word: bytes | str) -> str:
     """A word as a message has it: on one line, with what is no text escaped, and not too long."""
-    word = word[: 4 * _SHOWN]  # a line may be megabytes long
+    word = word[: 4 * _LONGEST_SHOWN]  # a line may be megabytes long
     text = word.decode(errors="backslashreplace") if isinstance(word, bytes) else word
-    return (text if text.isprintable() else repr(text)[1:-1])[:_SHOWN]
+    return (text if text.isprintable() else repr(text)[1:-1])[:_LONGEST_SHOWN]
 
 
 class Dropped:
@@ -70,7 +78,7 @@ class Dropped:
 
     def __init__(self) -> None:
         self.whole = 0
-        self.first: list[BrokenWord] = []  # one of each kind
+        self.first: dict[WordFault, BrokenWord] = {}  # in the order of the file
         self._before: dict[WordFault, array[int]] = {}  # the number of whole words before each, rising
         self._uncut = array("q")  # of those which are no UTF-8, though neither program would have cut them
 
@@ -79,11 +87,9 @@ class Dropped:
 
     def add(self, broken: BrokenWord, before: int) -> None:
         """Count one more, which has so many whole words before it."""
-        if broken.kind not in self._before:
-            self.first.append(broken)
-            self._before[broken.kind] = array("q")
-        self._before[broken.kind].append(before)
-        if broken.kind in (WordFault.CUT, WordFault.BYTES) and broken.uncut:
+        self.first.setdefault(broken.fault, broken)
+        self._before.setdefault(broken.fault, array("q")).append(before)
+        if broken.fault in (WordFault.CUT, WordFault.BYTES) and len(broken.word) < _UNCUT:
             self._uncut.append(before)
 
     def check_hope(self) -> None:
@@ -98,30 +104,33 @@ class Dropped:
         count. `beyond_ascii` is the number of whole words that are not ASCII: in another encoding, such as
         Latin-1, few are.
         """
-        counts = {kind: _up_to(before, read) for kind, before in self._before.items()}
+        counts = {fault: _up_to(before, read) for fault, before in self._before.items()}
         uncut, whole = _up_to(self._uncut, read), self.whole if read is None else read
         total, cut = whole + sum(counts.values()), counts.get(WordFault.CUT, 0)
         if uncut > beyond_ascii and not few(uncut, total, ONE_IN_ENCODING):
-            error = next(broken for broken in self.first if broken.kind in (WordFault.CUT, WordFault.BYTES))
+            broken = next(
+                one for fault, one in self.first.items() if fault in (WordFault.CUT, WordFault.BYTES)
+            )
             raise _with_counts(
-                error, total, f"{uncut:,} words are not UTF-8, {beyond_ascii:,} others not ASCII"
+                broken, total, f"{uncut:,} words are not UTF-8, {beyond_ascii:,} others not ASCII"
             )
         if not few(total - whole - cut, total, ONE_IN):
             raise self._too_many(total - whole, total)
         if total > whole:
-            told = [_counted(broken, counts[broken.kind]) for broken in self.first if counts[broken.kind]]
-            log.warning("%s: dropped %s", path, "; ".join(told))
+            said = [_counted(broken, counts[fault]) for fault, broken in self.first.items() if counts[fault]]
+            log.warning("%s: dropped %s", path, "; ".join(said))
 
     def _too_many(self, count: int, total: int) -> BadFile:
+        broken = next(iter(self.first.values()))
         return _with_counts(
-            self.first[0], total,
+            broken, total,
             f"{count:,} of {total:,} words are broken, and at most one in {ONE_IN} is left out",
         )  # fmt: skip
 
 
-def _with_counts(error: BadFile, total: int, counts: str) -> BadFile:
+def _with_counts(broken: BrokenWord, total: int, counts: str) -> BadFile:
     # Of a handful of words, the first error says it all.
-    return BadFile(f"{error} ({counts})" if total > _TOLD else str(error))
+    return BadFile(f"{broken.error} ({counts})" if total > _ONE_BY_ONE else broken.error)
 
 
 def few(count: int, total: int, one_in: int) -> bool:
@@ -130,7 +139,7 @@ def few(count: int, total: int, one_in: int) -> bool:
     >>> few(0, 1, 10), few(1, 2, 10), few(1, 3, 10), few(9, 90, 10), few(10, 90, 10)
     (True, False, True, True, False)
     """
-    return not count or (2 * count < total and count <= max(FEW, total // one_in))
+    return not count or (2 * count < total and count <= max(FEW_BROKEN, total // one_in))
 
 
 def _up_to(before: array[int], end: int | None) -> int:
@@ -138,23 +147,18 @@ def _up_to(before: array[int], end: int | None) -> int:
 
 
 def _counted(broken: BrokenWord, count: int) -> str:
-    one, many = broken.kind.value
-    if count == 1:
-        return f"1 {one}{', ' if broken.word else ''}{broken.word} ({broken.where})"
-    first = f"{broken.word} ({broken.where})" if broken.word else broken.where
-    return f"{count:,} {many}, the first is {first}"
+    first = f"{shown_word(broken.word)} ({broken.where})" if broken.word else f"({broken.where})"
+    joint = ", the first is " if count > 1 else ", " if broken.word else " "
+    return f"{broken.fault.counted(count)}{joint}{first}"
 
 
-def is_cut(word: bytes) -> bool:
-    """Whether a word is UTF-8 but for its last character, which is not complete.
-
-    >>> is_cut("été".encode()[:-1]), is_cut("été".encode("latin-1"))
-    (True, False)
-    """
+def _no_utf_8(word: bytes | str) -> WordFault:
+    """The fault of a word that is no UTF-8: CUT if only its last character is not complete."""
     try:
-        return codecs.utf_8_decode(word, "strict", False)[1] < len(word)
+        cut = isinstance(word, bytes) and codecs.utf_8_decode(word, "strict", False)[1] < len(word)
     except UnicodeDecodeError:
-        return False
+        cut = False
+    return WordFault.CUT if cut else WordFault.BYTES
 
 
 def keep_whole(
@@ -167,14 +171,13 @@ def keep_whole(
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is dropped
         rows = np.asarray(rows, np.float32)
     finite = np.isfinite(rows).all(axis=1)  # (b,)
-    all_finite = bool(finite.all())
-    if all_finite and (all_whole := _decoded(words)):
+    if finite.all() and (all_whole := _decoded(words)):
         dropped.whole += len(all_whole)
         return all_whole, rows
     kept, places, first = list[str](), list[int](), dropped.whole + len(dropped) + 1
     for place, word in enumerate(words):
         text = as_text(word)
-        if text and (all_finite or finite[place]):
+        if text and finite[place]:
             kept.append(text)
             places.append(place)
         else:
@@ -198,29 +201,142 @@ def _decoded(words: Sequence[bytes | str]) -> list[str] | None:
 def as_text(word: bytes | str) -> str | None:
     """The word as text, None if it is not UTF-8 or has half a surrogate pair."""
     try:
-        if isinstance(word, bytes):
-            return word.decode()
-        if not word.isascii():
-            word.encode()
+        return word.decode() if isinstance(word, bytes) else word.encode().decode()
     except UnicodeError:
         return None
-    return word
 
 
 def _broken(path: Path, word: bytes | str, text: str | None, number: int) -> BrokenWord:
-    where, found = f"word {number}", repr(word[:_SHOWN])
+    where, found = f"word {number}", repr(word[:_LONGEST_SHOWN])
     if text is None:
-        kind = WordFault.CUT if isinstance(word, bytes) and is_cut(word) else WordFault.BYTES
-        message = (
-            f"{path}: expected UTF-8 in {where}, got {found}; the file is damaged or in another encoding: "
-            "download it again"
-        )
+        fault, error = _no_utf_8(word), f"expected UTF-8 in {where}, got {found}"
     elif not text:
-        kind, message = WordFault.EMPTY, f"{path}: expected text in {where}, got an empty word; remove it"
+        fault, error = WordFault.EMPTY, f"expected text in {where}, got an empty word"
     else:
-        kind = WordFault.NUMBERS
-        message = (
-            f"{path}: expected finite numbers, got nan or inf in {where} ({found}); the file is damaged: "
-            "download it again"
-        )
-    return BrokenWord(message, kind, word, where)
+        fault, error = WordFault.NUMBERS, f"expected finite numbers, got nan or inf in {where} ({found})"
+    return BrokenWord(
+        fault, word, where, f"{path}: {error}; the file is damaged or in another encoding: download it again"
+    )
+
+
+# Lines of text
+
+
+@dataclass(frozen=True)
+class Line:
+    """The place of a line and the numbers d it must have, for its errors."""
+
+    path: Path
+    number: int
+    dimension: int
+
+    def after(self, lines: int) -> Line:
+        """The place `lines` further down."""
+        return Line(self.path, self.number + lines, self.dimension)  # replace() takes four times as long
+
+    def broken(self, fault: WordFault, word: bytes, message: str) -> BrokenWord:
+        """The broken word of this line."""
+        return BrokenWord(fault, word, f"line {self.number}", f"{self.path}:{self.number}: {message}")
+
+
+def read_line(line: bytes, where: Line) -> tuple[str, Matrix] | BrokenWord | None:
+    """The word, which is everything before the last d fields, and its numbers (d,); None for a blank line."""
+    d = where.dimension
+    fields = line.rsplit(None, d)
+    if not fields:
+        return None
+    if len(fields) <= d and lacks_word(line, d):
+        expected = f"expected a word before the {d} numbers, got none"
+        return where.broken(WordFault.EMPTY, b"", f"{expected}; remove the line, or download the file again")
+    if len(fields) <= d or len(fields[0]) > _LONGEST_WORD or _runs_over(fields[0], fields[1]):
+        return _other_count(line, fields[0], where)
+    word, numbers = fields[0].strip(b" \t"), _float32(fields[1:])
+    if numbers is None:
+        return _no_number(word, fields[1:], where)
+    try:
+        return word.decode(), numbers
+    except UnicodeDecodeError as error:
+        return where.broken(
+            _no_utf_8(word), word,
+            f"expected UTF-8, got the byte 0x{word[error.start]:02x} in the word "
+            f"{word[:_LONGEST_SHOWN]!r}; convert the file to UTF-8, or download it again",
+        )  # fmt: skip
+
+
+def lacks_word(line: bytes, dimension: int) -> bool:
+    """Whether a line has its d numbers alone: after a separator, or with a decimal in the place of the word.
+
+    >>> lacks_word(b" 1 2", 2), lacks_word(b"1.5 2.5", 2), lacks_word(b"1984 2", 2), lacks_word(b"a 1 2", 2)
+    (True, True, False, False)
+    """
+    fields = line.split()
+    right = len(fields) == dimension and all(map(is_number, fields))
+    return right and (line[:1] in (b" ", b"\t") or (len(fields) > 1 and all(map(_DECIMAL.search, fields))))
+
+
+def _float32(fields: Sequence[bytes]) -> Matrix | None:
+    """The numbers in fields (d,); None if one is none, or not finite in float32."""
+    try:
+        values = np.fromiter(map(float, fields), np.float64, len(fields))  # without a list of them
+    except ValueError:
+        return None
+    # NaN fails every comparison, so it is caught here too; float() would take 1_000.
+    if not (abs(values) < _TOO_LARGE).all() or b"_" in b" ".join(fields):
+        return None
+    return values.astype(np.float32)
+
+
+def as_number(field: bytes) -> float | None:
+    """The number in a field, None if it is none or not finite in float32."""
+    found = _float32([field])
+    return None if found is None else float(field)
+
+
+def numbers_at_end(fields: list[bytes]) -> int:
+    """The number of fields at the end of a line, after the first, that are numbers."""
+    count = 0
+    for field in reversed(fields[1:]):
+        if not is_number(field):
+            break
+        count += 1
+    return count
+
+
+def runs_over(lines: list[bytes], dimension: int) -> bool:
+    """Whether every one of these lines has a number before its last d fields; False for few lines.
+
+    "route 66" is a word, and a few lines may be such; not all the first lines of a file.
+    """
+    words = [line.rsplit(None, dimension)[0].split() for line in lines if line.strip()]
+    return len(words) >= _FEWEST_LINES and all(len(word) > 1 and is_number(word[-1]) for word in words)
+
+
+def _runs_over(word: bytes, number: bytes) -> bool:
+    # "route 66" before 0.1 is a word; "the 0.2" before 0.1 is one number too many, or two lines in one.
+    more = word.split()[1:]
+    if not more:  # as in nearly every line
+        return False
+    decimal = bool(_DECIMAL.search(number))
+    return any(is_number(field) and bool(_DECIMAL.search(field)) == decimal for field in more)
+
+
+def _other_count(line: bytes, before: bytes, where: Line) -> BrokenWord:
+    word, *fields = line.split()
+    count = len(fields) if len(fields) < where.dimension else sum(map(is_number, fields))
+    got = f"{len(before)} bytes before them" if len(before) > _LONGEST_WORD else str(count)
+    return where.broken(
+        WordFault.NUMBERS, word,
+        f"expected {where.dimension} numbers after the word, got {got} (word {shown_word(word)!r}); the "
+        "file may be incomplete: download it again, or correct the dimension in its first line",
+    )  # fmt: skip
+
+
+def _no_number(word: bytes, fields: Sequence[bytes], where: Line) -> BrokenWord:
+    place = next(place for place, field in enumerate(fields) if as_number(field) is None)
+    comma = b"," in fields[place]
+    advice = "write numbers with a decimal point" if comma else "download the file again, or remove the line"
+    return where.broken(
+        WordFault.NUMBERS, word,
+        f"expected a finite number in place {place + 1} after the word, got "
+        f"{shown_word(fields[place])!r} (word {shown_word(word)!r}); {advice}",
+    )  # fmt: skip

@@ -1,6 +1,6 @@
 """Text vectors (fastText .vec, word2vec, GloVe): a word and d numbers a line, maybe after a line "n d".
 
-Plain lines of a block are parsed at once, the others one by one (`muse.files.vectors.text_line`). Plain
+Plain lines of a block are parsed at once, the others one by one (`muse.files.vectors.broken`). Plain
 numbers ("-0.01234") are parsed by vectorised arithmetic, with exactly the results of float(). Such a number
 is a sign or none, one digit, a point and up to 14 digits. Its digits make an integer below 2^53 and the
 divisor is a power of ten below 10^22: both are exact in float64, so the one division rounds once and gives
@@ -22,11 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
+from muse.files.detect import EXPECTED, VECTORS
 from muse.files.source import Source
-from muse.files.vectors.broken import BrokenWord, Dropped, WordFault
-from muse.files.vectors.table import Block, Table
-from muse.files.vectors.text_line import (
+from muse.files.vectors.broken import (
     SAMPLE,
+    BrokenWord,
+    Dropped,
     Line,
     as_number,
     lacks_word,
@@ -34,6 +35,7 @@ from muse.files.vectors.text_line import (
     read_line,
     runs_over,
 )
+from muse.files.vectors.table import Block, Table
 from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
@@ -45,14 +47,13 @@ MARGIN = 16  # a number is read in windows of 16 bytes up to its end: the text i
 _LONGEST = 14  # digits after the point
 # Up to this many numbers in a line that are not plain (exponents, integers) are parsed one by one; with more,
 # the whole line is.
-_LEAST = 5  # lines that show a column of counts: fewer may be phrases that end in a number
+_LEAST_LINES = 5  # lines that show a column of counts: fewer may be phrases that end in a number
 _WITH_COUNT = 3  # numbers behind a word: its count, and two or more
-_FEW = 16
+_FEW_ODD = 16
 BLOCK = 1 << 18  # small enough for all intermediate results to stay in the processor's cache
 _HEAD = 1 << 20
 LONGEST_LINE = 1 << 22  # some 400,000 numbers
 ONE_IN_HEADER = 1_000  # words may be more or fewer than line 1 says
-_OF_A_TABLE = b"source\ttarget\t"
 _BOM = b"\xef\xbb\xbf"
 # Eighteen digits fit in 64 bits, and int() refuses to read several thousand.
 _HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")
@@ -143,15 +144,6 @@ _JOIN = (
 )
 
 
-class ParsedBlock(NamedTuple):
-    """The whole words of a block and their rows, and the broken ones, each with the whole ones before it."""
-
-    lines: int
-    words: list[str]
-    rows: Matrix  # (p, d)
-    broken: list[tuple[BrokenWord, int]]
-
-
 class _Places(NamedTuple):
     # Offsets in a block of l lines, r of them with enough separators for a word and d numbers.
     line_starts: Places  # (l,)
@@ -167,26 +159,25 @@ class _Found(NamedTuple):
     rows: Matrix  # (p, d)
 
 
-def read_block(block: bytes, first: Line) -> ParsedBlock:
-    """The words and rows of a block of lines; `first` is the place of the first."""
+def _read_block(block: bytes, first: Line, dropped: Dropped) -> tuple[int, Block, BrokenWord | None]:
+    """The number of lines of a block, its whole words with their rows, and its last line's word if broken.
+
+    `first` is the place of the first line; broken words are `dropped`.
+    """
     if not block.endswith(b"\n"):
         block += b"\n"
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n")
     text = with_margins(block)
     places = _places(text, first.dimension)
-    plain = _read_plain(block, text, places)
-    left = sorted(set(range(len(places.line_ends))).difference(plain.places))
-    if not left:
-        return ParsedBlock(len(places.line_ends), plain.words, plain.rows, [])
-    lines = [block[places.line_starts[i] - MARGIN : places.line_ends[i] - MARGIN] for i in left]
-    single, broken = _read_singly(left, lines, first)
-    whole = np.sort(np.array(plain.places + single.places, np.intp))
-    before = np.searchsorted(whole, [place for place, _ in broken]).tolist()
-    words, rows = _merged(plain, single)
-    return ParsedBlock(
-        len(places.line_ends), words, rows, list(zip([error for _, error in broken], before, strict=True))
-    )
+    found, last = _read_plain(block, text, places), None
+    count = len(places.line_ends)
+    if left := sorted(set(range(count)).difference(found.places)):
+        lines = [block[places.line_starts[i] - MARGIN : places.line_ends[i] - MARGIN] for i in left]
+        single, last = _read_singly(left, lines, first, dropped)
+        found = _merged(found, single)
+    dropped.whole += len(found.words)
+    return count, (found.words, found.rows), last if left and left[-1] == count - 1 else None
 
 
 def _places(text: Bytes, dimension: int) -> _Places:
@@ -225,7 +216,7 @@ def _read_odd(rows: Matrix, odd: Places, block: bytes, starts: Places, ends: Pla
     if not len(odd):
         return set()
     of_row = odd // rows.shape[1]
-    rejected = set(np.flatnonzero(np.bincount(of_row) > _FEW).tolist())
+    rejected = set(np.flatnonzero(np.bincount(of_row) > _FEW_ODD).tolist())
     for place, row in zip(odd.tolist(), of_row.tolist(), strict=True):
         if row in rejected:
             continue
@@ -248,37 +239,32 @@ def _plain_word(word: bytes) -> str | None:
 
 
 def _read_singly(
-    places: list[int], lines: list[bytes], first: Line
-) -> tuple[_Found, list[tuple[int, BrokenWord]]]:
-    # The whole words among these lines, and the errors of the broken ones with the places of their lines.
-    found, words, rows, broken = list[int](), list[str](), list[Matrix](), list[tuple[int, BrokenWord]]()
-    same = dict[tuple[WordFault, bool], BrokenWord]()
+    places: list[int], lines: list[bytes], first: Line, dropped: Dropped
+) -> tuple[_Found, BrokenWord | None]:
+    # The whole words among these lines; the broken ones are dropped, and the last line's returned.
+    found, words, rows = list[int](), list[str](), list[Matrix]()
+    without, read = 0, None  # lines without a whole word, so far
     for place, line in zip(places, lines, strict=True):
-        if not line or line.isspace():  # a file may have millions, and each place takes time
-            continue
-        try:
-            read = read_line(line, first.after(place))
-        except BrokenWord as error:
-            # Without what led to it, which takes kilobytes, and one of all that count alike: there may be
-            # many thousands in a block.
-            error.__traceback__ = error.__context__ = None
-            broken.append((place, same.setdefault((error.kind, error.uncut), error)))
-            continue
-        if read is not None:
+        read = None if not line or line.isspace() else read_line(line, first.after(place))
+        if isinstance(read, tuple):
             found.append(place)
             words.append(read[0])
             rows.append(read[1])
-    return _Found(found, words, np.array(rows, np.float32)), broken
+            continue
+        if read is not None:
+            dropped.add(read, dropped.whole + place - without)
+        without += 1
+    return _Found(found, words, np.array(rows, np.float32)), read if isinstance(read, BrokenWord) else None
 
 
-def _merged(plain: _Found, single: _Found) -> tuple[list[str], Matrix]:
+def _merged(plain: _Found, single: _Found) -> _Found:
     # In the order of the lines.
     if not single.words:
-        return plain.words, plain.rows
+        return plain
     order = np.argsort(plain.places + single.places)
     words = plain.words + single.words
     rows = np.concatenate([plain.rows.reshape(-1, single.rows.shape[1]), single.rows])  # (p, d)
-    return [words[i] for i in order], rows[order]
+    return _Found([], [words[i] for i in order], rows[order])
 
 
 @dataclass(frozen=True)
@@ -360,7 +346,7 @@ def _sample(head: bytes) -> list[bytes]:
 def _check_counts(path: Path, sample: list[bytes]) -> None:
     """Raise BadFile if each word has its frequency or rank behind it, before numbers with decimals."""
     rows = [line.split()[1:] for line in sample]
-    if len(rows) < _LEAST or min(map(len, rows)) < _WITH_COUNT:
+    if len(rows) < _LEAST_LINES or min(map(len, rows)) < _WITH_COUNT:
         return
     counts, others = [row[0] for row in rows], [number for row in rows for number in row[1:]]
     whole = all(map(bytes.isdigit, counts)) and len(set(counts) - {b"0", b"1"}) > 1
@@ -375,50 +361,34 @@ def _check_dimension(path: Path, header: Header, sample: list[bytes]) -> None:
     worded = [line for line in sample if not lacks_word(line, header.dimension)]
     got = {min(numbers_at_end(line.split()), header.dimension) for line in worded}
     if runs_over(sample, header.dimension):
-        found = f"{numbers_at_end(sample[0].split())} or more in all of the first lines"
-    elif len(got) == 1 and 0 < min(got) < header.dimension:
-        found = f"{min(got)} in all of the first lines"
-    else:
+        got = {numbers_at_end(sample[0].split())}
+    elif len(got) != 1 or not 0 < min(got) < header.dimension:
         return
     raise BadFile(
-        f"{path}:2: expected {header.dimension} numbers after the word as line 1 says, got {found}; correct "
-        "line 1 or download the file again"
+        f"{path}:2: expected {header.dimension} numbers after the word as line 1 says, got {min(got)} in all "
+        "of the first lines; correct line 1 or download the file again"
     )
 
 
 def _dimension(path: Path, sample: list[bytes]) -> int:
     # Without a header the first lines vote, since "route 66 0.1 0.2" alone is ambiguous.
     votes = Counter(numbers_at_end(line.split()) for line in sample)
-    dimension = votes.most_common(1)[0][0] if votes else 0
-    # Of a dictionary with scores the numbers would pass for vectors of three dimensions.
-    if not dimension or sample[0].startswith(_OF_A_TABLE):
-        got = repr(sample[0][:40].decode("utf-8", "replace")) if sample else "only blank lines"
-        raise BadFile(
-            f"{path}:1: expected a word and its numbers, got {got}; {_advice(b''.join(sample[:1]))}"
-        )
-    return dimension
+    if dimension := votes.most_common(1)[0][0] if votes else 0:
+        return dimension
+    first = sample[0] if sample else b""
+    got = repr(first[:40].decode("utf-8", "replace")) if sample else "only blank lines"
+    raise BadFile(f"{path}:1: expected a word and its numbers, got {got}; {_advice(first)}")
 
 
 def _advice(line: bytes) -> str:
-    if line.startswith(_OF_A_TABLE):
-        return "this is a dictionary or another table of muse: give it as --dictionary, and vectors here"
-    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "this is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
-    if line.lstrip().startswith((b"<!", b"<html", b"<?xml")):
-        return "this is a web page, perhaps of an error: download the file again"
-    if line.startswith(b"version https://git-lfs"):
-        return "this is a pointer of Git LFS: get the file itself with git lfs pull"
     if re.fullmatch(rb"\S+(?:\s+-?\d+,\d+)+\s*", line):
         return "write numbers with a decimal point, not with a comma"
     for sign, name in ((b";", "semicolons"), (b",", "commas")):
-        if numbers_at_end(line.split(sign)) > 1:
-            return f"the numbers are separated by {name}: put spaces in their place"
-        if line.count(sign) > 1 and not line.strip().count(b" "):  # names of columns, or decimal commas
+        if numbers_at_end(line.split(sign)) > 1 or (line.count(sign) > 1 and b" " not in line.strip()):
             return (
-                f"{name} stand between the columns: put spaces in their place, write numbers with a decimal "
-                "point, and drop a first line of names"
+                f"there are {name} between the columns: put spaces in their place, and drop a line of names"
             )
-    return "give vectors as text, word2vec binary, fastText .bin, .npz, .npy or Parquet"
+    return f"give {EXPECTED[VECTORS]}"
 
 
 def _estimate(source: Source, sample: list[bytes]) -> int:
@@ -429,21 +399,21 @@ def _estimate(source: Source, sample: list[bytes]) -> int:
 
 
 def _blocks(blocks: Iterator[bytes], line: Line, header: Header | None, dropped: Dropped) -> Iterator[Block]:
-    count, block, part = 0, b"\n", None
+    count, block, last = 0, b"\n", None
     for block in blocks:
-        part = read_block(block, line)
-        line = line.after(part.lines)
-        for error, before in part.broken:
-            dropped.add(error, dropped.whole + before)
-        dropped.whole += len(part.words)
+        lines, found, last = _read_block(block, line, dropped)
+        line = line.after(lines)
         count = dropped.whole + len(dropped)
-        yield part.words, part.rows
+        yield found
         if header and count > header.count + header.tolerance:
-            raise BadFile(_too_many(line.path, header))
+            raise BadFile(
+                f"{line.path}:{header.count + 2}: expected the end after {header.count} words as line 1 "
+                "says, got another line; download the file again or correct line 1"
+            )
     if header:
         check_count(line.path, header, count)
-    elif part and part.broken and not block.endswith(b"\n") and part.broken[-1][1] == len(part.words):
-        raise BadFile(str(part.broken[-1][0]))  # the last line was cut off: who knows how many are missing
+    elif last and not block.endswith(b"\n"):
+        raise BadFile(last.error)  # the last line was cut off: who knows how many are missing
 
 
 def check_count(path: Path, header: Header, count: int) -> None:
@@ -457,13 +427,6 @@ def check_count(path: Path, header: Header, count: int) -> None:
     raise BadFile(
         f"{path}: expected {header.count} words as line 1 says, got {count}; the file may be incomplete: "
         f"download it again{shortened}"
-    )
-
-
-def _too_many(path: Path, header: Header) -> str:
-    return (
-        f"{path}:{header.count + 2}: expected the end after {header.count} words as line 1 says, "
-        "got another line; download the file again or correct line 1"
     )
 
 

@@ -214,8 +214,8 @@ def test_other_programs_are_named(tmp_path: Path, content: bytes) -> None:
 TEXTS = {
     "<!DOCTYPE html>\n<p>404</p>\n": "got XML or a web page, perhaps of an error; download the file again",
     "version https://git-lfs.github.com/spec/v1\noid sha256:4d\n": "a pointer of Git LFS; .* git lfs pull",
-    "the,0.1,0.2\nof,1,2\n": "the numbers are separated by commas: put spaces in their place",
-    "the;0.1;0.2\nof;1;2\n": "the numbers are separated by semicolons",
+    "the,0.1,0.2\nof,1,2\n": "commas between the columns: put spaces in their place",
+    "the;0.1;0.2\nof;1;2\n": "semicolons between the columns",
 }
 
 

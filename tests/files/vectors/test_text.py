@@ -215,10 +215,10 @@ GOOD = "the 0.1 0.2 0.3\n"
         ("2 3\n" + GOOD + " 0.1 0.2 0.3\n", ["vec:3: expected a word before the 3 numbers, got none"]),
         (
             "2 3\n" + GOOD + "cat 0.1 x2 0.3\n",
-            ["vec:3: expected a number in place 2", "got 'x2' (word 'cat')"],
+            ["vec:3: expected a finite number in place 2", "got 'x2' (word 'cat')"],
         ),
-        ("2 3\n" + GOOD + "cat 0.1 1_0 0.3\n", ["vec:3: expected a number in place 2", "got '1_0'"]),
-        ("2 3\n" + GOOD + "cat 0.1 --1 0.3\n", ["vec:3: expected a number in place 2", "got '--1'"]),
+        ("2 3\n" + GOOD + "cat 0.1 1_0 0.3\n", ["vec:3: expected a finite number in place 2", "got '1_0'"]),
+        ("2 3\n" + GOOD + "cat 0.1 --1 0.3\n", ["vec:3: expected a finite number in place 2", "got '--1'"]),
         ("2 3\n" + GOOD + "cat nan 0.2 0.3\n", ["vec:3: expected a finite number in place 1", "got 'nan'"]),
         ("2 3\n" + GOOD + "cat 0.1 0.2 -inf\n", ["vec:3: expected a finite number in place 3", "got '-inf'"]),
         ("2 3\n" + GOOD + "cat 0.1 0.2 1e39\n", ["vec:3: expected a finite number in place 3", "got '1e39'"]),
@@ -244,7 +244,7 @@ GOOD = "the 0.1 0.2 0.3\n"
             "\x00\x01\x02\x03",
             [
                 "vec:1: expected a word and its numbers",
-                "give vectors as text, word2vec binary, fastText .bin, .npz, .npy or Parquet",
+                "give word vectors (text, word2vec or fastText .bin, ",
             ],
         ),
         ("", ["expected content, got an empty file"]),
@@ -351,7 +351,9 @@ def test_the_matrix_grows_where_the_guess_was_low(tmp_path: Path) -> None:
 
 def test_a_line_that_is_no_word_for_most_of_its_length(tmp_path: Path) -> None:
     (tmp_path / "x.vec").write_text("the 0.1 0.2\nnew" + " york" * (1 << 14) + " 0.3 0.4\n")
-    with pytest.raises(BadFile, match=r"x\.vec:2: expected a word of at most 65536 bytes, got 81923 bytes"):
+    with pytest.raises(
+        BadFile, match=r"x\.vec:2: expected 2 numbers after the word, got 81923 bytes before them"
+    ):
         read_vectors(tmp_path / "x.vec", language="en")
 
 
@@ -410,8 +412,8 @@ def test_decimal_commas_are_named(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("2 2\rroi 0.5 1.5\rmer 1.5 0.5\r", "got CR alone, as on old Macs; convert the file: tr"),
-        ("word,d1,d2\nroi,0.5,1.5\n", "commas stand between the columns: put spaces in their place"),
-        ("roi;0,5;1,5\nmer;1,5;0,5\n", "semicolons stand between the columns"),
+        ("word,d1,d2\nroi,0.5,1.5\n", "commas between the columns: put spaces in their place"),
+        ("roi;0,5;1,5\nmer;1,5;0,5\n", "semicolons between the columns"),
         ("source\ttarget\tscore\trank\nroi\tking\t0.5\t1\nmer\tsea\t0.5\t1\n", "give it as --dictionary"),
     ],
 )
