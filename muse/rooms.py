@@ -40,6 +40,7 @@ ROOMS = (
         },
     ),
     Room("cluster"),
+    Room("dictionary_formats", {"dictionaries": "formats.FORMATS"}),
 )
 
 

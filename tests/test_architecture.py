@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "muse"
 # Lowest first. A module imports from its own package and from lower layers; packages of one layer import
 # one another only where they are the core types.
 LAYERS = (
-    {"errors", "installation", "orthography"},
+    {"errors", "installation", "languages", "orthography"},
     {"rooms"},
     {"progress", "options"},
     {"vectors", "lexicon", "alignment"},
@@ -54,7 +54,8 @@ ONLY_USERS = {
     "gensim": {"exchange"},
     "icu4py": {"text.segmentation"},
     "jinja2": {"report.page"},
-    "openpyxl": {"files.dictionary_tables", "files.tables"},
+    "lxml": {"dictionary_formats.xml_files"},
+    "openpyxl": {"files.tables"},
     "onnx": {"export.map_file"},
     "pandas": {"exchange"},
     "pyarrow": {"files.parquet", "files.parts", "files.vectors.parquet"},

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# As muse.files.dictionary_writer.FORMS and OTHER_FORMS, which help need not load.
+# As muse.files.dictionary_writer.written_formats, which help need not load.
 FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "kaikki", "stardict")
 
 

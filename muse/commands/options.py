@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_BEAM = 1_000  # a beam takes memory for each sentence it keeps
-# As muse.files.lexicons.FORMS, which help need not load.
+# As muse.files.lexicons.formats, which help need not load.
 DICTIONARY_FORMS = (
-    "muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "lex.f2e", "lex.e2f", "kaikki", "dict.cc", "tei",
-    "tmx", "stardict", "dictd", "tabfile",
+    "muse", "tsv", "csv", "xlsx", "jsonl", "parquet", "bicleaner", "lex.f2e", "lex.e2f", "kaikki", "dict.cc",
+    "tei", "tmx", "stardict", "dictd", "tabfile",
 )  # fmt: skip
 F = TypeVar("F", bound=Callable[..., Any])
 

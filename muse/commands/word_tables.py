@@ -118,16 +118,17 @@ def read_words(path: Path, form: str | None = None) -> list[str]:
     Raise BadFile if there is none, or one that is no word or has no place in a table of this format.
     """
     from muse.errors import BadFile
-    from muse.files.dictionary_tables import is_workbook, workbook_rows
+    from muse.files.detect import TABLE, kind_of
     from muse.files.plain_text import read_lines
+    from muse.files.tables import workbook
 
     piped = path == STDIN_PATH
     name = STDIN if piped else str(path)
     lines: Iterable[str]
     if piped:
         lines = (line for block in lines_on_stdin() for line in block)
-    elif path.suffix.lower() == ".xlsx" or is_workbook(path):
-        lines = (row[0] if row else "" for _, row in workbook_rows(path))
+    elif kind_of(path, TABLE).name == "xlsx":
+        lines = (row[0] if row else "" for _, row in workbook(path).rows)
     else:
         lines = read_lines(path)
     found = []

@@ -26,10 +26,11 @@ from muse.errors import BadFile
 from muse.files.plain_text import BOM, marked_encoding
 from muse.files.source import DAMAGED, Source, first_bytes, is_stream, open_source
 
-VECTORS, DICTIONARY, SENTENCES = "vectors", "dictionary", "sentences"
+VECTORS, DICTIONARY, SENTENCES, TABLE = "vectors", "dictionary", "sentences", "table"
 EXPECTED = {
     VECTORS: "word vectors (text, word2vec or fastText .bin, .npz, .npy, Parquet, ...)",
     DICTIONARY: "a dictionary (text, or a table such as CSV)",
+    TABLE: "a table (CSV, TSV, Excel, JSON lines or Parquet)",
     SENTENCES: "sentences (text with one a line, or Parquet)",
 }
 SPACY_FILES = re.compile(r"(.*?)/?vocab/(vectors|key2row|strings\.json|vectors\.cfg)")
@@ -121,7 +122,7 @@ class Kind:
     inside: str = ""
     looks: Callable[[Beginning], object] | None = None
     whole: bool = False
-    told: tuple[str, ...] = (VECTORS, DICTIONARY, SENTENCES)
+    told: tuple[str, ...] = (VECTORS, DICTIONARY, SENTENCES, TABLE)
 
     def fits(self, file: Beginning) -> bool:
         """Whether a file is of this kind."""
@@ -306,13 +307,14 @@ _LAST_NUMBER = rb"(?![^\n]*\s[-+.\d]+(?:[eE][-+]?\d+)?\s*(?:\n|\Z))"  # not as a
 _XML = _LAST_NUMBER + rb"\0*[\xef\xbb\xbf\xff\xfe\0 \t\r\n]*<\0?(?:\?\0?x\0?m\0?l|T\0?E\0?I[\s\0>.]"
 _XML += rb"|t\0?m\0?x[\s\0>]|!\0?D\0?O\0?C\0?T|h\0?t\0?m\0?l[\s\0>])"
 
-TEXT = Kind("text", "text", (VECTORS, DICTIONARY, SENTENCES))
+TEXT = Kind("text", "text", (VECTORS, DICTIONARY, SENTENCES, TABLE))
 KINDS = (
     # Folders, and files that are not read from their start.
     Kind("spacy", "a spaCy pipeline", (VECTORS,), told=(VECTORS,), looks=lambda file: file.is_pipeline),
     Kind("static", "the folder of a model", (VECTORS,),
          looks=lambda file: file.has("modules.json", "tokenizer.json")),
-    Kind("parquet", "a Parquet file", (VECTORS, SENTENCES), "save its columns as CSV", (b"PAR1",), whole=True,
+    Kind("parquet", "a Parquet file", (VECTORS, SENTENCES, DICTIONARY, TABLE), "save its columns as CSV",
+         (b"PAR1",), whole=True,
          looks=lambda file: file.path.suffix == ".parquet"),
     Kind("npy", "an array of numpy", (VECTORS,), magic=(b"\x93NUMPY",), whole=True),
     Kind("faiss", "a faiss index", (VECTORS,),  # its mark, then d, whose last byte is 0
@@ -321,7 +323,8 @@ KINDS = (
          looks=lambda file: file.path.suffix == ".safetensors"),
     Kind("npz", "an archive of numpy", (VECTORS,), inside=r".*\.npy"),
     Kind("torch", "a file of torch.save", (VECTORS,), inside=r"(?:.*/)?data\.pkl"),
-    Kind("xlsx", "an Excel workbook", (DICTIONARY,), "save it as CSV UTF-8", inside=r"xl/workbook\.xml"),
+    Kind("xlsx", "an Excel workbook", (DICTIONARY, TABLE), "save it as CSV UTF-8",
+         inside=r"xl/workbook\.xml"),
     Kind("opendocument", "OpenDocument, as LibreOffice writes", (),
          "save it as CSV or .xlsx, or run soffice --headless --convert-to csv {file}",
          looks=lambda file: file.raw[:2] == b"PK" and b"application/vnd.oasis.opendocument" in file.raw),
@@ -358,7 +361,7 @@ KINDS = (
          looks=_matches(rb"\s*(?:\{\s*\"|\[\s*[\[{\"])"), told=(VECTORS,)),
     Kind("xml", "XML or a web page, perhaps of an error", (DICTIONARY,), "download the file again",
          looks=_matches(_XML)),
-    Kind("utf-16", "UTF-16", (DICTIONARY, SENTENCES), "convert it with iconv -f UTF-16 -t UTF-8",
+    Kind("utf-16", "UTF-16", (DICTIONARY, SENTENCES, TABLE), "convert it with iconv -f UTF-16 -t UTF-8",
          looks=lambda file: marked_encoding(file.head)),
     Kind("table", "a dictionary or another table of muse", (DICTIONARY,),
          "give it as --dictionary, and vectors here", (b"source\ttarget\t",), told=(VECTORS,)),

@@ -6,23 +6,19 @@ probabilities too. `read_lexicon` reads all of them again.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from muse.errors import BadSetting, Mismatch
-from muse.files.articles import can_be_headword, stardict_writer
-from muse.files.dictionary_tables import stripped
-from muse.files.language_names import Languages
-from muse.files.lexicons import BLANK
-from muse.files.tables import BOM, fits, table_writer
+from muse.files.dictionary_format import DictionaryFormat
+from muse.files.lexicons import formats, pair_line
 from muse.files.writing import check_place, check_text_name, check_unicode, replaced, unwritable
-from muse.lexicon import Entry, Lexicon, Pair
+from muse.languages import Languages
+from muse.lexicon import Entry, Lexicon
 
 Write = Callable[[Entry], None]
-Append = Callable[[Entry, int], None]  # the entry and its place from 0
-FormatLine = Callable[[Path, int, Entry], str]  # the file, the entry's place from 0, the entry
 
 
 def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -> None:
@@ -43,27 +39,10 @@ def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -
         raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
     lines = [pair_line(path, place, pair) for place, pair in enumerate(lexicon.pairs)]
     if values is not None:
-        tabbed = ("\t".join(pair) for pair in lexicon.pairs)
+        tabbed = (line if "\t" in line else line.replace(" ", "\t") for line in lines)
         lines = [f"{line}\t{value!r}" for line, value in zip(tabbed, values, strict=True)]
-    text = "\n".join([*lines, ""])
-    # Readers strip a byte order mark: a first word that begins with one needs another before it.
-    mark = BOM if text.startswith(BOM) else ""
     with replaced(path) as stream:
-        stream.write((mark + text).encode())
-
-
-def survives_line_round_trip(word: str) -> bool:
-    """Whether a word comes back unchanged from a line of text; UTF-8 may still lack it (`check_unicode`)."""
-    return bool(word) and word == stripped(word) and fits("tsv", word)
-
-
-def pair_line(path: Path, place: int, pair: Pair) -> str:
-    """A pair as one line, separated by a space, or by a tab if a word has one; `place` is for the error."""
-    for word in pair:
-        if not survives_line_round_trip(word):
-            raise unwritable(path, word, place, kind="pair")
-        check_unicode(path, word, place, kind="pair")
-    return ("\t" if any(" " in word for word in pair) else " ").join(pair)
+        stream.write("\n".join([*lines, ""]).encode())
 
 
 @contextmanager
@@ -72,11 +51,11 @@ def dictionary_writer(
 ) -> Iterator[Write]:
     r"""A function that appends an entry to `path`; the file appears once complete, or not at all.
 
-    `form` is one of FORMS; the file is compressed if its name ends in .gz. muse is a pair a line; tsv, csv
-    and xlsx have a header, and the fields of `Entry`; jsonl is an object a line with the same names. Unknown
-    values are empty in tables and null in jsonl. Of OTHER_FORMS, kaikki is an object a word, with the
-    `languages`, of the source and of the target; bicleaner has the translation, the word and the probability;
-    stardict is three files. All entries of a word must follow one another.
+    `form` is one of `written_formats`; the file is compressed if its name ends in .gz. muse is a pair a line;
+    tsv, csv and xlsx have a header, and the fields of `Entry`; jsonl is an object a line with the same names.
+    Unknown values are empty in tables and null in jsonl. Of other programs, kaikki is an object a word, with
+    the `languages`, of the source and of the target; bicleaner has the translation, the word and the
+    probability; stardict is three files. All entries of a word must follow one another.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -86,16 +65,17 @@ def dictionary_writer(
     ...     path.read_text()
     'source\ttarget\tscore\trank\tprobability\ncat\tchat\t0.5\t1\t0.875\n'
     """
-    if form not in (*FORMS, *OTHER_FORMS):
-        names = ", ".join((*FORMS, *OTHER_FORMS))
+    made = written_formats().get(form)
+    if made is None or made.write is None:
+        names = ", ".join(written_formats())
         raise BadSetting(f"a dictionary format must be one of {names}; got {form!r}")
     path, count = Path(path), 0
     check_place(path)
-    with _writer(path, form, languages) as append:
+    with made.write(path, languages) as append:
 
         def write(entry: Entry) -> None:
             nonlocal count
-            for word in (entry.source, entry.target):
+            for word in entry[:2]:
                 check_unicode(path, word, count, kind="pair")
                 if not can_store(form, word):
                     raise unwritable(path, word, count, kind="pair")
@@ -107,64 +87,10 @@ def dictionary_writer(
             raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
 
 
-def _writer(path: Path, form: str, languages: Languages | None) -> AbstractContextManager[Append]:
-    if form == "stardict":
-        return _stardict(path, languages)
-    if form == "kaikki":
-        return _kaikki(path, languages)
-    return _table(path, form) if form in TABLES else _lines_of_text(path, form)
-
-
-@contextmanager
-def _stardict(path: Path, languages: Languages | None) -> Iterator[Append]:
-    with stardict_writer(path, " - ".join(languages or ())) as write:
-        yield lambda entry, place: write(entry)
-
-
-@contextmanager
-def _kaikki(path: Path, languages: Languages | None) -> Iterator[Append]:
-    """Appends entries to objects as wiktextract writes them: a word, its language and its translations."""
-    if languages is None:
-        raise BadSetting(
-            f"{path}: the format kaikki names languages: give those of the source and the target"
-        )
-    word, translations = "", list[dict[str, object]]()
-    with replaced(path) as stream:
-
-        def end() -> None:
-            if translations:
-                made = {"word": word, "lang_code": languages[0], "translations": translations}
-                stream.write(f"{json.dumps(made, ensure_ascii=False)}\n".encode())
-
-        def append(entry: Entry, place: int) -> None:
-            nonlocal word, translations
-            if entry.source != word:
-                end()
-                word, translations = entry.source, []
-            made = {"word": entry.target, "lang_code": languages[1], "probability": entry.probability}
-            translations.append({name: value for name, value in made.items() if value is not None})
-
-        yield append
-        end()
-
-
-@contextmanager
-def _table(path: Path, form: str) -> Iterator[Append]:
-    with table_writer(path, _COLUMNS, form) as write:
-        yield lambda entry, place: write(entry)
-
-
-@contextmanager
-def _lines_of_text(path: Path, form: str) -> Iterator[Append]:
-    line = _LINES[form]
-    if form == "bicleaner" and path.suffix != ".gz":
-        raise BadSetting(f"{path}: bicleaner reads compressed dictionaries; choose a name that ends in .gz")
-    with replaced(path) as stream:
-
-        def append(entry: Entry, place: int) -> None:
-            stream.write(f"{line(path, place, entry)}\n".encode())
-
-        yield append
+@cache
+def written_formats() -> Mapping[str, DictionaryFormat]:
+    """The formats that are written, by their names: first those of muse."""
+    return {name: one for name, one in formats().items() if one.write is not None}
 
 
 def can_store(form: str, word: str) -> bool:
@@ -173,48 +99,14 @@ def can_store(form: str, word: str) -> bool:
     >>> can_store("muse", "new york"), can_store("tsv", "a\tb"), can_store("jsonl", "a\tb")
     (True, False, True)
     """
-    if form == "bicleaner":
-        return word.split() == [word]
-    if form == "stardict":
-        return can_be_headword(word)
-    if form in TABLES:
-        return bool(word.strip(BLANK)) and fits(form, word)
-    return form in ("jsonl", "kaikki") or survives_line_round_trip(word)
+    can = written_formats()[form].can_store
+    return can is None or can(word)
 
 
 def can_store_entry(form: str, entry: Entry) -> bool:
     """Whether a dictionary of this format can have a pair: in bicleaner each has a probability."""
-    return (entry.probability is not None or form != "bicleaner") and all(
-        can_store(form, word) for word in entry[:2]
-    )
-
-
-def _muse(path: Path, place: int, entry: Entry) -> str:
-    line = pair_line(path, place, entry[:2])
-    # Readers strip a byte order mark: a first word that begins with one needs another before it.
-    return f"{BOM}{line}" if not place and line.startswith(BOM) else line
-
-
-def _jsonl(path: Path, place: int, entry: Entry) -> str:
-    return json.dumps(entry._asdict(), ensure_ascii=False)
-
-
-def _bicleaner(path: Path, place: int, entry: Entry) -> str:
-    if entry.probability is None:
-        raise Mismatch(
-            f"{path}: bicleaner needs a probability for every pair, got none for {entry.source!r} and "
-            f"{entry.target!r}; leave the pair out"
-        )
-    return f"{entry.target} {entry.source} {entry.probability:.6g}"
-
-
-_LINES: dict[str, FormatLine] = {"muse": _muse, "jsonl": _jsonl, "bicleaner": _bicleaner}
-_COLUMNS = dict(zip(Entry._fields, (str, str, float, int, float), strict=True))
-TABLES = ("tsv", "csv", "xlsx")
-FORMS = ("muse", "tsv", "jsonl", "csv", "xlsx")
-OTHER_FORMS = ("bicleaner", "kaikki", "stardict")  # of other programs
-# The endings of names that say a format.
-ENDINGS = {**{form: form for form in FORMS[1:]}, "ifo": "stardict"}
+    known = entry.probability is not None or not written_formats()[form].needs_probability
+    return known and all(can_store(form, word) for word in entry[:2])
 
 
 def form_of_name(path: Path) -> str:
@@ -226,7 +118,8 @@ def form_of_name(path: Path) -> str:
     ('csv', 'tsv', 'muse')
     """
     ending = Path(path.name.removesuffix(".gz")).suffix[1:].lower()
-    if ending in ENDINGS and (ending != "xlsx" or path.suffix != ".gz"):
-        return ENDINGS[ending]
+    for form in written_formats().values():
+        if form.ending == ending and (ending != "xlsx" or path.suffix != ".gz"):
+            return form.name
     check_text_name(path, "pairs", ".txt, .tsv, .csv, .xlsx or .jsonl")
     return "muse"

@@ -1,10 +1,13 @@
-"""Tables: rows below a header, as CSV or TSV text, an Excel sheet or Parquet, by the ending of the name.
+"""Tables: rows of cells, read from and written to CSV, TSV, Excel, JSON lines and Parquet.
 
-CSV is for spreadsheets: UTF-8 with a byte order mark, quoted where needed. A spreadsheet would run a cell of
-CSV that begins with =, +, -, @, a tab or a carriage return as a formula, so such text gets an apostrophe in
-front (`harmless`), which `plain_cell` removes again. A sheet of Excel and TSV have the text as it is.
+Whoever reads a table says what its columns are (`TableColumns`), whether a first row names them or not, and
+gets the cells in that order with the place of each row for errors. CSV is written for spreadsheets: UTF-8
+with a byte order mark, quoted where needed. A spreadsheet would run a cell of CSV that begins with =, +, -,
+@, a tab or a carriage return as a formula, so such text gets an apostrophe in front (`harmless`), which
+`plain_cell` removes again. A sheet of Excel and TSV have the text as it is.
 
-The only user of openpyxl that writes.
+The only user of openpyxl. CSV is read by Python's csv: pyarrow's refuses rows of several lengths, and names
+no line.
 """
 
 from __future__ import annotations
@@ -12,15 +15,20 @@ from __future__ import annotations
 import csv
 import io
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count
+from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from muse.errors import BadFile, BadSetting, MissingExtra
-from muse.files.parquet import require_pyarrow, table_of_columns
+from muse.errors import BadFile, BadSetting, MissingExtra, MuseError
+from muse.files.detect import TABLE, open_beginning, readable_kind
+from muse.files.json_text import parse_json
+from muse.files.parquet import open_parquet, require_pyarrow, table_of_columns
+from muse.files.plain_text import as_utf8, blocks_of_lines, decoded_line, marked_encoding
+from muse.files.source import Source, check_archive, open_source
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.installation import install_extra
 
@@ -28,15 +36,276 @@ Cell = str | int | float | bool | None
 Row = Sequence[Cell]
 WriteRow = Callable[[Row], None]
 Columns = Mapping[str, type]  # the type of the cells of each column; any cell may be None
+NumberedRow = tuple[int, list[str]]  # the number of the row or line, from 1
 
-ZIP_YEARS = 1980, 2107  # between which the times of a .zip lie, which a sheet is
 FORMS = ("tsv", "csv", "xlsx", "parquet")
 TEXT_FORMS = ("tsv", "csv")
 BOM = "\ufeff"
 MOST_ROWS, LONGEST_CELL = 1_048_576, 32_767  # of a sheet of Excel, which counts the header, and UTF-16 units
+MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
+_LEAST_UNMARKED = 16  # bytes from which on UTF-16 without a byte order mark is told
+_HEAD = 4_096  # bytes that tell what a file is
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # What XML cannot have, and a carriage return, which it does not keep.
 _NOT_IN_A_SHEET = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """The rows of a table, and what an error writes before the number of one.
+
+    `names` are those of the columns in JSON lines and Parquet, which always have them; of other tables the
+    first row may have names.
+    """
+
+    form: str
+    rows: Iterator[NumberedRow]
+    place: str
+    names: list[str] | None = None
+
+    def where(self, number: int) -> str:
+        """The place of a row, for errors."""
+        return f"{self.place}{number}"
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """The columns that are read of a table: what errors call each, and what files call it.
+
+    Without a header, which some tables must have, the columns have this order, and `more` may follow.
+    """
+
+    names: Mapping[str, Collection[str]]
+    optional: Collection[str] = ()
+    header: bool = False
+    more: bool = False
+    form: str = "tsv"  # of text whose name does not say how cells are separated
+    advice: str = "correct the line"
+
+
+def read_columns(path: Path | str, wanted: TableColumns) -> Iterator[tuple[str, list[str]]]:
+    """The place of each row that is not blank, and its cells of the columns wanted, "" for an optional one.
+
+    Raise BadFile for a row of other columns.
+    """
+    path = Path(path)
+    table = open_table(path, wanted.form, len(wanted.names))
+    rows, places, width = table.rows, None, len(wanted.names)
+    if table.names is None:
+        first = next(rows, (1, []))
+        places, width = _places(first[1], wanted), max(width, len(first[1]))
+        rows = rows if places else chain([first], rows)
+    else:
+        places, width = _places(table.names, wanted), len(table.names)
+    if places is None and (wanted.header or table.names is not None):
+        got = table.names if table.names is not None else first[1]
+        needed = (" or ".join(names) for name, names in wanted.names.items() if name not in wanted.optional)
+        raise BadFile(
+            f"{table.where(1)}: expected a first line of names with a column {', one '.join(needed)}, got "
+            f"{got[:4]}; {wanted.advice}"
+        )
+    least = width if places else len(wanted.names)
+    for number, cells in rows:
+        if len(cells) < least or (len(cells) > least and not (places or wanted.more)):
+            if not any(map(str.strip, cells)):
+                continue
+            named = "as in line 1" if places else ", ".join(wanted.names)
+            raise BadFile(
+                f"{table.where(number)}: expected {least} columns, {named}, got {len(cells)} "
+                f"({' | '.join(cells)[:60]!r}); {wanted.advice}"
+            )
+        if places is not None:
+            cells = ["" if place is None else cells[place] for place in places]
+        if any(map(str.strip, cells)):
+            yield table.where(number), cells
+
+
+def _places(first: Sequence[str], wanted: TableColumns) -> list[int | None] | None:
+    """Where a first row names each column; None if it does not name all that are needed."""
+    folded = [cell.strip().casefold() for cell in first]
+    found = [
+        next((folded.index(name.casefold()) for name in names if name.casefold() in folded), None)
+        for names in wanted.names.values()
+    ]
+    needed = zip(found, wanted.names, strict=True)
+    return None if any(place is None and name not in wanted.optional for place, name in needed) else found
+
+
+def open_table(path: Path, form: str = "tsv", columns: int = 2) -> TableRows:
+    """A table by what is in the file, and else by the ending of its name; text of another name is `form`.
+
+    Which of a comma and a semicolon separates the cells of CSV, is told by the number of `columns`.
+    """
+    with open_beginning(path) as file:
+        kind = readable_kind(file, TABLE).name
+    if kind in ("xlsx", "parquet"):
+        return workbook(path) if kind == "xlsx" else columns_of_parquet(path)
+    lines = _lines_of_file(path)
+    blank = list[str]()
+    for line in lines:
+        blank.append(line)
+        if line.strip():
+            break
+    lines = chain(blank, lines)
+    first = blank[-1] if blank else ""
+    if first.startswith('{"'):
+        return objects(lines, path, first)
+    form = next((suffix[1:] for suffix in path.suffixes if suffix in (".csv", ".tsv")), form)
+    if form == "tsv":
+        return TableRows(form, tab_rows(lines), f"{path}:")
+    found = (sign for sign in ",;" if len(next(csv.reader([first], delimiter=sign))) == columns)
+    return TableRows(form, csv_rows(lines, path, next(found, ",")), f"{path}:")
+
+
+def _lines_of_file(path: Path) -> Iterator[str]:
+    with open_source(path) as source:
+        yield from lines_of_source(source)
+
+
+def lines_of_source(source: Source) -> Iterator[str]:
+    """The lines of text in UTF-8, or in UTF-16 as Excel's "Unicode text" is, without a byte order mark."""
+    head = source.peek(_HEAD)
+    read = as_utf8(source.read, marked_encoding(head) or _unmarked_utf_16(head), source.path)
+    number = 1
+    for lines in blocks_of_lines(read, source.path):
+        if number == 1:
+            lines[0] = lines[0].removeprefix(BOM.encode())
+        yield from (decoded_line(line, source.path, place) for place, line in enumerate(lines, number))
+        number += len(lines)
+
+
+def _unmarked_utf_16(head: bytes) -> str | None:
+    # Every other byte of letters in ASCII, spaces and ends of lines is 0, no other one.
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if len(head) >= _LEAST_UNMARKED and 4 * max(even, odd) > len(head) and not min(even, odd):
+        return "utf-16-le" if odd else "utf-16-be"
+    return None
+
+
+def tab_rows(lines: Iterable[str]) -> Iterator[NumberedRow]:
+    """The rows of TSV, whose cells are as they are: quotation marks belong to the text."""
+    return ((number, line.split("\t")) for number, line in enumerate(lines, 1))
+
+
+def csv_rows(
+    lines: Iterable[str], path: Path, delimiter: str = ",", *, quote: str = '"', exact: bool = False
+) -> Iterator[NumberedRow]:
+    """The rows of CSV, whose cells may be quoted, with delimiters and ends of lines in them.
+
+    Spaces at the beginning of a cell, which quotation marks may follow, are skipped unless it is `exact`.
+    """
+    texts = (f"{line}\n" for line in lines)
+    reader = csv.reader(texts, delimiter=delimiter, quotechar=quote, skipinitialspace=not exact, strict=True)
+    while True:
+        number = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise BadFile(
+                f"{path}:{number}: expected cells with {delimiter!r} between, got a quoted one that does "
+                f"not end before it ({error}); close the quotation marks, or double those that stand in "
+                "a cell"
+            ) from None
+        if cells is None:
+            return
+        yield number, cells
+
+
+def objects(lines: Iterable[str], path: Path, first: str) -> TableRows:
+    """The table whose lines are JSON objects with the names of the `first` one."""
+    names = [*json_object(first, f"{path}:1")]
+
+    def rows() -> Iterator[NumberedRow]:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                found = json_object(line, f"{path}:{number}")
+                yield number, [_text_of(found.get(name)) for name in names]
+
+    return TableRows("jsonl", rows(), f"{path}:", names)
+
+
+def json_object(line: str, where: str) -> dict[str, Any]:
+    """The JSON object on a line; BadFile, with its place, for anything else."""
+    try:
+        found = parse_json(line)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise BadFile(f"{where}: expected a JSON object on each line, got {line[:60]!r}; correct it")
+    return found
+
+
+def columns_of_parquet(path: Path) -> TableRows:
+    """The table of a Parquet file."""
+    with open_parquet(path) as file:
+        names = list(map(str, file.schema_arrow.names))
+
+    def rows() -> Iterator[NumberedRow]:
+        with open_parquet(path) as file:
+            found = (row for batch in file.iter_batches() for row in zip(*batch.columns, strict=True))
+            for number, row in enumerate(found, 1):
+                yield number, [_text_of(cell.as_py()) for cell in row]
+
+    return TableRows("parquet", rows(), f"{path}:", names)
+
+
+def workbook(path: Path) -> TableRows:
+    """The first sheet of an Excel workbook, of at most MOST_CELLS."""
+    require_openpyxl(path)
+    import openpyxl
+
+    rows, cells = list[NumberedRow](), 0
+    try:
+        check_archive(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of styles and extensions that it does not know
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            try:
+                sheet = book.worksheets[0]
+                sheet.reset_dimensions()  # of what a file says of its size, which may be anything
+                for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+                    cells += max(1, len(row))
+                    if cells > MOST_CELLS:
+                        raise BadFile(
+                            f"{path}: expected a sheet of at most {MOST_CELLS:,} cells, got more; save it as "
+                            "CSV UTF-8"
+                        )
+                    rows.append((number, list(map(_text_of, row))))
+            finally:
+                book.close()
+    except MuseError:
+        raise
+    except Exception as error:  # noqa: BLE001  # openpyxl raises what it comes across
+        raise BadFile(
+            f"{path}: expected a complete Excel workbook, got a damaged one ({error}); save it again"
+        ) from None
+    width = max((len(row) for _, row in rows), default=0)
+    padded = ((number, [*row, *[""] * (width - len(row))]) for number, row in rows)
+    return TableRows("xlsx", padded, f"{path}:{sheet.title}!A")
+
+
+def require_openpyxl(path: Path) -> None:
+    """Raise MissingExtra if openpyxl is not installed."""
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra(
+            f"{path}: a sheet of Excel needs openpyxl, which is missing; run {install_extra('tables')}, or "
+            "take CSV UTF-8"
+        ) from error
+
+
+def _text_of(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return "; ".join(map(_text_of, value))
+    if isinstance(value, float) and float(short := f"{value:.15g}") == value:
+        return short
+    return str(value)
+
+
+# Writing
 
 
 def form_of(path: Path, forms: Sequence[str] = FORMS) -> str | None:
@@ -94,17 +363,7 @@ def require_form(path: Path, form: str) -> None:
     if form == "parquet":
         require_pyarrow(path, "tables")
     elif form == "xlsx":
-        try:
-            import openpyxl  # noqa: F401
-        except ImportError as error:
-            raise MissingExtra(
-                f"{path}: a sheet of Excel needs openpyxl, which is missing; run {install_extra('tables')}"
-            ) from error
-        if not ZIP_YEARS[0] <= (year := time.localtime().tm_year) <= ZIP_YEARS[1]:
-            raise BadSetting(
-                f"{path}: a sheet of Excel needs a clock from {ZIP_YEARS[0]} to {ZIP_YEARS[1]}, got the year "
-                f"{year}; set the clock of this machine, or write a .csv"
-            )
+        require_openpyxl(path)
 
 
 def check_rows(path: Path, form: str, rows: int) -> None:

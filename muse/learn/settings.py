@@ -95,7 +95,7 @@ class AlignConfig:
     dictionary: Path | None = None
     """Translations to learn from, for a single `src`: `--dictionary`. None learns without."""
     dictionary_format: str | None = None
-    """The format of `dictionary`, by its name in `muse.files.lexicons.FORMS`: `--dictionary-format`. None
+    """The format of `dictionary`, by its name in `muse.files.lexicons.formats`: `--dictionary-format`. None
     recognises it."""
     encoder: Path | None = None
     """A multilingual encoder that helps, for a single `src`: `--encoder`, a folder of a Hugging Face,

@@ -18,11 +18,11 @@ from muse.errors import BadFile, MissingExtra
 from muse.evaluation.score import Interval
 from muse.evaluation.words import GroupScore
 from muse.files.atomic import atomic_folder, writing
-from muse.files.language_names import english_name
 from muse.files.space_manifest import is_figure
 from muse.files.space_record import InputFile, Stage
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
+from muse.languages import english_name
 from muse.ranking.translations import grade_of
 from muse.report.charts import Drawing, drawings
 from muse.report.facts import Accuracy, Facts, why_chosen

@@ -14,8 +14,7 @@ from torch import Tensor
 
 from muse.commands.induce import FORMS as SHOWN
 from muse.files import read_lexicon
-from muse.files.dictionary_writer import FORMS as OWN
-from muse.files.dictionary_writer import OTHER_FORMS, dictionary_writer
+from muse.files.dictionary_writer import dictionary_writer, written_formats
 from muse.files.plain_text import read_lines
 from muse.lexicon import Entry
 from muse.ranking.induction import InductionConfig, entries
@@ -148,7 +147,7 @@ def test_a_list_may_be_the_first_column_of_a_workbook(muse: Command, space: Path
         "--out",
         space.parent / "d",
     ]
-    refused_leaving(space.parent, muse, asked, "expected a complete Excel workbook", code=1)
+    refused_leaving(space.parent, muse, asked, "list.xlsx: expected a complete", code=1)
 
 
 def test_no_more_words_are_looked_up_than_a_list_has(
@@ -362,7 +361,7 @@ def test_dictionaries_of_other_programs(muse: Command, space: Path, form: str, n
 
 
 def test_help_names_the_formats_that_there_are() -> None:
-    assert set(SHOWN) == {*OWN, *OTHER_FORMS}
+    assert set(SHOWN) == {*written_formats()}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from muse.commands.options import DICTIONARY_FORMS
-from muse.files.lexicons import FORMS
+from muse.files.lexicons import formats
 from muse.search import exact
 from tests.support.command import Command, align_arguments, every_command, refused
 from tests.support.spaces import saved
@@ -210,7 +210,7 @@ def test_several_spaces_are_named(muse: Command, tmp_path: Path, monkeypatch: py
 
 
 def test_every_dictionary_has_a_format() -> None:
-    assert DICTIONARY_FORMS == FORMS
+    assert {*DICTIONARY_FORMS} == {*formats()}
     options = {name: _options(command) for name, command in every_command().items()}
     having = {name for name, known in options.items() if "--dictionary" in known}
     assert having == {"align", "evaluate words", "report"}

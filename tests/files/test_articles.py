@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 import struct
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from muse.dictionary_formats.articles import can_be_headword
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_lexicon
-from muse.files.articles import can_be_headword, stardict_writer
+from muse.files.dictionary_writer import dictionary_writer
 from muse.lexicon import Entry
 
 
@@ -136,6 +139,12 @@ def test_headings_kinds_remarks_and_examples_are_no_translations(
     assert [target for _, target in read_lexicon(path).pairs] == translations
 
 
+def stardict_writer(
+    path: Path, languages: tuple[str, str] | None = None
+) -> AbstractContextManager[Callable[[Entry], None]]:
+    return dictionary_writer(path, form="stardict", languages=languages)
+
+
 SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
@@ -221,7 +230,7 @@ def test_a_damaged_dictionary_of_dictd(tmp_path: Path) -> None:
         with pytest.raises(BadFile, match=message):
             read_lexicon(index)
     index.unlink()
-    with pytest.raises(BadFile, match=r"d.dict.dz: expected one of the files of StarDict or dictd"):
+    with pytest.raises(BadFile, match=r"d.dict.dz: expected one of the files of dictd"):
         read_lexicon(tmp_path / "d.dict.dz")
     (tmp_path / "d.dict.dz").rename(tmp_path / "e.dict.dz")
     index.write_text("roi\tA\tM\n", encoding="utf-8")
@@ -262,7 +271,9 @@ ENTRIES = (
 
 
 def test_what_is_written_is_as_the_format_says(tmp_path: Path) -> None:
-    with stardict_writer(tmp_path / "made" / "fr-en.ifo", "French-English") as write:
+    with dictionary_writer(
+        tmp_path / "made" / "fr-en.ifo", form="stardict", languages=("French", "English")
+    ) as write:
         for entry in ENTRIES:
             write(entry)
     folder = tmp_path / "made"
@@ -272,7 +283,7 @@ def test_what_is_written_is_as_the_format_says(tmp_path: Path) -> None:
     index, texts = ((folder / f"fr-en.{ending}").read_bytes() for ending in ("idx", "dict"))
     assert lines[0] == "StarDict's dict ifo file"
     assert info == {
-        "version": "2.4.2", "bookname": "French-English", "wordcount": "6", "idxfilesize": str(len(index)),
+        "version": "2.4.2", "bookname": "French - English", "wordcount": "6", "idxfilesize": str(len(index)),
         "sametypesequence": "m",
     }  # fmt: skip
     # As a reader of the format does: words to their end, and two numbers of four bytes.
@@ -301,9 +312,15 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     ):
         pass
     for entry in (Entry("a\tb", "c", 0, 1), Entry("x" * 256, "c", 0, 1), Entry("a", "\ud800", 0, 1)):
-        with pytest.raises(Mismatch, match="rename or drop it"), stardict_writer(tmp_path / "x.ifo") as write:
+        with (
+            pytest.raises(Mismatch, match="rename or drop it"),
+            stardict_writer(tmp_path / "x.ifo") as write,
+        ):
             write(entry)
-    with pytest.raises(Mismatch, match="at least one pair"), stardict_writer(tmp_path / "x.ifo"):
+    with (
+        pytest.raises(Mismatch, match="at least one pair"),
+        stardict_writer(tmp_path / "x.ifo"),
+    ):
         pass
     (tmp_path / "y.idx").mkdir()
     with (

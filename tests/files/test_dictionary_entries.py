@@ -92,8 +92,8 @@ def test_a_long_entry_of_wiktionary(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (ENGLISH + "{\n", "d.xml:5: expected a JSON object, got '{'"),
-        (ENGLISH + "7\n", "d.xml:5: expected a JSON object, got '7'"),
+        (ENGLISH + "{\n", "d.xml:5: .* got '{'"),
+        (ENGLISH + "7\n", "d.xml:5: .* got '7'"),
         ('{"word": "king", "lang_code": "en"}\n', "expected pairs of words of fr and en in entries of Wikt"),
     ],
 )
@@ -193,7 +193,7 @@ def test_a_translation_memory(tmp_path: Path) -> None:
         ),
         ("<!DOCTYPE html>\n<html><p>Not found</html>", "d.xml:2: expected TEI, .* of the kind 'html'"),
         (
-            "<TEI><text><xi:include href='a.xml'/></text></TEI>",
+            "<TEI xmlns:xi='x'><text><xi:include href='a.xml'/></text></TEI>",
             "got a reference to another one, 'a.xml'; put",
         ),
         ("<TEI>" + "<a>" * 100_000, "expected elements 200 deep at most"),

@@ -10,7 +10,7 @@ import pytest
 
 from muse.errors import BadFile
 from muse.files import read_lexicon
-from muse.files.dictionary_tables import split_translations
+from muse.files.cells import split_translations
 from muse.lexicon import Lexicon, Pair
 from tests.support.growth import is_in_proportion
 
@@ -180,7 +180,8 @@ def test_rows_without_a_translation_are_left_out_and_counted(
 ) -> None:
     assert read(tmp_path, "roi,king\nmot,\n,word\nchat,cat\n").pairs == KINGS
     assert caplog.messages == [
-        f"{tmp_path / 'd.txt'}: left out 2 rows without a word or without a translation, the first is row 2"
+        f"{tmp_path / 'd.txt'}: left out 2 rows without a word or without a translation, the first is "
+        f"{tmp_path / 'd.txt'}:2"
     ]
 
 
@@ -198,8 +199,11 @@ def test_rows_without_a_translation_are_left_out_and_counted(
         ("fr,en\n", "expected at least one pair of words"),
         ("source\ttarget\n", "expected at least one pair of words"),
         ("roi,king\nchat,cat\nmot,word\nmain,hand\nun,one\n" * 400 + 'x,"y\n', r"d.txt:2001: expected cells"),
-        ('{"roi": "king"}\n', "d.txt:1: expected pairs of words, got JSON without source and target"),
-        ('{"fr": "roi", "en": "king"}\n[]\n', r"d.txt:2: expected a JSON object as in line 1, got '\[\]'"),
+        (
+            '{"roi": "king"}\n',
+            r"d.txt:1: .* \(roi\)",
+        ),
+        ('{"fr": "roi", "en": "king"}\n[]\n', r"d.txt:2: .*got '\[\]'"),
         ("roi ||| king ||| 0.5 0.5\n", "got a phrase table of Moses; give lex.f2e"),
         (
             "roi" + " 0.5" * 50 + "\n",
@@ -294,25 +298,6 @@ def test_pandas_writes_what_is_read(tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "index.csv", sep=";", encoding="utf-8-sig")
     for name in ("d.csv", "d.tsv", "index.csv"):
         assert read_lexicon(tmp_path / name, languages=("fr", "en")).pairs == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        (
-            "d.xls",
-            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600,
-            "an old Excel workbook; save it as .xlsx",
-        ),
-        ("d.txt", b"%PDF-1.7\n", "a PDF; copy its words"),
-        ("d.bgl", b"\x12\x34\x00\x01", "the format of Babylon; convert .*: pyglossary d.bgl d.txt"),
-        ("d.dsl", '#NAME "x"\n'.encode("utf-16"), "the format of ABBYY Lingvo; convert"),
-        ("e.dsl", b'#NAME "x"\n', "the format of ABBYY Lingvo; convert"),
-    ],
-)
-def test_other_formats_are_refused_by_name(tmp_path: Path, name: str, content: bytes, message: str) -> None:
-    with pytest.raises(BadFile, match=message):
-        read(tmp_path, content, name)
 
 
 @pytest.mark.parametrize("separator", ["\n", "|", ";", ",", "/"])

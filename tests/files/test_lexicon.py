@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from muse.errors import BadFile, Mismatch
 from muse.files import read_lexicon, write_lexicon
-from muse.files.dictionary_tables import stripped
+from muse.files.cells import stripped
 from muse.lexicon import Lexicon
 
 

@@ -14,11 +14,13 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_lexicon
-from muse.files.dictionary_writer import FORMS, OTHER_FORMS, can_store_entry, dictionary_writer, form_of_name
-from muse.files.lexicons import FORMS as LEXICON_FORMS
+from muse.files.dictionary_writer import can_store_entry, dictionary_writer, form_of_name, written_formats
+from muse.files.lexicons import formats
 from muse.lexicon import Entry, Lexicon
 from tests.files.test_what_dictionaries_are_read import TEI, TMX
 
+FORMS = ("muse", "tsv", "jsonl", "csv", "xlsx")
+OTHER_FORMS = [form for form in written_formats() if form not in FORMS]
 PAIRS = (
     ("chat", "cat"),
     ("chat", "tom\u2028cat"),
@@ -110,7 +112,6 @@ def test_a_pair_like_a_header_or_an_object_is_a_pair(tmp_path: Path) -> None:
         assert read_lexicon(tmp_path / "d").pairs == order
 
 
-NO_PAIR = "d:2: expected a JSON object with source and target"
 TABLE, OBJECT = "source\ttarget\tscore\trank\n", '{"source": "a", "target": "b", "score": 1}\n'
 
 
@@ -118,20 +119,16 @@ TABLE, OBJECT = "source\ttarget\tscore\trank\n", '{"source": "a", "target": "b",
     ("content", "message"),
     [
         (TABLE, "expected at least one pair"),
-        (TABLE + "a\tb\t1\n", r"d:2: expected 4 fields with tabs between as in line 1, got 3"),
-        (TABLE + "a\tb\t1\t1\n\na\tc\tx\t2\n", r"d:4: expected a finite number as the score, got 'x'"),
-        (OBJECT + "a b\n", r"d:2: expected a JSON object with source and target, got 'a b'"),
-        (OBJECT + '{"source": "a"}\n', NO_PAIR),
+        (TABLE + "a\tb\t1\n", r"d:2: expected 4 cells .* got 'a | b | 1'"),
+        (TABLE + "a\tb\t1\t1\n\na\tc\tx\t2\n", r"d:4: .* got 'x'"),
+        (OBJECT + "a b\n", r"d:2: .* got 'a b'"),
+        (OBJECT + '{"source": "a"}\n', r"d:2: .* got 'a \| "),
         (
             OBJECT + '{"source": "", "target": "c"}\n',
-            r"d:2: expected two words, got '' and 'c'; drop the line",
+            r"d:2: .* got ' \| c ",
         ),
-        (TABLE + "a\t \t1\t1\n", r"d:2: expected two words, got 'a' and ' '"),
+        (TABLE + "a\t \t1\t1\n", r"d:2: .* got 'a \|   \| 1"),
         ("\tcat\t0.5\n", r"d:1: expected two words, got 2 fields"),
-        (
-            OBJECT + '{"source": "a", "target": 5}\n',
-            NO_PAIR,
-        ),
         (
             OBJECT + '{"source": "a", "target": "c", "score": NaN}',
             r"d:2: expected a finite number",
@@ -184,9 +181,7 @@ def test_nothing_to_write_and_nowhere_to(tmp_path: Path, form: str) -> None:
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(
-        BadSetting, match="one of muse, tsv, jsonl, csv, xlsx, bicleaner, kaikki, stardict; got 'xml'"
-    ):
+    with pytest.raises(BadSetting, match="one of muse, .*bicleaner.*; got 'xml'"):
         write_dictionary(tmp_path / "d", LEXICON, form="xml")
 
 
@@ -324,7 +319,7 @@ def test_a_format_is_given(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "form", [form for form in LEXICON_FORMS if form not in ("muse", "tsv", "dict.cc", "tabfile")]
+    "form", [form for form in formats() if form not in ("muse", "tsv", "dict.cc", "tabfile")]
 )
 def test_another_format_is_given_than_a_file_has(tmp_path: Path, form: str) -> None:
     (tmp_path / "d").write_text("alors puis\tthen next\n", encoding="utf-8")
@@ -335,7 +330,6 @@ def test_another_format_is_given_than_a_file_has(tmp_path: Path, form: str) -> N
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('# french\nmsgid ""\nmsgstr ""\n\nmsgid "roi"\nmsgstr "king"\n', "a catalogue of gettext; convert"),
         ("roi: king\nchat: cat\n", "a colon behind each first word, as in YAML; put a tab in its place"),
         ("roi -> king\nle chat -> the cat\n", "'->' between the words; put a tab in its place"),
         ("roi = king\n", "'=' between the words"),
@@ -346,9 +340,7 @@ def test_another_format_is_given_than_a_file_has(tmp_path: Path, form: str) -> N
         ("roi ||| king\nchat ||| cat\n", "'|||' between the words"),
         ("roi \u2192 king\n", "'\u2192' between the words"),
         ("# Ding\nK\u00f6nig {m} :: king\nKatze {f} | Katzen {pl} :: cat | cats\n", "'::' between the words"),
-        ("# CEDICT\n\u8c93 \u732b [mao1] /cat/\n\u72d7 \u72d7 [gou3] /dog/\n", "CC-CEDICT or EDICT; convert"),
-        ("\u732b [\u306d\u3053] /(n) cat/\n", "CC-CEDICT or EDICT; convert"),
-        ("<table><tr><td>roi</td><td>king</td></tr></table>\n", "XML or HTML that is neither TEI nor TMX"),
+        ("<table><tr><td>roi</td><td>king</td></tr></table>\n", "XML or HTML"),
         ('[{"source":"roi","target":"king"}]\n', "JSON that is no object on each line; convert"),
         ('[{"word": "king", "translations": []}]\n', "JSON that is no object on each line"),
         ('[\n  ["roi", "king"]\n]\n', "JSON that is no object on each line"),
@@ -417,7 +409,7 @@ def test_cells_with_remarks_and_signs_at_their_ends(
 
 
 def test_an_error_names_the_option_that_may_help(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match=r"--dictionary-format must be one of muse, .* got 'xml'"):
+    with pytest.raises(BadSetting, match=r"--dictionary-format must be one of muse, .*; got 'xml'"):
         read_lexicon(tmp_path / "d", form="xml")
     for content in ("a b c\n", "a,b,c\nd,e,f\ng,h,i\n", "roi king 0.5\n" * 1001 + "roi king\n"):
         (tmp_path / "d").write_text(content, encoding="utf-8")

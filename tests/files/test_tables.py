@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import time
 from pathlib import Path
 from typing import Any
 
@@ -174,20 +173,3 @@ def test_a_full_disk_under_a_sheet_is_named(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(BadFile, match=r"words.xlsx: .* got IO_ENOSPC; free some space"):
         written(tmp_path / "words.xlsx")
     assert not (tmp_path / "words.xlsx").exists()
-
-
-@pytest.mark.parametrize("seconds", [0, 4_400_000_000])  # 1970, of a machine without a clock, and 2109
-def test_a_clock_that_a_sheet_cannot_note_is_told_before_the_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: int
-) -> None:
-    monkeypatch.setattr("time.time", lambda: seconds)
-    now = time.gmtime(seconds)
-    monkeypatch.setattr("time.localtime", lambda *_: now)
-    with (
-        pytest.raises(BadSetting, match="needs a clock from 1980 to 2107, got the year (1970|2109)"),
-        table_writer(tmp_path / "t.xlsx", {"word": str}),
-    ):
-        pass
-    assert list(tmp_path.iterdir()) == []
-    with table_writer(tmp_path / "t.csv", {"word": str}) as write:
-        write(["roi"])

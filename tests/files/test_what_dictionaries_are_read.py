@@ -10,7 +10,8 @@ import pytest
 from muse.errors import BadFile
 from muse.files import read_lexicon
 from muse.files.dictionary_writer import dictionary_writer
-from muse.files.lexicons import FORMS
+from muse.files.lexicons import formats
+from muse.files.tables import table_writer
 from muse.lexicon import Entry
 from tests.conftest import ROOT
 from tests.files.test_articles import of_dictd
@@ -32,6 +33,11 @@ def _written(form: str) -> Make:
             append(Entry("roi", "king", 0.5, 1, 0.5))
 
     return write
+
+
+def _parquet(path: Path) -> None:
+    with table_writer(path, {"English": str, "French": str}) as write:
+        write(["king", "roi"])
 
 
 def _dictd(path: Path) -> None:
@@ -56,6 +62,7 @@ READ: dict[str, dict[str, Make]] = {
     },
     "Unicode text": {"a": _text("roi\tking\n", "utf-16"), "b": _text("roi,king\n", "utf-16")},
     "Excel workbook": {"a.xlsx": _written("xlsx")},
+    "Parquet": {"a.parquet": _parquet},
     "Moses lexicon": {"lex.f2e": _text("king roi 0.5\n"), "lex.e2f": _text("roi king 0.5\n")},
     "bicleaner dictionary": {"dict-fr": _text("king roi 0.5\n"), "dict-fr.gz": _written("bicleaner")},
     "Wiktionary": {
@@ -83,6 +90,7 @@ REFUSED: dict[str, tuple[str, dict[str, Make]]] = {
             "a.bgl": _text(b"\x12\x34\x00\x01"),
             "a.mdx": _text(bytes(99)),
             "a.dsl": _text('#NAME "x"\n', "utf-16"),
+            "b.dsl": _text('#NAME "x"\n'),
             "a.slob": _text(b"!-1SLOB\x1f" + bytes(99)),
             "a.gls": _text("#stripmethod=keepnewlines\n#bookname=x\n\nroi\nking\n\n"),
         },
@@ -92,6 +100,7 @@ REFUSED: dict[str, tuple[str, dict[str, Make]]] = {
         "`xliff2po`, `ts2po` or `tbx2po FILE OUT.po` of the Translate Toolkit, then `po2csv OUT.po OUT.csv`",
         {kind: _text(f"<?xml version='1.0'?><{kind}/>") for kind in ("xliff", "TS", "martif", "tbx")},
     ),
+    "a PDF": ("copy its words into a table", {"a": _text(b"%PDF-1.7\n")}),
     "gettext (`.po`)": (
         "`po2csv FILE.po FILE.csv` of the Translate Toolkit",
         {"a": _text('msgid "roi"\nmsgstr "king"\n')},
@@ -124,7 +133,7 @@ REFUSED: dict[str, tuple[str, dict[str, Make]]] = {
     ),
     "TEI in several files": (
         "`xmllint --xinclude FILE > OUT`",
-        {"a": _text("<TEI><text><xi:include href='a.xml'/></text></TEI>")},
+        {"a": _text("<TEI xmlns:xi='x'><text><xi:include href='a.xml'/></text></TEI>")},
     ),
 }
 # What errors say for what the table says with a link, in other words or with the names of files.
@@ -132,7 +141,8 @@ SAID = {
     "Babylon, MDict, ABBYY Lingvo, Aard 2": "pyglossary ",
     "other XML, such as XDXF": "as pyglossary does",
     "XLIFF, Qt's `.ts`, TBX": "FILE OUT.po, then po2csv OUT.po OUT.csv",
-    "gettext (`.po`)": "po2csv FILE.po FILE.csv",
+    "gettext (`.po`)": "po2csv a OUT.csv",
+    "CC-CEDICT, EDICT": "pyglossary ",
     "a list or an object of JSON over the whole file": "jq -c '.[]' FILE > OUT.jsonl",
     "HTML, and XML without a declaration": "lines of two words with a tab between",
     "TEI in several files": "xmllint --xinclude",
@@ -149,8 +159,8 @@ def _files(rows: dict[str, dict[str, Make]]) -> list[object]:
 
 @pytest.mark.parametrize(("make", "name", "form"), _files(READ))
 def test_what_the_table_says_is_read(tmp_path: Path, make: Make, name: str, form: str) -> None:
-    if form == "Excel workbook":
-        pytest.importorskip("openpyxl")
+    for package in {"Excel workbook": ["openpyxl"], "Parquet": ["pyarrow"]}.get(form, []):
+        pytest.importorskip(package)
     make(tmp_path / name)
     assert read_lexicon(tmp_path / name, languages=("fr", "en")).pairs == (("roi", "king"),)
 
@@ -174,4 +184,4 @@ def test_the_tables_have_these_rows_and_no_others() -> None:
     expected = [f"| {form} | {advice} |" for form, (advice, _) in REFUSED.items()]
     assert [line for line in refused.splitlines() if line.startswith("|")] == expected, "\n".join(expected)
     named = PAGE.partition("### The format by name")[2]
-    assert [form for form in FORMS if f"`{form}`" not in named] == []
+    assert [form for form in formats() if f"`{form}`" not in named] == []

@@ -12,9 +12,8 @@ from typing import Any
 from muse.export.torch_file import read_vocabulary
 from muse.fetch.published import SUMS, read_pins
 from muse.files import read_lexicon
-from muse.files.articles import stardict_writer
-from muse.files.dictionary_writer import FORMS, dictionary_writer
-from muse.files.lexicons import FORMS as LEXICON_FORMS
+from muse.files.dictionary_writer import dictionary_writer
+from muse.files.lexicons import formats
 from muse.files.parquet import parquet_writer, read_column
 from muse.files.plain_text import read_lines
 from muse.files.sentence_text import (
@@ -63,7 +62,7 @@ def files(contents: Mapping[str, str]) -> Callable[[Path], None]:
 
 
 def _dictionaries(folder: Path) -> None:
-    for form in FORMS:
+    for form in ("muse", "tsv", "jsonl", "csv", "xlsx"):
         place = folder / form / f"fr-en.{form}"
         place.parent.mkdir()
         with dictionary_writer(place, form=form) as write:
@@ -144,7 +143,7 @@ def _workbook(folder: Path) -> None:
 
 def _stardict(folder: Path) -> None:
     (folder / "0").mkdir()
-    with stardict_writer(folder / "0" / "fr-en.ifo") as write:
+    with dictionary_writer(folder / "0" / "fr-en.ifo", form="stardict") as write:
         for rank, word in enumerate(("chat", "new york", "été", "👍", "5"), 1):
             write(Entry(word, f"{word} 2", None, rank))
     shutil.copytree(folder / "0", folder / "1")
@@ -181,9 +180,7 @@ def _dictd_pairs(folder: Path) -> Iterable[Any]:
 
 def _lexicon_by_name(folder: Path) -> Iterator[Any]:
     path = only(folder)
-    found = read_lexicon(
-        path, languages=("fr", "en"), form=path.name if path.name in LEXICON_FORMS else "muse"
-    )
+    found = read_lexicon(path, languages=("fr", "en"), form=path.name if path.name in formats() else "muse")
     yield from (found.scores or (), found.probabilities or ())
 
 

@@ -1,4 +1,4 @@
-"""Language names: the code of a language that the files of others name in a word, or in a longer code.
+"""Languages: the code of a language that the files of others name in a word, or in a longer code.
 
 Headers of tables have French, fr, FRA or fr-FR, XML has xml:lang, and names of files have eng-fra or f2e.
 """
@@ -10,118 +10,43 @@ from functools import cache
 from itertools import pairwise
 
 Languages = tuple[str, str]  # of the source and of the target
-# The two-letter code, longer codes, the name in English, the language's own names, and those that large
-# neighbours give it; in a second row where one is too short.
+# Of each language the two-letter code, longer codes, the name in English, the language's own names, and those
+# that large neighbours give it. langcodes lacks the Chinese, Japanese and Korean ones, and brings 31 MB.
 _NAMES = """
-af afr afrikaans
-am amh amharic
-ar ara arb arabic arabe arabisch العربية عربي
-az aze azerbaijani azərbaycanca
-be bel belarusian
-bg bul bulgarian български
-bn ben bengali bangla বাংলা
-br bre breton brezhoneg
-bs bos bosnian bosanski
-ca cat catalan català
-cs ces cze czech čeština česky
-cy cym wel welsh cymraeg
-da dan danish dansk
-de deu ger german deutsch allemand alemán alemão tedesco duits tyska tysk немецкий niemiecki ドイツ語 德语
-el ell gre greek ελληνικά
-en eng english anglais englisch inglés inglese inglês
-en engels engelska engelsk английский angielski 英語 英语
-eo epo esperanto
-es spa spanish español castellano espagnol spanisch spagnolo espanhol
-es spaans spanska spansk испанский hiszpański スペイン語 西班牙语
-et est estonian eesti
-eu eus baq basque euskara
-fa fas per persian farsi فارسی
-fi fin finnish suomi
-fo fao faroese
-fr fra fre french français französisch francés francese francês
-fr frans franska fransk французский francuski フランス語 法语
-ga gle irish gaeilge
-gd gla gaelic gàidhlig
-gl glg galician galego
-gu guj gujarati
-ha hau hausa
-he heb hebrew עברית
-hi hin hindi हिन्दी हिंदी
-hr hrv croatian hrvatski
-hu hun hungarian magyar
-hy hye arm armenian
-id ind indonesian
-ig ibo igbo
-is isl ice icelandic íslenska
-it ita italian italiano italien italienisch italiaans italienska итальянский włoski イタリア語 意大利语
-ja jpn japanese 日本語 japonais japanisch японский japonés giapponese 日语
-ka kat geo georgian
-kk kaz kazakh
-km khm khmer
-kn kan kannada
-ko kor korean 한국어
-ku kur kurdish kurdî
-ky kir kyrgyz
-la lat latin
-lb ltz luxembourgish
-lo lao laotian
-lt lit lithuanian lietuvių
-lv lav latvian latviešu
-mg mlg malagasy
-mk mkd mac macedonian
-ml mal malayalam
-mn mon mongolian
-mr mar marathi
-ms msa may malay
-mt mlt maltese
-my mya bur burmese
-ne nep nepali
-nl nld dut dutch nederlands holländska néerlandais niederländisch
-no nor nob nno norwegian norsk
-oc oci occitan
-om orm oromo
-pa pan punjabi
-pl pol polish polski polnisch polonais польский
-ps pus pashto
-pt por portuguese português portugais portugiesisch portugués portoghese португальский
-qu que quechua
-ro ron rum romanian română
-ru rus russian русский russe russisch ryska russisk rosyjski ruso russo ロシア語 俄语
-rw kin kinyarwanda
-sa san sanskrit
-si sin sinhala
-sk slk slo slovak slovenčina
-sl slv slovene slovenian slovenščina
-so som somali
-sq sqi alb albanian shqip
-sr srp serbian српски srpski
-sv swe swedish svenska schwedisch suédois шведский
-sw swa swh swahili kiswahili
-ta tam tamil
-te tel telugu
-tg tgk tajik
-th tha thai ไทย
-ti tir tigrinya
-tk tuk turkmen
-tl tgl tagalog
-tr tur turkish türkçe
-tt tat tatar
-ug uig uyghur
-uk ukr ukrainian українська
-ur urd urdu اردو
-uz uzb uzbek
-vi vie vietnamese
-wo wol wolof
-xh xho xhosa
-yi yid yiddish
-yo yor yoruba
-zh zho chi cmn chinese mandarin 中文 chinois chinesisch китайский chino cinese 中国語 汉语 漢語
-zu zul zulu
+af afr afrikaans; am amh amharic; ar ara arb arabic arabe arabisch العربية عربي; az aze azerbaijani
+azərbaycanca; be bel belarusian; bg bul bulgarian български; bn ben bengali bangla বাংলা; br bre
+breton brezhoneg; bs bos bosnian bosanski; ca cat catalan català; cs ces cze czech čeština česky; cy
+cym wel welsh cymraeg; da dan danish dansk; de deu ger german deutsch allemand alemán alemão tedesco
+duits tyska tysk немецкий niemiecki ドイツ語 德语; el ell gre greek ελληνικά; en eng english anglais
+englisch inglés inglese inglês engels engelska engelsk английский angielski 英語 英语; eo epo esperanto;
+es spa spanish español castellano espagnol spanisch spagnolo espanhol spaans spanska spansk
+испанский hiszpański スペイン語 西班牙语; et est estonian eesti; eu eus baq basque euskara; fa fas per
+persian farsi فارسی; fi fin finnish suomi; fo fao faroese; fr fra fre french français französisch
+francés francese francês frans franska fransk французский francuski フランス語 法语; ga gle irish gaeilge;
+gd gla gaelic gàidhlig; gl glg galician galego; gu guj gujarati; ha hau hausa; he heb hebrew עברית;
+hi hin hindi हिन्दी हिंदी; hr hrv croatian hrvatski; hu hun hungarian magyar; hy hye arm armenian;
+id ind indonesian; ig ibo igbo; is isl ice icelandic íslenska; it ita italian italiano italien
+italienisch italiaans italienska итальянский włoski イタリア語 意大利语; ja jpn japanese 日本語 japonais
+japanisch японский japonés giapponese 日语; ka kat geo georgian; kk kaz kazakh; km khm khmer; kn kan
+kannada; ko kor korean 한국어; ku kur kurdish kurdî; ky kir kyrgyz; la lat latin; lb ltz luxembourgish;
+lo lao laotian; lt lit lithuanian lietuvių; lv lav latvian latviešu; mg mlg malagasy; mk mkd mac
+macedonian; ml mal malayalam; mn mon mongolian; mr mar marathi; ms msa may malay; mt mlt maltese; my
+mya bur burmese; ne nep nepali; nl nld dut dutch nederlands holländska néerlandais niederländisch;
+no nor nob nno norwegian norsk; oc oci occitan; om orm oromo; pa pan punjabi; pl pol polish polski
+polnisch polonais польский; ps pus pashto; pt por portuguese português portugais portugiesisch
+portugués portoghese португальский; qu que quechua; ro ron rum romanian română; ru rus russian
+русский russe russisch ryska russisk rosyjski ruso russo ロシア語 俄语; rw kin kinyarwanda; sa san
+sanskrit; si sin sinhala; sk slk slo slovak slovenčina; sl slv slovene slovenian slovenščina; so som
+somali; sq sqi alb albanian shqip; sr srp serbian српски srpski; sv swe swedish svenska schwedisch
+suédois шведский; sw swa swh swahili kiswahili; ta tam tamil; te tel telugu; tg tgk tajik; th tha
+thai ไทย; ti tir tigrinya; tk tuk turkmen; tl tgl tagalog; tr tur turkish türkçe; tt tat tatar; ug
+uig uyghur; uk ukr ukrainian українська; ur urd urdu اردو; uz uzb uzbek; vi vie vietnamese; wo wol
+wolof; xh xho xhosa; yi yid yiddish; yo yor yoruba; zh zho chi cmn chinese mandarin 中文 chinois
+chinesisch китайский chino cinese 中国語 汉语 漢語; zu zul zulu
 """
-_ROWS = [row.split() for row in _NAMES.strip().splitlines()]
+_ROWS = [row.split() for row in _NAMES.split(";")]
 _CODES = {name: row[0] for row in _ROWS for name in row}
-
-_ENGLISH = {row[0]: next(name for name in row if len(name) > 3).title() for row in reversed(_ROWS)}
+_ENGLISH = {row[0]: next(name for name in row if len(name) > 3).title() for row in _ROWS}
 
 
 def english_name(code: str) -> str:

@@ -17,29 +17,28 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
-from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.dictionary_tables import LONGEST_PHRASE, split_translations, stripped
-from muse.files.language_names import (
+from muse.dictionary_formats.language_filter import warn_of_explanations
+from muse.errors import BadFile, BadSetting
+from muse.files.cells import LONGEST_PHRASE, split_translations, stripped
+from muse.files.dictionary_format import Append, DictionaryFile, DictionaryFormat
+from muse.files.source import RATIO, first_bytes, open_source
+from muse.files.writing import check_place, replaced
+from muse.languages import (
     Languages,
     are_reversed,
     languages_of_file,
     languages_of_title,
     one_language,
 )
-from muse.files.source import RATIO, first_bytes, open_source
-from muse.files.writing import check_place, check_unicode, replaced, unwritable
-from muse.lexicon import Entry, PairLine
+from muse.lexicon import PairLine
 
 log = logging.getLogger(__name__)
 
 Read = TypeVar("Read")
 Place = tuple[str, int, int]  # a word of an index, and where its article begins and how long it is
 
-# The share of long texts, of at least so many, from which a dictionary seems to explain words in their own
-# language: FreeDict's have 0.07 at most, those of the one language in Debian at least 0.44.
-EXPLAINED, LEAST = 0.25, 20
 MAGIC = b"StarDict's dict ifo file"
 _ENDINGS = (".ifo", ".idx", ".idx.gz", ".dict", ".dict.dz")
 _MOST = 1 << 30  # bytes of one of the files; the largest dictionaries have a tenth
@@ -102,6 +101,15 @@ def base_of_dictd(path: Path) -> Path | None:
     return None
 
 
+def _base(found: Path | None, file: DictionaryFile, names: str, program: str) -> Path:
+    if found is None:
+        raise BadFile(
+            f"{file.path}: expected one of the files of {program}, {names} or NAME.dict.dz beside one "
+            "another, got another file; check the name"
+        )
+    return found
+
+
 def _bases(path: Path, endings: Sequence[str]) -> Iterator[Path]:
     for ending in sorted(endings, key=len, reverse=True):
         if path.name.endswith(ending) and path.name != ending:
@@ -126,17 +134,6 @@ class _Lengths:
         warn_of_explanations(self.path, self.long, self.short)
 
 
-def warn_of_explanations(path: Path, long: int, short: int) -> None:
-    """Warn if so many texts are long that the others may be no translations, but parts of explanations."""
-    texts = long + short
-    if texts >= LEAST and long > EXPLAINED * texts:
-        log.warning(
-            "%s: %.0f %% of its texts are longer than %d words, as in a dictionary that explains words in "
-            "their own language: what was read may be no translations; check that it is of two languages",
-            path, 100 * long / texts, LONGEST_PHRASE,
-        )  # fmt: skip
-
-
 def _is_reversed(path: Path, named: Languages, languages: Languages | None) -> bool:
     """Whether a dictionary goes from the target to the source; BadFile if it is of one language alone."""
     if named[0] and one_language(named) and not (languages and one_language(languages)):
@@ -147,15 +144,13 @@ def _is_reversed(path: Path, named: Languages, languages: Languages | None) -> b
     return are_reversed(named, languages)
 
 
-def stardict_pairs(base: Path, languages: Languages | None = None) -> Iterator[PairLine]:
-    """The pairs of a dictionary by the path of its files without their endings.
-
-    Its name, or the name of its files, may say that it goes from the target to the source of `languages`.
-    """
+def _stardict_pairs(file: DictionaryFile) -> Iterator[PairLine]:
+    """The pairs of a dictionary; its name, or that of its files, may say that the target comes first."""
+    base = _base(base_of_stardict(file.path), file, "NAME.ifo, NAME.idx and NAME.dict", "StarDict")
     path = base.with_name(f"{base.name}.ifo")
     info = _info(path)
     named = languages_of_title(info.get("bookname", "")) or languages_of_file(base.name)
-    swapped = _is_reversed(path, named, languages)
+    swapped = _is_reversed(path, named, file.languages)
     index, articles = (
         _content(base, ".ifo", endings) for endings in ((".idx", ".idx.gz"), (".dict.dz", ".dict"))
     )
@@ -169,15 +164,15 @@ def stardict_pairs(base: Path, languages: Languages | None = None) -> Iterator[P
     read.check()
 
 
-def dictd_pairs(base: Path, languages: Languages | None) -> Iterator[PairLine]:
-    """The pairs of a dictionary by the path of its files without their endings.
+def _dictd_pairs(file: DictionaryFile) -> Iterator[PairLine]:
+    """The pairs of a dictionary whose index has words without capitals and signs.
 
-    Its index has words without capitals and signs: as they are written they stand in the articles. The name
-    may say that it goes from the target to the source of `languages`.
+    As they are written they stand in the articles. The name may say that it goes from target to source.
     """
+    base = _base(base_of_dictd(file.path), file, "NAME.index and NAME.dict", "dictd")
     index, articles = (_content(base, ".index", endings) for endings in ((".index",), (".dict.dz", ".dict")))
     path = base.with_name(f"{base.name}.index")
-    swapped, read = _is_reversed(path, languages_of_file(base.name), languages), _Lengths(path)
+    swapped, read = _is_reversed(path, languages_of_file(base.name), file.languages), _Lengths(path)
     places = [*_places_of_dictd(base, index)]
     _check_places(places, base, ".index", (len(index), len(articles)))
     article = _reader(articles, _of_dictd)
@@ -228,32 +223,25 @@ def _folded(word: str) -> str:
     return "".join(filter(str.isalnum, word.casefold()))
 
 
-def is_tab_file(sample: Sequence[str]) -> bool:
-    r"""Whether lines are words and articles with a tab between, as pyglossary writes them.
-
-    >>> is_tab_file(["##name\tFrench-English", "roi\tking"]), is_tab_file(["roi\t<b>roi</b><br>king"])
-    (True, True)
-    >>> is_tab_file(["roi\tking", "<br>\t<br>"])
-    False
-    """
-    lines = [line for line in sample if line.strip(" \t\r")]
-    if not lines:
-        return False
-    if re.match(r"##[A-Za-z]+\t", lines[0]):
+def _is_tab_file(file: DictionaryFile) -> bool:
+    """Whether lines are words and articles with a tab between, as pyglossary writes them."""
+    lines = file.filled
+    if re.match(r"##[A-Za-z]+\t", file.first):
         return True
     marked = [line.count("\t") == 1 and _MARKED.search(line.partition("\t")[2]) is not None for line in lines]
     return 2 * sum(marked) > len(marked)
 
 
-def tab_file_pairs(lines: Iterable[str], path: Path, languages: Languages | None) -> Iterator[PairLine]:
+def _tab_file_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     """The pairs of such lines, whose first ones may say which languages they are in."""
+    path = file.path
     named, read = dict[str, str](), _Lengths(path)
-    for number, line in enumerate(lines, 1):
-        cells = line.removesuffix("\r").split("\t")
+    for number, line in enumerate(file.lines, 1):
+        cells = line.split("\t")
         if line.startswith("##"):
             named[cells[0]] = stripped(cells[-1])
             continue
-        if not line.strip(" \t\r"):
+        if not line.strip(" \t"):
             continue
         if len(cells) != 2:
             raise BadFile(
@@ -265,7 +253,7 @@ def tab_file_pairs(lines: Iterable[str], path: Path, languages: Languages | None
             if {"##sourceLang", "##targetLang"} <= named.keys()
             else languages_of_title(named.get("##name", named.get("##bookname", "")))
         ) or ("", "")
-        swapped = _is_reversed(path, of, languages)
+        swapped = _is_reversed(path, of, file.languages)
         text = re.sub(r"\\[nrt\\]", lambda escape: _ESCAPES[escape[0]], cells[1])
         word = stripped(cells[0].split("|")[0])  # behind it are its other forms
         texts = _texts([("h" if _MARKED.search(text) else "m", text)]) if word else []
@@ -424,10 +412,6 @@ def _fields(article: bytes, types: str) -> Iterator[tuple[str, str]]:
 # Writing
 
 
-class _Write(Protocol):
-    def __call__(self, entry: Entry, /) -> None: ...
-
-
 def can_be_headword(word: str) -> bool:
     """Whether a word can be one of the index or a line of an article."""
     try:
@@ -440,10 +424,10 @@ def can_be_headword(word: str) -> bool:
 
 
 @contextmanager
-def stardict_writer(path: Path, name: str = "") -> Iterator[_Write]:
-    """A function that adds an entry to a dictionary; its three files appear once complete, the .ifo last.
+def _write_stardict(path: Path, languages: Languages | None) -> Iterator[Append]:
+    """Appends entries to a dictionary whose three files appear once complete, the .ifo last.
 
-    `path` ends in .ifo. A line of an article is a translation, the best first. `name` is shown to its users.
+    A line of an article is a translation, the best first.
     """
     if path.suffix != ".ifo":
         raise BadSetting(
@@ -455,23 +439,10 @@ def stardict_writer(path: Path, name: str = "") -> Iterator[_Write]:
     for one in (path, index_path, articles_path):
         check_place(one)
     articles = dict[str, list[str]]()
-    count = 0
-
-    def write(entry: Entry, /) -> None:
-        nonlocal count
-        for word in entry[:2]:
-            check_unicode(path, word, count, kind="pair")
-            if not can_be_headword(word):
-                raise unwritable(path, word, count, kind="pair")
-        articles.setdefault(entry.source, []).append(entry.target)
-        count += 1
-
-    yield write
-    if not count:
-        raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
+    yield lambda entry, place: articles.setdefault(entry.source, []).append(entry.target)
     index, texts = _packed(articles)
     info = {
-        "version": "2.4.2", "bookname": name or base.name, "wordcount": len(articles),
+        "version": "2.4.2", "bookname": " - ".join(languages or ()) or base.name, "wordcount": len(articles),
         "idxfilesize": len(index),
         "sametypesequence": "m",
     }  # fmt: skip
@@ -493,3 +464,19 @@ def _packed(articles: dict[str, list[str]]) -> tuple[bytes, bytes]:
         texts.append(text)
         at += len(text)
     return b"".join(index), b"".join(texts)
+
+
+def _is_stardict(path: Path) -> bool:
+    return base_of_stardict(path) is not None
+
+
+def _is_dictd(path: Path) -> bool:
+    return base_of_dictd(path) is not None or path.name.endswith(".dict.dz")
+
+
+STARDICT = DictionaryFormat(
+    "stardict", _stardict_pairs, is_file=_is_stardict, write=_write_stardict, can_store=can_be_headword,
+    ending="ifo",
+)  # fmt: skip
+DICTD = DictionaryFormat("dictd", _dictd_pairs, is_file=_is_dictd)
+TAB_FILE = DictionaryFormat("tabfile", _tab_file_pairs, is_text=_is_tab_file)

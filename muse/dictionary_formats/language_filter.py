@@ -1,0 +1,85 @@
+"""Which pairs of a dictionary of several languages are wanted, and in which direction."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from muse.errors import BadFile
+from muse.files.cells import LONGEST_PHRASE, stripped
+from muse.languages import Languages, language_code, one_language
+from muse.lexicon import PairLine
+
+log = logging.getLogger(__name__)
+
+# The share of long texts, of at least so many, from which a dictionary seems to explain words in their own
+# language: FreeDict's have 0.07 at most, those of the one language in Debian at least 0.44.
+EXPLAINED, LEAST_TEXTS = 0.25, 20
+
+
+def warn_of_explanations(path: Path, long: int, short: int) -> None:
+    """Warn if so many texts are long that the others may be no translations, but parts of explanations."""
+    texts = long + short
+    if texts >= LEAST_TEXTS and long > EXPLAINED * texts:
+        log.warning(
+            "%s: %.0f %% of its texts are longer than %d words, as in a dictionary that explains words in "
+            "their own language: what was read may be no translations; check that it is of two languages",
+            path, 100 * long / texts, LONGEST_PHRASE,
+        )  # fmt: skip
+
+
+class LanguageFilter:
+    """The pairs of the languages that are wanted, and what the others were."""
+
+    def __init__(self, path: Path, languages: Languages | None) -> None:
+        self.path = path
+        self.wanted: Languages | None = None
+        if languages is not None:
+            self.wanted = language_code(languages[0]), language_code(languages[1])
+        self.others = Counter[tuple[str, str]]()
+        self.long = 0
+        self.kept = 0
+
+    def pair(self, one: str, two: str, of: tuple[str, str]) -> Iterator[PairLine]:
+        """The pair, in the direction wanted, of words in the languages `of`; "" is an unknown one."""
+        one, two = (stripped(" ".join(word.split())) for word in (one, two))
+        if not one or not two:
+            return
+        if max(len(one.split()), len(two.split())) > LONGEST_PHRASE:
+            self.long += 1
+            return
+        alone = bool(of[0]) and one_language(of) and not (self.wanted and one_language(self.wanted))
+        of = language_code(of[0]), language_code(of[1])
+        swapped = None if alone else self._is_swapped(of)
+        if swapped is None:
+            self.others[of] += 1
+            return
+        self.kept += 1
+        yield PairLine((two, one) if swapped else (one, two))
+
+    def _is_swapped(self, of: tuple[str, str]) -> bool | None:
+        # None if these are not the languages wanted; without any wanted, the first two languages are.
+        if self.wanted is None:
+            self.wanted = of
+        for swapped, (source, target) in ((False, of), (True, of[::-1])):
+            if source in (self.wanted[0], "") and target in (self.wanted[1], ""):
+                return swapped
+        return None
+
+    def check(self, what: str) -> None:
+        """Raise BadFile if nothing was found; say what was left out."""
+        if self.long and self.kept:
+            log.info("%s: left out %d pairs of more than %d words", self.path, self.long, LONGEST_PHRASE)
+        if self.kept:
+            return
+        got = f"{self.long} of more than {LONGEST_PHRASE} words" if self.long else "none"
+        if self.others:
+            named = ", ".join(f"{one or '?'}-{two or '?'}" for (one, two), _ in self.others.most_common(5))
+            got = f"pairs of {named}"
+        between = f" of {' and '.join(self.wanted)}" if self.wanted else ""
+        raise BadFile(
+            f"{self.path}: expected pairs of words{between} in {what}, got {got}; check the languages, or "
+            "take another file"
+        )

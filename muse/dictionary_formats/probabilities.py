@@ -1,0 +1,85 @@
+"""Lines of two words and a probability: the lexicons of Moses, and bicleaner's dictionaries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.cells import stripped
+from muse.files.dictionary_format import (
+    OR_ITS_FORMAT,
+    Append,
+    DictionaryFile,
+    DictionaryFormat,
+    lines_writer,
+)
+from muse.languages import Languages, target_comes_first
+from muse.lexicon import Entry, PairLine
+
+_SPACED = re.compile(
+    r" *([^ \t]+)[ \t] *([^ \t]+)[ \t] *([01]?[.,]\d+(?:[eE]-?\d+)?|[01]|\d(?:[.,]\d+)?[eE]-\d+)[ \t]*\r?"
+)
+_ROUNDED = 1.001  # a probability of 1 as some programs write it
+_NOTHING = "NULL"  # what Moses aligns with no word
+
+
+def _has_probabilities(file: DictionaryFile) -> bool:
+    """Whether all lines are two words and a probability with spaces between, as in bicleaner and Moses."""
+    lines = [line.strip(" \t") for line in file.filled]
+    # A number after a second tab is a score.
+    found = [None if line.count("\t") > 1 else _SPACED.fullmatch(line) for line in lines]
+    return None not in found and any(one is not None and _is_no_phrase(one) for one in found)
+
+
+def _is_no_phrase(line: re.Match[str]) -> bool:
+    """Whether a line that fits _SPACED is no pair with a tab between, such as F1 and Formula 1."""
+    before, number = line.string[: line.start(3)], line[3]
+    return "\t" not in before or ("\t" not in line.string[: line.start(2)] and not number.isdigit())
+
+
+def _pairs(file: DictionaryFile, *, target_first: bool) -> Iterator[PairLine]:
+    """The pairs of such lines."""
+    for number, line in enumerate(file.lines, 1):
+        if not line.strip(" \t"):
+            continue
+        found = _SPACED.fullmatch(line)
+        probability = 2.0 if found is None else float(found[3].replace(",", "."))
+        if found is None or probability > _ROUNDED:
+            raise BadFile(
+                f"{file.path}:{number}: expected two words and a probability from 0 to 1, got "
+                f"{line.strip()[:60]!r}; correct the line{OR_ITS_FORMAT}"
+            )
+        one, two = stripped(found[1]), stripped(found[2])
+        if _NOTHING not in (one, two):
+            yield PairLine((two, one) if target_first else (one, two), None, min(probability, 1.0))
+
+
+def _has_target_first(file: DictionaryFile) -> bool:
+    return _has_probabilities(file) and target_comes_first(file.path.name, file.languages)
+
+
+def _line(path: Path, place: int, entry: Entry) -> str:
+    if entry.probability is None:
+        raise Mismatch(
+            f"{path}: bicleaner needs a probability for every pair, got none for {entry.source!r} and "
+            f"{entry.target!r}; leave the pair out"
+        )
+    return f"{entry.target} {entry.source} {entry.probability:.6g}"
+
+
+def _write(path: Path, languages: Languages | None) -> AbstractContextManager[Append]:
+    if path.suffix != ".gz":
+        raise BadSetting(f"{path}: bicleaner reads compressed dictionaries; choose a name that ends in .gz")
+    return lines_writer(_line)(path, languages)
+
+
+LEX_F2E = DictionaryFormat("lex.f2e", partial(_pairs, target_first=True), is_text=_has_target_first)
+LEX_E2F = DictionaryFormat("lex.e2f", partial(_pairs, target_first=False), is_text=_has_probabilities)
+BICLEANER = DictionaryFormat(
+    "bicleaner", partial(_pairs, target_first=True), write=_write,
+    can_store=lambda word: word.split() == [word], needs_probability=True,
+)  # fmt: skip

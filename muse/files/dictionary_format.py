@@ -1,0 +1,125 @@
+"""Dictionary formats: what a format of dictionaries is, and which there are.
+
+Those of muse are in `muse.files.lexicons`, those of other programs in the package `muse.dictionary_formats`,
+which can be taken out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+
+from muse.files.detect import Beginning
+from muse.files.tables import lines_of_source
+from muse.files.writing import replaced
+from muse.languages import Languages
+from muse.lexicon import Entry, PairLine
+
+SAMPLE = 1_000  # lines that tell how a file is laid out
+BLANK = " \t\r\n"  # other kinds of space may be words
+# What Anki writes before the notes that it exports.
+_SETTING = re.compile("#(?:separator|html|(?:notetype|deck|guid|tags|columns)(?: column)?):", re.IGNORECASE)
+WORDS = "two words"
+OR_ITS_FORMAT = "; or name the format of the file with --dictionary-format"
+
+
+@dataclass
+class DictionaryFile:
+    """A dictionary that is read: its path, and the languages wanted of it, of the source and the target.
+
+    What is `wanted` of a line is for errors.
+    """
+
+    beginning: Beginning
+    languages: Languages | None = None
+    wanted: str = WORDS
+
+    @property
+    def exact(self) -> bool:
+        """Whether cells are taken as they are, and none has several words: of ratings and ids."""
+        return self.wanted != WORDS
+
+    @property
+    def advice(self) -> str:
+        """What the end of an error says."""
+        return "" if self.exact else OR_ITS_FORMAT
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self.beginning.path
+
+    @cached_property
+    def _lines(self) -> Iterator[str]:
+        return lines_of_source(self.beginning.source)
+
+    @cached_property
+    def sample(self) -> Sequence[str]:
+        """The first lines, blank for what Anki says of the others there, but for names of columns."""
+        found = list(islice(self._lines, SAMPLE))
+        for place, line in enumerate(found):
+            if not _SETTING.match(line):
+                break
+            found[place] = line.partition(":")[2] if line.lower().startswith("#columns:") else ""
+        return found
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """All lines, once."""
+        return chain(self.sample, self._lines)
+
+    @property
+    def filled(self) -> list[str]:
+        """The lines of the sample that are not blank."""
+        return [line for line in self.sample if line.strip(BLANK)]
+
+    @property
+    def first(self) -> str:
+        """The first line that is not blank; "" without one."""
+        return next((line for line in self.sample if line.strip(BLANK)), "")
+
+
+Append = Callable[[Entry, int], None]  # the entry and its place from 0
+Read = Callable[[DictionaryFile], Iterator[PairLine]]
+Write = Callable[[Path, Languages | None], AbstractContextManager[Append]]
+
+
+@dataclass(frozen=True)
+class DictionaryFormat:
+    """A format of dictionaries: its name, what reads it, how it is recognised, and what writes it.
+
+    It is recognised by the path (`is_file`: of several files), by the `kind` that `muse.files.detect` tells,
+    or by the first lines (`is_text`).
+    Without `write` it is only read. `can_store` says whether a word can be written, and
+    `needs_probability`, whether every pair must have one. `ending` is that of names which say the format.
+    """
+
+    name: str
+    read: Read
+    is_file: Callable[[Path], bool] | None = None
+    kind: str = ""
+    is_text: Callable[[DictionaryFile], bool] | None = None
+    write: Write | None = None
+    can_store: Callable[[str], bool] | None = None
+    needs_probability: bool = False
+    ending: str = ""
+
+
+def lines_writer(line: Callable[[Path, int, Entry], str]) -> Write:
+    """What writes an entry a line, made of the file, for errors, the place from 0, and the entry."""
+
+    @contextmanager
+    def write(path: Path, languages: Languages | None) -> Iterator[Append]:
+        with replaced(path) as stream:
+
+            def append(entry: Entry, place: int) -> None:
+                stream.write(f"{line(path, place, entry)}\n".encode())
+
+            yield append
+
+    return write
