@@ -21,6 +21,7 @@ from muse.commands.map import map_words
 from muse.commands.neighbours import neighbours
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedGroup
+from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
 from muse.installation import REQUIRED, __version__, install_packages
@@ -108,7 +109,7 @@ SECTIONS = {
     "Align": [align],
     "See how good the result is": [*offered("See how good the result is"), evaluate],
     "Use it": [translate, neighbours, induce, map_words, export],
-    "Sentences": offered("Sentences"),
+    "Sentences": [*offered("Sentences"), train_lm],
     "Help": [demo, doctor],
 }
 

@@ -32,7 +32,7 @@ ROOMS = (
         "sentences",
         {
             "Sentences": "commands.encode.encode commands.train.train commands.mine.mine "
-            "commands.train_translation.train_lm commands.train_translation.train_translator",
+            "commands.train_translator.train_translator",
             "evaluate: Sentences": "commands.evaluate_sentences.sentences commands.mine.mining "
             "commands.evaluate_sentences.sts commands.evaluate_sentences.relatedness "
             "commands.evaluate_classifiers.nli commands.evaluate_classifiers.transfer "

@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 
 import click
 
+from muse.commands.command import command
 from muse.commands.outputs import echo
 from muse.commands.sections import RenamedOption
+from muse.options import Common
 
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines to print without
 FAILED = 3  # the exit code of what is too bad
@@ -19,6 +21,7 @@ METHODS = ("csls", "nn", "isf")
 FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 BY_OPTION = "muse.evaluate.task"  # in the context: the task was named by --task
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T", bound=Common)
 
 
 def prints_scores(run: Callable[[Path, dict[str, Any]], Report]) -> Callable[..., int]:
@@ -34,6 +37,21 @@ def prints_scores(run: Callable[[Path, dict[str, Any]], Report]) -> Callable[...
         return 0 if fields.get("passed", True) else FAILED
 
     return callback
+
+
+def task(options: type[T], *, examples: Sequence[str]) -> Callable[[Callable[[T], Report]], click.Command]:
+    """A command that prints what the decorated function makes of its options, as `prints_scores` does."""
+
+    def made(run: Callable[[T], Report]) -> click.Command:
+        @wraps(run)
+        def printed(given: T) -> int:
+            fields, lines = run(given)
+            echo(json.dumps(fields, ensure_ascii=False) if given.as_json else "\n".join(lines))
+            return 0 if fields.get("passed", True) else FAILED
+
+        return command(options, examples=examples)(printed)
+
+    return made
 
 
 def named(*tasks: str) -> str:

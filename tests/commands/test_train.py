@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch, NotConverged
+from muse.options import options_of
 from muse.run.checkpoint import Checkpoint
-from muse.sentences.commands.train import LOSSES, WORD_ENCODERS
+from muse.sentences.commands.train import WORD_ENCODERS, TrainOptions
 from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems import system
@@ -20,6 +21,8 @@ from muse.space import load_space
 from tests.support.command import Command, refused, tree
 from tests.support.parallel import toy_space, toy_text, write_text
 from tests.support.spaces import saved
+
+LOSSES = options_of(TrainOptions)["loss"].choices
 
 
 @pytest.fixture

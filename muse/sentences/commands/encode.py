@@ -3,165 +3,154 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from muse.commands.command import command
 from muse.commands.inputs import STDIN, Sampled, lines_on_stdin, warn_if_unknown
-from muse.commands.options import cluster, common_without
+from muse.commands.options import Clustered, OneSpace
 from muse.commands.outputs import check_inputs_spared, echo
-from muse.commands.sections import SectionedCommand
-from muse.sentences.commands.encoders import by_language_with_default, encoder_names, fitted
+from muse.options import Common, Threads, option
+from muse.sentences.commands.encoders import (
+    also_option,
+    by_language_with_default,
+    encoder_option,
+    fitted,
+    load_with_spaces,
+)
 
 if TYPE_CHECKING:
     from muse.sentences.encoders.encoder import SentenceEncoder, Write
 
-log = logging.getLogger(__name__)
 
-# The best without training, text or n-grams (benchmarks/results/sentences/without-training.md); idf is a
-# little better at finding translations. With +ngrams both gain, but they must be learned first.
-UNTRAINED = "sif"
+@dataclass(frozen=True, kw_only=True)
+class EncodeOptions(OneSpace, Clustered, Threads, Common):
+    """The options of `muse encode`."""
+
+    lang: str = option(section="Input", metavar="LANG", help="Language of the sentences.")
+    input: Path | None = option(None, section="Input", help="Text, or a Parquet file.  [default: stdin]")
+    column: str | None = option(None, section="Input", metavar="NAME", help="Column of a Parquet --input.")
+    # The best without training, text or n-grams (benchmarks/results/sentences/without-training.md); idf is a
+    # little better at finding translations. With +ngrams both gain, but they must be learned first.
+    encoder: str = encoder_option("sif")
+    also: tuple[Path, ...] = also_option()
+    fit: str | None = option(
+        None, section="Encoder", metavar="FILE|LANG=FILE",
+        help="Text in --lang to learn the encoder's weights from.",
+    )  # fmt: skip
+    out: Path | None = option(
+        None, section="Output", written=True, help="A .npy or .parquet file.  [default: text on stdout]"
+    )
+    save: Path | None = option(
+        None, section="Output", metavar="FOLDER", written=True,
+        help="Save the encoder, with what it learned from --fit.",
+    )  # fmt: skip
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Input": ("--lang", "--input", "--column"),
-        "Encoder": ("--encoder", "--also", "--fit"),
-        "Output": ("--out", "--save"),
-        "Advanced": ("--ray",),
-    },
+@command(
+    EncodeOptions,
     examples=(
         "muse encode embeddings/aligned/fr-en --lang fr --input text.fr --out text.npy",
         "echo 'le roi est mort' | muse encode SPACE --lang fr --encoder mean",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option("--lang", required=True, metavar="LANG", help="Language of the sentences.")
-@encoder_names(UNTRAINED)
-@click.option(
-    "--input", "source", type=Path, metavar="FILE", help="Text, or a Parquet file.  [default: stdin]"
-)
-@click.option("--column", metavar="NAME", help="Column of a Parquet --input.")
-@click.option("--out", type=Path, metavar="FILE", help="A .npy or .parquet file.  [default: text on stdout]")
-@click.option(
-    "--fit", metavar="FILE|LANG=FILE",
-    help="Text in --lang to learn the encoder's weights from.",
-)  # fmt: skip
-@click.option(
-    "--save", type=Path, metavar="FOLDER", help="Save the encoder, with what it learned from --fit."
-)
-@cluster
-@common_without("seed", "device")
-def encode(
-    space: Path, lang: str, source: Path | None, out: Path | None, as_json: bool, **options: Any
-) -> None:
+def encode(options: EncodeOptions) -> None:
     """Encode sentences as vectors that all languages share.
 
     Each line is a sentence. One without a known word becomes a row of zeros.
     """
+    began = time.perf_counter()
+    vectors: list[list[float]] = []
+    fields = _encoded(options, vectors) if options.ray is None else _on_cluster(options, options.ray)
+    out = None if options.out is None else str(options.out)
+    fields |= {"out": out, "seconds": time.perf_counter() - began}
+    if options.as_json:
+        echo(json.dumps(fields if out is not None else fields | {"vectors": vectors}))
+    elif out is not None:
+        shown = "{sentences} sentences in {out}: {dimension} numbers each, {encoder}; {empty} empty, "
+        shown += "{unknown} of {tokens} tokens unknown"
+        echo((shown + ("; {truncated} cut short" if fields["truncated"] else "")).format(**fields))
+
+
+def _encoded(options: EncodeOptions, vectors: list[list[float]]) -> dict[str, Any]:
+    """The fields of the result; without --out, rows are printed or, for --json, added to `vectors`."""
     from muse.progress import Progress
     from muse.sentences.encoders.encoder import encode_stream
 
-    began = time.perf_counter()
-    if options["address"] is not None:
-        fields = _on_cluster(space, lang, source, out, options)
-        fields["seconds"] = time.perf_counter() - began
-        echo(json.dumps(fields) if as_json else _shown(fields))
-        return
-    _check_places(out, options["save"])
-    sentences = Sampled(_sentences(source, options["column"]))
-    counted = Progress(quiet=options["quiet"]).through("encoding", sentences, 0, len, "sentences")
-    encoder = _encoder(space, lang, options)
-    kept: list[list[float]] = []
-    with _writer(out, encoder.dimension, kept if as_json else None) as write:
-        counts = encode_stream(encoder, counted, lang, write, name=str(source or STDIN))
-    warn_if_unknown(counts.unknown, counts.tokens, lang, sentences.sample)
-    fields = {
-        **asdict(counts), "dimension": encoder.dimension, "encoder": encoder.name,
-        "seconds": time.perf_counter() - began, "out": None if out is None else str(out),
-    }  # fmt: skip
-    if as_json:
-        echo(json.dumps(fields if out is not None else fields | {"vectors": kept}))
-    elif out is not None:
-        echo(_shown(fields))
+    _check_places(options)
+    sentences = Sampled(_sentences(options))
+    counted = Progress(quiet=options.quiet).through("encoding", sentences, 0, len, "sentences")
+    encoder = _encoder(options)
+    with _writer(options, encoder.dimension, vectors) as write:
+        counts = encode_stream(encoder, counted, options.lang, write, name=str(options.input or STDIN))
+    warn_if_unknown(counts.unknown, counts.tokens, options.lang, sentences.sample)
+    return {**counts._asdict(), "dimension": encoder.dimension, "encoder": encoder.name}
 
 
-def _shown(fields: dict[str, Any]) -> str:
-    shown = "{sentences} sentences in {out}: {dimension} numbers each, {encoder}; {empty} empty, "
-    shown += "{unknown} of {tokens} tokens unknown"
-    return (shown + ("; {truncated} cut short" if fields["truncated"] else "")).format(**fields)
-
-
-def _on_cluster(
-    space: Path, lang: str, source: Path | None, out: Path | None, options: dict[str, Any]
-) -> dict[str, Any]:
+def _on_cluster(options: EncodeOptions, address: str) -> dict[str, Any]:
     from muse.cluster.run import Run, files_as_settings, spaces_as_settings
     from muse.errors import Contradiction
     from muse.progress import Progress
     from muse.sentences.on_cluster import Text, encode, encoder_as_settings
 
-    if source is None or out is None:
+    if options.input is None or options.out is None:
         raise Contradiction("--ray needs --input and --out, which several machines read and write; give both")
-    _check_places(None, options["save"])
-    encoder = _encoder(space, lang, options)
-    spaces = (space, *options["also"])
+    _check_places(options)
+    encoder = _encoder(options)
+    spaces = (options.space, *options.also)
     settings = {
-        "command": "encode", "encoder": encoder_as_settings(encoder), "language": lang,
-        "column": options["column"], "spaces": spaces_as_settings(*spaces),
-        "input": files_as_settings(source),
+        "command": "encode", "encoder": encoder_as_settings(encoder), "language": options.lang,
+        "column": options.column, "spaces": spaces_as_settings(*spaces),
+        "input": files_as_settings(options.input),
     }  # fmt: skip
-    run = Run(out, options["address"], settings, Progress(quiet=options["quiet"]))
-    found = encode(encoder, spaces, Text(source, lang, options["column"]), run)
-    return {**found, "dimension": encoder.dimension, "encoder": encoder.name, "out": str(out)}
+    run = Run(options.out, address, settings, Progress(quiet=options.quiet))
+    found = encode(encoder, spaces, Text(options.input, options.lang, options.column), run)
+    return {**found, "dimension": encoder.dimension, "encoder": encoder.name}
 
 
-def _check_places(out: Path | None, save: Path | None) -> None:
+def _check_places(options: EncodeOptions) -> None:
     from muse.files.row_writers import check_row_file
     from muse.sentences.encoders.saving import check_out
 
-    if out is not None:
-        check_row_file(out)
-    if save is not None:
-        check_out(save)
+    if options.out is not None and options.ray is None:
+        check_row_file(options.out)
+    if options.save is not None:
+        check_out(options.save)
 
 
-def _sentences(source: Path | None, column: str | None) -> Iterator[list[str]]:
+def _sentences(options: EncodeOptions) -> Iterator[list[str]]:
     from muse.errors import Contradiction
     from muse.sentences.encoders.encoder import stream_sentences
     from muse.sentences.encoders.reading import blocks
 
-    if source is None:
-        if column is not None:
+    if options.input is None:
+        if options.column is not None:
             raise Contradiction("--column needs --input with a Parquet file, got none; leave it out")
         return lines_on_stdin()
-    rest = blocks(stream_sentences(source, column))
+    rest = blocks(stream_sentences(options.input, options.column))
     return chain([next(rest, [])], rest)  # errors in the file are reported before the space is loaded
 
 
-def _encoder(space: Path, lang: str, options: dict[str, Any]) -> SentenceEncoder:
-    from muse.progress import Progress
-    from muse.sentences.loading import load_encoder
+def _encoder(options: EncodeOptions) -> SentenceEncoder:
     from muse.space import load_space
 
-    text = None if options["fit"] is None else _fit_text(options["fit"], lang)
-    spaces = [load_space(folder) for folder in (space, *options["also"])]
-    for one in spaces:
-        check_inputs_spared(one.manifest)
-    spaces[0].side(lang)  # whose message names a language that was meant
-    encoder = load_encoder(options["encoder"], *spaces, progress=Progress(quiet=options["quiet"]))
+    text = None if options.fit is None else _fit_text(options.fit, options.lang)
+    space = load_space(options.space)
+    check_inputs_spared(space.manifest)
+    space.side(options.lang)  # whose message names a language that was meant
+    encoder = load_with_spaces(options, space)
     if text is not None:
-        encoder = fitted(encoder, text, lang)
-    encoder.encode([], lang)  # reports what is missing before a file is begun
-    if options["save"] is not None:
-        encoder.save(options["save"])
+        encoder = fitted(encoder, text, options.lang)
+    encoder.encode([], options.lang)  # reports what is missing before a file is begun
+    if options.save is not None:
+        encoder.save(options.save)
     return encoder
 
 
@@ -175,15 +164,15 @@ def _fit_text(fit: str, lang: str) -> list[str]:
 
 
 @contextmanager
-def _writer(out: Path | None, dimension: int, kept: list[list[float]] | None) -> Iterator[Write]:
-    # Writes rows to a file, into `kept`, or as text to stdout.
+def _writer(options: EncodeOptions, dimension: int, vectors: list[list[float]]) -> Iterator[Write]:
+    # Writes rows to a file, into `vectors`, or as text to stdout.
     from muse.files.row_writers import row_writer
 
-    if out is not None:
-        with row_writer(out, dimension) as write:
+    if options.out is not None:
+        with row_writer(options.out, dimension) as write:
             yield write
-    elif kept is not None:
-        yield lambda _, rows: kept.extend(rows.tolist())
+    elif options.as_json:
+        yield lambda _, rows: vectors.extend(rows.tolist())
     else:
         numbers = " ".join(["%.9g"] * dimension)
         yield lambda _, rows: echo("\n".join(numbers % tuple(row) for row in rows.tolist()))

@@ -1,21 +1,21 @@
-"""Helpers of commands with a sentence encoder: its options, loading it, encoding with it."""
+"""What commands with a sentence encoder share: its options, loading it, encoding with it."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.evaluate_tasks import named
 from muse.commands.inputs import warn_if_unknown
+from muse.commands.options import OneSpace
 from muse.commands.outputs import check_inputs_spared
+from muse.options import option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from muse.progress import Progress
     from muse.search.retrieval import PairScore
     from muse.sentences.encoders.encoder import SentenceEncoder
@@ -23,65 +23,77 @@ if TYPE_CHECKING:
     from muse.vectors import Matrix
 
 OWN = "task"  # the value of --fit that stands for the sentences of the task itself
-F = TypeVar("F", bound="Callable[..., Any]")
 log = logging.getLogger(__name__)
 
 
-def encoder_options(default: str) -> Callable[[F], F]:
-    """Adds the options that name an encoder, by default this one, and the text it learns weights from."""
-    fit = click.option(
-        "--fit", "fit_files", multiple=True, metavar="LANG=FILE",
-        help="Text to learn the encoder's weights from, a sentence on each line; never the test data. "
-        "May be repeated.",
-    )  # fmt: skip
-    return lambda command: encoder_names(default)(fit(command))
-
-
-def encoder_names(default: str) -> Callable[[F], F]:
-    """Adds the options that name an encoder, by default this one, and its further spaces."""
-    also = click.option(
-        "--also", multiple=True, type=Path, metavar="SPACE",
-        help="Another space for the encoder; may be repeated. One encoder reads all, several read one each.",
-    )  # fmt: skip
-    return lambda command: encoder_name(default)(also(command))
-
-
-def encoder_name(default: str) -> Callable[[F], F]:
-    """Adds the option that names an encoder, by default this one."""
-    return click.option(
-        "--encoder", default=default, show_default=True, metavar="NAME|FOLDER",
+def encoder_option(default: str) -> Any:
+    """The option that names an encoder, by default this one."""
+    return option(
+        default, section="Encoder", metavar="NAME|FOLDER",
         help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre, "
         "+binary; or a saved encoder. Join several with &.",
     )  # fmt: skip
 
 
-def open_encoder(
-    space: Space, options: dict[str, Any], own: Mapping[str, Sequence[str]] | None = None
-) -> SentenceEncoder:
-    """The encoder of --encoder, fitted on the text of --fit; `own` is what `--fit task` stands for."""
-    from muse.files.sentence_text import read_sentences
+def also_option() -> Any:
+    """The option for further spaces of an encoder."""
+    return option(
+        (), section="Encoder", metavar="SPACE",
+        help="Another space for the encoder; may be repeated. One encoder reads all, several read one each.",
+    )  # fmt: skip
+
+
+def language_option(text: str, **more: Any) -> Any:
+    """The option for the one language of a task, with this help; `more` is what else is declared of it."""
+    return option(**more, section="Input", metavar="LANG", more_flags=("--src",), once=True, help=text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderOptions(OneSpace):
+    """A space, and an encoder on it with the text that it learns weights from."""
+
+    encoder: str = encoder_option("mean")
+    also: tuple[Path, ...] = also_option()
+    fit: tuple[str, ...] = option(
+        (), section="Encoder", metavar="LANG=FILE",
+        help="Text to learn the encoder's weights from, a sentence on each line; never the test data. "
+        "May be repeated.",
+    )  # fmt: skip
+
+
+def load_with_spaces(options: Any, space: Space) -> SentenceEncoder:
+    """The encoder that the options name, unfitted."""
     from muse.progress import Progress
     from muse.sentences.loading import load_encoder
     from muse.space import load_space
 
-    if own is None and OWN in options["fit_files"]:
-        raise click.UsageError(f"--fit {OWN} is for {named('transfer')}; --fit needs LANG=FILE.")
-    files = [value for value in options["fit_files"] if value != OWN]
-    texts = {language: read_sentences(path) for language, path in by_language(files, "--fit")}
-    for language in texts:
-        space.side(language)
-    if own is not None and OWN in options["fit_files"]:
-        texts = {**{language: list(text) for language, text in own.items()}, **texts}
-    more = [load_space(folder) for folder in options["also"]]
+    more = [load_space(folder) for folder in options.also]
     for one in more:
         check_inputs_spared(one.manifest)
-    encoder = load_encoder(options["encoder"], space, *more, progress=Progress(quiet=options["quiet"]))
+    return load_encoder(options.encoder, space, *more, progress=Progress(quiet=options.quiet))
+
+
+def open_encoder(
+    space: Space, options: Any, own: Mapping[str, Sequence[str]] | None = None
+) -> SentenceEncoder:
+    """The encoder of `EncoderOptions`, fitted on the text of --fit; `own` is what `--fit task` stands for."""
+    from muse.files.sentence_text import read_sentences
+
+    if own is None and OWN in options.fit:
+        raise click.UsageError(f"--fit {OWN} is for evaluate transfer; --fit needs LANG=FILE.")
+    files = by_language([value for value in options.fit if value != OWN], "--fit")
+    texts: dict[str, Sequence[str]] = {language: read_sentences(path) for language, path in files}
+    for language in texts:
+        space.side(language)
+    if own is not None and OWN in options.fit:
+        texts = {**own, **texts}
+    encoder = load_with_spaces(options, space)
     for language, text in texts.items():
-        encoder = fitted(encoder, text, language)
+        encoder = fitted(encoder, list(text), language)
     return encoder
 
 
-def made_by(encoder: SentenceEncoder, options: dict[str, Any]) -> tuple[str, ...]:
+def made_by(encoder: SentenceEncoder, options: Any) -> tuple[str, ...]:
     """What the signature of a score says of its encoder: its name, weights, spaces, and the text of --fit.
 
     Its files are read for this: call it once, before the work.
@@ -89,12 +101,12 @@ def made_by(encoder: SentenceEncoder, options: dict[str, Any]) -> tuple[str, ...
     from muse.sentences.encoders.saving import weights_checksum
     from muse.sentences.loading import saved_in
 
-    weights = "+".join(weights_checksum(folder)[:4] for folder in saved_in(options["encoder"]))
-    fit = "+".join(map(_fit_name, options["fit_files"]))
+    weights = "+".join(weights_checksum(folder)[:4] for folder in saved_in(options.encoder))
+    fit = "+".join(map(_fit_name, options.fit))
     return (
         f"encoder:{encoder.name}",
         *([f"weights:{weights}"] if weights else []),
-        *(f"also:{folder.resolve().name}" for folder in options["also"]),
+        *(f"also:{folder.resolve().name}" for folder in options.also),
         *([f"fit:{fit}"] if fit else []),
     )
 
@@ -114,24 +126,24 @@ def fitted(encoder: SentenceEncoder, text: Sequence[str], language: str) -> Sent
     return found
 
 
-def by_language(values: Sequence[str], option: str) -> list[tuple[str, Path]]:
+def by_language(values: Sequence[str], name: str) -> list[tuple[str, Path]]:
     """The languages and files of `LANG=FILE`, each language once; a usage error for anything else."""
     found: dict[str, Path] = {}
     for value in values:
         language, equals, path = value.partition("=")
         if not (language and equals and path):
-            advice = "" if equals else f"; write its language before it, as in {option} fr={value}"
-            raise click.UsageError(f"{option} needs LANG=FILE, got {value!r}{advice}.")
+            advice = "" if equals else f"; write its language before it, as in {name} fr={value}"
+            raise click.UsageError(f"{name} needs LANG=FILE, got {value!r}{advice}.")
         if language in found:
-            raise click.UsageError(f"{option} needs each language once, got {language} twice.")
+            raise click.UsageError(f"{name} needs each language once, got {language} twice.")
         found[language] = Path(path)
     return list(found.items())
 
 
-def by_language_with_default(language: str, values: Sequence[str], option: str) -> dict[str, Path]:
+def by_language_with_default(language: str, values: Sequence[str], name: str) -> dict[str, Path]:
     """The file of each language, of `LANG=FILE` as of by_language; a FILE without one is of `language`."""
     plain, named = plain_and_named(values)
-    return dict(by_language([*named, *(f"{language}={path}" for path in plain)], option))
+    return dict(by_language([*named, *(f"{language}={path}" for path in plain)], name))
 
 
 def plain_and_named(values: Sequence[str]) -> tuple[list[str], list[str]]:

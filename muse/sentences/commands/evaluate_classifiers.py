@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from muse.commands.evaluate_tasks import (
-    FILE,
-    Report,
-    language_option,
-    prints_scores,
-    require,
-    single,
-    this_task,
-)
-from muse.commands.options import common_without, given, open_space
-from muse.commands.sections import RenamedOption, SectionedCommand
+from muse.commands.evaluate_tasks import Report, task, this_task
+from muse.commands.options import OneSpace, open_space
+from muse.options import Common, OptionSet, Seed, Threads, is_given, option, options_of
 from muse.sentences.commands.encoders import (
+    EncoderOptions,
     by_language,
     encoded,
-    encoder_name,
-    encoder_options,
+    encoder_option,
+    language_option,
     made_by,
     open_encoder,
 )
@@ -33,7 +26,6 @@ from muse.sentences.commands.encoders import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from muse.evaluation.score import Signature
     from muse.progress import Progress
     from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.sentences.evaluation.classifier import Labels, Parts
@@ -41,79 +33,74 @@ if TYPE_CHECKING:
     from muse.space import Space
 
     Task = tuple[Probe, str, Parts | None]  # with a name for its files, and its split if it is given
-log = logging.getLogger(__name__)
 
 LABELS = "labels.txt"
-PROBES = ("length", "content", "order", "language", "first-sign", "signs", "gender")
-ENCODER = ("--encoder", "--also", "--fit")
+ProbeName = Literal["length", "content", "order", "language", "first-sign", "signs", "gender"]
 
 
-def classifier_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option that chooses what is trained on the vectors."""
-    return click.option(
-        "--classifier", default="logistic", show_default=True, type=click.Choice(["logistic", "mlp"]),
-        help="Logistic regression or a multi-layer perceptron.",
-    )(command)  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class ClassifierOptions(OptionSet):
+    """What is trained on the vectors."""
+
+    classifier: Literal["logistic", "mlp"] = option(
+        "logistic", section="Learning", help="Logistic regression or a multi-layer perceptron."
+    )
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Input": ("--data", "--src", "--tgt"),
-        "Encoder": ENCODER,
-        "Learning": ("--classifier", "--runs"),
-    },
+@dataclass(frozen=True, kw_only=True)
+class TransferOptions(EncoderOptions, ClassifierOptions, Seed, Threads, Common):
+    """The options of `muse evaluate transfer`."""
+
+    data: Path = option(
+        section="Input", metavar="FOLDER",
+        help="LANG.txt for each language, a sentence on each line, and labels.txt. --fit task learns from "
+        "these sentences, without their labels.",
+    )  # fmt: skip
+    src: str | None = option(
+        None, section="Input", metavar="LANG", help="Language to train in.  [default: the pivot]"
+    )
+    tgt: str | None = option(
+        None, section="Input", metavar="LANG", help="Language to test in.  [default: all others in --data]"
+    )
+    runs: int = option(20, section="Learning", least=2, most=1_000, help="Number of random subsamples.")
+
+
+@task(
+    TransferOptions,
     examples=(
         "muse evaluate transfer embeddings/aligned/fr-en --data topics",
         "muse evaluate transfer SPACE --data topics --encoder sif --fit task --src en --tgt fr",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option(
-    "--data", type=Path, metavar="FOLDER",
-    help="LANG.txt for each language, a sentence on each line, and labels.txt. --fit task learns from these "
-    "sentences, without their labels.  [required]",
-)  # fmt: skip
-@click.option(
-    "--runs", default=20, show_default=True, type=click.IntRange(2, 1_000), metavar="N",
-    help="Number of random subsamples.",
-)  # fmt: skip
-@click.option("--src", "source", metavar="LANG", help="Language to train in.  [default: the pivot]")
-@click.option("--tgt", "target", metavar="LANG", help="Language to test in.  [default: all others in --data]")
-@classifier_option
-@encoder_options("mean")
-@common_without("device")
-@prints_scores
-def transfer(space: Path, options: dict[str, Any]) -> Report:
+def transfer(options: TransferOptions) -> Report:
     """Accuracy of a classifier in languages it was not trained in.
 
     Macro-F1 and accuracy in each language, of a classifier trained in one on sentence vectors.
     """
-    require(options, "--data FOLDER")
     import numpy as np
 
+    from muse.evaluation.score import space_signature
     from muse.sentences.evaluation.classifier import ClassifierConfig, require_sklearn
     from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
 
     require_sklearn()  # report a missing package before the work, not after it
-    loaded = open_space(space, "cpu", options["quiet"])
-    languages = _languages(loaded, options)
-    texts, labels = _labelled(options["data"], languages)
-    encoder = open_encoder(loaded, options, dict(zip(languages, texts, strict=True)))
+    space = open_space(options.space, "cpu", options.quiet)
+    languages = _languages(space, options)
+    texts, labels = _labelled(options.data, languages)
+    encoder = open_encoder(space, options, texts)
     made = made_by(encoder, options)
-    rows = {
-        language: encoded(encoder, text, language, loaded.progress)
-        for language, text in zip(languages, texts, strict=True)
-    }
-    config = TransferConfig(options["runs"], ClassifierConfig(options["classifier"], seed=options["seed"]))
-    gold = _folder_name(options["data"], languages)
-    parts = (options["classifier"], f"runs:{config.runs}", f"drawn:{options['seed']}")
+    rows = {language: encoded(encoder, text, language, space.progress) for language, text in texts.items()}
+    gold = _folder_name(options.data, languages)
     signatures = {
-        other: _signature(loaded, made, (languages[0], other), gold, parts) for other in languages[1:]
-    }
+        other: space_signature(
+            space, languages[0], other, retrieval=options.classifier, gold=gold,
+            more=(*made, f"runs:{options.runs}", f"drawn:{options.seed}"),
+        )
+        for other in languages[1:]
+    }  # fmt: skip
     scores = evaluate_transfer(
-        rows, labels, signatures, config=config, rng=np.random.default_rng(options["seed"]),
-        progress=loaded.progress,
+        rows, labels, signatures, rng=np.random.default_rng(options.seed), progress=space.progress,
+        config=TransferConfig(options.runs, ClassifierConfig(options.classifier, seed=options.seed)),
     )  # fmt: skip
     tested: dict[str, Any] = {}
     for score in scores:
@@ -121,109 +108,104 @@ def transfer(space: Path, options: dict[str, Any]) -> Report:
     return {"learned": languages[0], "tested": tested}, [str(score) for score in scores]
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Input": ("--text", "--labelled", "--lang"),
-        "Encoder": ENCODER,
-        "What it measures": ("--probe", "--size"),
-        "Learning": ("--classifier", "--folds"),
-    },
+@dataclass(frozen=True, kw_only=True)
+class ProbeOptions(EncoderOptions, ClassifierOptions, Seed, Threads, Common):
+    """The options of `muse evaluate probe`."""
+
+    text: tuple[str, ...] = option(
+        (), section="Input", metavar="LANG=FILE",
+        help="Sentences in a language, one on each line; may be repeated.",
+    )  # fmt: skip
+    labelled: tuple[Path, ...] = option(
+        (), section="Input",
+        help="Sentences of --lang with a class each, in SentEval's columns (tr, va or te; class; sentence); "
+        "may be repeated.",
+    )  # fmt: skip
+    lang: str | None = language_option("Language of --labelled.", default=None)
+    probe: tuple[ProbeName, ...] = option(
+        (), section="What it measures",
+        help="What to predict; may be repeated.  [default: length, content, order; language, of several]",
+    )  # fmt: skip
+    size: int = option(5_000, section="What it measures", least=50, help="Number of sentences.")
+    folds: int | None = option(
+        None, section="Learning", least=3, most=100,
+        help="Nested cross-validation: every sentence of --text is tested once.  [default: one split]",
+    )  # fmt: skip
+
+
+@task(
+    ProbeOptions,
     examples=(
         "muse evaluate probe embeddings/aligned/fr-en --text fr=test.fr --text en=test.en",
         "muse evaluate probe SPACE --text fr=test.fr --probe length --size 1000 --encoder idf",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option(
-    "--text", multiple=True, metavar="LANG=FILE",
-    help="Sentences in a language, one on each line; may be repeated.",
-)  # fmt: skip
-@click.option(
-    "--labelled", multiple=True, type=Path, metavar="FILE",
-    help="Sentences of --lang with a class each, in SentEval's columns (tr, va or te; class; sentence); may "
-    "be repeated.",
-)  # fmt: skip
-@language_option("Language of --labelled.")
-@click.option(
-    "--probe", "probes", multiple=True, type=click.Choice(PROBES),
-    help="What to predict; may be repeated.  [default: length, content, order; language, of several]",
-)  # fmt: skip
-@click.option(
-    "--size", default=5_000, show_default=True, type=click.IntRange(50), metavar="N",
-    help="Number of sentences.",
-)  # fmt: skip
-@click.option(
-    "--folds", type=click.IntRange(3, 100), metavar="N",
-    help="Nested cross-validation, so that every sentence of --text is tested once.  [default: one split]",
-)  # fmt: skip
-@classifier_option
-@encoder_options("mean")
-@common_without("device")
-@prints_scores
-def probe(space: Path, options: dict[str, Any]) -> Report:
+def probe(options: ProbeOptions) -> Report:
     """What a classifier can predict from sentence vectors.
 
     Length, words and word order of a sentence, its language, its punctuation, and whether articles agree.
     """
     import numpy as np
 
+    from muse.evaluation.score import space_signature
     from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, folds, require_sklearn
     from muse.sentences.evaluation.probing import evaluate_probe
 
     require_sklearn()
     _check_texts(options)
-    loaded = open_space(space, "cpu", options["quiet"])
-    rng = np.random.default_rng(options["seed"])
-    tasks = [*_given(loaded, options), *_probes(loaded, options, rng)]
-    encoder = open_encoder(loaded, options)
+    space = open_space(options.space, "cpu", options.quiet)
+    rng = np.random.default_rng(options.seed)
+    tasks = [*_given(space, options), *_probes(space, options, rng)]
+    encoder = open_encoder(space, options)
     made = made_by(encoder, options)
-    config = ClassifierConfig(options["classifier"], seed=options["seed"])
+    config = ClassifierConfig(options.classifier, seed=options.seed)
     fields: dict[str, Any] = {}
     lines = []
-    for task, gold, own in tasks:
-        labels = np.array(task.labels)
-        split: Parts | Labels | None = own
-        if own is None and options["folds"]:
-            split = folds(labels, options["folds"], rng)
-        languages = sorted(set(task.languages), key=task.languages.index)
-        parts = (options["classifier"], f"drawn:{options['seed']}", *_folds_named(own, options["folds"]))
-        score = evaluate_probe(
-            task.name, Labelled(_rows(encoder, task, loaded.progress), labels),
-            _signature(loaded, made, (languages[0], languages[-1]), gold, parts),
-            config=config, rng=rng, split=split,
+    for asked, gold, own in tasks:
+        labels = np.array(asked.labels)
+        by_folds = options.folds if own is None else None
+        split: Parts | Labels | None = folds(labels, by_folds, rng) if by_folds else own
+        languages = sorted(set(asked.languages), key=asked.languages.index)
+        signature = space_signature(
+            space, languages[0], languages[-1], retrieval=options.classifier, gold=gold,
+            more=(*made, f"drawn:{options.seed}", *([f"folds:{by_folds}"] if by_folds else [])),
         )  # fmt: skip
-        name = task.name if len(languages) > 1 else languages[0]
-        (fields if len(languages) > 1 else fields.setdefault(task.name, {}))[name] = score.as_json()
+        rows = Labelled(_rows(encoder, asked, space.progress), labels)
+        score = evaluate_probe(asked.name, rows, signature, config=config, rng=rng, split=split)
+        if len(languages) > 1:
+            fields[asked.name] = score.as_json()
+        else:
+            fields.setdefault(asked.name, {})[languages[0]] = score.as_json()
         lines.append(str(score))
     return fields, lines
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={"Input": ("--pairs", "--lang"), "Encoder": ("--encoder",)},
+@dataclass(frozen=True, kw_only=True)
+class NliOptions(OneSpace, Seed, Threads, Common):
+    """The options of `muse evaluate nli`."""
+
+    pairs: Path = option(
+        section="Input", more_flags=("--data",), once=True,
+        help="Labelled pairs of sentences, in the columns of SICK or SNLI; those of the test part are used.",
+    )  # fmt: skip
+    lang: str = language_option("Language of the sentences.")
+    encoder: str = encoder_option("mean")
+    also: tuple[Path, ...] = ()  # what a trained classifier reads is fixed
+    fit: tuple[str, ...] = ()
+
+
+@task(
+    NliOptions,
     examples=(
         "muse evaluate nli embeddings/aligned/fr-en --pairs nli.txt --lang en --encoder xlm-nli",
         "muse evaluate nli SPACE --pairs nli.fr.txt --lang fr --encoder xlm-nli --json",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option(
-    "--pairs", "--data", "pairs", cls=RenamedOption, multiple=True, callback=single, **FILE,
-    help="Labelled pairs of sentences, in the columns of SICK or SNLI; those of the test part are used.  "
-    "[required]",
-)  # fmt: skip
-@language_option("Language of the sentences.  [required]")
-@encoder_name("mean")
-@common_without("device")
-@prints_scores
-def nli(space: Path, options: dict[str, Any]) -> Report:
+def nli(options: NliOptions) -> Report:
     """Accuracy of natural language inference.
 
     The encoder needs a classifier: train it with muse train --nli.
     """
-    require(options, "--pairs FILE", "--lang LANG")
-    options = {**options, "fit_files": (), "also": ()}  # what a trained classifier reads is fixed
     import numpy as np
 
     from muse.evaluation.score import gold_name, space_signature
@@ -231,37 +213,32 @@ def nli(space: Path, options: dict[str, Any]) -> Report:
     from muse.sentences.files.nli import read_nli
     from muse.sentences.systems.nli.pair_classes import classify
 
-    text = read_nli(options["pairs"]).part("test")
-    loaded = open_space(space, "cpu", options["quiet"])
-    language = options["source"]
-    loaded.side(language)
-    encoder = open_encoder(loaded, options)
+    text = read_nli(options.pairs).part("test")
+    space = open_space(options.space, "cpu", options.quiet)
+    space.side(options.lang)
+    encoder = open_encoder(space, options)
     signature = space_signature(
-        loaded, language, language, retrieval="classifier", gold=gold_name(options["pairs"]),
+        space, options.lang, options.lang, retrieval="classifier", gold=gold_name(options.pairs),
         more=made_by(encoder, options),
     )  # fmt: skip
-    found = classify(encoder, text.premises, text.hypotheses, language, progress=loaded.progress)
-    score = evaluate_inference(
-        found, np.array(text.labels), signature, rng=np.random.default_rng(options["seed"])
-    )
+    found = classify(encoder, text.premises, text.hypotheses, options.lang, progress=space.progress)
+    rng = np.random.default_rng(options.seed)
+    score = evaluate_inference(found, np.array(text.labels), signature, rng=rng)
     return score.as_json(), [str(score)]
 
 
-def _check_texts(options: dict[str, Any]) -> None:
-    if not options["text"]:
-        if not options["labelled"]:
+def _check_texts(options: ProbeOptions) -> None:
+    if not options.text:
+        if not options.labelled:
             raise click.UsageError(f"{this_task()} needs --text LANG=FILE or --labelled FILE.")
-        if idle := given("probes", "folds", "size"):
-            raise click.UsageError(f"{idle[0]} needs --text LANG=FILE.")
-    if bool(options["labelled"]) != bool(options["source"]):
+        for name in ("probe", "folds", "size"):
+            if is_given(options, name):
+                raise click.UsageError(f"{options_of(ProbeOptions)[name].flag} needs --text LANG=FILE.")
+    if bool(options.labelled) != bool(options.lang):
         raise click.UsageError("--labelled FILE needs --lang LANG, its language, and --lang needs it.")
 
 
-def _folds_named(own: Parts | None, folds: int | None) -> list[str]:
-    return [f"folds:{folds}"] if folds and own is None else []
-
-
-def _given(space: Space, options: dict[str, Any]) -> Iterator[Task]:
+def _given(space: Space, options: ProbeOptions) -> Iterator[Task]:
     # The tasks of --labelled, with a name for the file and its own split.
     import numpy as np
 
@@ -270,15 +247,15 @@ def _given(space: Space, options: dict[str, Any]) -> Iterator[Task]:
     from muse.sentences.evaluation.classifier import Parts
     from muse.sentences.evaluation.probing import Probe
 
-    if options["source"]:
-        space.side(options["source"])
-    for path in options["labelled"]:
+    if options.lang is None:
+        return
+    space.side(options.lang)
+    for path in options.labelled:
         text = read_probe_text(path)
         classes = sorted(set(text.labels))
         labels = [classes.index(label) for label in text.labels]
         split = Parts(*(np.flatnonzero(np.array(text.parts) == part) for part in PARTS))
-        languages = [options["source"]] * len(labels)
-        yield Probe(path.stem, text.sentences, languages, labels), gold_name(path), split
+        yield Probe(path.stem, text.sentences, [options.lang] * len(labels), labels), gold_name(path), split
 
 
 def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
@@ -294,44 +271,44 @@ def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
     return found
 
 
-def _probes(space: Space, options: dict[str, Any], rng: np.random.Generator) -> Iterator[Task]:
+def _probes(space: Space, options: ProbeOptions, rng: np.random.Generator) -> Iterator[Task]:
     # The tasks of --probe, by default all of meaning and form that the texts allow, with a name for the files
     # of each. Of several languages, those without genders are left out of `gender`.
     from muse.evaluation.score import gold_name
     from muse.files.sentence_text import read_sentences
     from muse.sentences.evaluation.probing import ONE_LANGUAGE, STYLE, has_genders, language_probe
 
-    files = by_language(options["text"], "--text")
+    files = by_language(options.text, "--text")
     for language, _ in files:
         space.side(language)
     texts = {language: read_sentences(path) for language, path in files}
-    wanted = options["probes"] or (*ONE_LANGUAGE, *(["language"] if len(texts) > 1 else []))
+    wanted: tuple[str, ...] = options.probe or (*ONE_LANGUAGE, *(["language"] if len(texts) > 1 else []))
     if "language" in wanted and len(texts) < 2:
         raise click.UsageError("--probe language needs --text LANG=FILE of two languages or more.")
     names = {language: gold_name(path) for language, path in files}
 
     for name in dict.fromkeys(wanted):
         if name == "language":
-            yield language_probe(texts, options["size"], rng), "+".join(names.values()), None
+            yield language_probe(texts, options.size, rng), "+".join(names.values()), None
             continue
         make = {**ONE_LANGUAGE, **STYLE}[name]
         gendered = [language for language in texts if has_genders(language)] if name == "gender" else []
         for language in gendered or texts:
             text = texts[language]
-            yield make(text, language, options["size"], rng), names[language], None
+            yield make(text, language, options.size, rng), names[language], None
 
 
-def _languages(space: Space, options: dict[str, Any]) -> list[str]:
+def _languages(space: Space, options: TransferOptions) -> list[str]:
     # The language to train in and those to test: the given ones, or all that space and folder share.
     from muse.errors import BadFile, Contradiction, Mismatch
 
-    folder, source = options["data"], options["source"] or space.pivot
+    folder, source = options.data, options.src or space.pivot
     if not folder.is_dir():
         raise BadFile(f"{folder}: expected a folder with LANG.txt and {LABELS}, got none; check its name")
-    tested = [options["target"]] if options["target"] else [*space.languages]
+    tested = [options.tgt] if options.tgt else [*space.languages]
     for language in (source, *tested):
         space.side(language)
-    if options["target"] is None:
+    if options.tgt is None:
         tested = [name for name in tested if name != source and (folder / f"{name}.txt").is_file()]
     elif source in tested:
         raise Contradiction(f"transfer needs two languages, got {source} twice; change --src or --tgt")
@@ -344,11 +321,12 @@ def _languages(space: Space, options: dict[str, Any]) -> list[str]:
     return [source, *tested]
 
 
-def _labelled(folder: Path, languages: list[str]) -> tuple[list[list[str]], list[str]]:
+def _labelled(folder: Path, languages: list[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """The sentences by language, and their labels."""
     from muse.files.sentence_text import read_aligned
 
     *texts, labels = read_aligned(*(folder / f"{language}.txt" for language in languages), folder / LABELS)
-    return texts, [label.strip() for label in labels]
+    return dict(zip(languages, texts, strict=True)), [label.strip() for label in labels]
 
 
 def _folder_name(folder: Path, languages: list[str]) -> str:
@@ -359,15 +337,3 @@ def _folder_name(folder: Path, languages: list[str]) -> str:
     for name in (*(f"{language}.txt" for language in languages), LABELS):
         digest.update((folder / name).read_bytes())
     return with_checksum(folder.resolve().name, digest.hexdigest())
-
-
-def _signature(
-    space: Space,
-    made: tuple[str, ...],
-    direction: tuple[str, str],
-    gold: str,
-    parts: tuple[str, ...],
-) -> Signature:
-    from muse.evaluation.score import space_signature
-
-    return space_signature(space, *direction, retrieval=parts[0], gold=gold, more=(*made, *parts[1:]))

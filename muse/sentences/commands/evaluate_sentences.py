@@ -2,232 +2,225 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
-from muse.commands.evaluate_tasks import (
-    FILE,
-    METHODS,
-    Report,
+from muse.commands.evaluate_tasks import Report, task, this_task
+from muse.commands.options import Languages, choose_direction, open_space
+from muse.options import Backend, Common, Device, Seed, Threads, is_given, option
+from muse.sentences.commands.encoders import (
+    EncoderOptions,
+    encoded,
     language_option,
-    prints_scores,
-    require,
-    this_task,
+    made_by,
+    open_encoder,
+    pair_scores,
 )
-from muse.commands.options import (
-    backend,
-    choose_direction,
-    common,
-    common_without,
-    given,
-    languages,
-    open_space,
-)
-from muse.commands.sections import SectionedCommand
-from muse.sentences.commands.encoders import encoded, encoder_options, made_by, open_encoder, pair_scores
-from muse.sentences.commands.evaluate_suite import OPTIONS, check_suite_options, suite_report
+from muse.sentences.commands.evaluate_suite import SuiteOptions, check_suite_options, suite_report
 
 if TYPE_CHECKING:
     from muse.files.sentence_text import RatedSentences
-    from muse.sentences.encoders.encoder import SentenceEncoder
+    from muse.sentences.evaluation.sts import RatedRows
     from muse.space import Space
     from muse.vectors import Matrix
 
-ENCODER = ("--encoder", "--also", "--fit")
-RATED = "Two sentences and a rating on each line, as .csv or .tsv.  [required]"
+RATED = "Two sentences and a rating on each line, as .csv or .tsv."
 
 
-class _Task(NamedTuple):
-    """A retrieval task: the texts by language, their encoder and what is said of it, a name for the files."""
+@dataclass(frozen=True, kw_only=True)
+class SentencesOptions(Languages, EncoderOptions, SuiteOptions, Backend, Seed, Device, Threads, Common):
+    """The options of `muse evaluate sentences`."""
+
+    source: Path | None = option(None, section="Input", help="Sentences of --src, one on each line.")
+    target: Path | None = option(None, section="Input", help="Their translations into --tgt, line by line.")
+    parallel: Path | None = option(
+        None, section="Input",
+        help="Instead of --source and --target: one file with pivot<TAB>sentence on each line.",
+    )  # fmt: skip
+    retrieval: tuple[Literal["csls", "nn", "isf", "margin"], ...] = option(
+        ("csls",), section="What it measures",
+        help="Search by CSLS, nearest neighbour, inverted softmax or ratio margin; may be repeated.",
+    )  # fmt: skip
+    both_ways: bool = option(False, section="What it measures", help="Also search from --tgt to --src.")
+    neighbours: int | None = option(
+        None, section="Advanced", metavar="K", least=1,
+        help="Size of the neighbourhood.  [default: 10 for csls, 4 for margin]",
+    )  # fmt: skip
+
+
+class _Retrieval(NamedTuple):
+    """A task: the texts and their rows by language, and what is said of the encoder and of the files."""
 
     space: Space
-    encoder: SentenceEncoder
-    made: tuple[str, ...]
     texts: dict[str, list[str]]
+    rows: dict[str, Matrix]
+    made: tuple[str, ...]
     gold: str
-    options: dict[str, Any]
+    options: SentencesOptions
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Input": ("--source", "--target", "--parallel", "--src", "--tgt"),
-        "Encoder": ENCODER,
-        "What it measures": ("--retrieval", "--both-ways"),
-        "Tasks of one language": OPTIONS,
-        "Advanced": ("--neighbours", "--backend"),
-    },
+@task(
+    SentencesOptions,
     examples=(
         "muse evaluate sentences embeddings/aligned/fr-en --source test.fr --target test.en",
         "muse evaluate sentences SPACE --suite data --encoder idf --picture suite.svg",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option("--source", "source_file", **FILE, help="Sentences of --src, one on each line.")
-@click.option("--target", "target_file", **FILE, help="Their translations into --tgt, line by line.")
-@click.option(
-    "--parallel", **FILE,
-    help="Instead of --source and --target: one file with pivot<TAB>sentence on each line.",
-)  # fmt: skip
-@click.option("--both-ways", is_flag=True, help="Also search from --tgt to --src.")
-@click.option(
-    "--retrieval", "methods", default=("csls",), multiple=True, show_default=True,
-    type=click.Choice([*METHODS, "margin"]),
-    help="Search by CSLS, nearest neighbour, inverted softmax or ratio margin; may be repeated.",
-)  # fmt: skip
-@click.option(
-    "--neighbours", type=click.IntRange(1), metavar="K",
-    help="Size of the neighbourhood.  [default: 10 for csls, 4 for margin]",
-)  # fmt: skip
-@click.option(
-    "--suite", type=Path, metavar="FOLDER",
-    help="Instead of retrieval: the test sets of SentEval, SICK and STS in a folder, in --src (en).",
-)  # fmt: skip
-@click.option("--tasks", metavar="NAME,NAME", help="Tasks of --suite, such as MR,TREC,STS-B.  [default: all]")
-@click.option(
-    "--folds", default=10, show_default=True, type=click.IntRange(3, 100), metavar="N",
-    help="Folds of the cross-validation of --suite.",
-)  # fmt: skip
-@click.option("--picture", "out", type=Path, metavar="FILE.svg", help="Also draw the scores of --suite.")
-@languages
-@encoder_options("mean")  # the baseline of every table
-@backend
-@common
-@prints_scores
-def sentences(space: Path, options: dict[str, Any]) -> Report:
+def sentences(options: SentencesOptions) -> Report:
     """P@1, P@5 and P@10 of sentence retrieval, or the tasks of a suite.
 
     For each sentence of one language, the translation is looked up among those of the other. With --suite,
     classifiers and correlations measure the vectors of one language, as SentEval does.
     """
-    from muse.errors import BadSetting
-
-    check_suite_options(options)
-    if options["suite"] is not None:
-        return suite_report(space, options)
-    if given("neighbours") and not {"csls", "margin"} & set(options["methods"]):
-        methods = " and ".join(options["methods"])
-        raise click.UsageError(f"--neighbours is for --retrieval csls or margin, not for {methods}.")
-    loaded = open_space(space, options["device"], options["quiet"])
-    source, target = choose_direction(loaded, options["source"], options["target"])
-    if options["parallel"] is not None and loaded.pivot not in (source, target):
-        raise BadSetting(
-            f"--parallel needs the pivot, {loaded.pivot}, as --src or --tgt, got --src {source} and "
-            f"--tgt {target}; give one file for each language with --source and --target"
+    if options.suite is not None:
+        check_suite_options(options)
+        return suite_report(options, options.suite)
+    if is_given(options, "neighbours") and not {"csls", "margin"} & set(options.retrieval):
+        raise click.UsageError(
+            f"--neighbours is for --retrieval csls or margin, not for {' and '.join(options.retrieval)}."
         )
-    texts, gold = _texts(options, pivot_first=source == loaded.pivot)
-    named = dict(zip((source, target), texts, strict=True))
-    encoder = open_encoder(loaded, options)
-    task = _Task(loaded, encoder, made_by(encoder, options), named, gold, options)
-    rows = {
-        language: encoded(task.encoder, text, language, loaded.progress) for language, text in named.items()
-    }
-    fields, lines = _retrieved(task, rows, source, target)
-    if options["both_ways"]:
-        fields["reverse"], more = _retrieved(task, rows, target, source)
+    space = open_space(options.space, options.device, options.quiet)
+    source, target = choose_direction(space, options.src, options.tgt)
+    texts, gold = _texts(options, space, (source, target))
+    encoder = open_encoder(space, options)
+    made = made_by(encoder, options)
+    rows = {language: encoded(encoder, text, language, space.progress) for language, text in texts.items()}
+    asked = _Retrieval(space, texts, rows, made, gold, options)
+    fields, lines = _retrieved(asked, source, target)
+    if options.both_ways:
+        fields["reverse"], more = _retrieved(asked, target, source)
         lines += more
     return fields, lines
 
 
-def _retrieved(
-    task: _Task, rows: dict[str, Matrix], source: str, target: str
-) -> tuple[dict[str, Any], list[str]]:
+def _retrieved(asked: _Retrieval, source: str, target: str) -> Report:
     import numpy as np
 
     from muse.evaluation.score import space_signature
     from muse.sentences.evaluation.retrieval import Queries, different, evaluate_sentences
 
-    _, gold = different(task.texts[target])
+    _, gold = different(asked.texts[target])
     first = np.unique(gold, return_index=True)[1]  # where each distinct target first occurs
-    queries = Queries(rows[source], rows[target][first], gold)
+    queries = Queries(asked.rows[source], asked.rows[target][first], gold)
     found = {}
-    for score in pair_scores(task.options["methods"], task.options["neighbours"]):
+    for score in pair_scores(asked.options.retrieval, asked.options.neighbours):
         signature = space_signature(
-            task.space, source, target, retrieval=str(score), gold=task.gold, more=task.made
+            asked.space, source, target, retrieval=str(score), gold=asked.gold, more=asked.made
         )
+        rng = np.random.default_rng(asked.options.seed)
         found[score.method] = evaluate_sentences(
-            queries, score, signature, rng=np.random.default_rng(task.options["seed"]),
-            device=task.space.device,
-        )  # fmt: skip
+            queries, score, signature, rng=rng, device=asked.space.device
+        )
     fields = {method: one.as_json() for method, one in found.items()}
     lines = [str(one) for one in found.values()]
     return (next(iter(fields.values())) if len(fields) == 1 else fields), lines
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={"Input": ("--pairs", "--src", "--target-pairs", "--tgt"), "Encoder": ENCODER},
+def _texts(
+    options: SentencesOptions, space: Space, direction: tuple[str, str]
+) -> tuple[dict[str, list[str]], str]:
+    # The lines of both languages, and a name for the files.
+    from muse.errors import BadSetting
+    from muse.evaluation.score import gold_name
+    from muse.files.sentence_text import read_aligned, read_parallel
+
+    files = [file for file in (options.source, options.target) if file is not None]
+    if options.parallel is None:
+        if len(files) < 2:
+            needed = "--source FILE and --target FILE, or --parallel FILE"
+            raise click.UsageError(f"{this_task()} needs {needed}.")
+        sides, gold = read_aligned(*files), "+".join(map(gold_name, files))
+        return dict(zip(direction, sides, strict=True)), gold
+    if files:
+        raise click.UsageError("--parallel replaces --source and --target; leave these out.")
+    if space.pivot not in direction:
+        raise BadSetting(
+            f"--parallel needs the pivot, {space.pivot}, as --src or --tgt, got --src {direction[0]} and "
+            f"--tgt {direction[1]}; give one file for each language with --source and --target"
+        )
+    pivot, other = map(list, read_parallel(options.parallel))
+    sides = [pivot, other] if direction[0] == space.pivot else [other, pivot]
+    return dict(zip(direction, sides, strict=True)), gold_name(options.parallel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StsOptions(EncoderOptions, Seed, Threads, Common):
+    """The options of `muse evaluate sts`."""
+
+    pairs: Path = option(section="Input", help=RATED)
+    src: str = option(
+        section="Input", metavar="LANG", more_flags=("--lang",), once=True, help="Language of --pairs."
+    )
+    target_pairs: Path | None = option(
+        None, section="Input", help="The same pairs in --tgt, to compare across languages."
+    )
+    tgt: str | None = option(None, section="Input", metavar="LANG", help="Language of --target-pairs.")
+
+
+@task(
+    StsOptions,
     examples=(
         "muse evaluate sts embeddings/aligned/fr-en --src fr --pairs rated.csv",
         "muse evaluate sts SPACE --src fr --pairs fr.csv --tgt en --target-pairs en.csv",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option("--pairs", **FILE, help=RATED)
-@click.option("--target-pairs", **FILE, help="The same pairs in --tgt, to compare across languages.")
-@language_option("Language of --pairs.  [required]", "--src", "--lang")
-@click.option("--tgt", "target", metavar="LANG", help="Language of --target-pairs.")
-@encoder_options("mean")
-@common_without("device")
-@prints_scores
-def sts(space: Path, options: dict[str, Any]) -> Report:
+def sts(options: StsOptions) -> Report:
     """Correlation of cosines with rated sentence pairs.
 
     The pairs are of one language, or of two with --target-pairs.
     """
-    require(options, "--pairs FILE", "--src LANG")
     import numpy as np
 
     from muse.evaluation.score import gold_name, space_signature
     from muse.files.sentence_text import read_rated_sentences
     from muse.sentences.evaluation.sts import evaluate_sts
 
-    across = options["target_pairs"] is not None
-    if across != (options["target"] is not None):
+    if (options.target_pairs is None) != (options.tgt is None):
         raise click.UsageError(
             f"{this_task()} across languages needs both --tgt LANG and --target-pairs FILE."
         )
-    files = [options["pairs"], *([options["target_pairs"]] if across else [])]
+    files = [options.pairs, *([] if options.target_pairs is None else [options.target_pairs])]
     rated = [read_rated_sentences(path) for path in files]
-    if across:
+    if len(files) == 2:
         _check_same_pairs(files, rated)
-    loaded = open_space(space, "cpu", options["quiet"])
-    languages = [options["source"], options["target"] if across else options["source"]]
+    space = open_space(options.space, "cpu", options.quiet)
+    languages = (options.src, options.tgt or options.src)
     for language in languages:
-        loaded.side(language)
-    encoder = open_encoder(loaded, options)
+        space.side(language)
+    encoder = open_encoder(space, options)
     signature = space_signature(
-        loaded, languages[0], languages[1], retrieval="cosine", gold="+".join(map(gold_name, files)),
+        space, *languages, retrieval="cosine", gold="+".join(map(gold_name, files)),
         more=made_by(encoder, options),
     )  # fmt: skip
     score = evaluate_sts(
-        encoded(encoder, rated[0].first, languages[0], loaded.progress),
-        encoded(encoder, rated[-1].second, languages[1], loaded.progress),
-        np.array(rated[0].ratings), signature, rng=np.random.default_rng(options["seed"]),
+        encoded(encoder, rated[0].first, languages[0], space.progress),
+        encoded(encoder, rated[-1].second, languages[1], space.progress),
+        np.array(rated[0].ratings), signature, rng=np.random.default_rng(options.seed),
     )  # fmt: skip
     return score.as_json(), [str(score)]
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={"Input": ("--pairs", "--train-pairs", "--lang"), "Encoder": ENCODER},
+@dataclass(frozen=True, kw_only=True)
+class RelatednessOptions(EncoderOptions, Seed, Threads, Common):
+    """The options of `muse evaluate relatedness`."""
+
+    pairs: Path = option(section="Input", help=RATED)
+    train_pairs: Path = option(section="Input", help="Rated pairs to learn from, in the same columns.")
+    lang: str = language_option("Language of the sentences.")
+
+
+@task(
+    RelatednessOptions,
     examples=(
         "muse evaluate relatedness SPACE --lang en --train-pairs learn.csv --pairs rated.csv",
         "muse evaluate relatedness SPACE --lang en --train-pairs a.tsv --pairs b.tsv --encoder sif",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option("--pairs", **FILE, help=RATED)
-@click.option("--train-pairs", **FILE, help="Rated pairs to learn from, in the same columns.  [required]")
-@language_option("Language of the sentences.  [required]")
-@encoder_options("mean")
-@common_without("device")
-@prints_scores
-def relatedness(space: Path, options: dict[str, Any]) -> Report:
+def relatedness(options: RelatednessOptions) -> Report:
     """Correlation of a regression learned from rated sentence pairs."""
-    require(options, "--pairs FILE", "--lang LANG", "--train-pairs FILE")
     import numpy as np
 
     from muse.evaluation.score import gold_name, space_signature
@@ -236,42 +229,24 @@ def relatedness(space: Path, options: dict[str, Any]) -> Report:
     from muse.sentences.evaluation.sts import RatedRows, evaluate_relatedness
 
     require_sklearn()
-    texts = [read_rated_sentences(options[name]) for name in ("train_pairs", "pairs")]
-    loaded = open_space(space, "cpu", options["quiet"])
-    language = options["source"]
-    loaded.side(language)
-    encoder = open_encoder(loaded, options)
+    texts = [read_rated_sentences(path) for path in (options.train_pairs, options.pairs)]
+    space = open_space(options.space, "cpu", options.quiet)
+    space.side(options.lang)
+    encoder = open_encoder(space, options)
     signature = space_signature(
-        loaded, language, language, retrieval="regression", gold=gold_name(options["pairs"]),
-        more=(*made_by(encoder, options), f"train:{gold_name(options['train_pairs'])}"),
+        space, options.lang, options.lang, retrieval="regression", gold=gold_name(options.pairs),
+        more=(*made_by(encoder, options), f"train:{gold_name(options.train_pairs)}"),
     )  # fmt: skip
-    train, test = (
-        RatedRows(
-            encoded(encoder, text.first, language, loaded.progress),
-            encoded(encoder, text.second, language, loaded.progress),
-            np.array(text.ratings),
+
+    def rows(text: RatedSentences) -> RatedRows:
+        first, second = (
+            encoded(encoder, side, options.lang, space.progress) for side in (text.first, text.second)
         )
-        for text in texts
-    )
-    score = evaluate_relatedness(train, test, signature, rng=np.random.default_rng(options["seed"]))
+        return RatedRows(first, second, np.array(text.ratings))
+
+    train, test = map(rows, texts)
+    score = evaluate_relatedness(train, test, signature, rng=np.random.default_rng(options.seed))
     return {**score.as_json(), "trained": len(train.ratings)}, [str(score)]
-
-
-def _texts(options: dict[str, Any], *, pivot_first: bool) -> tuple[list[list[str]], str]:
-    # The lines of both sides, source first, and a name for the files.
-    from muse.evaluation.score import gold_name
-    from muse.files.sentence_text import read_aligned, read_parallel
-
-    files = [options["source_file"], options["target_file"]]
-    if options["parallel"] is not None:
-        if any(files):
-            raise click.UsageError("--parallel replaces --source and --target; leave these out.")
-        sides = [list(side) for side in read_parallel(options["parallel"])]  # the pivot's first
-        return (sides if pivot_first else sides[::-1]), gold_name(options["parallel"])
-    if not all(files):
-        needed = "--source FILE and --target FILE, or --parallel FILE"
-        raise click.UsageError(f"{this_task()} needs {needed}.")
-    return read_aligned(*files), "+".join(map(gold_name, files))
 
 
 def _check_same_pairs(files: list[Path], rated: list[RatedSentences]) -> None:

@@ -4,39 +4,59 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from muse.commands.evaluate_tasks import Report
-from muse.commands.options import given, open_space
+from muse.commands.options import open_space
+from muse.options import OptionSet, is_given, option, options_of
 from muse.progress import printable
 from muse.sentences.commands.encoders import encoded, made_by, open_encoder
 
 if TYPE_CHECKING:
+    from muse.sentences.commands.evaluate_sentences import SentencesOptions
     from muse.sentences.evaluation.suite import TaskScore
 
-OPTIONS = ("--suite", "--tasks", "--folds", "--picture")
-ALONE = ("source_file", "target_file", "parallel", "methods", "both_ways", "neighbours", "target", "backend")
+SECTION = "Tasks of one language"
+ALONE = ("source", "target", "parallel", "retrieval", "both_ways", "neighbours", "tgt", "backend")
 _LEFT, _WIDE, _LINE, _TOP = 84, 420, 26, 54  # of the picture: pixels
 
 
-def check_suite_options(options: dict[str, Any]) -> None:
-    """Raise UsageError for options of retrieval beside --suite, and for those of the suite without it."""
-    if options["suite"] is None:
-        if idle := given("tasks", "folds", "out"):
-            raise click.UsageError(f"{idle[0]} needs --suite FOLDER.")
-    elif idle := given(*ALONE):
-        raise click.UsageError(f"{idle[0]} is for retrieval; leave it out, or leave out --suite.")
-    elif options["out"] is not None and options["out"].suffix.lower() != ".svg":
-        raise click.UsageError(
-            f"--picture is an SVG: its name must end in .svg, got {options['out'].name!r}."
-        )
+@dataclass(frozen=True, kw_only=True)
+class SuiteOptions(OptionSet):
+    """The options of a suite."""
+
+    suite: Path | None = option(
+        None, section=SECTION, metavar="FOLDER", of_any_files=True,
+        help="Instead of retrieval: the test sets of SentEval, SICK and STS in a folder, in --src (en).",
+    )  # fmt: skip
+    tasks: str | None = option(
+        None, section=SECTION, metavar="NAME,NAME", needs="suite",
+        help="Tasks of --suite, such as MR,TREC,STS-B.  [default: all]",
+    )  # fmt: skip
+    folds: int = option(
+        10, section=SECTION, metavar="N", least=3, most=100, needs="suite",
+        help="Folds of the cross-validation of --suite.",
+    )  # fmt: skip
+    picture: Path | None = option(
+        None, section=SECTION, metavar="FILE.svg", written=True, needs="suite",
+        help="Also draw the scores of --suite.",
+    )  # fmt: skip
 
 
-def suite_report(space: Path, options: dict[str, Any]) -> Report:
+def check_suite_options(options: OptionSet) -> None:
+    """Raise UsageError for options of retrieval beside --suite."""
+    for name in ALONE:
+        if is_given(options, name):
+            flag = options_of(type(options))[name].flag
+            raise click.UsageError(f"{flag} is for retrieval; leave it out, or leave out --suite.")
+
+
+def suite_report(options: SentencesOptions, suite: Path) -> Report:
     """The figures of every task of the folder, and the lines to print; writes the picture."""
     from muse.evaluation.score import gold_name, space_signature
     from muse.files.space_folder import with_checksum
@@ -46,41 +66,43 @@ def suite_report(space: Path, options: dict[str, Any]) -> Report:
     from muse.sentences.files.suite_folder import ENGLISH, TASKS, read_suite, tasks_of
 
     require_sklearn()
-    if options["out"] is not None:
-        check_place(options["out"])
-    names, language = _names(options["tasks"], TASKS), options["source"] or ENGLISH
-    tasks = read_suite(options["suite"], language, names)
-    config = SuiteConfig(folds=options["folds"], seed=options["seed"])
+    if options.picture is not None:
+        if options.picture.suffix.lower() != ".svg":
+            raise click.UsageError(
+                f"--picture is an SVG: its name must end in .svg, got {options.picture.name!r}."
+            )
+        check_place(options.picture)
+    names, language = _names(options.tasks, TASKS), options.src or ENGLISH
+    tasks = read_suite(suite, language, names)
+    config = SuiteConfig(folds=options.folds, seed=options.seed)
     check_tasks(tasks, config)  # before the space is read, which may take long
-    loaded = open_space(space, options["device"], options["quiet"])
-    loaded.side(language)
-    encoder = open_encoder(loaded, options)
+    space = open_space(options.space, options.device, options.quiet)
+    space.side(language)
+    encoder = open_encoder(space, options)
     gold = "+".join(gold_name(path) for task in tasks for part in task.files.values() for path in part)
-    signature = space_signature(
-        loaded, language, language, retrieval="suite",
-        gold=with_checksum(options["suite"].resolve().name, hashlib.sha256(gold.encode()).hexdigest()),
-        more=(*made_by(encoder, options), f"folds:{options['folds']}", f"drawn:{options['seed']}"),
-    )  # fmt: skip
+    signature = str(space_signature(
+        space, language, language, retrieval="suite",
+        gold=with_checksum(suite.resolve().name, hashlib.sha256(gold.encode()).hexdigest()),
+        more=(*made_by(encoder, options), f"folds:{options.folds}", f"drawn:{options.seed}"),
+    ))  # fmt: skip
     scores = evaluate_suite(
-        tasks, lambda sentences: encoded(encoder, sentences, language, loaded.progress), config,
-        loaded.progress,
-    )  # fmt: skip
-    if options["out"] is not None:
-        with replaced(options["out"]) as stream:
-            stream.write(drawn(scores, str(signature)).encode("utf-8", "replace"))
-    found = means(scores)
-    possible = tasks_of(language)
+        tasks, lambda sentences: encoded(encoder, sentences, language, space.progress), config, space.progress
+    )
+    if options.picture is not None:
+        with replaced(options.picture) as stream:
+            stream.write(drawn(scores, signature).encode("utf-8", "replace"))
+    found, possible = means(scores), tasks_of(language)
     missing = [name for name in names or possible if name not in {task.name for task in tasks}]
+    alone = [name for name in TASKS if name not in possible]
     fields = {
         "tasks": {score.name: score.as_json() for score in scores}, "means": found, "missing": missing,
-        "language": language, "folds": options["folds"], "signature": str(signature),
+        "language": language, "folds": options.folds, "signature": signature,
     }  # fmt: skip
     lines = [str(score) for score in scores]
     lines += [f"mean {measure} = {value:.1f}" for measure, value in found.items()]
     lines += [f"not in the folder: {', '.join(missing)}"] if missing else []
-    alone = [name for name in TASKS if name not in possible]
     lines += [f"in English alone: {', '.join(alone)}"] if alone else []
-    return fields, [*lines, str(signature)]
+    return fields, [*lines, signature]
 
 
 def _names(text: str | None, known: Sequence[str]) -> list[str] | None:

@@ -1,30 +1,22 @@
-"""muse mine: mine sentence pairs from texts in two languages."""
+"""muse mine: mine sentence pairs from texts in two languages; muse evaluate mining: how good they are."""
 
 from __future__ import annotations
 
 import json
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import click
-
-from muse.commands.evaluate_tasks import FILE, Report, prints_scores, require
-from muse.commands.options import (
-    Finite,
-    backend,
-    choose_direction,
-    cluster,
-    common,
-    one_machine_only,
-    open_space,
-    search,
-)
+from muse.commands.command import command
+from muse.commands.evaluate_tasks import Report, task
+from muse.commands.options import Clustered, Searched, choose_direction, one_machine_only, open_space
 from muse.commands.outputs import echo
-from muse.commands.sections import RenamedOption, SectionedCommand
-from muse.sentences.commands.encoders import encoded, encoder_options, made_by, open_encoder
+from muse.errors import Contradiction
+from muse.options import Backend, Common, Device, Seed, Threads, option
+from muse.sentences.commands.encoders import EncoderOptions, encoded, encoder_option, made_by, open_encoder
 
 if TYPE_CHECKING:
     from muse.evaluation.score import Signature
@@ -34,77 +26,62 @@ if TYPE_CHECKING:
     from muse.sentences.evaluation.retrieval import MiningScore
     from muse.sentences.mining import MiningConfig, Values
     from muse.space import Space
-if TYPE_CHECKING:
-    from muse.search.approximate import Recall
 
 log = logging.getLogger(__name__)
 
 SIDES = ("source", "target")
-F = TypeVar("F", bound=Callable[..., Any])
-UNTRAINED = "idf"  # finds translations best without training on the whole; sif compares sentences best
 
 
-def score_options(command: F) -> F:
-    """Adds the options that score and choose pairs."""
-    for option in (
-        click.option(
-            "--neighbours", default=4, show_default=True, type=click.IntRange(1), metavar="K",
-            help="Number of candidates for each sentence, and size of its neighbourhood.",
-        ),
-        click.option(
-            "--threshold", type=Finite(), metavar="X",
-            help="Drop pairs with a lower score.  [default: keep all]",
-        ),
-        click.option(
-            "--score", default="margin", show_default=True, type=click.Choice(["margin", "csls", "cosine"]),
-            help="Score of a pair; margin and csls compare it with its neighbourhood, cosine does not.",
-        ),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(EncoderOptions, Searched, Backend, Seed, Device, Threads, Common):
+    """How pairs are encoded, scored and chosen."""
+
+    # idf finds translations best without training on the whole; sif compares sentences best.
+    encoder: str = encoder_option("idf")
+    score: Literal["margin", "csls", "cosine"] = option(
+        "margin", section="What it keeps",
+        help="Score of a pair; margin and csls compare it with its neighbourhood, cosine does not.",
+    )  # fmt: skip
+    threshold: float | None = option(
+        None, section="What it keeps", help="Drop pairs with a lower score.  [default: keep all]"
+    )
+    neighbours: int = option(
+        4, section="Advanced", metavar="K", least=1,
+        help="Number of candidates for each sentence, and size of its neighbourhood.",
+    )  # fmt: skip
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Input": ("--source", "--src", "--target", "--tgt"),
-        "Encoder": ("--encoder", "--also", "--fit"),
-        "What it keeps": ("--score", "--threshold", "--gold"),
-        "Output": ("--out",),
-        "Advanced": ("--neighbours", "--search", "--backend", "--ray"),
-    },
+@dataclass(frozen=True, kw_only=True)
+class MineOptions(PairOptions, Clustered):
+    """The options of `muse mine`."""
+
+    src: str = option(
+        section="Input", metavar="LANG", more_flags=("--src-lang",), help="Language of --source."
+    )
+    source: Path = option(section="Input", help="Text in --src, line by line.")
+    tgt: str = option(
+        section="Input", metavar="LANG", more_flags=("--tgt-lang",), help="Language of --target."
+    )
+    target: Path = option(section="Input", help="Text in --tgt, line by line.")
+    out: Path = option(
+        section="Output", written=True,
+        help="Pairs as score<TAB>source<TAB>target, best first; compressed if the name ends in .gz.",
+    )  # fmt: skip
+    gold: Path | None = option(
+        None, section="What it keeps",
+        help="Known pairs as source<TAB>target: report F1 at --threshold or, without it, the threshold with "
+        "the best F1.",
+    )  # fmt: skip
+
+
+@command(
+    MineOptions,
     examples=(
         "muse mine SPACE --src fr --source a.fr --tgt en --target b.en --out pairs.tsv",
         "muse mine SPACE --src fr --source a.fr --tgt en --target b.en --gold gold.tsv --out x.tsv",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option(
-    "--src", "--src-lang", "src_lang", cls=RenamedOption, required=True, metavar="LANG",
-    help="Language of --source.",
-)  # fmt: skip
-@click.option(
-    "--tgt", "--tgt-lang", "tgt_lang", cls=RenamedOption, required=True, metavar="LANG",
-    help="Language of --target.",
-)  # fmt: skip
-@click.option("--source", required=True, type=Path, metavar="FILE", help="Text in --src, line by line.")
-@click.option("--target", required=True, type=Path, metavar="FILE", help="Text in --tgt, line by line.")
-@click.option(
-    "--out", required=True, type=Path, metavar="FILE",
-    help="Pairs as score<TAB>source<TAB>target, best first; compressed if the name ends in .gz.",
-)  # fmt: skip
-@click.option(
-    "--gold", type=Path, metavar="FILE",
-    help="Known pairs as source<TAB>target: report F1 at --threshold or, without it, the threshold with "
-    "the best F1.",
-)  # fmt: skip
-@score_options
-@encoder_options(UNTRAINED)
-@backend
-@search
-@cluster
-@common
-def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
+def mine(options: MineOptions) -> None:
     """Mine sentence pairs from texts in two languages.
 
     A pair is kept if each of its sentences is the best candidate for the other. Scores depend on the
@@ -112,33 +89,99 @@ def mine(space: Path, out: Path, as_json: bool, **options: Any) -> None:
     for margin usually transfers between language pairs. Sentences that are repeated, empty or without a
     known word are left out and counted. Unicode form and white space make no difference.
     """
-    from muse.errors import Contradiction
     from muse.files.writing import check_place, check_text_name
 
     recalls: list[Recall] = []
-    config = mining_config(options, recalls)
-    languages = (options["src_lang"], options["tgt_lang"])
-    if languages[0] == languages[1]:
-        raise Contradiction(f"pairs are mined between two languages, got {languages[0]!r} twice")
-    on_cluster = options["address"] is not None
-    if on_cluster:
+    config = _config(options, recalls)
+    direction = (options.src, options.tgt)
+    if options.src == options.tgt:
+        raise Contradiction(f"pairs are mined between two languages, got {options.src!r} twice")
+    if options.ray is not None:
         one_machine_only("backend", "device")
     else:
-        check_text_name(out, "pairs", ".tsv or .tsv.gz")
-        check_place(out)
-    texts, known = read_texts(languages, options)
-    loaded = open_space(space, config.device, options["quiet"])
-    for language in languages:
-        loaded.side(language)
-    encoder = open_encoder(loaded, options)
-    signature = mining_signature(loaded, encoder, config, options)
-    if on_cluster:
-        found = _on_cluster(encoder, (space, *options["also"]), out, config, loaded.progress, options)
+        check_text_name(options.out, "pairs", ".tsv or .tsv.gz")
+        check_place(options.out)
+    files = (options.source, options.target)
+    read = [] if options.ray is not None and options.gold is None else _texts(direction, files)
+    known = None if options.gold is None else _known_pairs(options.gold, read)
+    space = open_space(options.space, config.device, options.quiet)
+    for language in direction:
+        space.side(language)
+    encoder = open_encoder(space, options)
+    signature = _signature(space, direction, options.gold, config, made_by(encoder, options))
+    if options.ray is not None:
+        found = _on_cluster(encoder, options, options.ray, config, space.progress)
     else:
-        found = mined_pairs(encoder, texts, config, loaded.progress)
-        _write(out, found)
-    score = None if known is None else mining_score(found, known, config.threshold)
-    _print_result(_Written(found.pairs, out, found.counts, signature, score, recalls), as_json)
+        found = _mined(encoder, read, config, space.progress)
+        _write(options.out, found)
+    score = None if known is None else _score(found, known, config.threshold)
+    _print(options, found, signature, score, recalls)
+
+
+def _print(
+    options: MineOptions, found: MinedPairs, signature: Signature, score: MiningScore | None,
+    recalls: list[Recall],
+) -> None:  # fmt: skip
+    from muse.search.approximate import worst
+
+    if options.as_json:
+        gold = {} if score is None else {"gold": score.as_json()}
+        fields = {"pairs": found.pairs, "out": str(options.out), **found.counts, **gold, **worst(recalls)}
+        echo(json.dumps(fields | {"signature": str(signature)}, ensure_ascii=False))
+        return
+    for side, counts in found.counts.items():
+        log.info(
+            "%s: %d lines, left out %d empty, %d repeated, %d without a known word", side, *counts.values()
+        )
+    echo(" | ".join((f"{found.pairs} pairs in {options.out}", signature.retrieval, *signature.more)))
+    for recall in recalls:
+        echo(str(recall))
+    if score is not None:
+        echo(f"{score} | {signature}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MiningOptions(PairOptions):
+    """The options of `muse evaluate mining`."""
+
+    source: Path = option(section="Input", help="Text in --src, a sentence on each line.")
+    target: Path = option(section="Input", help="Text in --tgt, a sentence on each line.")
+    gold: Path = option(section="Input", help="Known pairs of lines, as source<TAB>target.")
+    src: str | None = option(
+        None, section="Input", metavar="LANG", help="Language of --source.  [default: not the pivot]"
+    )
+    tgt: str | None = option(
+        None, section="Input", metavar="LANG", help="Language of --target.  [default: the pivot]"
+    )
+
+
+@task(
+    MiningOptions,
+    examples=(
+        "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv",
+        "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv --threshold 1.06",
+    ),
+)
+def mining(options: MiningOptions) -> Report:
+    """F1, precision and recall of mined sentence pairs.
+
+    The figures are those at --threshold or, without it, at the threshold with the best F1. muse mine writes
+    the pairs.
+    """
+    from muse.search.approximate import worst
+
+    recalls: list[Recall] = []
+    config = _config(options, recalls)
+    space = open_space(options.space, config.device, options.quiet)
+    direction = choose_direction(space, options.src, options.tgt)
+    read = _texts(direction, (options.source, options.target))
+    known = _known_pairs(options.gold, read)
+    encoder = open_encoder(space, options)
+    signature = _signature(space, direction, options.gold, config, made_by(encoder, options))
+    found = _mined(encoder, read, config, space.progress)
+    score = _score(found, known, config.threshold)
+    fields = {"pairs": found.pairs, **score.as_json(), **worst(recalls), "signature": str(signature)}
+    return fields, [*map(str, recalls), f"{score} | {signature}"]
 
 
 class MinedPairs(NamedTuple):
@@ -149,7 +192,16 @@ class MinedPairs(NamedTuple):
     read: Callable[[], tuple[Values, list[tuple[str, str]]]]
 
 
-def mined_pairs(
+class _Text(NamedTuple):
+    """The distinct non-empty sentences (n,) of a text, counts, and its lines by their canonical form."""
+
+    language: str
+    sentences: list[str]
+    counts: dict[str, int]
+    first: dict[str, str]
+
+
+def _mined(
     encoder: SentenceEncoder, texts: Sequence[_Text], config: MiningConfig, progress: Progress
 ) -> MinedPairs:
     """The pairs of two texts, on this machine."""
@@ -174,82 +226,63 @@ def _write(out: Path, found: MinedPairs) -> None:
 
 
 def _on_cluster(
-    encoder: SentenceEncoder, spaces: tuple[Path, ...], out: Path, config: MiningConfig, progress: Progress,
-    options: dict[str, Any],
-) -> MinedPairs:  # fmt: skip
+    encoder: SentenceEncoder, options: MineOptions, address: str, config: MiningConfig, progress: Progress
+) -> MinedPairs:
     from muse.cluster.run import Run, files_as_settings, spaces_as_settings
     from muse.sentences.on_cluster import Text, encoder_as_settings, mine, mined
 
-    languages = (options["src_lang"], options["tgt_lang"])
-    source, target = (Text(options[side], language) for side, language in zip(SIDES, languages, strict=True))
+    spaces = (options.space, *options.also)
     settings = {
-        "command": "mine", "encoder": encoder_as_settings(encoder), "languages": list(languages),
+        "command": "mine", "encoder": encoder_as_settings(encoder), "languages": [options.src, options.tgt],
         "spaces": spaces_as_settings(*spaces), "score": str(config.score),
-        "threshold": config.threshold, "search": options["search"], "seed": options["seed"],
-        **{side: files_as_settings(options[side]) for side in SIDES},
+        "threshold": config.threshold, "search": options.search, "seed": options.seed,
+        "source": files_as_settings(options.source), "target": files_as_settings(options.target),
     }  # fmt: skip
-    run = Run(out, options["address"], settings, progress)
-    found = mine(encoder, spaces, (source, target), run, config)
-    return MinedPairs(found["pairs"], {side: found[side] for side in SIDES}, partial(mined, out))
+    run = Run(options.out, address, settings, progress)
+    texts = Text(options.source, options.src), Text(options.target, options.tgt)
+    found = mine(encoder, spaces, texts, run, config)
+    return MinedPairs(found["pairs"], {side: found[side] for side in SIDES}, partial(mined, options.out))
 
 
-def mining_config(options: dict[str, Any], recalls: list[Recall]) -> MiningConfig:
+def _config(options: PairOptions, recalls: list[Recall]) -> MiningConfig:
     """How pairs are scored and searched; recalls of approximate search are appended to the list."""
     from muse.run.runtime import pick_device
     from muse.search.approximate import Approximation
     from muse.search.retrieval import PairScore
     from muse.sentences.mining import MiningConfig
 
-    method = "nn" if options["score"] == "cosine" else options["score"]
-    score = PairScore(method, k=options["neighbours"])
+    method = "nn" if options.score == "cosine" else options.score
     return MiningConfig(
-        score, options["threshold"], options["backend"], pick_device(options["device"]),
-        Approximation(options["search"], options["seed"], recalls.append),
+        PairScore(method, k=options.neighbours), options.threshold, options.backend,
+        pick_device(options.device), Approximation(options.search, options.seed, recalls.append),
     )  # fmt: skip
 
 
-class _Text(NamedTuple):
-    """The distinct non-empty sentences (n,) of a text, and counts."""
-
-    language: str
-    sentences: list[str]
-    counts: dict[str, int]
-
-
-def read_texts(
-    languages: tuple[str, str], options: dict[str, Any]
-) -> tuple[list[_Text], set[tuple[str, str]] | None]:
-    """The texts, which on a cluster other machines read, and the known pairs of --gold, if it is given."""
-    gold, on_cluster = options["gold"], options["address"] is not None
-    if on_cluster and gold is None:
-        return [], None
-    read = [_text(options[side], language) for side, language in zip(SIDES, languages, strict=True)]
-    known = None if gold is None else _known(gold, [lines for _, lines in read])
-    return [] if on_cluster else [text for text, _ in read], known
-
-
-def _text(path: Path, language: str) -> tuple[_Text, dict[str, str]]:
-    """A text, and the first of its lines of each canonical form, which --gold alone needs."""
+def _texts(direction: tuple[str, str], files: tuple[Path, Path]) -> list[_Text]:
+    """The texts of both languages."""
     from muse.files.sentence_text import read_sentences
     from muse.text.characters import canonical
 
-    first: dict[str, str] = {}
-    lines = read_sentences(path)
-    for line in lines:  # a repeated sentence finds no better pair
-        name = canonical(line)
-        first.setdefault(line if name == line else name, line)  # one string in memory where they are equal
-    kept, full = [line for name, line in first.items() if name], sum(bool(line.strip()) for line in lines)
-    counts = {"lines": len(lines), "empty": len(lines) - full, "repeated": full - len(kept)}
-    return _Text(language, kept, counts), first
+    found = []
+    for path, language in zip(files, direction, strict=True):
+        first: dict[str, str] = {}
+        lines = read_sentences(path)
+        for line in lines:  # a repeated sentence finds no better pair
+            name = canonical(line)
+            first.setdefault(line if name == line else name, line)  # one string where they are equal
+        kept, full = [line for name, line in first.items() if name], sum(bool(line.strip()) for line in lines)
+        counts = {"lines": len(lines), "empty": len(lines) - full, "repeated": full - len(kept)}
+        found.append(_Text(language, kept, counts, first))
+    return found
 
 
-def _known(gold: Path, lines: Sequence[dict[str, str]]) -> set[tuple[str, str]]:
-    """The pairs of `lines`, by canonical form, that a file has, encoded in any way; Mismatch if none."""
+def _known_pairs(gold: Path, texts: Sequence[_Text]) -> set[tuple[str, str]]:
+    """The pairs of lines, by canonical form, that a file has, encoded in any way; Mismatch if none."""
     from muse.errors import Mismatch
     from muse.files.sentence_text import read_parallel
     from muse.text.characters import canonical
 
-    source, target = lines
+    source, target = (text.first for text in texts)
     text = read_parallel(gold, "source<TAB>target", otherwise=None)
     pairs = set(zip(*(map(canonical, side) for side in text), strict=True))
     known = {(source[one], target[two]) for one, two in pairs if one in source and two in target}
@@ -266,7 +299,7 @@ def _known(gold: Path, lines: Sequence[dict[str, str]]) -> set[tuple[str, str]]:
     return known
 
 
-def mining_score(found: MinedPairs, known: set[tuple[str, str]], threshold: float | None) -> MiningScore:
+def _score(found: MinedPairs, known: set[tuple[str, str]], threshold: float | None) -> MiningScore:
     """The quality of the mined pairs at the threshold or, without it, at the best threshold."""
     import numpy as np
 
@@ -277,99 +310,11 @@ def mining_score(found: MinedPairs, known: set[tuple[str, str]], threshold: floa
     return judged.best() if threshold is None else judged.at(threshold)
 
 
-def mining_signature(
-    space: Space, encoder: SentenceEncoder, config: MiningConfig, options: dict[str, Any]
+def _signature(
+    space: Space, direction: tuple[str, str], gold: Path | None, config: MiningConfig, made: tuple[str, ...]
 ) -> Signature:
     """How pairs were found."""
     from muse.evaluation.score import space_signature, text_name
 
-    return space_signature(
-        space, options["src_lang"], options["tgt_lang"], retrieval=str(config.score),
-        gold="" if options["gold"] is None else text_name(options["gold"]), more=made_by(encoder, options),
-    )  # fmt: skip
-
-
-class _Written(NamedTuple):
-    """The number of pairs, their file, counts by side, how they were found, the quality on gold, recalls."""
-
-    pairs: int
-    out: Path
-    sides: dict[str, dict[str, int]]
-    signature: Signature
-    score: MiningScore | None
-    recalls: list[Recall]
-
-
-def _print_result(written: _Written, as_json: bool) -> None:
-    from muse.search.approximate import worst
-
-    pairs, out, named, signature, score, recalls = written
-    if as_json:
-        gold = {} if score is None else {"gold": score.as_json()}
-        fields = {
-            "pairs": pairs,
-            "out": str(out),
-            **named,
-            **gold,
-            **worst(recalls),
-            "signature": str(signature),
-        }
-        echo(json.dumps(fields, ensure_ascii=False))
-        return
-    for side, counts in named.items():
-        log.info(
-            "%s: %d lines, left out %d empty, %d repeated, %d without a known word", side, *counts.values()
-        )
-    echo(" | ".join((f"{pairs} pairs in {out}", signature.retrieval, *signature.more)))
-    for recall in recalls:
-        echo(str(recall))
-    if score is not None:
-        echo(f"{score} | {signature}")
-
-
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Input": ("--source", "--target", "--gold", "--src", "--tgt"),
-        "Encoder": ("--encoder", "--also", "--fit"),
-        "What it measures": ("--score", "--threshold"),
-        "Advanced": ("--neighbours", "--search", "--backend"),
-    },
-    examples=(
-        "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv",
-        "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv --threshold 1.06",
-    ),
-)
-@click.argument("space", type=Path, required=False)
-@click.option("--source", **FILE, help="Text in --src, a sentence on each line.  [required]")
-@click.option("--target", **FILE, help="Text in --tgt, a sentence on each line.  [required]")
-@click.option("--gold", **FILE, help="Known pairs of lines, as source<TAB>target.  [required]")
-@click.option("--src", "src_lang", metavar="LANG", help="Language of --source.  [default: not the pivot]")
-@click.option("--tgt", "tgt_lang", metavar="LANG", help="Language of --target.  [default: the pivot]")
-@score_options
-@encoder_options(UNTRAINED)
-@backend
-@search
-@common
-@prints_scores
-def mining(space: Path, options: dict[str, Any]) -> Report:
-    """F1, precision and recall of mined sentence pairs.
-
-    The figures are those at --threshold or, without it, at the threshold with the best F1. muse mine writes
-    the pairs.
-    """
-    require(options, "--source FILE", "--target FILE", "--gold FILE")
-    from muse.search.approximate import worst
-
-    recalls: list[Recall] = []
-    config = mining_config(options, recalls)
-    loaded = open_space(space, config.device, options["quiet"])
-    direction = choose_direction(loaded, options["src_lang"], options["tgt_lang"])
-    options = {**options, "src_lang": direction[0], "tgt_lang": direction[1], "address": None}
-    texts, known = read_texts(direction, options)
-    encoder = open_encoder(loaded, options)
-    signature = mining_signature(loaded, encoder, config, options)
-    found = mined_pairs(encoder, texts, config, loaded.progress)
-    score = mining_score(found, known or set(), config.threshold)
-    fields = {"pairs": found.pairs, **score.as_json(), **worst(recalls), "signature": str(signature)}
-    return fields, [*map(str, recalls), f"{score} | {signature}"]
+    name = "" if gold is None else text_name(gold)
+    return space_signature(space, *direction, retrieval=str(config.score), gold=name, more=made)

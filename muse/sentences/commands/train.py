@@ -1,163 +1,130 @@
 """muse train: train a sentence encoder, save it, and report its held-out score.
 
-`muse train-translator` has the same options of a training (`trainer_options`) and reports in the same way
-(`report`).
+`muse train-translator` has the same options (`TrainingOptions`), and runs and reports in the same way.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from muse.commands.options import Finite, common
+from muse.commands.command import command
+from muse.commands.options import OneSpace
 from muse.commands.outputs import echo
-from muse.commands.sections import SectionedCommand
+from muse.options import Common, Device, Seed, Threads, option, options_of
 from muse.sentences.commands.encoders import by_language, by_language_with_default, plain_and_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from muse.evaluation.score import Score
-    from muse.sentences.encoders.pooling import Power
     from muse.sentences.systems.registry import TrainedSystem
     from muse.sentences.systems.system import TrainingRequest
 
 log = logging.getLogger(__name__)
 
-F = TypeVar("F", bound=Callable[..., Any])
 WORD_ENCODERS = ("x-cbow", "projection", "cvm-add")
 SYSTEMS = ("sp", "lens", "infersent", "x-bilstm", "cmlm", "bgt", "xlm")
-PRESETS = ("small", "paper")
-LOSSES = ("align", "rank", "hinge", "hardest", "squared", "softmax")
 _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FILE"
 
 
-def trainer_options(own: str, least: click.IntRange, examples: str) -> Callable[[F], F]:
-    """Adds the options of a training, whose default is its `own`, with `least` `examples` in a batch."""
-    default = f"[default: {own}]"
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions(Seed, Device, Threads, Common):
+    """The options of every training, whose defaults are those of what is trained."""
 
-    def add(command: F) -> F:
-        for option in (
-            click.option("--resume", is_flag=True, help="Resume an interrupted run with the same settings."),
-            click.option(
-                "--preset", default="small", show_default=True, type=click.Choice(PRESETS),
-                help="Size of the network: small, or as published.",
-            ),
-            click.option(
-                "--patience", type=click.IntRange(1), metavar="N",
-                help=f"Stop after N epochs without a better held-out score.  {default}",
-            ),
-            click.option("--rate", type=Finite(), metavar="X", help=f"Learning rate.  {default}"),
-            click.option(
-                "--batch", type=least, metavar="N", help=f"Number of {examples} in a batch.  {default}"
-            ),
-            click.option(
-                "--epochs", type=click.IntRange(0), metavar="N",
-                help=f"Maximum number of epochs.  {default}",
-            ),
-        ):  # fmt: skip
-            command = option(command)
-        return command
-
-    return add
+    epochs: int | None = option(
+        None, section="Learning", least=0, help="Maximum number of epochs.  [default: the preset's]"
+    )
+    patience: int | None = option(
+        None, section="Learning", least=1,
+        help="Stop after N epochs without a better held-out score.  [default: the preset's]",
+    )  # fmt: skip
+    preset: Literal["small", "paper"] = option(
+        "small", section="Learning", help="Size of the network: small, or as published."
+    )
+    resume: bool = option(False, section="Output", help="Resume an interrupted run with the same settings.")
+    rate: float | None = option(None, section="Advanced", help="Learning rate.  [default: the preset's]")
+    set: tuple[str, ...] = option(
+        (), section="Advanced", metavar="KEY=VALUE",
+        help="A setting; may be repeated. A wrong KEY lists all.",
+    )  # fmt: skip
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Input": ("--lang", "--parallel", "--source", "--target", "--text", "--nli"),
-        "Learning": ("--encoder", "--preset", "--epochs", "--patience", "--backbone"),
-        "Output": ("--out", "--resume"),
-        "Advanced": (
-            "--batch",
-            "--rate",
-            "--loss",
-            "--margin",
-            "--lambda",
-            "--scale",
-            "--powers",
-            "--dropout",
-            "--set",
-        ),
-    },
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions(OneSpace, TrainingOptions):
+    """The options of `muse train`."""
+
+    lang: str = option(
+        section="Input", metavar="LANG", help="Language to train on, beside the pivot of the space."
+    )
+    parallel: tuple[str, ...] = option(
+        (), section="Input", metavar="FILE|LANG=FILE",
+        help="Parallel text, pivot<TAB>sentence on each line; may be a .gz. sp, xlm, cmlm, x-bilstm: for "
+        "several languages, repeat it with LANG=.",
+    )  # fmt: skip
+    source: Path | None = option(
+        None, section="Input",
+        help="Instead of --parallel, with --target: sentences of --lang, one on each line.",
+    )  # fmt: skip
+    target: Path | None = option(
+        None, section="Input", help="Their translations into the pivot, line by line."
+    )
+    text: tuple[str, ...] = option(
+        (), section="Input", metavar="LANG=FILE",
+        help="cmlm, xlm: text in a language; may be repeated.",
+    )  # fmt: skip
+    nli: tuple[str, ...] = option(
+        (), section="Input", metavar="FILE|LANG=FILE",
+        help="lens, infersent, cmlm, xlm: pairs labelled with their inference, in the columns of SICK or "
+        "SNLI. cmlm: with LANG=, also the same rows in another language.",
+    )  # fmt: skip
+    encoder: str = option(
+        "x-cbow", section="Learning", choices=(*WORD_ENCODERS, *SYSTEMS), help="Encoder to train."
+    )
+    backbone: Path | None = option(
+        None, section="Learning", metavar="FOLDER", more_flags=("--core",),
+        help="lens, infersent: read words with this encoder instead of the space: a Hugging Face folder, or "
+        "an xlm of muse train.",
+    )  # fmt: skip
+    out: Path = option(section="Output", metavar="FOLDER", written=True, help="Folder for the encoder.")
+    batch: int | None = option(
+        None, section="Advanced", least=2, help="Number of examples in a batch.  [default: the preset's]"
+    )
+    loss: Literal["align", "rank", "hinge", "hardest", "squared", "softmax"] | None = option(
+        None, section="Advanced", help="Loss to minimise; see above.  [default: the encoder's own]"
+    )
+    margin: float | None = option(
+        None, section="Advanced", help="Margin of any loss but align.  [default: the loss's own]"
+    )
+    weight: float | None = option(
+        None, section="Advanced", flags=("--lambda",), help="align: weight of the negatives.  [default: 0.25]"
+    )
+    scale: float | None = option(
+        None, section="Advanced", help="softmax: factor of the cosines.  [default: 20]"
+    )
+    powers: str | None = option(
+        None, section="Advanced", metavar="P,P",
+        help="x-cbow, projection, cvm-add: power means of the trained words, such as -inf,1,inf.",
+    )  # fmt: skip
+    dropout: float | None = option(
+        None, section="Advanced", least=0, below=1,
+        help="projection: share of the dimensions left out in a step.  [default: 0]",
+    )  # fmt: skip
+
+
+@command(
+    TrainOptions,
     examples=(
         "muse train embeddings/aligned/fr-en --lang fr --parallel en-fr.tsv --out encoders/x-cbow",
         "muse train SPACE --encoder xlm --lang fr --text fr=a.fr --text en=b.en --out encoders/xlm",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option(
-    "--encoder", default="x-cbow", show_default=True, type=click.Choice((*WORD_ENCODERS, *SYSTEMS)),
-    help="Encoder to train.",
-)  # fmt: skip
-@click.option(
-    "--lang",
-    required=True,
-    metavar="LANG",
-    help="Language to train on, beside the pivot of the space.",
-)
-@click.option(
-    "--parallel", multiple=True, metavar="FILE|LANG=FILE",
-    help="Parallel text, pivot<TAB>sentence on each line; may be a .gz. "
-    "sp, xlm, cmlm, x-bilstm: for several languages, repeat it with LANG=.",
-)  # fmt: skip
-@click.option(
-    "--source", type=Path, metavar="FILE",
-    help="Instead of --parallel, with --target: sentences of --lang, one on each line.",
-)  # fmt: skip
-@click.option("--target", type=Path, metavar="FILE", help="Their translations into the pivot, line by line.")
-@click.option("--out", required=True, type=Path, metavar="FOLDER", help="Folder for the encoder.")
-@click.option(
-    "--loss", type=click.Choice(LOSSES), help="Loss to minimise; see above.  [default: the encoder's own]"
-)
-@click.option(
-    "--margin", type=Finite(), metavar="X", help="Margin of any loss but align.  [default: the loss's own]"
-)
-@click.option(
-    "--lambda", "weight", type=Finite(), metavar="X", help="align: weight of the negatives.  [default: 0.25]"
-)
-@click.option(
-    "--scale",
-    type=Finite(),
-    metavar="X",
-    help="softmax: factor of the cosines.  [default: 20]",
-)
-@trainer_options("the encoder's own", click.IntRange(2), "examples")
-@click.option(
-    "--backbone", "--core", type=Path, metavar="FOLDER",
-    help="lens, infersent: read words with this encoder instead of the space: a Hugging Face folder, or an "
-    "xlm of muse train.",
-)  # fmt: skip
-@click.option(
-    "--nli", multiple=True, metavar="FILE|LANG=FILE",
-    help="lens, infersent, cmlm, xlm: pairs labelled with their inference, in the columns of SICK or SNLI. "
-    "cmlm: with LANG=, also the same rows in another language.",
-)  # fmt: skip
-@click.option(
-    "--text", "texts", multiple=True, metavar="LANG=FILE",
-    help="cmlm, xlm: text in a language; may be repeated.",
-)  # fmt: skip
-@click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE",
-    help="A setting of any encoder but x-cbow, projection and cvm-add; may be repeated. A wrong KEY lists "
-    "all.",
-)  # fmt: skip
-@click.option(
-    "--powers", metavar="P,P",
-    help="x-cbow, projection, cvm-add: power means of the trained words, such as -inf,1,inf.",
-)  # fmt: skip
-@click.option(
-    "--dropout", type=Finite(0, 1, max_open=True), metavar="X",
-    help="projection: share of the dimensions left out in a step.  [default: 0]",
-)  # fmt: skip
-@common
-def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
+def train(options: TrainOptions) -> None:
     """Train a sentence encoder on a SPACE.
 
     \b
@@ -179,88 +146,93 @@ def train(space: Path, quiet: bool, as_json: bool, **options: Any) -> None:
     squared   hinge on squared distances, random negatives
     softmax   additive-margin softmax over the batch
     """  # noqa: D301 - click reads \b as the character
+    run_training(lambda: _request(options), options.encoder, options)
+
+
+def run_training(make: Callable[[], TrainingRequest], system: str, options: TrainingOptions) -> None:
+    """Train what is requested, in one process or in those that torchrun started, and print a report."""
     from muse.progress import Progress
     from muse.run.processes import joined
     from muse.run.runtime import Runtime, pick_device
     from muse.sentences.systems.registry import train_system
 
-    device = pick_device(options["device"])
+    device = pick_device(options.device)
     with joined(device) as processes:
-        progress = Progress(quiet=quiet or not processes.first)
-        request = _request(space, options)
-        trained = train_system(options["encoder"], request, Runtime(device, progress, processes=processes))
+        progress = Progress(quiet=options.quiet or not processes.first)
+        request = make()
+        trained = train_system(system, request, Runtime(device, progress, processes=processes))
         if processes.first:
-            report(request, trained, as_json=as_json)
+            _report(request, trained, as_json=options.as_json)
 
 
-def _request(space: Path, options: dict[str, Any]) -> TrainingRequest:
-    from muse.sentences.systems.system import CALLED_OTHERWISE, TrainingRequest
+def trainer_settings(options: TrainingOptions) -> dict[str, Any]:
+    """The settings of the trainer that were given, by name."""
+    from muse.sentences.systems.system import CALLED_OTHERWISE
+
+    given = {name: getattr(options, name) for name in CALLED_OTHERWISE}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _request(options: TrainOptions) -> TrainingRequest:
+    from muse.sentences.systems.system import TrainingRequest
     from muse.space import load_space
 
     parallel, further = _parallel(options)
-    named = _word_options(options, parallel) if options["encoder"] in WORD_ENCODERS else _options(options)
+    make = _of_words if options.encoder in WORD_ENCODERS else _of_system
     return TrainingRequest(
-        load_space(space),
-        options["lang"],
-        options["out"],
-        options["preset"],
-        parallel,
-        further,
-        trainer={name: options[name] for name in CALLED_OTHERWISE if options[name] is not None},
-        seed=options["seed"],
-        resume=options["resume"],
-        **named,
-    )
+        load_space(options.space), options.lang, options.out, options.preset, parallel, further,
+        trainer=trainer_settings(options), seed=options.seed, resume=options.resume,
+        **make(options, parallel),
+    )  # fmt: skip
 
 
-def _parallel(options: dict[str, Any]) -> tuple[tuple[Path, ...], dict[str, Path]]:
+def _parallel(options: TrainOptions) -> tuple[tuple[Path, ...], dict[str, Path]]:
     """The files of parallel text of --lang, if any (one, or the pivot's and the other), and of others."""
-    further = by_language_with_default(options["lang"], options["parallel"], "--parallel")
-    single, files = further.pop(options["lang"], None), (options["target"], options["source"])
-    two = tuple(path for path in files if path is not None)
+    further = by_language_with_default(options.lang, options.parallel, "--parallel")
+    single = further.pop(options.lang, None)
+    two = tuple(path for path in (options.target, options.source) if path is not None)
     if len(two) == 1 or (two and single is not None):
         raise click.UsageError(_PARALLEL_NEEDED)
     return two if single is None else (single,), further
 
 
-def _nli(options: dict[str, Any]) -> tuple[Path | None, dict[str, Path]]:
-    """The file of inferences, if any, and its translations by language."""
-    plain, named = plain_and_named(options["nli"])
-    return next(map(Path, plain), None), dict(by_language(named, "--nli"))
-
-
-def _word_options(options: dict[str, Any], parallel: tuple[Path, ...]) -> dict[str, Any]:
+def _of_words(options: TrainOptions, parallel: tuple[Path, ...]) -> dict[str, Any]:
     """The fields of a request for a word encoder; a usage error if an option is for other encoders."""
+    from muse.sentences.encoders.pooling import parsed_power
     from muse.sentences.training.losses import LossChoice
 
-    for name, option in (("backbone", "backbone"), ("nli", "nli"), ("texts", "text"), ("settings", "set")):
-        if options[name]:
-            raise click.UsageError(f"--{option} is for {', '.join(SYSTEMS)}; leave it out")
+    for name in ("backbone", "nli", "text", "set"):
+        if getattr(options, name):
+            raise click.UsageError(f"--{name} is for {', '.join(SYSTEMS)}; leave it out")
     if not parallel:
         raise click.UsageError(_PARALLEL_NEEDED)
-    if options["dropout"] is not None and options["encoder"] != "projection":
-        raise click.UsageError(f"--dropout is for projection, not for {options['encoder']}.")
-    chosen = LossChoice(*(options[name] for name in ("loss", "margin", "weight", "scale")))
-    dropout = options["dropout"] or 0.0
-    return {"config": {"chosen": chosen, "powers": _powers(options["powers"]), "dropout": dropout}}
+    if options.dropout is not None and options.encoder != "projection":
+        raise click.UsageError(f"--dropout is for projection, not for {options.encoder}.")
+    try:
+        powers = tuple(parsed_power(p) for p in (options.powers or "1").split(","))
+    except ValueError:
+        raise click.UsageError(
+            f"--powers takes numbers separated by commas, such as -inf,1,2s; got {options.powers!r}"
+        ) from None
+    chosen = LossChoice(options.loss, options.margin, options.weight, options.scale)
+    return {"config": {"chosen": chosen, "powers": powers, "dropout": options.dropout or 0.0}}
 
 
-def _options(options: dict[str, Any]) -> dict[str, Any]:
+def _of_system(options: TrainOptions, _: tuple[Path, ...]) -> dict[str, Any]:
     """The fields of a request for any other system; a usage error if an option is for word encoders."""
     for name in ("loss", "margin", "weight", "scale", "powers", "dropout"):
-        if options[name] is not None:
-            option = "lambda" if name == "weight" else name
+        if getattr(options, name) is not None:
             raise click.UsageError(
-                f"--{option} is for {', '.join(WORD_ENCODERS)}, not for {options['encoder']}, "
-                "whose settings are given with --set"
+                f"{options_of(TrainOptions)[name].flag} is for {', '.join(WORD_ENCODERS)}, not for "
+                f"{options.encoder}, whose settings are given with --set"
             )
-    nli, translated_nli = _nli(options)
+    plain, named = plain_and_named(options.nli)
     return {
-        "nli": nli,
-        "translated_nli": translated_nli,
-        "texts": dict(by_language(options["texts"], "--text")),
-        "backbone": options["backbone"],
-        "settings": changed_settings(options["settings"]),
+        "nli": next(map(Path, plain), None),
+        "translated_nli": dict(by_language(named, "--nli")),
+        "texts": dict(by_language(options.text, "--text")),
+        "backbone": options.backbone,
+        "settings": changed_settings(options.set),
     }
 
 
@@ -275,19 +247,7 @@ def changed_settings(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _powers(listed: str | None) -> tuple[Power, ...]:
-    from muse.sentences.encoders.pooling import parsed_power
-
-    try:
-        return tuple(parsed_power(p) for p in (listed or "1").split(","))
-    except ValueError:
-        raise click.UsageError(
-            f"--powers takes numbers separated by commas, such as -inf,1,2s; got {listed!r}"
-        ) from None
-
-
-def report(request: TrainingRequest, trained: TrainedSystem, *, as_json: bool) -> None:
-    """Prints the held-out score and a line about training, or with `as_json` all fields."""
+def _report(request: TrainingRequest, trained: TrainedSystem, *, as_json: bool) -> None:
     score, fitted = held_out_score(request, trained), trained.fitted
     if not trained.best.number and len(fitted.epochs) > 1:
         log.warning("no epoch was better than the untrained encoder, which is kept; try another --rate")
@@ -310,25 +270,17 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
 
     fitted, interval = trained.fitted, None
     if fitted.hits is not None:
-        rng = np.random.default_rng(request.seed)
-        interval = bootstrap_count(fitted.hits, fitted.held_out, rng)
+        interval = bootstrap_count(fitted.hits, fitted.held_out, np.random.default_rng(request.seed))
     presets = (f"preset:{request.preset}",) if len(trained.system.presets) > 1 else ()
     signature = space_signature(
-        request.space,
-        request.language,
-        request.space.pivot,
-        retrieval="nn" if fitted.metric == "P@1" else "",
-        gold=_texts(request, trained),
+        request.space, request.language, request.space.pivot,
+        retrieval="nn" if fitted.metric == "P@1" else "", gold=_texts(request, trained),
         more=(
-            f"encoder:{fitted.encoder.name}",
-            *presets,
-            *_folders(request, trained),
-            f"held-out:{fitted.held_out}",
-            f"split:{request.seed}",
+            f"encoder:{fitted.encoder.name}", *presets, *_folders(request, trained),
+            f"held-out:{fitted.held_out}", f"split:{request.seed}",
         ),
-    )
-    direction = f"{_languages(request, fitted.scored)}-{request.space.pivot}"
-    signature = replace(signature, direction=direction)
+    )  # fmt: skip
+    signature = replace(signature, direction=f"{_languages(request, fitted.scored)}-{request.space.pivot}")
     return Score(fitted.metric, trained.best.score, interval, signature)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -167,19 +167,18 @@ class Transformer:
         )
 
 
-@dataclass(frozen=True)
-class StreamCounts:
+class StreamCounts(NamedTuple):
     """Counts of encoded sentences and of their tokens.
 
     `empty` sentences had no known word, `unknown` tokens had no vector, and `truncated` sentences were cut
     to the encoder's maximum length.
     """
 
-    sentences: int = 0
-    empty: int = 0
-    tokens: int = 0
-    unknown: int = 0
-    truncated: int = 0
+    sentences: int
+    empty: int
+    tokens: int
+    unknown: int
+    truncated: int
 
 
 def stream_sentences(path: Path, column: str | None = None) -> Iterator[str]:
@@ -198,19 +197,11 @@ def encode_stream(
 
     Raises BadFile if there are no sentences; `name` is the file or stream in the message.
     """
-    total = StreamCounts()
-    for block in sentences:
-        if not block:
-            continue
-        encoded = encoder.encode(block, language)
-        write(block, encoded.matrix)
-        total = StreamCounts(
-            total.sentences + len(block),
-            total.empty + encoded.empty,
-            total.tokens + encoded.tokens,
-            total.unknown + encoded.unknown,
-            total.truncated + encoded.truncated,
-        )
-    if not total.sentences:
+    total = np.zeros(len(StreamCounts._fields), np.int64)
+    for block in filter(None, sentences):
+        found = encoder.encode(block, language)
+        write(block, found.matrix)
+        total += (len(block), found.empty, found.tokens, found.unknown, found.truncated)
+    if not total.any():
         raise BadFile(f"{name}: expected sentences to encode, one on each line, got nothing; send some")
-    return total
+    return StreamCounts(*total.tolist())

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile
+from muse.options import options_of
 from muse.sentences.commands import train as commands
 from muse.sentences.commands.train import WORD_ENCODERS
 from muse.sentences.loading import load_encoder
@@ -37,7 +38,8 @@ def good(files: Path, *more: object) -> list[object]:
 
 def test_the_command_line_names_what_there_is() -> None:
     assert (*SYSTEMS,) == (*WORD_ENCODERS, *commands.SYSTEMS)
-    assert all((*SYSTEMS[name].presets,) == commands.PRESETS for name in commands.SYSTEMS)
+    presets = options_of(commands.TrainOptions)["preset"].choices
+    assert all((*SYSTEMS[name].presets,) == presets for name in commands.SYSTEMS)
     assert all((*SYSTEMS[name].presets,) == ("small",) for name in WORD_ENCODERS)
 
 

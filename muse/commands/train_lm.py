@@ -1,0 +1,66 @@
+"""muse train-lm: an n-gram language model, for muse translate --lm."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from muse.commands.command import command
+from muse.commands.outputs import echo
+from muse.options import Common, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelOptions(Common):
+    """The options of `muse train-lm`."""
+
+    texts: tuple[Path, ...] = option(argument=True, metavar="TEXT...")
+    lang: str = option(section="Input", metavar="LANG", help="Language of the text.")
+    order: int = option(3, section="Learning", least=1, most=6, help="Length of the longest n-grams.")
+    out: Path = option(section="Output", written=True, help="Model to write, .arpa or .arpa.gz.")
+
+
+@command(
+    LanguageModelOptions,
+    name="train-lm",
+    examples=(
+        "muse train-lm text.en --lang en --out en.arpa",
+        "muse train-lm a.en b.en.gz --lang en --order 4 --out en.arpa.gz",
+    ),
+)
+def train_lm(options: LanguageModelOptions) -> None:
+    """Train an n-gram language model on TEXT files.
+
+    Each line is a sentence. The model uses the same lowercase tokens as muse translate, is smoothed by
+    interpolated modified Kneser-Ney, and is written in the ARPA format.
+    """
+    from muse.files.plain_text import read_lines
+    from muse.files.writing import check_place, check_text_name
+    from muse.progress import Progress
+    from muse.text.arpa import write_arpa
+    from muse.text.language_model import learn_language_model
+    from muse.text.tokens import Tokeniser
+
+    check_text_name(options.out, "n-grams", ".arpa or .arpa.gz")
+    check_place(options.out)
+    lines = [line for path in options.texts for line in read_lines(path)]
+    tokeniser = Tokeniser(options.lang)
+    sentences = []
+    with Progress(quiet=options.quiet).stage("reading text", len(lines), "lines") as tick:
+        for done, line in enumerate(lines, 1):
+            sentences.append([token.lower() for token in tokeniser.tokens(line)])
+            tick(done)
+    model = learn_language_model(sentences, order=options.order)
+    write_arpa(options.out, model)
+    counts, learned = [len(level) for level in model.levels], sum(map(bool, sentences))
+    if options.as_json:
+        fields = {
+            "out": str(options.out),
+            "order": options.order,
+            "lines": learned,
+            "empty": len(lines) - learned,
+        }
+        echo(json.dumps({**fields, "ngrams": counts}))
+    else:
+        echo(f"{' + '.join(map(str, counts))} n-grams of {learned} lines in {options.out}")
