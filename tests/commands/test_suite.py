@@ -54,8 +54,8 @@ def test_mistakes(muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -
     start: list[object] = ["evaluate", "sentences", files / "space", "--suite", files / "suite"]
     refused(muse(*start, "--parallel", "x"), "--parallel is for retrieval", code=2)
     refused(muse(*start, "--tasks", "MR,SST"), "must be some of MR, CR", code=2)
-    refused(muse(*start[:3], "--folds", 5), "--folds needs --suite FOLDER", code=2)
-    refused(muse(*start[:3], "--picture", files / "x.svg"), "--picture needs --suite FOLDER", code=2)
+    refused(muse(*start[:3], "--folds", 5), "--folds is for --suite", code=2)
+    refused(muse(*start[:3], "--picture", files / "x.svg"), "--picture is for --suite", code=2)
     refused(muse(*start, "--tasks", "MR,"), "got ''.", code=2)
     refused(muse(*start, "--picture", files / "x.png"), "must end in .svg, got 'x.png'", code=2)
     refused(muse(*start, "--tasks", "CR,TREC"), "expected files of TREC in en, found none")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from muse.commands.evaluate_tasks import named
 from muse.commands.inputs import warn_if_unknown
 from muse.commands.options import OneSpace
 from muse.commands.outputs import check_inputs_spared
@@ -80,7 +81,7 @@ def open_encoder(
     from muse.files.sentence_text import read_sentences
 
     if own is None and OWN in options.fit:
-        raise click.UsageError(f"--fit {OWN} is for evaluate transfer; --fit needs LANG=FILE.")
+        raise click.UsageError(f"--fit {OWN} is for {named('transfer')}; --fit needs LANG=FILE.")
     files = by_language([value for value in options.fit if value != OWN], "--fit")
     texts: dict[str, Sequence[str]] = {language: read_sentences(path) for language, path in files}
     for language in texts:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +18,6 @@ from muse.progress import printable
 from muse.sentences.commands.encoders import encoded, made_by, open_encoder
 
 if TYPE_CHECKING:
-    from muse.sentences.commands.evaluate_sentences import SentencesOptions
     from muse.sentences.evaluation.suite import TaskScore
 
 SECTION = "Tasks of one language"
@@ -56,8 +55,11 @@ def check_suite_options(options: OptionSet) -> None:
             raise click.UsageError(f"{flag} is for retrieval; leave it out, or leave out --suite.")
 
 
-def suite_report(options: SentencesOptions, suite: Path) -> Report:
-    """The figures of every task of the folder, and the lines to print; writes the picture."""
+def suite_report(options: Any, suite: Path) -> Report:
+    """The figures of every task of the folder, and the lines to print; writes the picture.
+
+    `options` are those of `muse evaluate sentences`.
+    """
     from muse.evaluation.score import gold_name, space_signature
     from muse.files.space_folder import with_checksum
     from muse.files.writing import check_place, replaced
