@@ -26,7 +26,7 @@ from muse.ranking.lookup import neighbours
 from muse.ranking.translations import answer_words, own_spelling
 from muse.report.measured import Gold, gold_answers, measure
 from muse.search.retrieval import Retrieval
-from muse.sentences.systems.bgt.inputs import SpaceWords
+from muse.sentences.systems.bgt.inputs import space_words
 from muse.sentences.systems.cmlm.learning import glossed
 from muse.space import Space
 from muse.space.new_words import WordVectors, load_new_words, map_new_words
@@ -261,7 +261,7 @@ def test_a_model_composes_unknown_words_from_n_grams_in_the_form_of_its_own(form
 def test_text_is_read_in_every_form(vocabulary: Form, text: Form) -> None:
     sides, line, composed = space(vocabulary, "NFC"), normalize(text, "été1 Été2 absent"), space("NFC", "NFC")
     reading, expected = (
-        SpaceWords(of, ["."], longest=9).reader("fr").read([given])
+        space_words(of, ["fr"], ["."], longest=9).readers["fr"].read([given])
         for of, given in ((sides, line), (composed, "été1 été2"))
     )
     assert reading.sentences.ids.tolist() == expected.sentences.ids.tolist()

@@ -47,7 +47,7 @@ from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
 from muse.sentences.evaluation.probing import evaluate_probe
 from muse.sentences.evaluation.sts import evaluate_sts
 from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner
-from muse.sentences.systems.bgt.inputs import PieceTokens
+from muse.sentences.systems.bgt.inputs import piece_tokens
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
 from muse.sentences.systems.pieces import SPECIALS, Pieces
 from muse.sentences.training.pairs import Pairs
@@ -132,7 +132,7 @@ def paper(bench: Bench) -> None:
     offsets, keys = torch.arange(0, pairs * length + 1, length), torch.arange(pairs)
     sides = [Ragged(side.flatten(), offsets) for side in ids]
     languages = (PIVOT, bench.other)
-    tokens = PieceTokens(Pieces.learned({PIVOT: ["no text"]}, 20, generator), config.longest)
+    tokens = piece_tokens(Pieces.learned({PIVOT: ["no text"]}, 20, generator), [], config.longest)
     network = BgtNetwork(config, languages, tokens, generator_for(0))
     text = Pairs(sides[0], sides[1], (keys, keys), keys, keys, 0)
     trainer = TrainerConfig(epochs=1, batch=pairs, rate=1e-7)

@@ -15,7 +15,6 @@ from muse.sentences.commands.train import WORD_ENCODERS, TrainOptions
 from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems import system
-from muse.sentences.systems import word_encoders as words
 from muse.sentences.training import losses
 from muse.space import load_space
 from tests.support.command import Command, refused, tree
@@ -164,7 +163,7 @@ BAD_SETTINGS: dict[str, tuple[list[object], list[str]]] = {
     "margin elsewhere": (["--margin", 0.2], ["--margin", "align"]),
     "margin": (["--loss", "rank", "--margin", 0], ["margin must be above 0"]),
     "scale elsewhere": (["--loss", "rank", "--scale", 2], ["--scale", "rank"]),
-    "rate": (["--rate", -1], ["learning rate"]),
+    "rate": (["--rate", -1], ["rate must be above 0"]),
     "powers": (["--powers", "0,1"], ["p = 0"]),
     "signed powers": (["--powers", "3s"], ["got 3s"]),
     "nothing to resume": (["--resume"], ["--resume needs the checkpoints"]),
@@ -201,7 +200,7 @@ def test_training_that_breaks_down_leaves_nothing(
     def broken(*_: Any, **__: Any) -> None:
         raise NotConverged("the loss must be a finite number, got nan")
 
-    monkeypatch.setattr(words, "train", broken)
+    monkeypatch.setattr(system, "train", broken)
     before = tree(files)
     refused(muse(*good(files, "--out", files / "a" / "b")), "finite number")
     assert tree(files) == before
@@ -236,7 +235,7 @@ def test_a_resumed_run_that_fails_keeps_what_it_resumed(
     kept = tree(files)
     assert ".out.checkpoint/training.npz" in kept
     with monkeypatch.context() as patched:
-        patched.setattr(words, "train", broken)
+        patched.setattr(system, "train", broken)
         refused(muse(*good(files, "--resume")), "another language")
     assert tree(files) == kept
     assert muse(*good(files, "-q", "--resume")).code == 0

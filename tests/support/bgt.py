@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from torch import nn
 
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.encoders.reading import Reader
 from muse.sentences.systems.bgt.inputs import BgtConfig, Tokens
 
 LANGUAGES = ("en", "fra")
@@ -32,27 +30,15 @@ def drawn(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-class Random(Tokens):
+def given_ids(count: int = 25, dimension: int | None = 5) -> Tokens:
     """Tokens of ids that are given, with random rows or, without a dimension, none."""
+    if dimension is None:
+        return Tokens({}, {})
+    rows = {name: torch.randn(count, dimension, generator=drawn(len(name))) for name in LANGUAGES}
+    return Tokens({}, {}, rows)
 
-    def __init__(self, count: int = 25, dimension: int | None = 5) -> None:
-        self._size = count, dimension
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """Nothing."""
-        return {}
-
-    def reader(self, language: str) -> Reader:
-        """None: the ids are given."""
-        raise NotImplementedError
-
-    def rows(self, language: str) -> Tensor | None:
-        """Rows of the language."""
-        count, dimension = self._size
-        return None if dimension is None else torch.randn(count, dimension, generator=drawn(len(language)))
-
-    @property
-    def first_rows(self) -> None:
-        """None: there are no pieces."""
-        return
+def parameter_count(build: Callable[[torch.Generator], nn.Module]) -> int:
+    """The number of parameters of the module that `build` makes, without allocating any."""
+    with torch.device("meta"):
+        return sum(p.numel() for p in build(torch.Generator()).parameters())

@@ -6,8 +6,9 @@ pretrained encoder (see pretrained_backbones).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -26,24 +27,23 @@ class Matrices(NamedTuple):
     mask: Tensor
 
 
-class Backbone(Protocol):
-    """The interface of backbones, which are never trained."""
+class Backbone(ABC):
+    """The interface of backbones, which are never trained.
 
-    @property
-    def name(self) -> str:
-        """The name in signatures, such as space or bert@3f2a."""
+    `name` stands in signatures, such as space or bert@3f2a. `dimension` is the number of columns K.
+    `settings` are the JSON values that identify the backbone in a saved encoder; empty for the words of its
+    space.
+    """
 
-    @property
-    def dimension(self) -> int:
-        """The number of columns K."""
+    name: str
+    dimension: int
+    settings: Mapping[str, Any]
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The JSON values that identify the backbone in a saved encoder; empty for the words of the space."""
-
+    @abstractmethod
     def reader(self, language: str) -> Reader:
         """A reader of sentences in a language; BadSetting if the backbone lacks it."""
 
+    @abstractmethod
     def matrices(self, batch: Ragged, language: str) -> Matrices:
         """The matrices of sentences, given as ids from the reader of their language."""
 
@@ -56,16 +56,7 @@ class SpaceBackbone(Backbone):
     def __init__(self, space: Space, device: str = "cpu") -> None:
         self._space, self._device = space, device
         self._rows: dict[str, Tensor] = {}
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns d of the space."""
-        return self._space.vectors(self._space.pivot).dimension
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """Empty, since the encoder already records its space."""
-        return {}
+        self.dimension, self.settings = space.vectors(space.pivot).dimension, dict[str, Any]()
 
     def reader(self, language: str) -> Reader:
         """A reader of the words that the space contains."""

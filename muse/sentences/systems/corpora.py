@@ -77,6 +77,25 @@ def balanced_text(
             yield text[place]
 
 
+class Consecutive:
+    """The examples of several sources, by name, numbered one after the other."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self._names, self._begins = list(sizes), [0, *accumulate(sizes.values())]
+
+    def __len__(self) -> int:
+        return self._begins[-1]
+
+    def numbered(self, name: str, rows: Tensor) -> Tensor:
+        """The numbers (b,) of a source's examples among those of all."""
+        return self._begins[self._names.index(name)] + rows
+
+    def source(self, rows: Tensor) -> tuple[int, Tensor]:
+        """The place of the source that examples (b,) are all from, and their numbers in it."""
+        place = bisect_right(self._begins, int(rows[0])) - 1
+        return place, rows - self._begins[place]
+
+
 @dataclass(frozen=True, eq=False)
 class ParallelCorpus:
     """The pairs of the pivot with each language."""
@@ -90,22 +109,17 @@ class ParallelCorpus:
         counts = [pairs.counts for pairs in self.pairs.values()]
         return {name: sum(count[name] for count in counts) for name in counts[0]}
 
-    @property
-    def held_out(self) -> int:
-        """The number of held-out pairs."""
-        return sum(len(pairs.held_out) for pairs in self.pairs.values())
-
     def learner(
-        self, network: SentenceNetwork, loss: Loss, processes: Processes, sized_by: str = "--batch"
+        self, network: SentenceNetwork, loss: Loss, processes: Processes
     ) -> PairLearner | PairsInTurn:
-        """The learner that fits a network of all languages, in batches whose size `sized_by` gives."""
-        learners = {}
-        for language, pairs in self.pairs.items():
-            encoder = BothSides(network, (self.pivot, language))
-            learners[language] = PairLearner(encoder, loss, pairs, processes, sized_by)
+        """The learner that fits a network of all languages."""
+        learners = {
+            language: PairLearner(BothSides(network, (self.pivot, language)), loss, pairs, processes)
+            for language, pairs in self.pairs.items()
+        }
         if len(learners) == 1:
             return next(iter(learners.values()))
-        return PairsInTurn(learners, processes, sized_by)
+        return PairsInTurn(learners, processes)
 
 
 class PairsInTurn(Learner):
@@ -114,59 +128,58 @@ class PairsInTurn(Learner):
     Its examples are the learners' examples, one after the other.
     """
 
-    def __init__(
-        self, learners: Mapping[str, PairLearner], processes: Processes, sized_by: str = "--batch"
-    ) -> None:
-        super().__init__(sized_by)
+    def __init__(self, learners: Mapping[str, PairLearner], processes: Processes) -> None:
+        super().__init__()
         self._processes = processes
         self._learners = nn.ModuleList(learners.values())  # so that their parameters are its own
-        self._all = list(learners.values())
-        self._names = list(learners)
-        self._begins = [0, *accumulate(learner.examples for learner in self._all)]
-        self._shares = language_shares(
-            {name: learner.examples for name, learner in learners.items()}, BATCH_EXPONENT
-        )
+        self._by_language = dict(learners)
+        sizes = {name: learner.examples for name, learner in learners.items()}
+        self._numbers, self._shares = Consecutive(sizes), language_shares(sizes, BATCH_EXPONENT)
 
     @property
     def examples(self) -> int:
         """The number of training pairs of all languages."""
-        return self._begins[-1]
+        return len(self._numbers)
+
+    @property
+    def held_out(self) -> int:
+        """The number of held-out pairs of all languages."""
+        return sum(learner.held_out for learner in self._by_language.values())
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of one language each, which is drawn, until the order (n,) is used up."""
         names = draw_languages(self._shares, max(1, len(order) // size), generator)
         endless = {
-            name: passes(learner.examples, size, generator)
-            for name, learner in zip(self._names, self._all, strict=True)
+            name: passes(learner.examples, size, generator) for name, learner in self._by_language.items()
         }
-        return [self._begins[self._names.index(name)] + next(endless[name]) for name in names]
+        return [self._numbers.numbered(name, next(endless[name])) for name in names]
 
     def drawn(self, count: int, generator: torch.Generator) -> Tensor:
         """The indices (count,) of random pairs of one language."""
         same = self._processes.alike(generator)  # what is gathered is of one language
-        place = self._names.index(draw_languages(self._shares, 1, same)[0])
-        return self._begins[place] + self._all[place].drawn(count, generator)
+        (name,) = draw_languages(self._shares, 1, same)
+        return self._numbers.numbered(name, self._by_language[name].drawn(count, generator))
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of the pairs of one language with these indices (b,)."""
-        place = bisect_right(self._begins, int(rows[0])) - 1
-        return self._all[place].loss(rows - self._begins[place], generator)
+        place, own = self._numbers.source(rows)
+        return [*self._by_language.values()][place].loss(own, generator)
 
     def check_batch(self, size: int) -> None:
         """Raise BadSetting for batches of one pair, which has no negative."""
-        self._all[0].check_batch(size)
+        next(iter(self._by_language.values())).check_batch(size)
 
     def fewest(self, processes: int) -> int:
         """The smallest batch: two pairs, which are negatives of each other, and one for each process."""
-        return self._all[0].fewest(processes)
+        return next(iter(self._by_language.values())).fewest(processes)
 
     def score(self) -> float:
         """The P@1 of the held-out pairs of all languages."""
-        return 100 * self.hits() / sum(learner.held_out for learner in self._all)
+        return 100 * self.hits() / self.held_out
 
     def hits(self) -> int:
         """The number of held-out pairs found at rank 1 among the pairs of their language."""
-        return sum(learner.hits() for learner in self._all)
+        return sum(learner.hits() for learner in self._by_language.values())
 
 
 def warn_of_another_language(

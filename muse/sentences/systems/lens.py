@@ -24,23 +24,21 @@ from muse.errors import BadSetting, Contradiction
 from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
-from muse.sentences.files.nli import LABELS
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.nli.pair_classes import (
-    PairClassifier,
     PairClassLearner,
     PairNetwork,
-    WithClassifier,
     read_inferences,
+    with_inference,
 )
 from muse.sentences.systems.pretrained_backbones import restored_backbone
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.checks import beside, check_choices, check_fractions, check_least
 from muse.sentences.training.losses import Hinge
 from muse.sentences.training.optimising import Schedule
-from muse.sentences.training.trainer import Learner, TrainerConfig, train
+from muse.sentences.training.settings import Settings, Unused, setting
+from muse.sentences.training.trainer import Learner, TrainerConfig
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import Space
 
@@ -49,38 +47,33 @@ _PART = 64  # sentences of similar lengths at once; more than half of a mixed ba
 
 
 @dataclass(frozen=True)
-class LensConfig:
+class LensConfig(Settings):
     """The settings of a lens with `dimension` outputs D, and of its training.
 
-    A gated lens has `layers` convolutions over `kernel` words, of size `gate`. `mean` prepends the mean of
-    the backbone's rows: of a static one it is better before training and no better after it. `margin` is the
-    margin of the ranking loss, `hidden` the layer size of the NLI classifier, `dropout` applies to the
-    backbone's rows, and `warmup` is the number of steps until the highest rate.
+    The mean of a static backbone's rows beside the lens is better before training and no better after it.
     """
 
-    kind: str = "simple"
-    dimension: int = 512
-    mean: bool = False
-    gate: int = 128
-    layers: int = 1
-    kernel: int = 3
-    margin: float = 0.2
-    hidden: int = 512
-    dropout: float = 0.0
-    warmup: int = 100
+    kind: str = setting("simple", "simple, or gated: weighs words by those around them", choices=KINDS)
+    dimension: int = setting(512, "columns of a sentence vector", least=1)
+    mean: bool = setting(False, "puts the mean of the backbone's rows before them")
+    gate: int = setting(128, "width of the convolutions of a gated lens", least=1)
+    layers: int = setting(1, "number of these convolutions", least=1)
+    kernel: int = setting(3, "words that one of them sees", least=1)
+    margin: float = setting(
+        0.2, "how much closer a translation must be than the hardest negative", above=0, needs="parallel"
+    )
+    hidden: int = setting(512, "hidden layer of the classifier, with `--nli`", least=1, needs="nli")
+    dropout: float = setting(0.0, "share of the backbone's rows that is left out", least=0, below=1)
+    warmup: int = setting(100, "steps until the highest rate", least=1)
 
-    def __post_init__(self) -> None:
-        check_choices(self, kind=KINDS)
-        check_least(self, 1, "dimension", "gate", "layers", "kernel", "hidden", "warmup")
+    def check(self) -> None:
+        """Raise BadSetting for a kernel without a word in the middle."""
         if self.kernel % 2 == 0:
             raise BadSetting(f"kernel must be odd, to reach equally far on both sides; got {self.kernel}")
-        check_fractions(self, "dropout")
-        self.ranking()
 
-    def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect given the others, each with the reason."""
-        of_gated = ("gate", "layers", "kernel")
-        return dict.fromkeys(of_gated, beside(self, "kind")) if self.kind == "simple" else {}
+    def unused(self) -> tuple[Unused | None, ...]:
+        """The convolutions, of a simple lens."""
+        return (Unused("gate layers kernel", "kind") if self.kind == "simple" else None,)
 
     def ranking(self) -> Hinge:
         """The ranking loss of VSE++, on cosines with the batch's hardest negative (Faghri et al., 2018)."""
@@ -172,13 +165,8 @@ class LensNetwork(SentenceNetwork):
 
     def __init__(self, backbone: Backbone, config: LensConfig) -> None:
         super().__init__()
-        self.backbone = backbone
-        self.lens = Lens(backbone.dimension, config)
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns d' of the lens."""
-        return self.lens.dimension
+        self.backbone, self.lens = backbone, Lens(backbone.dimension, config)
+        self.dimension = self.lens.dimension
 
     def reader(self, language: str) -> Reader:
         """The reader of the backbone."""
@@ -213,70 +201,32 @@ def train_lens(job: Job) -> Fitted:
         )
     with torch_seeded(request.seed, *TrainingStream.FIRST):
         lens = LensNetwork(job.backbone, config)
-        network = (with_classifier(lens, config) if request.nli else lens).to(job.runtime.device)
-    objective = _inferences(job, network) if isinstance(network, PairNetwork) else _translations(job, network)
-    schedule = Schedule("noam", config.warmup, width=config.dimension)
-    trainer = replace(job.trainer, schedule=schedule)
-    epochs = train(objective.learner, trainer, seed=request.seed, runtime=job.runtime)
-    return Fitted(
-        encoder=job.encoder(
-            f"lens[{config},{job.backbone.name}]",
-            network,
-            request.space.languages,
-            {
-                "network": asdict(config),
-                "backbone": dict(job.backbone.settings),
-                "classifies": isinstance(network, PairNetwork),
-            },
-        ),
-        epochs=epochs,
-        metric=objective.metric,
-        held_out=objective.held_out,
-        hits=objective.learner.eval().hits(),
-        counts=objective.counts,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Objective:
-    """The learner that trains a lens, its metric, and the counts of its text."""
-
+        network = (with_inference(lens, config.hidden) if request.nli else lens).to(job.runtime.device)
     learner: Learner
-    metric: str
-    held_out: int
-    counts: Mapping[str, int]
-
-
-def _translations(job: Job, network: SentenceNetwork) -> _Objective:
-    """Ranking: a translation must be closer than the hardest negative of the batch."""
-    pairs = job.pairs()
-    learner = PairLearner(
-        BothSides(network, job.languages), job.config.ranking(), pairs, job.runtime.processes
-    )
-    return _Objective(learner, "P@1", len(pairs.held_out), pairs.counts)
-
-
-def _inferences(job: Job, network: PairNetwork) -> _Objective:
-    """Classification of inferences."""
-    pairs = read_inferences(job, job.backbone)
-    learner = PairClassLearner(network, pairs)
-    return _Objective(learner, "accuracy", len(pairs.dev), pairs.counts)
-
-
-def with_classifier(lens: LensNetwork, config: LensConfig) -> WithClassifier:
-    """The lens and a classifier of inferences."""
-    return WithClassifier(lens, PairClassifier(lens.dimension, config.hidden, len(LABELS), 0.0))
+    if isinstance(network, PairNetwork):
+        inferences = read_inferences(job, job.backbone.reader)
+        learner, counts = PairClassLearner(network, inferences), inferences.counts
+    else:
+        pairs = job.pairs()
+        sides = BothSides(network, job.languages)
+        learner, counts = PairLearner(sides, config.ranking(), pairs, job.runtime.processes), pairs.counts
+    schedule = Schedule("noam", config.warmup, width=config.dimension)
+    epochs = job.train(learner, replace(job.trainer, schedule=schedule))
+    settings = {
+        "network": asdict(config),
+        "backbone": dict(job.backbone.settings),
+        "classifies": request.nli is not None,
+    }
+    label = f"lens[{config},{job.backbone.name}]"
+    encoder = job.encoder(label, network, request.space.languages, settings)
+    return Fitted.by(learner, epochs, encoder, counts)
 
 
 def make_lens(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
     """The network of a saved lens; Mismatch if the weights of its backbone have changed."""
     config = LensConfig(**settings["network"])
     lens = LensNetwork(restored_backbone(settings["backbone"], space), config)
-    return with_classifier(lens, config) if settings["classifies"] else lens
+    return with_inference(lens, config.hidden) if settings["classifies"] else lens
 
 
-LENS = System(
-    "lens", PRESETS, (), train_lens, make_lens,
-    uses=("parallel", "nli"), takes_backbone=True,
-    of_texts={"parallel": ("margin",), "nli": ("hidden",)},
-)  # fmt: skip
+LENS = System("lens", PRESETS, (), train_lens, make_lens, uses=("parallel", "nli"), takes_backbone=True)

@@ -33,10 +33,7 @@ Network = TypeVar("Network", bound="SentenceNetwork")
 class SentenceNetwork(nn.Module, ABC):
     """A network that encodes sentences; its parameters and persistent buffers are what is saved."""
 
-    @property
-    @abstractmethod
-    def dimension(self) -> int:
-        """The number of columns d'."""
+    dimension: int  # the number of columns d'
 
     @property
     def device(self) -> str:

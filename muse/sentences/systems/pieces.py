@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.errors import BadFile, MissingExtra
 from muse.installation import install_extra
 from muse.normalise import Normalisation
 from muse.sentences.encoders.ragged import Ragged
@@ -59,7 +59,6 @@ class Pieces(Reader):
         Languages are weighted by p^a / sum p^a, a = `exponent` (see corpora). Needs tokenizers.
         """
         library = _require()
-        check_piece_count(size)
         tokenizer = _untrained(library)
         lines = list(balanced_text(texts, exponent, generator))
         alphabet = _alphabet(map(tokenizer.normalizer.normalize_str, lines), size - len(SPECIALS))
@@ -137,12 +136,6 @@ class Pieces(Reader):
     def decode(self, ids: Sequence[int]) -> str:
         """The text of these ids without special ones: the encoded sentence in NFC, with single spaces."""
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
-
-
-def check_piece_count(pieces: int) -> None:
-    """Raise BadSetting for a number of pieces that leaves none beside the special ones."""
-    if pieces <= len(SPECIALS):
-        raise BadSetting(f"pieces must be more than the {len(SPECIALS)} special ones, got {pieces}")
 
 
 class PieceReader(Reader):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra, MuseError
 from muse.files.space_folder import checksum, with_checksum
@@ -56,7 +58,22 @@ def restored_backbone(saved: Mapping[str, Any], space: Space) -> Backbone:
     return backbone
 
 
-class XlmBackbone(Backbone):
+class FolderBackbone(Backbone, ABC):
+    """A model in a folder, known by the checksum of its weights."""
+
+    def __init__(self, folder: Path, sha256: str, device: str) -> None:
+        self.name = with_checksum(folder.resolve().name, sha256)
+        self.settings = {"folder": str(folder.resolve()), "sha256": sha256}
+        self._folder, self._device = folder, device
+
+    def _matrices(self, rows: Tensor, mask: Tensor) -> Matrices:
+        """The rows (b, T, K) with 0 in padding; BadFile if any is not finite."""
+        if not rows.isfinite().all():
+            raise BadFile(f"{self._folder}: expected finite weights, got rows with nan or inf; save it again")
+        return Matrices(rows * mask[..., None], mask)
+
+
+class XlmBackbone(FolderBackbone):
     """A model of `muse train --encoder xlm`, which reads every language that it was trained on.
 
     Raises BadSetting for a folder with another encoder, BadFile for rows that are not finite.
@@ -65,27 +82,17 @@ class XlmBackbone(Backbone):
     def __init__(self, folder: Path, device: str = "cpu") -> None:
         saved = saved_by(_XLM, folder, f"--backbone must be a model trained with {_XLM}")
         network = opened(folder, saved, f"a model of {_XLM}", lambda: network_of(saved.settings))
-        self._folder, self._device, self._sum = folder, device, checksum(folder / ARRAYS)
+        super().__init__(folder, checksum(folder / ARRAYS), device)
         self._network: XlmNetwork = network.to(device).requires_grad_(False)
-
-    @property
-    def name(self) -> str:
-        """The folder's name and the first digits of the checksum of its weights."""
-        return with_checksum(self._folder.resolve().name, self._sum)
-
-    @property
-    def dimension(self) -> int:
-        """The width of the states."""
-        return self._network.dimension
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The folder and the checksum of its weights."""
-        return {"folder": str(self._folder.resolve()), "sha256": self._sum}
+        self.dimension = network.dimension
 
     def reader(self, language: str) -> Reader:
         """The reader of pieces, the same for all languages; BadSetting for one that the model lacks."""
-        self._number(language)
+        if language not in self._network.languages:
+            raise BadSetting(
+                f"{self._folder}: this model was trained on {', '.join(self._network.languages)}, got "
+                f"{language!r}; train one with text of it"
+            )
         return Unframed(self._network.reader(language))
 
     @torch.no_grad()
@@ -93,20 +100,7 @@ class XlmBackbone(Backbone):
         """The last states of the pieces; <bos> and <eos> are read around them, and left out."""
         mask = batch.padded().mask  # (b, T)
         framed = batch.framed(BOS, EOS).to(self._device).padded()
-        rows = self._network.states(framed, language)[:, 1 : 1 + mask.shape[1]]  # (b, T, K)
-        if not rows.isfinite().all():
-            raise BadFile(
-                f"{self._folder}: expected finite weights, got rows with nan or inf; train it again"
-            )
-        return Matrices(rows * mask[..., None], mask)
-
-    def _number(self, language: str) -> int:
-        if language not in self._network.languages:
-            raise BadSetting(
-                f"{self._folder}: this model was trained on {', '.join(self._network.languages)}, got "
-                f"{language!r}; train one with text of it"
-            )
-        return self._network.languages.index(language)
+        return self._matrices(self._network.states(framed, language)[:, 1 : 1 + mask.shape[1]], mask)
 
 
 class Unframed(Reader):
@@ -122,7 +116,7 @@ class Unframed(Reader):
         return replace(reading, sentences=reading.sentences.keep((ids != BOS) & (ids != EOS)))
 
 
-class HuggingFaceBackbone(Backbone):
+class HuggingFaceBackbone(FolderBackbone, Reader):
     """A pretrained encoder such as mBERT, the same for all languages.
 
     Raises BadFile if the folder lacks weights or a tokenizer, Mismatch if they do not belong together, and
@@ -130,29 +124,15 @@ class HuggingFaceBackbone(Backbone):
     """
 
     def __init__(self, folder: Path, device: str = "cpu") -> None:
-        self._folder, self._device = folder, device
-        self._weights = _checked_weights(folder)
+        super().__init__(folder, _checked_weights(folder), device)
         with _loading(folder):
             self._tokenizer, self._model = _loaded(folder)
             self._model.to(device)
+            self.dimension = int(self._model.config.hidden_size)
             self._before, self._after = _around(self._tokenizer)
             self._longest = self._room() - len(self._before) - len(self._after)
-            self._check_rows()
-
-    @property
-    def name(self) -> str:
-        """The folder's name and the first digits of the checksum of its weights."""
-        return with_checksum(self._folder.resolve().name, self._weights)
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns K of its last layer."""
-        return int(self._model.config.hidden_size)
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The folder and the checksum of its weights."""
-        return {"folder": str(self._folder.resolve()), "sha256": self._weights}
+            if self._longest < 1 or not self.matrices(self.read(["a"]).sentences, "").rows.numel():
+                raise ValueError("it computes no rows")
 
     def reader(self, language: str) -> Reader:
         """Returns self, since one tokenizer reads all languages."""
@@ -175,16 +155,7 @@ class HuggingFaceBackbone(Backbone):
         ids, attended = whole.padded()
         given = {"input_ids": ids.to(self._device), "attention_mask": attended.long().to(self._device)}
         hidden = self._model(**given).last_hidden_state.float()  # (b, before + T + after, K)
-        rows = hidden[:, len(self._before) : len(self._before) + mask.shape[1]]
-        if not rows.isfinite().all():
-            raise BadFile(f"{self._folder}: expected finite weights, got rows with nan or inf; save it again")
-        return Matrices(rows * mask[..., None], mask)
-
-    def _check_rows(self) -> None:
-        """Raise ValueError if a sentence does not become rows, BadFile if these are not finite."""
-        rows = self.matrices(self.read(["a"]).sentences, "").rows
-        if self._longest < 1 or not rows.numel():
-            raise ValueError("it computes no rows")
+        return self._matrices(hidden[:, len(self._before) : len(self._before) + mask.shape[1]], mask)
 
     def _room(self) -> int:
         """The largest number of pieces in one input, special ones included."""

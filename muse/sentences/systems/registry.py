@@ -20,7 +20,7 @@ from muse.files.space_folder import checksum
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.sentences.encoders.saving import Saved, checksums
+from muse.sentences.encoders.saving import Saved, checksums, encoder_files
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.bgt.bgt_system import BGT
 from muse.sentences.systems.cmlm.cmlm_system import CMLM
@@ -86,7 +86,7 @@ def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> Train
 def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> TrainedSystem:
     began = time.perf_counter()
     preset = request.chosen_preset(system)
-    folders = system.reads(preset.config)
+    folders = {name: encoder_files(folder) for name, folder in preset.config.folders().items()}
     read = dict.fromkeys(chain.from_iterable(folders.values()))
     _check_not_replaced(request.out, [*read])
     inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *read))
@@ -104,8 +104,7 @@ def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> Trai
         fitted.encoder.save(request.out)
         checkpoint.clear()
     end = time.perf_counter()
-    load = prepared - began + fitted.loading
-    seconds = {"load": load, "training": training - began - load, "save": end - training}
+    seconds = {"load": prepared - began, "training": training - prepared, "save": end - training}
     return TrainedSystem(system, fitted, inputs, {**seconds, "total": end - began}, contents)
 
 

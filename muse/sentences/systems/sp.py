@@ -22,50 +22,36 @@ from muse.sentences.encoders.reading import Limited, Reader
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import Recurrent
 from muse.sentences.systems.networks.transformer import random_rows
-from muse.sentences.systems.pieces import INITIAL, Pieces, aligned_rows, check_piece_count, space_of_words
-from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
+from muse.sentences.systems.pieces import INITIAL, SPECIALS, Pieces, aligned_rows, space_of_words
+from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.systems.word_encoders import pooled
-from muse.sentences.training.checks import beside, check_choices, check_least
-from muse.sentences.training.losses import Hinge, Loss
-from muse.sentences.training.trainer import TrainerConfig, train
+from muse.sentences.training.losses import Hinge
+from muse.sentences.training.settings import Settings, Unused, setting
+from muse.sentences.training.trainer import TrainerConfig
 from muse.space import Space
-
-NETWORKS = ("mean", "bilstm")
 
 
 @dataclass(frozen=True)
-class SpConfig:
-    """The number of `pieces`, the `dimension` of their rows, and how these are trained.
+class SpConfig(Settings):
+    """The pieces, the network over them and its loss.
 
-    `network`: the row of a sentence is the mean of those of its pieces, or of the states of a bilstm over
-    them, with `units` a direction. `initial`: the rows come from the space (aligned), and then have no more
-    dimensions than it, or are random. `margin`: how much closer a translation must be than
-    the hardest negative of the batch, by cosine. Sentences are cut to `longest` pieces, and read with their
-    `punctuation` or without.
+    Rows that come from the space have no more dimensions than it.
     """
 
-    pieces: int = 8_000
-    dimension: int = 300
-    network: str = "mean"
-    units: int = 256
-    initial: str = "aligned"
-    margin: float = 0.4
-    longest: int = 100
-    punctuation: bool = True
+    pieces: int = setting(8_000, "word pieces, which all languages share", above=len(SPECIALS))
+    dimension: int = setting(300, "columns of a sentence vector", least=1)
+    network: str = setting(
+        "mean", "mean of the pieces, or bilstm: of its states over them", choices=("mean", "bilstm")
+    )
+    units: int = setting(256, "units of a direction of the bilstm", least=1)
+    initial: str = setting("aligned", "where rows begin: aligned (the space) or random", choices=INITIAL)
+    margin: float = setting(0.4, "how much closer a translation must be than the hardest negative", above=0)
+    longest: int = setting(100, "pieces that are read of a sentence", least=1)
+    punctuation: bool = setting(True, "whether it is read")
 
-    def __post_init__(self) -> None:
-        check_choices(self, initial=INITIAL, network=NETWORKS)
-        check_least(self, 1, "dimension", "units", "longest")
-        check_piece_count(self.pieces)
-        self.loss()
-
-    def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect given the others, each with the reason."""
-        return {"units": beside(self, "network")} if self.network == "mean" else {}
-
-    def loss(self) -> Loss:
-        """The ranking loss, both ways."""
-        return Hinge(self.margin, "cosine", "hardest")
+    def unused(self) -> tuple[Unused | None, ...]:
+        """The units of a BiLSTM, without one."""
+        return (Unused("units", "network") if self.network == "mean" else None,)
 
 
 class SpNetwork(SentenceNetwork):
@@ -82,14 +68,10 @@ class SpNetwork(SentenceNetwork):
         self.rows = nn.Parameter(rows)
         unread = None if config.punctuation else pieces.punctuation
         self.register_buffer("punctuation", unread, persistent=False)  # (v,)
-        self.layers = None
+        self.layers, self.dimension = None, config.dimension
         if config.network == "bilstm":
             self.layers = Recurrent("bilstm", config.dimension, config.units, "mean")
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns d'."""
-        return self._config.dimension if self.layers is None else 2 * self._config.units
+            self.dimension = self.layers.dimension
 
     def reader(self, language: str) -> Reader:
         """The reader of pieces, the same for all languages."""
@@ -99,12 +81,10 @@ class SpNetwork(SentenceNetwork):
         """The means (b, d')."""
         if self.punctuation is not None:
             batch = batch.keep_some(~self.punctuation[batch.ids])
-        found: Tensor
         if self.layers is None:
-            found = pooled(batch, self.rows, "mean")
-        else:
-            ids, mask = batch.padded()
-            found = self.layers(nn.functional.embedding(ids, self.rows), mask)
+            return pooled(batch, self.rows, "mean")
+        ids, mask = batch.padded()
+        found: Tensor = self.layers(nn.functional.embedding(ids, self.rows), mask)
         return found
 
     def word_space(self, space: Space) -> Space:
@@ -125,33 +105,30 @@ PRESETS = {
 
 def train_sp(job: Job) -> Fitted:
     """An SP trained on parallel text of the pivot with one language or several."""
-    request, config = job.request, _within_space(job.config, job.request.space)
-    languages = (job.languages[0], *request.parallel_files)
-    pieces = Pieces.learned(_texts(job), config.pieces, generator_for(request.seed, *TrainingStream.FIRST))
+    request, config, pivot = job.request, job.config, job.languages[0]
+    read = {name: read_pairs(files) for name, files in request.parallel_files.items()}
+    texts = {pivot: list(chain.from_iterable(text.pivot for text in read.values()))}
+    texts |= {name: list(text.other) for name, text in read.items()}
+    pieces = Pieces.learned(texts, config.pieces, generator_for(request.seed, *TrainingStream.FIRST))
+    if config.initial == "random":
+        rows = random_rows(len(pieces), config.dimension, generator_for(request.seed, *TrainingStream.SECOND))
+    else:  # with the dimensions of the space at most: others would stay 0
+        config = replace(config, dimension=min(config.dimension, request.space.vectors(pivot).dimension))
+        rows = aligned_rows(pieces, (*texts,), request.space, config.dimension, request.seed)
     with torch_seeded(request.seed, *TrainingStream.FIRST):
-        rows = _rows(config, pieces, languages, request)
-        network = SpNetwork(config, languages, pieces, rows).to(job.runtime.device)
+        network = SpNetwork(config, (*texts,), pieces, rows).to(job.runtime.device)
     parallel = job.parallel(network.reader)
-    learner = parallel.learner(network, config.loss(), job.runtime.processes)
-    epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
-    return Fitted(
-        encoder=job.encoder(
-            _label(config, network.dimension),
-            network,
-            languages,
-            {"network": asdict(config), "pieces": pieces.to_json()},
-        ),
-        epochs=epochs,
-        metric="P@1",
-        held_out=parallel.held_out,
-        hits=learner.eval().hits(),
-        counts={"pieces": len(pieces)} | parallel.counts,
+    loss = Hinge(config.margin, "cosine", "hardest")  # both ways
+    learner = parallel.learner(network, loss, job.runtime.processes)
+    epochs = job.train(learner)
+    encoder = job.encoder(
+        f"sp[{network.dimension},{config.initial}{'' if config.network == 'mean' else ',bilstm'}"
+        f"{'' if config.punctuation else ',punctuation:no'}]",
+        network,
+        (*texts,),
+        {"network": asdict(config), "pieces": pieces.to_json()},
     )
-
-
-def _label(config: SpConfig, dimension: int) -> str:
-    network = "" if config.network == "mean" else f",{config.network}"
-    return f"sp[{dimension},{config.initial}{network}{'' if config.punctuation else ',punctuation:no'}]"
+    return Fitted.by(learner, epochs, encoder, {"pieces": len(pieces)} | parallel.counts)
 
 
 def make_sp(settings: Mapping[str, Any], _: Space) -> SentenceNetwork:
@@ -161,26 +138,4 @@ def make_sp(settings: Mapping[str, Any], _: Space) -> SentenceNetwork:
     return SpNetwork(config, settings["languages"], pieces, rows)
 
 
-def _within_space(config: SpConfig, space: Space) -> SpConfig:
-    """The settings with at most the dimensions of the space if it initialises the rows: others stay 0."""
-    if config.initial == "random":
-        return config
-    return replace(config, dimension=min(config.dimension, space.vectors(space.pivot).dimension))
-
-
-def _rows(config: SpConfig, pieces: Pieces, languages: Sequence[str], request: TrainingRequest) -> Tensor:
-    if config.initial == "random":
-        return random_rows(len(pieces), config.dimension, generator_for(request.seed, *TrainingStream.SECOND))
-    return aligned_rows(pieces, languages, request.space, config.dimension, request.seed)
-
-
-def _texts(job: Job) -> dict[str, list[str]]:
-    """The sentences of each language; the pivot's come from all parallel text."""
-    read = {name: read_pairs(files) for name, files in job.request.parallel_files.items()}
-    pivots = list(chain.from_iterable(text.pivot for text in read.values()))
-    return {job.languages[0]: pivots} | {name: list(text.other) for name, text in read.items()}
-
-
-SP = System(
-    "sp", PRESETS, ("parallel",), train_sp, make_sp, several=True,
-)  # fmt: skip
+SP = System("sp", PRESETS, ("parallel",), train_sp, make_sp, several=True)

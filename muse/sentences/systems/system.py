@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -19,30 +19,28 @@ from muse.sentences.encoders.saving import check_out
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
-from muse.sentences.training.checks import without
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.trainer import EpochResult, TrainerConfig
+from muse.sentences.training.settings import Settings
+from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, train
 from muse.space import Space
 
 TEXTS = ("parallel", "nli", "text")  # the kinds of text that systems learn from, named as their options
 TEXT_OF_MORE = "text of more languages"
 CALLED_OTHERWISE = ("epochs", "batch", "rate", "patience")  # options of their own
-_CONVERTED = (bool, int, float, str)
 _BOOLEANS = {"true": True, "false": False}
-
-
-class SystemConfig(Protocol):
-    """The settings of a system: a frozen dataclass."""
-
-    def ineffective_settings(self) -> Mapping[str, str]:
-        """The settings that have no effect given the others, each with the reason (see checks.beside)."""
+_CONVERTED: Mapping[type, Callable[[str], Any]] = {
+    bool: lambda text: _BOOLEANS[text.lower()],
+    int: int,
+    float: float,
+    str: str,
+}
 
 
 @dataclass(frozen=True)
 class Preset:
-    """The settings of a system at one size (a SystemConfig), and the settings of its trainer."""
+    """The settings of a system at one size, and the settings of its trainer."""
 
-    config: Any
+    config: Any  # of the system's class of Settings
     trainer: TrainerConfig
 
 
@@ -52,9 +50,8 @@ class System:
 
     With `several` it takes parallel text of several languages at once, with `translated_nli` inferences
     with their translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from
-    saved settings; a system without a network raises KeyError. `reads` returns the files of each folder that
-    a config names, by setting. `of_texts` has, by kind of text, the settings without effect unless it is
-    given. `trainers` returns the settings of the trainer for each stage.
+    saved settings; a system without a network raises KeyError. `trainers` returns the settings of the trainer
+    for each stage.
     """
 
     name: str
@@ -66,9 +63,7 @@ class System:
     takes_backbone: bool = False
     several: bool = False
     translated_nli: bool = False
-    reads: Callable[[Any], Mapping[str, tuple[Path, ...]]] = lambda config: {}
-    of_texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    trainers: Callable[[Preset], Sequence[TrainerConfig]] = lambda preset: (preset.trainer,)
+    trainers: Callable[[Preset], tuple[TrainerConfig, ...]] = lambda preset: (preset.trainer,)
 
 
 @dataclass(frozen=True)
@@ -118,8 +113,6 @@ class TrainingRequest:
                 f"--preset of {system.name} must be one of {', '.join(system.presets)}; got {self.preset!r}"
             )
         self._check_texts(system)
-        if len(self.parallel) > 2:
-            raise BadSetting(f"--parallel takes one file, or --source and --target; got {len(self.parallel)}")
         if self.backbone is not None and not system.takes_backbone:
             raise Contradiction(f"{system.name} learns its own words and takes no --backbone; leave it out")
         if self.further and not system.several:
@@ -133,44 +126,22 @@ class TrainingRequest:
         self._check_effects(system, preset)
         return preset
 
+    def _check_texts(self, system: System) -> None:
+        given = {"parallel": bool(self.parallel), "nli": self.nli is not None, "text": bool(self.texts)}
+        for name in TEXTS:
+            if name in system.needs and not given[name]:
+                of = f" of {self.language}, the --lang," if name == "parallel" and self.further else ""
+                raise Contradiction(f"{system.name} needs --{name}{of} to train on, got none; add it")
+            if given[name] and name not in (*system.needs, *system.uses):
+                raise Contradiction(f"{system.name} does not use --{name}; leave it out")
+        if len(self.parallel) > 2:
+            raise BadSetting(f"--parallel takes one file, or --source and --target; got {len(self.parallel)}")
+
     def _check_languages(self, system: System) -> None:
         """Raise BadSetting for a language that the space lacks, or that cannot be trained with this text."""
+        pivot = self.space.pivot
         for language in (self.language, *self.texts, *self.further, *self.translated_nli):
             self.space.side(language)
-        self._check_translated_nli(system)
-        if self.parallel and self.language == self.space.pivot and system.several and self.nli is not None:
-            raise BadSetting(
-                f"--parallel with --nli of {self.language} must name the other language; give --parallel "
-                f"LANG=FILE, of one of {', '.join(sorted({*self.space.languages} - {self.language}))}"
-            )
-        if self.space.pivot in self.parallel_files:
-            option = (
-                "--lang" if self.parallel and self.language == self.space.pivot else "--parallel LANG=FILE"
-            )
-            raise BadSetting(
-                f"{option} must have a language other than the pivot, got {self.space.pivot}; this space has "
-                f"{', '.join(self.space.languages)}"
-            )
-
-    def _check_effects(self, system: System, preset: Preset) -> None:
-        """Raise BadSetting for the first of `settings` that has no effect, unless it switches a thing off."""
-        ineffective = self._ineffective(system, preset)
-        values = {**vars(preset.trainer), **vars(preset.config)}
-        for name, text in self.settings.items():
-            if name in ineffective and values[name]:  # 0 or false says that it is switched off
-                raise BadSetting(f"{name}={text} has no effect {ineffective[name]}")
-
-    def _ineffective(self, system: System, preset: Preset) -> dict[str, str]:
-        """The settings that have no effect in this training, each with the reason."""
-        of_stages = (set(trainer.ineffective_settings().items()) for trainer in system.trainers(preset))
-        found = {**dict(set.intersection(*of_stages)), **preset.config.ineffective_settings()}
-        given = {"parallel": self.parallel_files, "nli": self.nli, TEXT_OF_MORE: len(self.texts) > 1}
-        for kind, names in system.of_texts.items():
-            found |= {} if given[kind] else dict.fromkeys(names, without(f"--{kind}"))
-        return found
-
-    def _check_translated_nli(self, system: System) -> None:
-        pivot = self.space.pivot
         for language in self.translated_nli:
             if not system.translated_nli:
                 raise Contradiction(
@@ -185,15 +156,32 @@ class TrainingRequest:
                     f"--nli LANG=FILE must have a language other than the pivot, got {pivot}; give its pairs "
                     "as --nli FILE"
                 )
+        others = ", ".join(sorted({*self.space.languages} - {pivot}))
+        if pivot in self.parallel_files:
+            if system.several and self.nli is not None and self.language == pivot:
+                raise BadSetting(
+                    f"--parallel with --nli of {pivot} must name the other language; give --parallel "
+                    f"LANG=FILE, of one of {others}"
+                )
+            option = "--parallel LANG=FILE" if pivot in self.further else "--lang"
+            raise BadSetting(
+                f"{option} must have a language other than the pivot, got {pivot}; this space has "
+                f"{', '.join(self.space.languages)}"
+            )
 
-    def _check_texts(self, system: System) -> None:
-        given = {"parallel": bool(self.parallel), "nli": self.nli is not None, "text": bool(self.texts)}
-        for name in TEXTS:
-            if name in system.needs and not given[name]:
-                of = f" of {self.language}, the --lang," if name == "parallel" and self.further else ""
-                raise Contradiction(f"{system.name} needs --{name}{of} to train on, got none; add it")
-            if given[name] and name not in (*system.needs, *system.uses):
-                raise Contradiction(f"{system.name} does not use --{name}; leave it out")
+    def _check_effects(self, system: System, preset: Preset) -> None:
+        """Raise BadSetting for the first of `settings` that has no effect, unless it switches a thing off."""
+        stages = (set(trainer.ineffective_settings().items()) for trainer in system.trainers(preset))
+        given = {"parallel": self.parallel_files, "nli": self.nli, TEXT_OF_MORE: len(self.texts) > 1}
+        ineffective = {
+            **dict(set.intersection(*stages)),
+            **preset.config.ineffective_settings(),
+            **preset.config.without_texts([kind for kind, files in given.items() if files]),
+        }
+        values = {**vars(preset.trainer), **vars(preset.config)}
+        for name, text in self.settings.items():
+            if name in ineffective and values[name]:  # 0 or false says that it is switched off
+                raise BadSetting(f"{name}={text} has no effect {ineffective[name]}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +220,15 @@ class Job:
         names = self.request.parallel_files
         return ParallelCorpus(self.languages[0], {name: self.pairs(reader, name) for name in names})
 
+    def train(
+        self, learner: Learner, trainer: TrainerConfig | None = None, stage: str = ""
+    ) -> tuple[EpochResult, ...]:
+        """The results of all epochs of a learner, which is left as at the best of them."""
+        runtime = self.runtime
+        if stage:
+            runtime = replace(runtime, checkpoint=runtime.checkpoint.of(stage))
+        return train(learner, trainer or self.trainer, seed=self.request.seed, runtime=runtime)
+
     def encoder(
         self, label: str, network: SentenceNetwork, languages: tuple[str, ...], settings: Mapping[str, Any]
     ) -> NetworkEncoder:
@@ -245,9 +242,8 @@ class Fitted:
     """The result of training a system: the encoder at its best epoch, and the results of all epochs.
 
     An epoch's score is its `metric`: the percentage of `hits` among the `held_out` cases or, if `hits` is
-    None, another figure on all of them. `counts` are printed unchanged. `loading` is the time in seconds
-    spent on reading text, if the system measures it. `scored` are the languages of the held-out cases, unless
-    these are all the languages that were trained.
+    None, another figure on all of them. `counts` are printed unchanged. `scored` are the languages of the
+    held-out cases, unless these are all the languages that were trained.
     """
 
     encoder: SentenceEncoder
@@ -256,37 +252,46 @@ class Fitted:
     held_out: int
     hits: int | None
     counts: Mapping[str, int]
-    loading: float = 0.0
     scored: tuple[str, ...] = ()
+
+    @classmethod
+    def by(
+        cls,
+        learner: Learner,
+        epochs: tuple[EpochResult, ...],
+        encoder: SentenceEncoder,
+        counts: Mapping[str, int],
+        scored: tuple[str, ...] = (),
+    ) -> Fitted:
+        """The result of these epochs, with the held-out cases of the learner at the best of them."""
+        hits = learner.eval().hits()
+        return cls(encoder, epochs, learner.metric, learner.held_out, hits, counts, scored)
 
 
 def _changed(
-    preset: Preset, settings: Mapping[str, str], trainer: dict[str, Any], config: dict[str, Any]
+    preset: Preset, texts: Mapping[str, str], trainer: dict[str, Any], config: dict[str, Any]
 ) -> Preset:
     """The preset with these settings; a name in --set is looked up in the system first, then the trainer."""
-    kinds = {name: kind for name, kind in _kinds(preset.trainer).items() if name not in CALLED_OTHERWISE}
-    of_system = _kinds(preset.config)
-    for name, text in settings.items():
-        if name in of_system:
-            config[name] = _value(name, text, of_system[name])
-        elif name in kinds:
-            trainer[name] = _value(name, text, kinds[name])
-        else:
+    of_system, of_trainer = _kinds(preset.config), _kinds(preset.trainer)
+    of_trainer = {name: kind for name, kind in of_trainer.items() if name not in CALLED_OTHERWISE}
+    for name, text in texts.items():
+        if name not in {**of_system, **of_trainer}:
             own = f"; use --{name}" if name in CALLED_OTHERWISE else ""
-            raise BadSetting(f"--set takes one of {', '.join([*of_system, *kinds])}; got {name!r}{own}")
-    _check_names(preset.config, config)
-    _check_names(preset.trainer, trainer)
-    return Preset(replace(preset.config, **config), replace(preset.trainer, **trainer))
+            raise BadSetting(f"--set takes one of {', '.join([*of_system, *of_trainer])}; got {name!r}{own}")
+        values, kinds = (config, of_system) if name in of_system else (trainer, of_trainer)
+        values[name] = _value(name, text, kinds[name])
+    return Preset(_replaced(preset.config, config), _replaced(preset.trainer, trainer))
 
 
-def _check_names(default: Any, given: Mapping[str, Any]) -> None:
+def _replaced(default: Any, given: Mapping[str, Any]) -> Any:
     names = [part.name for part in fields(default)]
     for name in given:
         if name not in names:
             raise BadSetting(f"{type(default).__name__} takes one of {', '.join(names)}; got {name!r}")
+    return replace(default, **given)
 
 
-def _kinds(config: Any) -> dict[str, type]:
+def _kinds(config: Settings) -> dict[str, type]:
     """The type of each setting that can be parsed from text."""
     hints = get_type_hints(type(config))
     return {part.name: hints[part.name] for part in fields(config) if hints[part.name] in _CONVERTED}
@@ -294,7 +299,7 @@ def _kinds(config: Any) -> dict[str, type]:
 
 def _value(name: str, text: str, kind: type) -> Any:
     try:
-        return _BOOLEANS[text.lower()] if kind is bool else kind(text)
+        return _CONVERTED[kind](text)
     except (ValueError, KeyError):
         expected = "true or false" if kind is bool else f"a value of type {kind.__name__}"
         raise BadSetting(f"--set {name} takes {expected}, got {text!r}") from None

@@ -16,8 +16,7 @@ a TrainedEncoder.
 
 from __future__ import annotations
 
-import time
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -34,143 +33,140 @@ from muse.sentences.encoders.reading import Vocabulary
 from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.checks import check_fractions
 from muse.sentences.training.losses import Align, Loss, LossChoice
-from muse.sentences.training.trainer import TrainerConfig, train
+from muse.sentences.training.settings import Settings, setting
+from muse.sentences.training.trainer import TrainerConfig
 from muse.sentences.training.two_sides import PairLearner, TwoSides
 from muse.space import Space
 
 
-class WordTables(TwoSides):
-    """A trainable encoder that gives each word one row, independent of its sentence, and pools the rows."""
-
-    pooling: str  # mean or sum
+class WordRows(nn.Module, ABC):
+    """The rows of the words of one language, each independent of its sentence, and their pooling."""
 
     @abstractmethod
-    def pivot_table(self) -> Tensor | None:
-        """The rows (n, d') of the pivot's words; None if the space's own are used."""
+    def forward(self, batch: Ragged) -> Tensor:
+        """The rows (b, d') of sentences."""
 
     @abstractmethod
-    def other_table(self) -> Tensor:
-        """The rows (m, d') of the other language's words."""
+    def table(self) -> Tensor | None:
+        """The rows (n, d') of the words; None if they are the space's own."""
 
 
-class XCbow(WordTables):
-    """Averages the rows of the aligned space, fixed for the pivot (n, d) and trained for the other (m, d)."""
+class FixedWords(WordRows):
+    """The mean of rows (n, d) of the space, as they are."""
 
-    pooling = "mean"
-
-    def __init__(self, pivot: Tensor, other: Tensor) -> None:
+    def __init__(self, rows: Tensor) -> None:
         super().__init__()
-        self.register_buffer("_pivot", pivot, persistent=False)
-        self._other = trainable(other, self.pooling)
+        self.register_buffer("rows", rows, persistent=False)
+
+    def forward(self, batch: Ragged) -> Tensor:
+        """The means (b, d), without gradients."""
+        return pooled(batch, self.get_buffer("rows"), "mean")
+
+    def table(self) -> None:
+        """None: the words keep their rows of the space."""
+        return
+
+
+class TrainedWords(WordRows):
+    """The mean or sum of rows that begin as rows (n, d) of the space.
+
+    Their gradients are sparse: only the words of a batch are updated.
+    """
+
+    def __init__(self, rows: Tensor, pooling: str) -> None:
+        super().__init__()
+        self.rows = nn.EmbeddingBag.from_pretrained(
+            rows.clone(), freeze=False, mode=pooling, sparse=True, include_last_offset=True
+        )
+
+    def forward(self, batch: Ragged) -> Tensor:
+        """The pooled rows (b, d)."""
+        found: Tensor = self.rows(batch.ids, batch.offsets)
+        return found
+
+    def table(self) -> Tensor:
+        """The trained rows (n, d)."""
+        return self.rows.weight.detach()
+
+
+class ProjectedWords(FixedWords):
+    """f(x) = tanh(x W + b) of rows (n, d) of the space; initially tanh alone."""
+
+    def __init__(self, rows: Tensor) -> None:
+        super().__init__(rows)
+        d = rows.shape[1]
+        self.map = nn.Linear(d, d, device=rows.device)
+        with torch.no_grad():
+            self.map.weight.copy_(torch.eye(d))
+            self.map.bias.zero_()
+
+    def project(self, rows: Tensor) -> Tensor:
+        """The projected rows (..., d)."""
+        return torch.tanh(self.map(rows))
+
+    def mean(self, batch: Ragged) -> Tensor:
+        """The means (b, d) of the words' own rows."""
+        return pooled(batch, self.get_buffer("rows"), "mean")
+
+    def forward(self, batch: Ragged) -> Tensor:
+        """The means (b, d) of the projected words."""
+        projected = self.project(self.get_buffer("rows")[batch.ids])  # (t, d)
+        places = torch.arange(len(projected), device=projected.device)
+        return pooled(Ragged(places, batch.offsets), projected, "mean")
+
+    def table(self) -> Tensor:  # type: ignore[override]
+        """The projected rows (n, d)."""
+        return self.project(self.get_buffer("rows")).detach()
+
+
+class WordTables(TwoSides):
+    """The words of the pivot and of the other language, whose rows are averaged or added (`pooling`)."""
+
+    def __init__(self, pivot: WordRows, other: WordRows, pooling: str = "mean") -> None:
+        super().__init__()
+        self.sides, self.pooling = nn.ModuleList((pivot, other)), pooling
 
     def pivot(self, batch: Ragged) -> Tensor:
-        """The mean rows (b, d) of pivot sentences, without gradients."""
-        return pooled(batch, self.get_buffer("_pivot"), self.pooling)
-
-    def other(self, batch: Ragged) -> Tensor:
-        """The mean rows (b, d) of sentences of the other language."""
-        rows: Tensor = self._other(batch.ids, batch.offsets)
+        """The rows (b, d') of pivot sentences."""
+        rows: Tensor = self.sides[0](batch)
         return rows
 
-    def pivot_table(self) -> Tensor | None:
-        """None: the pivot keeps its rows of the space."""
-        return None
+    def other(self, batch: Ragged) -> Tensor:
+        """The rows (b, d') of sentences of the other language."""
+        rows: Tensor = self.sides[1](batch)
+        return rows
 
-    def other_table(self) -> Tensor:
-        """The trained rows (m, d)."""
-        return self._other.weight.detach()
+    def tables(self) -> list[Tensor | None]:
+        """The rows of the words of both languages."""
+        return [side.table() for side in self.sides if isinstance(side, WordRows)]
 
 
-class Projection(WordTables):
-    """Projects the rows of the aligned space, pivot (n, d) and other (m, d); initially tanh alone."""
-
-    pooling = "mean"
+class ProjectedTables(WordTables):
+    """Projected words of both languages, with dropout of dimensions in training."""
 
     def __init__(self, pivot: Tensor, other: Tensor, dropout: float = 0.0) -> None:
-        super().__init__()
-        self._dropout = dropout  # 0.5 in the paper; without power means it cost 8 points of held-out P@1
-        self.register_buffer("_pivot_words", pivot, persistent=False)
-        self.register_buffer("_other_words", other, persistent=False)
-        self._pivot_map = _identity(pivot)
-        self._other_map = _identity(other)
-
-    def pivot(self, batch: Ragged) -> Tensor:
-        """The means (b, d) of the projected words of pivot sentences."""
-        return self._applied(batch, self.get_buffer("_pivot_words"), self._pivot_map)
-
-    def other(self, batch: Ragged) -> Tensor:
-        """The means (b, d) of the projected words of sentences of the other language."""
-        return self._applied(batch, self.get_buffer("_other_words"), self._other_map)
+        super().__init__(ProjectedWords(pivot), ProjectedWords(other))
+        self._dropout = dropout
 
     def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """The projected means (b, d) of both sides, used by the loss."""
-        x = pooled(pivot, self.get_buffer("_pivot_words"), self.pooling)
-        y = pooled(other, self.get_buffer("_other_words"), self.pooling)
+        ours, theirs = (side for side in self.sides if isinstance(side, ProjectedWords))
+        x, y = ours.mean(pivot), theirs.mean(other)
         # Dropout removes the same dimensions from the whole batch; otherwise they would identify the pairs.
         noise = torch.rand(x.shape[1], generator=generator, device=x.device)
         kept = (noise >= self._dropout) / (1 - self._dropout)  # (d,)
-        return torch.tanh(self._pivot_map(x * kept)), torch.tanh(self._other_map(y * kept))
-
-    def _applied(self, batch: Ragged, words: Tensor, project: nn.Linear) -> Tensor:
-        projected = torch.tanh(project(words[batch.ids]))  # (t, d)
-        places = torch.arange(len(projected), device=words.device)
-        return pooled(Ragged(places, batch.offsets), projected, self.pooling)
-
-    def pivot_table(self) -> Tensor | None:
-        """The projected rows (n, d)."""
-        return torch.tanh(self._pivot_map(self.get_buffer("_pivot_words"))).detach()
-
-    def other_table(self) -> Tensor:
-        """The projected rows (m, d)."""
-        return torch.tanh(self._other_map(self.get_buffer("_other_words"))).detach()
+        return ours.project(x * kept), theirs.project(y * kept)
 
 
-def _identity(words: Tensor) -> nn.Linear:
-    """A linear map (d, d) initialised to the identity."""
-    d = words.shape[1]
-    project = nn.Linear(d, d, device=words.device)
-    with torch.no_grad():
-        project.weight.copy_(torch.eye(d))
-        project.bias.zero_()
-    return project
+def x_cbow(pivot: Tensor, other: Tensor) -> WordTables:
+    """Rows of the aligned space, fixed for the pivot (n, d) and trained for the other language (m, d)."""
+    return WordTables(FixedWords(pivot), TrainedWords(other, "mean"))
 
 
-class CvmAdd(WordTables):
-    """Sums rows that are initialised from the aligned space, pivot (n, d) and other (m, d)."""
-
-    pooling = "sum"
-
-    def __init__(self, pivot: Tensor, other: Tensor) -> None:
-        super().__init__()
-        self._pivot = trainable(pivot, self.pooling)
-        self._other = trainable(other, self.pooling)
-
-    def pivot(self, batch: Ragged) -> Tensor:
-        """The summed rows (b, d) of pivot sentences."""
-        rows: Tensor = self._pivot(batch.ids, batch.offsets)
-        return rows
-
-    def other(self, batch: Ragged) -> Tensor:
-        """The summed rows (b, d) of sentences of the other language."""
-        rows: Tensor = self._other(batch.ids, batch.offsets)
-        return rows
-
-    def pivot_table(self) -> Tensor | None:
-        """The trained rows (n, d)."""
-        return self._pivot.weight.detach()
-
-    def other_table(self) -> Tensor:
-        """The trained rows (m, d)."""
-        return self._other.weight.detach()
-
-
-def trainable(rows: Tensor, pooling: str) -> nn.EmbeddingBag:
-    """A trainable copy of `rows` (n, d) with sparse gradients, updated only for the words of a batch."""
-    return nn.EmbeddingBag.from_pretrained(
-        rows.clone(), freeze=False, mode=pooling, sparse=True, include_last_offset=True
-    )
+def cvm_add(pivot: Tensor, other: Tensor) -> WordTables:
+    """Rows that begin as those of the aligned space, pivot (n, d) and other (m, d), trained and added."""
+    return WordTables(TrainedWords(pivot, "sum"), TrainedWords(other, "sum"), "sum")
 
 
 def pooled(batch: Ragged, table: Tensor, pooling: str) -> Tensor:
@@ -179,25 +175,18 @@ def pooled(batch: Ragged, table: Tensor, pooling: str) -> Tensor:
 
 
 @dataclass(frozen=True)
-class WordEncoderConfig:
-    """The `default` loss of an encoder, the `chosen` one, and the power means of the trained words.
-
-    `dropout` is the share of dimensions that the projection leaves out in a step.
-    """
+class WordEncoderConfig(Settings):
+    """The `default` loss of an encoder, the `chosen` one, and the power means of the trained words."""
 
     default: LossChoice
     chosen: LossChoice = LossChoice()
     powers: tuple[Power, ...] = (1.0,)
-    dropout: float = 0.0
+    dropout: float = setting(0.0, "projection: share of dimensions left out in a step", least=0, below=1)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise BadSetting for a loss or powers that cannot work."""
         self.loss()
         check_powers(self.powers)
-        check_fractions(self, "dropout")
-
-    def ineffective_settings(self) -> dict[str, str]:
-        """None: an option without effect is an error in `train_words`."""
-        return {}
 
     def loss(self) -> Loss:
         """The loss to train with."""
@@ -206,57 +195,36 @@ class WordEncoderConfig:
 
 def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
     """An encoder of word vectors trained on pairs, by the module that `make` builds from both tables."""
-    began = time.perf_counter()
-    space, runtime, loss = job.request.space, job.runtime, job.config.loss()
-    if isinstance(loss, Align) and job.recipe["system"] == CVM_ADD.name:
+    name, config, space = job.recipe["system"], job.config, job.request.space
+    loss, dropout = config.loss(), config.dropout
+    if isinstance(loss, Align) and name == CVM_ADD.name:
         raise Contradiction("--loss align has no minimum where both languages are trained; leave it out")
-    pairs = job.pairs(lambda language: Vocabulary(language, space.vectors(language).index))
-    loaded = time.perf_counter()
-    tables = make(*_rows(job), **_own_settings(job))
-    learner = PairLearner(tables, loss, pairs, runtime.processes)
-    epochs = train(learner, job.trainer, seed=job.request.seed, runtime=runtime)
-    return Fitted(
-        encoder=_encoder(job, tables, loss),
-        epochs=epochs,
-        metric="P@1",
-        held_out=len(pairs.held_out),
-        hits=learner.eval().hits(),
-        counts={"pairs": len(pairs.training), "skipped": pairs.skipped},
-        loading=loaded - began,
-    )
-
-
-def _rows(job: Job) -> list[Tensor]:
-    """The rows (n, d) of the pivot and those (m, d) of the other language."""
-    vectors, device = job.request.space.vectors, job.runtime.device
-    # A copy, because the memory-mapped folder may be replaced while its rows are in use.
-    return [torch.tensor(vectors(language).matrix, device=device) for language in job.languages]
-
-
-def _own_settings(job: Job) -> dict[str, float]:
-    """The settings of the module; only the projection has one, its dropout."""
-    name, dropout = job.recipe["system"], job.config.dropout
-    if name == PROJECTION.name:
-        return {"dropout": dropout}
-    if dropout:
+    if dropout and name != PROJECTION.name:
         raise Contradiction(f"--dropout is for projection, not for {name}; leave it out")
-    return {}
+    pairs = job.pairs(lambda language: Vocabulary(language, space.vectors(language).index))
+    # Copies, because the memory-mapped folder may be replaced while its rows are in use.
+    rows = [torch.tensor(space.vectors(one).matrix, device=job.runtime.device) for one in job.languages]
+    tables = make(*rows, **({"dropout": dropout} if name == PROJECTION.name else {}))
+    learner = PairLearner(tables, loss, pairs, job.runtime.processes)
+    epochs = job.train(learner)
+    counts = {"pairs": len(pairs.training), "skipped": pairs.skipped}
+    return Fitted.by(learner, epochs, _encoder(job, tables, loss), counts)
 
 
 def _encoder(job: Job, tables: WordTables, loss: Loss) -> TrainedEncoder:
-    pivot, language = job.languages
-    system, rows = job.recipe["system"], {pivot: tables.pivot_table(), language: tables.other_table()}
+    (pivot, language), system, dropout = job.languages, job.recipe["system"], job.config.dropout
+    rows = zip((pivot, language), tables.tables(), strict=True)
     return TrainedEncoder(
-        label=f"{system}[{loss}{f',dropout:{job.config.dropout:g}' if job.config.dropout else ''}]",
+        label=f"{system}[{loss}{f',dropout:{dropout:g}' if dropout else ''}]",
         space=job.request.space,
         trained_for=(language, pivot),
-        tables={name: table.cpu().numpy() for name, table in rows.items() if table is not None},
+        tables={name: table.cpu().numpy() for name, table in rows if table is not None},
         pooling=tables.pooling,
         powers=check_powers(job.config.powers),
         settings={
             "encoder": system,
             "loss": str(loss),
-            "dropout": job.config.dropout,
+            "dropout": dropout,
             "trainer": job.trainer,
             "seed": job.request.seed,
             "parallel": [{"path": path, "sha256": digest} for path, digest in job.recipe["inputs"]],
@@ -278,7 +246,9 @@ def _system(
 # Rates, batches and losses were chosen on held-out pairs of fr-en training text. The projection's paper uses
 # the loss hinge.
 _TRAINER = TrainerConfig(batch=512, rate=3e-3)
-X_CBOW = _system("x-cbow", XCbow, LossChoice("align"), _TRAINER)
-PROJECTION = _system("projection", Projection, LossChoice("softmax"), replace(_TRAINER, batch=256, rate=1e-3))
+X_CBOW = _system("x-cbow", x_cbow, LossChoice("align"), _TRAINER)
+PROJECTION = _system(
+    "projection", ProjectedTables, LossChoice("softmax"), replace(_TRAINER, batch=256, rate=1e-3)
+)
 # The margin is larger than usual because sums of rows are longer than means.
-CVM_ADD = _system("cvm-add", CvmAdd, LossChoice("squared", margin=10.0), _TRAINER)
+CVM_ADD = _system("cvm-add", cvm_add, LossChoice("squared", margin=10.0), _TRAINER)

@@ -27,14 +27,13 @@ from muse.progress import Tick
 from muse.run.processes import Processes
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for, of_batches, of_epoch, pass_stream, torch_seeded
-from muse.sentences.training.checks import beside, check_choices, check_fractions
 from muse.sentences.training.optimising import OPTIMISER_NAMES, Arrays, Optimisers, Schedule, sparse_tables
+from muse.sentences.training.settings import Settings, Unused, setting
 
 log = logging.getLogger(__name__)
 
 STATE, BEST, PREFIX = "training", "best", "parameter/"  # stages of the checkpoint, and of names in it
 PRECISIONS = ("float32", "bf16")
-_LEAST = {"epochs": 0, "batch": 1, "patience": 1, "steps": 0, "clip": 0, "lowest": 0}
 _MOST = 1_000_000_000
 
 
@@ -46,10 +45,7 @@ class Learner(nn.Module, ABC):
     numbers come from the `generator` passed to `loss`.
     """
 
-    def __init__(self, sized_by: str = "--batch") -> None:
-        """`sized_by` is the option or setting of the size of its batches, which errors name."""
-        super().__init__()
-        self.sized_by = sized_by
+    metric = "P@1"  # what its score is
 
     @property
     @abstractmethod
@@ -63,6 +59,11 @@ class Learner(nn.Module, ABC):
     @abstractmethod
     def score(self) -> float:
         """The score on held-out examples; higher is better."""
+
+    @property
+    def held_out(self) -> int:
+        """The number of held-out cases that are scored."""
+        return 0
 
     def hits(self) -> int | None:
         """The number of correct held-out examples if `score` is their percentage, else None."""
@@ -92,52 +93,39 @@ class Learner(nn.Module, ABC):
 
 
 @dataclass(frozen=True)
-class TrainerConfig:
+class TrainerConfig(Settings):
     """Settings of training: the maximum number of epochs, the batch size, the rate, and when to stop early.
 
     With 0 epochs the learner stays untrained. With `steps` above 0 an epoch has at most that many steps, and
     the next one continues where it ended: every example is used once before any is used again, unless the
-    learner draws its batches by language.
-    `decay` multiplies the rate after each epoch, and `shrink` after each epoch without a better held-out
-    score; training ends when the rate falls below `lowest`. `clip` is the maximum norm of the gradients, or 0
-    for no limit. With `precision` bf16 the loss is computed in bfloat16 where torch considers it safe.
+    learner draws its batches by language. With `precision` bf16 the loss is computed in bfloat16 where torch
+    considers it safe.
     """
 
-    epochs: int = 20
-    batch: int = 256
-    rate: float = 1e-3
-    patience: int = 3  # epochs without a better held-out score after which training ends
+    epochs: int = setting(20, "the most passes, or parts of `steps` batches", least=0, most=_MOST)
+    batch: int = setting(256, "examples in a batch", least=1, most=_MOST)
+    rate: float = setting(1e-3, "the highest learning rate", above=0, most=1e30)  # beyond, no float32 step
+    patience: int = setting(
+        3, "passes without a better held-out score after which training ends", least=1, most=_MOST
+    )
     schedule: Schedule = Schedule()
-    optimiser: str = "adam"
-    decay: float = 1.0
-    shrink: float = 1.0
-    lowest: float = 0.0
-    clip: float = 0.0
-    precision: str = "float32"
-    steps: int = 0
-    beta2: float = 0.999  # how slowly Adam and LAMB forget the squares of gradients
+    optimiser: str = setting("adam", "adam, lamb, or sgd", choices=OPTIMISER_NAMES)
+    decay: float = setting(1.0, "factor of the rate after each pass", above=0, most=1)
+    shrink: float = setting(1.0, "factor of the rate after a pass without gain", above=0, most=1)
+    lowest: float = setting(0.0, "the rate below which training ends", least=0, most=_MOST)
+    clip: float = setting(0.0, "the largest norm of the gradients; 0: any", least=0, most=_MOST)
+    precision: str = setting("float32", "float32, or bf16: half the memory, on a GPU", choices=PRECISIONS)
+    steps: int = setting(0, "batches in a pass; 0: all examples", least=0, most=_MOST)
+    beta2: float = setting(0.999, "how slowly Adam and LAMB forget squared gradients", least=0, below=1)
 
-    def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            if not least <= getattr(self, name) <= _MOST:
-                raise BadSetting(
-                    f"{name} must be at least {least} and at most {_MOST:,}, got {getattr(self, name)}"
-                )
-        if not 0 < self.rate <= 1e30:  # beyond, a step does not fit into float32
-            raise BadSetting(f"the learning rate must be above 0 and at most 1e30, got {self.rate}")
-        for name in ("decay", "shrink"):
-            if not 0 < getattr(self, name) <= 1:
-                raise BadSetting(f"{name} must be above 0 and at most 1, got {getattr(self, name)}")
-        check_fractions(self, "beta2")
-        check_choices(self, optimiser=OPTIMISER_NAMES, precision=PRECISIONS)
-
-    def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect given the others, each with the reason (see checks)."""
-        found = {"beta2": beside(self, "optimiser")} if self.optimiser == "sgd" else {}
-        found |= {"shrink": beside(self, "patience")} if self.patience == 1 else {}  # it would end training
-        if self.decay == self.shrink == 1 and self.lowest <= self.rate:
-            found["lowest"] = beside(self, "decay", "shrink")
-        return found
+    def unused(self) -> tuple[Unused | None, ...]:
+        """Settings of Adam beside another optimiser, and of a rate that never falls."""
+        never_falls = self.decay == self.shrink == 1 and self.lowest <= self.rate
+        return (
+            Unused("beta2", "optimiser") if self.optimiser == "sgd" else None,
+            Unused("shrink", "patience") if self.patience == 1 else None,  # it would end training
+            Unused("lowest", "decay shrink") if never_falls else None,
+        )
 
     def with_warmup(self, steps: int) -> TrainerConfig:
         """These settings with a rate that rises for this number of steps, then falls by sqrt(t)."""
@@ -360,7 +348,7 @@ class EpochBatches:
         if not found:
             raise BadSetting(
                 f"a batch must have at least {fewest} examples, got at most {max(map(len, batches))}; give "
-                f"more text, a larger {self.learner.sized_by} or fewer processes"
+                "more text, a larger batch or fewer processes"
             )
         return found
 

@@ -40,15 +40,8 @@ class PairLearner(Learner):
     Negatives come from the whole batch, even if several `processes` share it.
     """
 
-    def __init__(
-        self,
-        encoder: TwoSides,
-        loss: Loss,
-        pairs: Pairs,
-        processes: Processes = ALONE,
-        sized_by: str = "--batch",
-    ) -> None:
-        super().__init__(sized_by)
+    def __init__(self, encoder: TwoSides, loss: Loss, pairs: Pairs, processes: Processes = ALONE) -> None:
+        super().__init__()
         self.encoder = encoder
         self._loss = loss
         self._pairs = pairs

@@ -23,13 +23,10 @@ class _Linear(SentenceNetwork):
     def __init__(self, units: int) -> None:
         super().__init__()
         self.layer = nn.Linear(units, units)
+        self.dimension = units
         self.devices.add(self.layer.weight.device.type)
 
     devices: set[str] = set()
-
-    @property
-    def dimension(self) -> int:
-        return self.layer.out_features
 
     def reader(self, language: str) -> Reader:
         raise NotImplementedError

@@ -137,8 +137,6 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_bad_sizes_and_texts() -> None:
-    with pytest.raises(BadSetting, match="more than the 5"):
-        Pieces.learned(TEXTS, 5, generator())
     with pytest.raises(BadSetting, match="none for ru"):
         Pieces.learned({"en": ["a"], "ru": []}, 20, generator())
     with pytest.raises(BadSetting, match="none for any"):

@@ -122,7 +122,7 @@ BAD = {
     "initial": (["--set", "initial=zero"], ["aligned, random"]),
     "network": (["--set", "network=lstm"], ["mean, bilstm"]),
     "dimension": (["--set", "dimension=0"], ["dimension must be at least 1"]),
-    "pieces": (["--set", "pieces=5"], ["more than the 5 special ones"]),
+    "pieces": (["--set", "pieces=5"], ["pieces must be above 5, got 5"]),
     "margin": (["--set", "margin=0"], ["margin must be above 0"]),
     "no translations": ([], ["sp needs --parallel"]),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +269,6 @@ def test_ineffective_settings_are_settings(files: Path) -> None:
     for case in CASES.values():
         asked, system = request(files, case, {}, {}), SAVED[case.system]
         config = asked.chosen_preset(system).config
-        of_texts = chain.from_iterable(system.of_texts.values())
-        assert {*config.ineffective_settings(), *of_texts} <= {part.name for part in fields(config)}
-        assert {*system.of_texts} <= {*system.needs, *system.uses, TEXT_OF_MORE}
+        assert {*config.ineffective_settings()} <= {part.name for part in fields(config)}
+        needed = {part.metadata["needs"] for part in fields(config) if part.metadata} - {""}
+        assert needed <= {*system.needs, *system.uses, TEXT_OF_MORE}

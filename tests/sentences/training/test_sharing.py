@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from muse.errors import BadSetting
 from muse.run.checkpoint import Checkpoint
 from muse.run.processes import ALONE, Processes
 from muse.run.runtime import Runtime
-from muse.sentences.systems.word_encoders import Projection, WordTables, XCbow
+from muse.sentences.systems.word_encoders import ProjectedTables, WordTables, x_cbow
 from muse.sentences.training.losses import Hinge, Loss, Softmax
 from muse.sentences.training.trainer import EpochBatches, Learner, TrainerConfig, train
 from muse.sentences.training.two_sides import PairLearner
@@ -27,11 +27,11 @@ from tests.support.processes import run_together
 COUNT = 3
 CLIPPED = replace(PLAIN, clip=0.5)
 TEXT = TrainerConfig(epochs=2, batch=32, rate=0.5, optimiser="sgd", patience=9)  # 32 = 11 + 11 + 10
-PAIRS: dict[str, tuple[type[WordTables], Loss]] = {
-    "tables, softmax": (XCbow, Softmax()),
-    "tables, hardest": (XCbow, Hinge(0.3, "cosine", "hardest")),
-    "maps, softmax": (Projection, Softmax()),
-    "maps, hardest": (Projection, Hinge(0.3, "euclid", "hardest")),
+PAIRS: dict[str, tuple[Callable[..., WordTables], Loss]] = {
+    "tables, softmax": (x_cbow, Softmax()),
+    "tables, hardest": (x_cbow, Hinge(0.3, "cosine", "hardest")),
+    "maps, softmax": (ProjectedTables, Softmax()),
+    "maps, hardest": (ProjectedTables, Hinge(0.3, "euclid", "hardest")),
 }
 
 

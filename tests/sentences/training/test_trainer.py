@@ -213,9 +213,9 @@ def test_progress_is_told_with_the_loss() -> None:
         ({"epochs": -1}, "epochs must be at least 0 and at most 1,000,000,000, got -1"),
         ({"patience": 0}, "patience must be at least 1"),
         ({"batch": 0}, "batch must be at least 1 and at most 1,000,000,000, got 0"),
-        ({"rate": 0.0}, "learning rate"),
-        ({"rate": math.inf}, "learning rate"),
-        ({"rate": math.nan}, "learning rate"),
+        ({"rate": 0.0}, "rate must be above 0"),
+        ({"rate": math.inf}, "rate must be above 0"),
+        ({"rate": math.nan}, "rate must be above 0"),
     ],
 )
 def test_settings_that_cannot_work(settings: dict[str, float], message: str) -> None:

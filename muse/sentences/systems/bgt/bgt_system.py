@@ -22,12 +22,12 @@ from muse.sentences.encoders.ragged import Ragged, encoding_batches, token_batch
 from muse.sentences.encoders.reading import Reader, blocks
 from muse.sentences.systems.bgt.inputs import (
     BgtConfig,
-    PieceTokens,
-    SpaceWords,
     Tokens,
-    bag_of_pieces,
+    bag_rows,
     missing_tokens,
+    piece_tokens,
     restored_tokens,
+    space_words,
 )
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
 from muse.sentences.systems.network_encoder import BothSides, NetworkEncoder, SentenceNetwork
@@ -35,7 +35,7 @@ from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.trainer import Learner, TrainerConfig, train
+from muse.sentences.training.trainer import Learner, TrainerConfig
 from muse.sentences.training.two_sides import held_out_hits, held_out_precision
 from muse.space import Space
 
@@ -71,45 +71,34 @@ def train_bgt(job: Job) -> Fitted:
     request, config, languages = job.request, job.config, job.languages
     text = read_pairs(request.parallel)
     tokens = _tokens(job, text)
-    device, pairs = job.runtime.device, _pairs(job, text, tokens)
+    pairs = _pairs(job, text, tokens)
     generator = generator_for(request.seed, *TrainingStream.SECOND)
-    network = BgtNetwork(config, languages, tokens, generator).to(device)
+    network = BgtNetwork(config, languages, tokens, generator).to(job.runtime.device)
     learner = BgtLearner(network, languages, pairs, job.trainer)
-    epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
-    return Fitted(
-        encoder=job.encoder(
-            _label(config),
-            network,
-            languages,
-            {"network": asdict(config), "pair": list(languages), "tokens": dict(tokens.settings)},
-        ),
-        epochs=epochs,
-        metric=learner.metric,
-        held_out=len(pairs.held_out),
-        hits=learner.eval().hits(),
-        counts=pairs.counts,
-    )
+    epochs = job.train(learner)
+    settings = {"network": asdict(config), "pair": list(languages), "tokens": dict(tokens.settings)}
+    encoder = job.encoder(_label(config), network, languages, settings)
+    return Fitted.by(learner, epochs, encoder, pairs.counts)
 
 
 def _tokens(job: Job, text: ParallelText) -> Tokens:
-    space, config = job.request.space, job.config
-    texts = dict(zip(job.languages, text, strict=True))
-    if config.encoder_layers or config.bag == "pieces":
-        generator = generator_for(job.request.seed, *TrainingStream.FIRST)
-        pieces = Pieces.learned(texts, config.vocabulary, generator)
-        if config.encoder_layers:
-            return PieceTokens(pieces, config.longest)
-        return bag_of_pieces(pieces, job.languages, space, config.longest, job.request.seed)
-    return SpaceWords(space, missing_tokens(texts, space), config.longest)
+    space, config, languages = job.request.space, job.config, job.languages
+    texts = dict(zip(languages, text, strict=True))
+    if not config.encoder_layers and config.bag == "words":
+        return space_words(space, languages, missing_tokens(texts, space), config.longest)
+    generator = generator_for(job.request.seed, *TrainingStream.FIRST)
+    pieces = Pieces.learned(texts, config.vocabulary, generator)
+    rows = None if config.encoder_layers else bag_rows(pieces, languages, space, job.request.seed)
+    return piece_tokens(pieces, languages, config.longest, rows)
 
 
 def _pairs(job: Job, text: ParallelText, tokens: Tokens) -> Pairs:
     """The pairs; with `shortest`, only those whose sides have a length within the limits."""
     config, rng, runtime = job.config, np.random.default_rng(job.request.seed), job.runtime
-    count, readers = len(text.pivot), [tokens.reader(language) for language in job.languages]
+    count, readers = len(text.pivot), [tokens.readers[language] for language in job.languages]
     if config.shortest:
-        uncut = restored_tokens(tokens.settings, job.request.space, config.longest + 1)
-        text = _within(text, [uncut.reader(language) for language in job.languages], config)
+        uncut = restored_tokens(tokens.settings, job.request.space, job.languages, config.longest + 1)
+        text = _within(text, [uncut.readers[language] for language in job.languages], config)
     found = make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
     return replace(found, skipped=found.skipped + count - len(text.pivot))
 
@@ -133,21 +122,25 @@ def _within(text: ParallelText, readers: Sequence[Reader], config: BgtConfig) ->
 
 
 def _label(config: BgtConfig) -> str:
-    layers = f"{config.encoder_layers}/{config.decoder_layers}"
-    weight = "" if config.reconstruction == 1 else f",reconstruction:{config.reconstruction:g}"
-    weight += "" if config.translation == 1 else f",translation:{config.translation:g}"
-    reads = "" if config.read_from == "both" else f",read_from:{config.read_from}"
-    translates = "" if config.translates == "mean" else f",translates:{config.translates}"
-    reads += "" if config.encoder_layers or config.bag == "words" else f",bag:{config.bag}"
-    reads += ",punctuation:no" if config.leaves_punctuation else ""
-    return f"bgt[{config.semantic}+{config.own},{layers},prior:{config.prior:g}{weight}{reads}{translates}]"
+    """The name, with the settings that are not the usual ones."""
+    bag = not config.encoder_layers and config.bag != "words"
+    unusual = {
+        f",reconstruction:{config.reconstruction:g}": config.reconstruction != 1,
+        f",translation:{config.translation:g}": config.translation != 1,
+        f",read_from:{config.read_from}": config.read_from != "both",
+        f",bag:{config.bag}": bag,
+        ",punctuation:no": config.leaves_punctuation,
+        f",translates:{config.translates}": config.translates != "mean",
+    }
+    layers = f"{config.encoder_layers}/{config.decoder_layers},prior:{config.prior:g}"
+    return f"bgt[{config.semantic}+{config.own},{layers}{''.join(text for text in unusual if unusual[text])}]"
 
 
 def make_bgt(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
     """The network of a saved BGT, or of its language latents if these were saved."""
     config = BgtConfig(**settings["network"])
     first, second = settings["pair"]
-    tokens = restored_tokens(settings["tokens"], space, config.longest)
+    tokens = restored_tokens(settings["tokens"], space, (first, second), config.longest)
     network = BgtNetwork(config, (first, second), tokens, generator_for(0))
     return LanguageLatents(network) if settings.get("latents") == LANGUAGE else network
 
@@ -173,8 +166,12 @@ class BgtLearner(Learner):
     ) -> None:
         super().__init__()
         self.network = network
-        self._languages, self._pairs, self._step = languages, pairs, 0
-        self._last = self._steps(trainer)
+        self._sides, self._pairs, self._step = BothSides(network, languages), pairs, 0
+        self._found = network.config.read_from == "both"  # whether translations are
+        self.metric = "P@1" if self._found else "-loss"
+        order = torch.arange(trainer.examples_in_epoch(self.examples))
+        batches = len(self.batches(order, trainer.batch, torch.Generator()))
+        self._last = trainer.epochs * batches  # the step whose weight of the divergence the score has
 
     @property
     def examples(self) -> int:
@@ -182,14 +179,9 @@ class BgtLearner(Learner):
         return len(self._pairs.training)
 
     @property
-    def metric(self) -> str:
-        """The name of the held-out score."""
-        return "P@1" if self.network.config.read_from == "both" else "-loss"
-
-    def _steps(self, trainer: TrainerConfig) -> int:
-        """The last step of a training, which determines the weight of the divergence in the score."""
-        order = torch.arange(trainer.examples_in_epoch(self.examples))
-        return trainer.epochs * len(self.batches(order, trainer.batch, torch.Generator()))
+    def held_out(self) -> int:
+        """The number of held-out pairs."""
+        return len(self._pairs.held_out)
 
     def begin(self, step: int) -> None:
         """Stores the step, which determines the weight of the divergence and the semantic side."""
@@ -226,15 +218,13 @@ class BgtLearner(Learner):
 
     def score(self) -> float:
         """The P@1 of the held-out pairs by the semantic means; minus their loss if only the pivot is read."""
-        if self.network.config.read_from == "both":
-            return held_out_precision(BothSides(self.network, self._languages), self._pairs)
+        if self._found:
+            return held_out_precision(self._sides, self._pairs)
         return -self._held_out_loss()
 
     def hits(self) -> int | None:
         """The number of held-out pairs found at rank 1; None if only the pivot is read."""
-        if self.network.config.read_from == "both":
-            return held_out_hits(BothSides(self.network, self._languages), self._pairs)
-        return None
+        return held_out_hits(self._sides, self._pairs) if self._found else None
 
     @torch.no_grad()
     def _held_out_loss(self) -> float:
@@ -274,12 +264,7 @@ class LanguageLatents(SentenceNetwork):
 
     def __init__(self, network: BgtNetwork) -> None:
         super().__init__()
-        self.network = network
-
-    @property
-    def dimension(self) -> int:
-        """The dimensions of a language latent."""
-        return self.network.config.own
+        self.network, self.dimension = network, network.config.own
 
     def reader(self, language: str) -> Reader:
         """The reader of the network."""

@@ -20,7 +20,7 @@ from muse.errors import BadSetting, Contradiction
 from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reading
-from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, restored_pieces
+from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, restored_tokens
 from muse.sentences.systems.bgt.latent_network import BgtNetwork, Decoder
 from muse.sentences.systems.line_writer import Writer, check_direction
 from muse.sentences.systems.network_encoder import opened, saved_by
@@ -149,8 +149,8 @@ def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
         first, second = settings["pair"]
         if not (isinstance(first, str) and isinstance(second, str)):
             raise TypeError(f"expected the names of two languages, got {first!r} and {second!r}")
-        pieces = restored_pieces(tokens, config.longest)
-        return BgtNetwork(config, (first, second), pieces, generator_for(0))
+        restored = restored_tokens(tokens, None, (first, second), config.longest)
+        return BgtNetwork(config, (first, second), restored, generator_for(0))
 
     network = opened(folder, saved, "the settings of a bgt", made)
     if not network.config.decoder_layers:

@@ -20,12 +20,12 @@ from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.words import TYPICAL
-from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, PieceTokens, Tokens
+from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, Tokens
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.decoding import Incremental
 from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers, draw_
-from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, SPECIALS, UNK, Pieces, space_of_words
+from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, SPECIALS, UNK, space_of_words
 from muse.space import Space
 
 
@@ -62,9 +62,10 @@ class BgtNetwork(SentenceNetwork):
         self.config, self.languages, self._tokens = config, languages, tokens
         for place, language in enumerate(languages):
             # These rows come from the space and are not saved.
-            self.register_buffer(f"rows_{place}", tokens.rows(language), persistent=False)
+            self.register_buffer(f"rows_{place}", tokens.rows.get(language), persistent=False)
         first = tokens.first_rows
         self.table = None if first is None else nn.Parameter(first.clone())
+        self.pieces, self.dimension = tokens.pieces, config.semantic
         unread = self.pieces.punctuation if self.pieces and config.leaves_punctuation else None
         self.register_buffer("punctuation", unread, persistent=False)  # (v,)
         self.semantic = self._encoder(config.semantic, generator)
@@ -79,19 +80,9 @@ class BgtNetwork(SentenceNetwork):
             self._decoder(place, config.semantic, generator) for place in config.translated
         )
 
-    @property
-    def dimension(self) -> int:
-        """The dimensions of the semantic latent."""
-        return self.config.semantic
-
-    @property
-    def pieces(self) -> Pieces | None:
-        """The word pieces that it reads and writes; None if it reads the words of a space."""
-        return self._tokens.pieces if isinstance(self._tokens, PieceTokens) else None
-
     def reader(self, language: str) -> Reader:
         """The reader of the tokens of a language."""
-        return self._tokens.reader(language)
+        return self._tokens.readers[language]
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The means (b, k) of the semantic posterior."""

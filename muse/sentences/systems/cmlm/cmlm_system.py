@@ -13,15 +13,13 @@ import torch
 
 from muse.files.sentence_text import read_documents
 from muse.run.seeds import TrainingStream, generator_for
-from muse.sentences.files.nli import Inference, read_translated_nli
+from muse.sentences.files.nli import read_translated_nli
 from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
     Cotrained,
     NeighbourCorpus,
-    inference_learner,
     inferences,
     read_corpus,
-    with_classifier,
 )
 from muse.sentences.systems.cmlm.passages import (
     SplitDocuments,
@@ -33,12 +31,13 @@ from muse.sentences.systems.cmlm.passages import (
 from muse.sentences.systems.cmlm.predictor import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import SentenceNetwork
-from muse.sentences.systems.nli.pair_classes import Inferences, PairClassLearner
+from muse.sentences.systems.networks.transformer import draw_
+from muse.sentences.systems.nli.pair_classes import Inferences, PairClassLearner, with_inference
 from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.optimising import Schedule
-from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, check_batches, train
+from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, check_batches
 from muse.space import Space
 
 PRESETS = {
@@ -68,29 +67,22 @@ _INFERENCE = "nli"
 def train_cmlm(job: Job) -> Fitted:
     """An encoder trained on hidden words of neighbours, then on translations and inferences if given."""
     training = prepare(job)
-    training.check()
+    for name in training.stages:  # before any of them takes its time
+        check_batches(
+            training.learners[name], training.trainer(name), seed=job.request.seed, runtime=job.runtime
+        )
     words = training.model.encoder.words
     epochs = [training.stage(name) for name in training.stages][-1]
-    metric, held_out = training.judged(training.stages[-1])
-    return Fitted(
-        encoder=job.encoder(
-            _label(training),
-            training.network,
-            tuple(words.readers),
-            {
-                "network": asdict(job.config),
-                "languages": list(words.readers),
-                "pieces": None if words.pieces is None else words.pieces.to_json(),
-                "classifies": training.inferences is not None,
-            },
-        ),
-        epochs=epochs,
-        metric=metric,
-        held_out=held_out,
-        hits=training.learners[training.stages[-1]].eval().hits(),
-        counts=_counts(training),
-        scored=tuple(job.request.parallel_files) if metric == "P@1" else (),
-    )
+    settings = {
+        "network": asdict(job.config),
+        "languages": list(words.readers),
+        "pieces": None if words.pieces is None else words.pieces.to_json(),
+        "classifies": training.inferences is not None,
+    }
+    encoder = job.encoder(_label(training), training.network, tuple(words.readers), settings)
+    learner = training.learners[training.stages[-1]]
+    scored = tuple(job.request.parallel_files) if learner.metric == "P@1" else ()
+    return Fitted.by(learner, epochs, encoder, _counts(training), scored)
 
 
 def _label(training: CmlmTraining) -> str:
@@ -143,8 +135,9 @@ class CmlmTraining:
             bitext = self.parallel.learner(encoder, loss, self.job.runtime.processes)
             found |= {"br": bitext, "cmlm+br": Cotrained(words, bitext, config.alpha)}
         if self.inferences is not None:
-            drawn = generator_for(self.job.request.seed, *TrainingStream.INFERENCES)
-            found[_INFERENCE] = inference_learner(encoder, self.inferences, drawn)
+            network = with_inference(encoder)
+            draw_(network.classifier, generator_for(self.job.request.seed, *TrainingStream.INFERENCES))
+            found[_INFERENCE] = PairClassLearner(network, self.inferences)
         return {name: learner.to(self.job.runtime.device) for name, learner in found.items()}
 
     @property
@@ -155,28 +148,12 @@ class CmlmTraining:
 
     def stage(self, name: str) -> tuple[EpochResult, ...]:
         """The epochs of training with one objective; the networks are left as at the best of them."""
-        runtime = self.job.runtime
-        runtime = replace(runtime, checkpoint=runtime.checkpoint.of(name))
-        return train(self.learners[name], self._trainer(name), seed=self.job.request.seed, runtime=runtime)
+        return self.job.train(self.learners[name], self.trainer(name), name)
 
-    def check(self) -> None:
-        """Raise BadSetting if any stage would, for batches that are too small."""
-        seed, runtime = self.job.request.seed, self.job.runtime
-        for name in self.stages:
-            check_batches(self.learners[name], self._trainer(name), seed=seed, runtime=runtime)
-
-    def _trainer(self, name: str) -> TrainerConfig:
+    def trainer(self, name: str) -> TrainerConfig:
+        """The settings of a stage, whose rate rises during the warm-up and then falls to 0."""
         trainer = tuned(self.job.trainer, self.job.config) if name == _INFERENCE else self.job.trainer
         return scheduled(trainer, self.job.config.warmup, self.learners[name])
-
-    def judged(self, name: str) -> tuple[str, int]:
-        """The metric of a stage's epochs, and the number of held-out cases."""
-        learner = self.learners[name]
-        if isinstance(learner, CmlmLearner):
-            return "masked accuracy", learner.predictions().targets
-        if name == _INFERENCE and self.inferences is not None:
-            return "accuracy", len(self.inferences.dev)
-        return "P@1", 0 if self.parallel is None else self.parallel.held_out
 
 
 def prepare(job: Job) -> CmlmTraining:
@@ -184,7 +161,8 @@ def prepare(job: Job) -> CmlmTraining:
     request, config, device = job.request, job.config, job.runtime.device
     rng = np.random.default_rng(request.seed)
     text = {name: hold_out(read_documents(path), rng, path) for name, path in request.texts.items()}
-    nli = _read_inferences(job)
+    of_pivot = {} if request.nli is None else {job.languages[0]: request.nli, **request.translated_nli}
+    nli = read_translated_nli(of_pivot) if of_pivot else {}
     languages = tuple(dict.fromkeys((*job.languages, *text, *request.further, *nli)))
     words = vocabulary_of(config, request.space, languages, _pieces(job, text))
     encoder = CmlmEncoder(config, words, generator_for(request.seed, *TrainingStream.FIRST)).to(device)
@@ -196,14 +174,6 @@ def prepare(job: Job) -> CmlmTraining:
     if nli:
         found = inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
     return CmlmTraining(job, model, corpus, parallel, found)
-
-
-def _read_inferences(job: Job) -> dict[str, Inference]:
-    """The inferences of the pivot, and their translations by language; none if they are not given."""
-    request = job.request
-    if request.nli is None:
-        return {}
-    return read_translated_nli({job.languages[0]: request.nli, **request.translated_nli})
 
 
 def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
@@ -244,7 +214,7 @@ def make_cmlm(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
     pieces = None if settings["pieces"] is None else Pieces.from_json(settings["pieces"])
     words = vocabulary_of(config, space, settings["languages"], pieces)
     encoder = CmlmEncoder(config, words, torch.Generator())
-    return with_classifier(encoder) if settings["classifies"] else encoder
+    return with_inference(encoder) if settings["classifies"] else encoder
 
 
 CMLM = System(
@@ -256,9 +226,5 @@ CMLM = System(
     uses=("parallel", "nli"),
     several=True,
     translated_nli=True,
-    of_texts={
-        "parallel": ("strategy", "alpha", "margin", "scale"),
-        "nli": ("tuning_rate", "tuning_optimiser"),
-    },
     trainers=lambda preset: (preset.trainer, tuned(preset.trainer, preset.config)),
 )

@@ -20,7 +20,7 @@ from muse.run.seeds import generator_for
 from muse.search.exact import nearest
 from muse.sentences.encoders.ragged import Padded
 from muse.sentences.encoders.reading import Reading
-from muse.sentences.files.nli import LABELS, Inference
+from muse.sentences.files.nli import Inference
 from muse.sentences.systems.cmlm.passages import Documents, NeighbourPairs, SplitDocuments, find_neighbours
 from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder
 from muse.sentences.systems.corpora import PairsInTurn
@@ -31,14 +31,7 @@ from muse.sentences.systems.networks.masked_prediction import (
     predicted,
     prediction_loss,
 )
-from muse.sentences.systems.networks.transformer import draw_
-from muse.sentences.systems.nli.pair_classes import (
-    Inferences,
-    PairClassifier,
-    PairClassLearner,
-    WithClassifier,
-    inferences_of,
-)
+from muse.sentences.systems.nli.pair_classes import Inferences, inferences_of
 from muse.sentences.systems.pieces import MASK
 from muse.sentences.training.pairs import read_text
 from muse.sentences.training.trainer import Learner
@@ -49,7 +42,6 @@ from muse.text.tokens import Tokeniser
 CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are predicted from
 MOST_SCORED = 1_000  # pairs of each language that an epoch is scored on
 _AT_ONCE = 64  # held-out pairs predicted at once, because their scores of all words are large
-HIDDEN = 512  # the layer size of the classifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +75,8 @@ def read_corpus(
 class CmlmLearner(Learner):
     """Learns to predict the hidden words of passages from their neighbours: L_CMLM."""
 
+    metric = "masked accuracy"
+
     def __init__(self, model: Cmlm, corpus: NeighbourCorpus, share: float) -> None:
         super().__init__()
         self.model = model
@@ -95,6 +89,11 @@ class CmlmLearner(Learner):
     def examples(self) -> int:
         """The pairs of neighbours of all languages."""
         return int(self._ends[-1])
+
+    @property
+    def held_out(self) -> int:
+        """The number of hidden words in held-out documents."""
+        return self.predictions().targets
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of one language each, with every language spread evenly over the epoch."""
@@ -142,15 +141,13 @@ class CmlmLearner(Learner):
 
     def predictions(self) -> Predicted:
         """The counts of correct predictions in the first held-out pairs, by neighbours as in training."""
-        texts, config = self._corpus.held_out.items(), self.model.config
+        config = self.model.config
         condition = "none" if config.objective == "mlm" else config.neighbour
-        return sum(
-            (
-                predict(self.model, text, name, condition, share=self._share, most=MOST_SCORED)
-                for name, text in texts
-            ),
-            start=Predicted(),
+        found = (
+            predict_parts(self.model, text, name, condition, share=self._share, most=MOST_SCORED)
+            for name, text in self._corpus.held_out.items()
         )
+        return sum(chain.from_iterable(found), start=Predicted())
 
     def _language(self, rows: Tensor) -> Tensor:
         return torch.bucketize(rows, self._ends, right=True)
@@ -168,6 +165,11 @@ class Cotrained(Learner):
     def examples(self) -> int:
         """The pairs of neighbours."""
         return self.words.examples
+
+    @property
+    def held_out(self) -> int:
+        """The number of held-out translations."""
+        return self.bitext.held_out
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """The batches of the neighbours."""
@@ -199,22 +201,15 @@ class Cotrained(Learner):
         return self.bitext.hits()
 
 
-def predict(
-    model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
-) -> Predicted:
-    """The counts of correct predictions in the second passages of the first `most` pairs, or of all.
-
-    The neighbour is the `true` one, the one of a pair half the text away (`shuffled`), or `none`. The hidden
-    words are the same at every call.
-    """
-    return sum(predict_parts(model, text, language, condition, share=share, most=most), start=Predicted())
-
-
 @torch.no_grad()
 def predict_parts(
     model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
 ) -> list[Predicted]:
-    """The counts of `predict` for parts of the pairs; a part hides the same words in all conditions."""
+    """The counts of correct predictions in the second passages of the first `most` pairs, or of all.
+
+    The neighbour is the `true` one, the one of a pair half the text away (`shuffled`), or `none`. There is a
+    count for each part of the pairs, which hides the same words at every call and in all conditions.
+    """
     pairs = text.pairs[:most]
     first = pairs[:, 0].roll(len(pairs) // 2) if condition == "shuffled" else pairs[:, 0]
     order = text.passages.lengths[pairs[:, 1]].argsort(stable=True)  # similar lengths together
@@ -249,20 +244,6 @@ def _of_others(pairs: Tensor, text: NeighbourPairs) -> Tensor:
 def _masking(predictable: range, share: float) -> Masking:
     """Masking that hides and inserts only the words of one language that may be predicted."""
     return Masking(vocabulary=predictable.stop, mask=MASK, specials=predictable.start, share=share)
-
-
-def inference_learner(
-    encoder: CmlmEncoder, pairs: Inferences, generator: torch.Generator
-) -> PairClassLearner:
-    """The learner that fine-tunes the encoder with a classifier of entailment on its rows."""
-    network = with_classifier(encoder)
-    draw_(network.classifier, generator)
-    return PairClassLearner(network, pairs)
-
-
-def with_classifier(encoder: CmlmEncoder) -> WithClassifier:
-    """The encoder and an untrained classifier of inferences."""
-    return WithClassifier(encoder, PairClassifier(encoder.dimension, HIDDEN, len(LABELS), dropout=0.0))
 
 
 def inferences(

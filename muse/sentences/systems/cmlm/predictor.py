@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.encoders.reading import Limited, Reader
 from muse.sentences.systems.cmlm.passages import Words
@@ -25,88 +23,73 @@ from muse.sentences.systems.networks.transformer import (
     draw_,
     random_rows,
 )
-from muse.sentences.training.checks import beside, check_choices
 from muse.sentences.training.optimising import OPTIMISER_NAMES
+from muse.sentences.training.settings import Settings, Unused, setting
 
 # The stages of each strategy: S3, S1 and S2 of section 4.2. Without translations, only "cmlm" is trained.
 STRATEGIES = {"staged": ("cmlm", "cmlm+br"), "joint": ("cmlm+br",), "sequential": ("cmlm", "br")}
 
-_CHOICES: Mapping[str, tuple[str, ...]] = {
-    "strategy": (*STRATEGIES,),
-    "objective": ("cmlm", "mlm"),
-    "neighbour": ("true", "shuffled"),
-    "vector": ("mean", "projected"),
-    "tuning_optimiser": ("", *OPTIMISER_NAMES),
-}
-
 
 @dataclass(frozen=True)
-class CmlmConfig:
+class CmlmConfig(Settings):
     """The sizes of a model, its prediction task, and how translations are added.
 
     With `pieces` 0 it reads the words of the space with frozen rows, and predicts only the `asked` most
-    frequent of each language; otherwise it learns that many word pieces. At most `longest` tokens are read at
-    once, and a `share` of them is hidden. One of the `projections` is the mean state itself. With `skip` the
-    head reads the projections too, beside the state of a hidden word (section 5.2).
+    frequent of each language; otherwise it learns that many word pieces. One of the `projections` is the mean
+    state itself. With `skip` the head reads them too, beside the state of a hidden word (section 5.2).
 
     The `objective` mlm hides the same words without a neighbour: a masked language model of the same size
-    and text. With the `neighbour` shuffled, each passage is paired with another's neighbour. The `vector` of
-    a sentence is the mean of its states or, if `projected`, the mean of its projections.
-
-    Inference has its own `tuning_rate` and `tuning_optimiser`; 0 and none stand for the rate and optimiser of
-    the other stages.
+    and text. With the `neighbour` shuffled, each passage is paired with another's neighbour.
     """
 
-    pieces: int = 0
-    asked: int = 10_000
-    layers: int = 1
-    heads: int = 6
-    hidden: int = 300
-    feed_forward: int = 600
-    dropout: float = 0.0
-    longest: int = 32
-    projections: int = 4
-    share: float = 0.3125
-    alpha: float = 0.2
-    margin: float = 0.3
-    scale: float = 20.0
-    strategy: str = "staged"
-    warmup: int = 100
-    objective: str = "cmlm"
-    neighbour: str = "true"
-    skip: bool = False
-    vector: str = "mean"
-    tuning_rate: float = 0.0
-    tuning_optimiser: str = ""
+    pieces: int = setting(0, "word pieces; 0: the words of the space, frozen", least=0)
+    asked: int = setting(10_000, "the most frequent words of a language, which are predicted", least=0)
+    layers: int = setting(1, "Transformer layers")
+    heads: int = setting(6, "attention heads")
+    hidden: int = setting(300, "width of the states")
+    feed_forward: int = setting(600, "width of the inner layers")
+    dropout: float = setting(0.0, "share of values left out")
+    longest: int = setting(32, "tokens of a sentence that are read")
+    projections: int = setting(4, "N: vectors of the neighbour that a sentence reads", least=0)
+    share: float = setting(0.3125, "share of words that are hidden", above=0, most=1)
+    alpha: float = setting(0.2, "weight of the loss of translations", above=0, needs="parallel")
+    margin: float = setting(0.3, "of the softmax over translations", needs="parallel")
+    scale: float = setting(20.0, "factor of the cosines in that softmax", needs="parallel")
+    strategy: str = setting(
+        "staged",
+        "of the stages: staged (S3), joint (S1), sequential (S2)",
+        choices=(*STRATEGIES,),
+        needs="parallel",
+    )
+    warmup: int = setting(100, "steps until the highest rate", least=0)
+    objective: str = setting(
+        "cmlm", "cmlm, or mlm: the same words without a neighbour", choices=("cmlm", "mlm")
+    )
+    neighbour: str = setting(
+        "true", "true, or shuffled: that of another passage", choices=("true", "shuffled")
+    )
+    skip: bool = setting(False, "the head reads the projections too")
+    vector: str = setting("mean", "of a sentence: mean, or projected", choices=("mean", "projected"))
+    tuning_rate: float = setting(0.0, "rate with `--nli`; 0: as before", least=0, needs="nli")
+    tuning_optimiser: str = setting(
+        "", "optimiser with `--nli`; empty: as before", choices=("", *OPTIMISER_NAMES), needs="nli"
+    )
 
-    def __post_init__(self) -> None:
-        for name in ("pieces", "asked", "projections", "warmup"):
-            if getattr(self, name) < 0:
-                raise BadSetting(f"{name} must be 0 or more, got {getattr(self, name)}")
-        if not 0 < self.share <= 1:
-            raise BadSetting(f"the share of hidden words must be above 0 and at most 1, got {self.share:g}")
-        if not 0 < self.alpha < math.inf:
-            raise BadSetting(f"alpha, the weight of translations, must be above 0, got {self.alpha:g}")
-        if not 0 <= self.tuning_rate < math.inf:
-            raise BadSetting(f"tuning_rate must be 0 or more, got {self.tuning_rate:g}")
-        check_choices(self, **_CHOICES)
+    def check(self) -> None:
+        """Raise BadSetting for sizes that are inconsistent."""
         self.transformer(1)
 
-    def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect given the others, each with the reason."""
-        found: dict[str, str] = {}
-        if self.pieces:
-            found["asked"] = beside(self, "pieces")
-        if self.vector == "projected" and self.projections < 2:
-            found["vector"] = beside(self, "projections")
-        if not self.projections:
-            found |= dict.fromkeys(("neighbour", "skip"), beside(self, "projections"))
-        if self.objective == "mlm":
-            found |= dict.fromkeys(("neighbour", "skip", "projections"), beside(self, "objective"))
-            found |= {"vector": beside(self, "objective")} if self.vector == "projected" else {}
-        if self.strategy == "sequential":
-            found["alpha"] = beside(self, "strategy")
-        return found
+    def unused(self) -> tuple[Unused | None, ...]:
+        """What only words, or only neighbours, or only stages of one loss have."""
+        projected, mlm = self.vector == "projected", self.objective == "mlm"
+        return (
+            Unused("asked", "pieces") if self.pieces else None,
+            Unused("vector", "projections") if projected and self.projections < 2 else None,
+            Unused("neighbour skip", "projections") if not self.projections else None,
+            Unused("neighbour skip projections", "objective") if mlm else None,
+            Unused("vector", "objective") if mlm and projected else None,
+            Unused("alpha", "strategy") if self.strategy == "sequential" else None,
+        )
 
     @property
     def spaces(self) -> int:
@@ -152,15 +135,9 @@ class CmlmEncoder(SentenceNetwork):
         rows = random_rows(words.count, hidden, generator) if words.rows is None else words.rows
         table = TokenTable(rows, hidden, frozen=frozen, generator=generator)
         self.transformer = TransformerLayers(config.transformer(words.count), generator, table)
-        self.words = words
-        self.longest = config.longest
+        self.words, self.longest, self.dimension = words, config.longest, hidden
         kept = config.vector == "projected" and config.spaces > 0
         self.projections = Projections(hidden, config.spaces, generator) if kept else None
-
-    @property
-    def dimension(self) -> int:
-        """The hidden dimensions h."""
-        return self.transformer.config.hidden
 
     def reader(self, language: str) -> Reader:
         """The reader of a language, which cuts sentences to the maximum length."""

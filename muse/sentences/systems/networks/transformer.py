@@ -10,8 +10,8 @@ Its TokenTable has a row for every token, used as embeddings of ids and as outpu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -19,41 +19,35 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.errors import BadSetting, Mismatch
-from muse.sentences.training.checks import check_choices, check_fractions, check_least
-
-ACTIVATIONS = ("gelu", "relu")
+from muse.sentences.training.settings import Settings, setting
 
 
 @dataclass(frozen=True)
-class TransformerConfig:
+class TransformerConfig(Settings):
     """The sizes of a Transformer; `feed_forward` is 4 x hidden by default.
 
     `languages` above 0 adds a vector of the language (BERT: of the segment) to each token's. `causal`: a
     position sees itself and what is before it. `memory`: every layer reads a memory too.
     """
 
-    vocabulary: int
-    layers: int
-    heads: int
-    hidden: int
-    feed_forward: int | None = None
-    dropout: float = 0.1
-    positions: int = 512
-    activation: str = "gelu"
+    vocabulary: int = setting(MISSING, "tokens", least=1)
+    layers: int = setting(MISSING, "layers", least=1)
+    heads: int = setting(MISSING, "attention heads", least=1)
+    hidden: int = setting(MISSING, "width of the states", least=1)
+    feed_forward: int | None = setting(None, "width of the inner layers", least=1)
+    dropout: float = setting(0.1, "share of values left out", least=0, below=1)
+    positions: int = setting(512, "the longest sequence", least=1)
+    activation: str = setting("gelu", "of the inner layers", choices=("gelu", "relu"))
     causal: bool = False
-    languages: int = 0
+    languages: int = setting(0, "language vectors", least=0)
     memory: bool = False
 
-    def __post_init__(self) -> None:
-        check_least(self, 1, "vocabulary", "layers", "heads", "hidden", "width", "positions")
+    def check(self) -> None:
+        """Raise BadSetting for heads of different widths."""
         if self.hidden % self.heads:
             raise BadSetting(
                 f"hidden must be a multiple of heads, got {self.hidden} dimensions and {self.heads} heads"
             )
-        check_fractions(self, "dropout")
-        check_choices(self, activation=ACTIVATIONS)
-        if self.languages < 0:
-            raise BadSetting(f"languages must be 0 or more, got {self.languages}")
 
     @property
     def width(self) -> int:
@@ -252,14 +246,3 @@ def _draw_one_(weight: Tensor, bias: Tensor | None, generator: torch.Generator) 
     nn.init.normal_(weight, 0, initial_deviation(min(weight.shape)), generator=generator)
     if bias is not None:
         nn.init.zeros_(bias)
-
-
-def parameter_count(build: Callable[[torch.Generator], nn.Module]) -> int:
-    """The number of parameters of the module that `build` makes, without allocating any.
-
-    >>> config = TransformerConfig(vocabulary=30522, layers=12, heads=12, hidden=768, languages=2)
-    >>> parameter_count(lambda generator: TransformerLayers(config, generator))  # BERT base, no pooler
-    108891648
-    """
-    with torch.device("meta"):
-        return sum(p.numel() for p in build(torch.Generator()).parameters())

@@ -9,10 +9,10 @@ negatives could be recognised by their length alone, so negatives here are about
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -39,44 +39,34 @@ from muse.sentences.systems.nli.pair_classes import (
 )
 from muse.sentences.systems.pretrained_backbones import restored_backbone
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.checks import beside, check_choices, check_fractions, check_least
 from muse.sentences.training.pairs import Pairs
-from muse.sentences.training.trainer import TrainerConfig, train
+from muse.sentences.training.settings import Settings, Unused, setting
+from muse.sentences.training.trainer import TrainerConfig
 from muse.space import Space
 
 WINDOW = 100  # sentences on either side, in the order of length, that a negative is drawn from
 _AT_ONCE = 256  # held-out examples classified at once
-NO, YES = 0, 1  # the classes
+NO, YES = 0, 1  # the classes of translation detection
 CONVOLUTION = "convolution"
+CLASSES = {"nli": len(LABELS), "td": 2}  # the number of classes of an objective
 
 
 @dataclass(frozen=True)
-class InferSentConfig:
-    """The network, its `units`, the pooling, the objective, and the `hidden` layer size of the classifier.
+class InferSentConfig(Settings):
+    """The network, its objective, and the classifier of pairs of its rows."""
 
-    `network` is bilstm, lstm, bigru, gru or convolution; the last has its own pooling.
-    """
+    network: str = setting(
+        "bilstm", "bilstm, lstm, bigru, gru or convolution", choices=(*RECURRENT, CONVOLUTION)
+    )
+    units: int = setting(128, "units of a direction", least=1)
+    pooling: str = setting("max", "max, mean, last or attention, over the states", choices=POOLINGS)
+    objective: str = setting("nli", "nli, or td: does a sentence translate another?", choices=(*CLASSES,))
+    hidden: int = setting(512, "hidden layer of the classifier", least=1)
+    dropout: float = setting(0.0, "of the classifier", least=0, below=1)
 
-    network: str = "bilstm"
-    units: int = 128
-    pooling: str = "max"
-    objective: str = "nli"
-    hidden: int = 512
-    dropout: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_least(self, 1, "units", "hidden")
-        check_choices(self, network=(*RECURRENT, CONVOLUTION), pooling=POOLINGS, objective=OBJECTIVES)
-        check_fractions(self, "dropout")
-
-    def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect given the others, each with the reason."""
-        return {"pooling": beside(self, "network")} if self.network == CONVOLUTION else {}
-
-    @property
-    def classes(self) -> int:
-        """The number of classes."""
-        return OBJECTIVES[self.objective].classes
+    def unused(self) -> tuple[Unused | None, ...]:
+        """The pooling, beside a network that has its own."""
+        return (Unused("pooling", "network") if self.network == CONVOLUTION else None,)
 
     @property
     def form(self) -> str:
@@ -93,12 +83,8 @@ class InferSent(RowPairNetwork):
         super().__init__()
         self.backbone, self.config = backbone, config
         self.encoder = sentence_layers(backbone.dimension, config)
-        self.head = PairClassifier(self.dimension, config.hidden, config.classes, config.dropout)
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns d': the units of both LSTMs together."""
-        return self.encoder.dimension
+        self.dimension, self.classes = self.encoder.dimension, CLASSES[config.objective]
+        self.head = PairClassifier(self.dimension, config.hidden, self.classes, config.dropout)
 
     @property
     def classifier(self) -> PairClassifier:
@@ -145,17 +131,13 @@ class TranslationExamples:
 
     @cached_property
     def _training(self) -> SameLength:
-        return SameLength.of(
-            self.pairs.other, self.pairs.training, generator_for(self.seed, *TrainingStream.SAME_LENGTH)
-        )
+        generator = generator_for(self.seed, *TrainingStream.SAME_LENGTH)
+        return SameLength.of(self.pairs.other, self.pairs.training, generator)
 
     @cached_property
     def _held_out(self) -> SameLength:
-        return SameLength.of(
-            self.pairs.other,
-            self.pairs.held_out,
-            generator_for(self.seed, *TrainingStream.HELD_OUT_SAME_LENGTH),
-        )
+        generator = generator_for(self.seed, *TrainingStream.HELD_OUT_SAME_LENGTH)
+        return SameLength.of(self.pairs.other, self.pairs.held_out, generator)
 
     def _examples(self, part: SameLength, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
         right = rows % len(part)
@@ -193,41 +175,6 @@ class SameLength:
         return torch.where((found < 0) | (found >= len(self)), places - sign * shift, found)
 
 
-class Examples(NamedTuple):
-    """Pairs to learn from, how many are held out, and their counts as reported."""
-
-    pairs: PairExamples
-    held_out: int
-    counts: Mapping[str, int]
-
-
-def _inferences(job: Job) -> Examples:
-    pairs = read_inferences(job, job.backbone)
-    return Examples(pairs, len(pairs.dev), pairs.counts)
-
-
-def _translations(job: Job) -> Examples:
-    if not job.request.parallel:
-        raise Contradiction("infersent with objective=td needs --parallel to train on, got none; add it")
-    pairs = job.pairs()
-    return Examples(
-        TranslationExamples(pairs, job.languages, job.request.seed), 2 * len(pairs.held_out), pairs.counts
-    )
-
-
-@dataclass(frozen=True)
-class Objective:
-    """An objective: its number of classes, its reader of pairs, and the kind of text that it does not use."""
-
-    classes: int
-    pairs: Callable[[Job], Examples]
-    unused: str
-
-
-OBJECTIVES = {
-    "nli": Objective(len(LABELS), _inferences, "parallel"),
-    "td": Objective(2, _translations, "nli"),
-}
 PRESETS = {
     "small": Preset(InferSentConfig(), TrainerConfig(epochs=20, batch=64, rate=1e-3, steps=400)),
     # The rate starts at 0.1, is multiplied by 0.99 after every epoch and divided by 5 after one without
@@ -244,31 +191,32 @@ PRESETS = {
 def train_infersent(job: Job) -> Fitted:
     """An encoder trained with a classifier of the objective's pairs."""
     request, config = job.request, job.config
-    objective = OBJECTIVES[config.objective]
-    if getattr(request, objective.unused):
-        (other,) = OBJECTIVES.keys() - {config.objective}
+    needed, other = ("nli", "parallel") if config.objective == "nli" else ("parallel", "nli")
+    if getattr(request, other):
         raise Contradiction(
-            f"infersent with objective={config.objective} does not use --{objective.unused}; leave it out, "
-            f"or --set objective={other}"
+            f"infersent with objective={config.objective} does not use --{other}; leave it out, "
+            f"or --set objective={'td' if config.objective == 'nli' else 'nli'}"
         )
-    examples = objective.pairs(job)
+    if not getattr(request, needed):
+        raise Contradiction(
+            f"infersent with objective={config.objective} needs --{needed} to train on, got none; add it"
+        )
+    pairs: PairExamples
+    if config.objective == "nli":
+        pairs = inferences = read_inferences(job, job.backbone.reader)
+        counts = inferences.counts
+    else:
+        translations = job.pairs()
+        pairs = TranslationExamples(translations, job.languages, request.seed)
+        counts = translations.counts
     with torch_seeded(request.seed, *TrainingStream.FIRST):
         network = InferSent(job.backbone, config).to(job.runtime.device)
-    learner = PairClassLearner(network, examples.pairs)
-    epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
-    return Fitted(
-        encoder=job.encoder(
-            f"infersent[{config.objective},{config.form}:{network.dimension},{job.backbone.name}]",
-            network,
-            request.space.languages,
-            {"network": asdict(config), "backbone": dict(job.backbone.settings)},
-        ),
-        epochs=epochs,
-        metric="accuracy",
-        held_out=examples.held_out,
-        hits=learner.eval().hits(),
-        counts=examples.counts,
-    )
+    learner = PairClassLearner(network, pairs)
+    epochs = job.train(learner)
+    label = f"infersent[{config.objective},{config.form}:{network.dimension},{job.backbone.name}]"
+    settings = {"network": asdict(config), "backbone": dict(job.backbone.settings)}
+    encoder = job.encoder(label, network, request.space.languages, settings)
+    return Fitted.by(learner, epochs, encoder, counts)
 
 
 def make_infersent(settings: Mapping[str, Any], space: Space) -> InferSent:
@@ -277,6 +225,5 @@ def make_infersent(settings: Mapping[str, Any], space: Space) -> InferSent:
 
 
 INFERSENT = System(
-    "infersent", PRESETS, (), train_infersent, make_infersent,
-    uses=("nli", "parallel"), takes_backbone=True,
-)  # fmt: skip
+    "infersent", PRESETS, (), train_infersent, make_infersent, uses=("nli", "parallel"), takes_backbone=True
+)

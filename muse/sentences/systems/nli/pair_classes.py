@@ -7,7 +7,7 @@ sentences its label by a trained network.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -101,28 +101,17 @@ class Inferences:
         return LabelledPairs(self.first.take(rows), self.second.take(rows), self.labels[rows])
 
 
-class Readers(Protocol):
-    """A backbone or a network: a source of readers."""
+def read_inferences(job: Job, reader_of: Callable[[str], Reader]) -> Inferences:
+    """The inferences of a request in its language, as the reader of that language reads them.
 
-    def reader(self, language: str) -> Reader:
-        """The reader of a language."""
-
-
-def read_inferences(job: Job, readers: Readers) -> Inferences:
-    """The inferences of a request in its language, as a backbone or a network reads them."""
-    path, language, runtime = job.request.nli, job.request.language, job.runtime
-    if path is None:
+    Mismatch if too few of their train and dev pairs have known words.
+    """
+    if job.request.nli is None:
         raise Contradiction("training on inferences needs --nli to train on, got none; add it")
-    reader = readers.reader(language)
-    return make_inferences(read_nli(path), reader, language, device=runtime.device, progress=runtime.progress)
-
-
-def make_inferences(
-    text: Inference, reader: Reader, language: str, *, device: str, progress: Progress
-) -> Inferences:
-    """The train and dev parts of a file; Mismatch if too few of their pairs have known words."""
-    read = [read_text(side, reader, progress) for side in (text.premises, text.hypotheses)]
-    return inferences_of(text, read, language, device)
+    text, language, runtime = read_nli(job.request.nli), job.request.language, job.runtime
+    reader = reader_of(language)
+    read = [read_text(side, reader, runtime.progress) for side in (text.premises, text.hypotheses)]
+    return inferences_of(text, read, language, runtime.device)
 
 
 def inferences_of(text: Inference, read: Sequence[Reading], language: str, device: str) -> Inferences:
@@ -138,26 +127,17 @@ def inferences_of(text: Inference, read: Sequence[Reading], language: str, devic
         )
     first, second = (side.sentences.to(device) for side in read)
     classes, train_rows, dev_rows = (torch.from_numpy(array).to(device) for array in (labels, train, dev))
+    skipped = int(np.count_nonzero(~usable & (parts != "test")))
+    truncated = sum(side.truncated for side in read)
     return Inferences(
-        language,
-        first,
-        second,
-        classes,
-        train_rows,
-        dev_rows,
-        skipped=int(np.count_nonzero(~usable & (parts != "test"))),
-        truncated=sum(side.truncated for side in read),
-        undecided=text.undecided,
+        language, first, second, classes, train_rows, dev_rows, skipped, truncated, text.undecided
     )
 
 
 class PairNetwork(SentenceNetwork):
-    """A sentence network that also classifies pairs of sentences."""
+    """A sentence network that also sorts pairs of sentences into a number of `classes`."""
 
-    @property
-    @abstractmethod
-    def classes(self) -> int:
-        """The number of classes."""
+    classes: int
 
     @abstractmethod
     def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
@@ -193,11 +173,6 @@ class RowPairNetwork(PairNetwork):
     def classifier(self) -> PairClassifier:
         """The classifier of pairs of rows."""
 
-    @property
-    def classes(self) -> int:
-        """The number of classes of the classifier."""
-        return self.classifier.classes
-
     def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
         """The logits (b, classes) of b pairs of sentences in these languages."""
         u, v = (self(batch, language) for batch, language in zip((first, second), languages, strict=True))
@@ -211,11 +186,7 @@ class WithClassifier(RowPairNetwork):
     def __init__(self, network: SentenceNetwork, classifier: PairClassifier) -> None:
         super().__init__()
         self.network, self.head = network, classifier
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns d' of the network."""
-        return self.network.dimension
+        self.dimension, self.classes = network.dimension, classifier.classes
 
     @property
     def classifier(self) -> PairClassifier:
@@ -232,8 +203,15 @@ class WithClassifier(RowPairNetwork):
         return rows
 
 
+def with_inference(network: SentenceNetwork, hidden: int = 512, dropout: float = 0.0) -> WithClassifier:
+    """The network with an untrained classifier of inferences."""
+    return WithClassifier(network, PairClassifier(network.dimension, hidden, len(LABELS), dropout))
+
+
 class PairClassLearner(Learner):
     """Fits a network that classifies pairs, by the cross-entropy of the classes."""
+
+    metric = "accuracy"
 
     def __init__(self, network: PairNetwork, pairs: PairExamples) -> None:
         super().__init__()
@@ -244,6 +222,11 @@ class PairClassLearner(Learner):
     def examples(self) -> int:
         """The number of training examples."""
         return len(self._pairs)
+
+    @property
+    def held_out(self) -> int:
+        """The number of held-out examples."""
+        return sum(len(pairs.labels) for pairs in self._pairs.held_out())
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The mean () of - log p(class)."""

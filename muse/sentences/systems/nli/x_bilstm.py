@@ -19,38 +19,27 @@ from muse.errors import BadSetting, Mismatch
 from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
-from muse.sentences.encoders.saving import check_space, encoder_files
+from muse.sentences.encoders.saving import check_space
 from muse.sentences.systems.backbone import Backbone, SpaceBackbone
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.nli.infersent import INFERSENT, InferSent, InferSentConfig, sentence_layers
 from muse.sentences.systems.nli.pair_classes import PairClassifier, RowPairNetwork
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.losses import Align
-from muse.sentences.training.trainer import TrainerConfig, train
+from muse.sentences.training.settings import Settings, setting
+from muse.sentences.training.trainer import TrainerConfig
 from muse.space import Space
 
 
 @dataclass(frozen=True)
-class XBiLSTMConfig:
-    """The settings: the folder of the `english` InferSent encoder, its `units` in each direction, and others.
+class XBiLSTMConfig(Settings):
+    """The settings; weights copied from the English encoder suit an aligned space, the paper draws them."""
 
-    `weight` is the lambda of L_align. With `copied` the encoder is initialised by the weights of the English
-    one, which suit an aligned space; otherwise at random, as in the paper. With `words` the word vectors of
-    the language are trained too, as in the paper.
-    """
-
-    english: str = ""
-    units: int = 128
-    weight: float = 0.25
-    copied: bool = True
-    words: bool = True
-
-    def __post_init__(self) -> None:
-        Align(self.weight)
-
-    def ineffective_settings(self) -> dict[str, str]:
-        """None: every setting has an effect."""
-        return {}
+    english: str = setting("", "folder of the InferSent to match", folder_unless=("",))
+    units: int = setting(128, "units of a direction, as that has")
+    weight: float = setting(0.25, "lambda: how much random pairs are pushed apart", least=0, most=0.5)
+    copied: bool = setting(True, "begins with the English weights; false: at random")
+    words: bool = setting(True, "trains the word vectors of the language too")
 
 
 class LanguageBiLSTM(nn.Module):
@@ -80,6 +69,7 @@ class XBiLSTM(RowPairNetwork):
         self.others = nn.ModuleDict(
             {_module(language): LanguageBiLSTM(english, rows) for language, rows in words.items()}
         )
+        self.dimension, self.classes = english.dimension, english.classes
 
     def copy_english(self) -> None:
         """Gives every language the weights of the English BiLSTM."""
@@ -91,11 +81,6 @@ class XBiLSTM(RowPairNetwork):
         """Leaves the word vectors of every language as they are in training."""
         for name in self.others:
             self.others.get_submodule(f"{name}.words").requires_grad_(False)
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns d' of the English network."""
-        return self.english.dimension
 
     @property
     def classifier(self) -> PairClassifier:
@@ -143,20 +128,11 @@ def train_x_bilstm(job: Job) -> Fitted:
         network.keep_words()
     loss = Align(config.weight)
     learner = parallel.learner(network, loss, job.runtime.processes)
-    epochs = train(learner, job.trainer, seed=request.seed, runtime=job.runtime)
-    return Fitted(
-        encoder=job.encoder(
-            f"x-bilstm[{english.config.form}:{network.dimension},{loss}]",
-            network,
-            (job.languages[0], *parallel.pairs),
-            {"network": asdict(english.config), "learned": list(parallel.pairs)},
-        ),
-        epochs=epochs,
-        metric="P@1",
-        held_out=parallel.held_out,
-        hits=learner.eval().hits(),
-        counts=parallel.counts,
-    )
+    epochs = job.train(learner)
+    label = f"x-bilstm[{english.config.form}:{network.dimension},{loss}]"
+    settings = {"network": asdict(english.config), "learned": list(parallel.pairs)}
+    encoder = job.encoder(label, network, (job.languages[0], *parallel.pairs), settings)
+    return Fitted.by(learner, epochs, encoder, parallel.counts)
 
 
 def _opened(job: Job) -> InferSent:
@@ -196,11 +172,4 @@ def make_x_bilstm(settings: Mapping[str, Any], space: Space) -> XBiLSTM:
     return XBiLSTM(english, {name: torch.empty(shape) for name, shape in shapes.items()})
 
 
-def _read(config: XBiLSTMConfig) -> dict[str, tuple[Path, ...]]:
-    """The files of the English encoder; a run can be resumed only if they are unchanged."""
-    return {"english": encoder_files(Path(config.english))} if config.english else {}
-
-
-X_BILSTM = System(
-    "x-bilstm", PRESETS, ("parallel",), train_x_bilstm, make_x_bilstm, reads=_read, several=True
-)
+X_BILSTM = System("x-bilstm", PRESETS, ("parallel",), train_x_bilstm, make_x_bilstm, several=True)

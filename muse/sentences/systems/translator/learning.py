@@ -67,8 +67,8 @@ class TranslatorLearner(Learner):
     def __init__(self, network: TranslatorNetwork, text: TrainingText, noise: Noise) -> None:
         super().__init__()
         self.network = network
-        self._text, self._noise = text, noise
-        self._step = 0
+        self._text, self._noise, self._step = text, noise, 0
+        self.metric = "accuracy" if text.pairs else "round-trip accuracy"
 
     @property
     def examples(self) -> int:
@@ -142,6 +142,15 @@ class TranslatorLearner(Learner):
         """The percentage of the held-out pieces that are predicted."""
         hits, count = self.predicted()
         return 100 * hits / count
+
+    @property
+    def held_out(self) -> int:
+        """The number of held-out pieces."""
+        return self.predicted()[1]
+
+    def hits(self) -> int:
+        """The number of held-out pieces that are predicted."""
+        return self.predicted()[0]
 
     @torch.no_grad()
     def predicted(self) -> tuple[int, int]:

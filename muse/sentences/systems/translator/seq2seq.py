@@ -5,7 +5,6 @@ The decoder's table is tied to the output. `generate` finds the best translation
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,8 +24,8 @@ from muse.sentences.systems.networks.transformer import (
     TransformerConfig,
     TransformerLayers,
 )
-from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, UNK, PieceReader, Pieces, check_piece_count
-from muse.sentences.training.checks import beside, check_fractions, check_least
+from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, SPECIALS, UNK, PieceReader, Pieces
+from muse.sentences.training.settings import Settings, Unused, setting
 
 RANDOM, SPACE = "random", "space"
 ORDERED = "ordered"
@@ -34,52 +33,42 @@ NEVER_WRITTEN = [PAD, BOS, UNK, MASK]
 
 
 @dataclass(frozen=True)
-class TranslatorConfig:
-    """The settings of a model with `pieces` word pieces, and how it is trained.
+class TranslatorConfig(Settings):
+    """The settings of a model with word pieces, and how it is trained.
 
     `encoder` and `decoder` are the initialisations of the parts: random, space (its lookup table has the rows
     of the aligned space), or the folder of an xlm encoder, whose pieces and sizes the model then has.
-    `attention` is the initialisation of the decoder's attention to the source: random or, if the space
-    initialises both parts, ordered: word by word, so that the model translates at once as the space does.
-    `longest`: the maximum number of pieces of a sentence. `drop` and `blank` are the shares of words that
-    noise leaves out and hides, `window` how far it moves a word. `denoising`, `back_translation` and
-    `translation` (of parallel text, if given) weigh the losses; in the first `words` steps text is translated
-    word by word in the space, with a language model of the text, for back-translation.
-    `warmup`: steps until the highest rate.
+    With `attention` ordered, the model translates at once, word by word, as the space does. In the first
+    `words` steps a language model of the text chooses between the translations of a word.
     """
 
-    encoder: str = SPACE
-    decoder: str = SPACE
-    attention: str = RANDOM
-    pieces: int = 8_000
-    layers: int = 2
-    heads: int = 4
-    hidden: int = 128
-    longest: int = 48
-    dropout: float = 0.1
-    drop: float = 0.1
-    blank: float = 0.1
-    window: int = 3
-    denoising: float = 1.0
-    back_translation: float = 1.0
-    translation: float = 1.0
-    words: int = 0
-    warmup: int = 100
+    encoder: str = setting(
+        SPACE, "begins as: random, space, or the folder of an xlm", folder_unless=(RANDOM, SPACE)
+    )
+    decoder: str = setting(SPACE, "the same", folder_unless=(RANDOM, SPACE))
+    attention: str = setting(
+        RANDOM,
+        "to the source begins random, or ordered: word by word",
+        choices=(RANDOM, ORDERED),
+    )
+    pieces: int = setting(8_000, "word pieces, which both languages share", above=len(SPECIALS))
+    layers: int = setting(2, "Transformer layers of each part")
+    heads: int = setting(4, "attention heads")
+    hidden: int = setting(128, "width of the states")
+    longest: int = setting(48, "pieces of a sentence", least=4)
+    dropout: float = setting(0.1, "share of values left out")
+    drop: float = setting(0.1, "share of words that noise leaves out", least=0, below=1)
+    blank: float = setting(0.1, "share of words that noise hides", least=0, below=1)
+    window: int = setting(3, "how far noise moves a word", least=0)
+    denoising: float = setting(1.0, "weight of that loss", least=0)
+    back_translation: float = setting(1.0, "weight of back-translation", least=0)
+    translation: float = setting(1.0, "weight of parallel text", least=0, needs="parallel")
+    words: int = setting(0, "first steps, which translate back word by word", least=0)
+    warmup: int = setting(100, "steps until the highest rate", least=1)
 
-    def __post_init__(self) -> None:
-        for name, least in (("warmup", 1), ("words", 0), ("window", 0), ("longest", 4)):
-            check_least(self, least, name)
-        check_fractions(self, "drop", "blank")
-        for name in ("denoising", "back_translation", "translation"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise BadSetting(f"{name} must be at least 0, got {getattr(self, name):g}")
-        self._check_attention()
-        check_piece_count(self.pieces)
+    def check(self) -> None:
+        """Raise BadSetting for sizes that are inconsistent, and for ordered attention without the space."""
         self.network(1, 1, memory=False)
-
-    def _check_attention(self) -> None:
-        if self.attention not in (RANDOM, ORDERED):
-            raise BadSetting(f"attention must be random or ordered, got {self.attention!r}")
         if self.attention == ORDERED and (self.encoder, self.decoder) != (SPACE, SPACE):
             raise BadSetting(
                 f"attention=ordered needs --encoder space and --decoder space, got {self.encoder} and "
@@ -88,14 +77,12 @@ class TranslatorConfig:
         if self.attention == ORDERED and self.heads < 2:
             raise BadSetting(f"attention=ordered needs 2 heads or more, got {self.heads}")
 
-    def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect given the others, each with the reason."""
-        found: dict[str, str] = {}
-        if not self.denoising:
-            found |= dict.fromkeys(("drop", "blank", "window"), beside(self, "denoising"))
-        if not self.back_translation:
-            found["words"] = beside(self, "back_translation")
-        return found
+    def unused(self) -> tuple[Unused | None, ...]:
+        """The noise, and words translated back, where their losses have no weight."""
+        return (
+            None if self.denoising else Unused("drop blank window", "denoising"),
+            None if self.back_translation else Unused("words", "back_translation"),
+        )
 
     def network(self, pieces: int, languages: int, *, memory: bool) -> TransformerConfig:
         """The sizes of the encoder or, with a memory, of the decoder."""
@@ -131,11 +118,7 @@ class TranslatorNetwork(SentenceNetwork):
         self.bias = nn.Parameter(torch.zeros(len(pieces)))
         everything = torch.ones(len(self.languages), len(pieces), dtype=torch.bool)
         self.register_buffer("written", everything)
-
-    @property
-    def dimension(self) -> int:
-        """The width of the states."""
-        return self.config.hidden
+        self.dimension = config.hidden
 
     def reader(self, language: str) -> PieceReader:
         """The reader of pieces, the same for all languages."""

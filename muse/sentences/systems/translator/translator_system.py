@@ -14,7 +14,6 @@ from muse.errors import BadSetting, Contradiction
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reading
-from muse.sentences.encoders.saving import encoder_files
 from muse.sentences.systems.line_writer import LineWriter, Writer, check_direction
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.pieces import BOS, EOS, UNK, Pieces
@@ -32,13 +31,11 @@ from muse.sentences.systems.translator.learning import (
 )
 from muse.sentences.systems.translator.seq2seq import (
     ORDERED,
-    RANDOM,
-    SPACE,
     TranslatorConfig,
     TranslatorNetwork,
     generate,
 )
-from muse.sentences.training.trainer import TrainerConfig, train
+from muse.sentences.training.trainer import TrainerConfig
 from muse.space import Space
 
 PRESETS = {
@@ -67,24 +64,12 @@ def train_translator(job: Job) -> Fitted:
     device = job.runtime.device
     noise = Noise(config.drop, config.blank, config.window, word_begins(network.pieces).to(device))
     learner = TranslatorLearner(network, text, noise)
-    epochs = train(learner, job.trainer.with_warmup(config.warmup), seed=request.seed, runtime=job.runtime)
-    hits, held_out = learner.eval().predicted()
+    epochs = job.train(learner, job.trainer.with_warmup(config.warmup))
     begins = [pretrained.label(part, getattr(config, part)) for part in ("encoder", "decoder")]
     begins += [config.attention] if config.attention == ORDERED else []
-    return Fitted(
-        encoder=job.encoder(
-            f"translator[{','.join(begins)}]",
-            network,
-            network.languages,
-            {"network": asdict(config), "pieces": network.pieces.to_json()},
-        ),
-        epochs=epochs,
-        metric="accuracy" if text.pairs else "round-trip accuracy",
-        held_out=held_out,
-        hits=hits,
-        counts=_counts(network, text),
-        scored=tuple(request.parallel_files),
-    )
+    settings = {"network": asdict(config), "pieces": network.pieces.to_json()}
+    encoder = job.encoder(f"translator[{','.join(begins)}]", network, network.languages, settings)
+    return Fitted.by(learner, epochs, encoder, _counts(network, text), tuple(request.parallel_files))
 
 
 def check_languages(request: TrainingRequest) -> None:
@@ -166,17 +151,9 @@ def make_translator(settings: Mapping[str, Any], _: Space | None = None) -> Tran
     return TranslatorNetwork(config, pieces, settings["languages"], (rows, rows), torch.Generator())
 
 
-def _read(config: TranslatorConfig) -> dict[str, tuple[Path, ...]]:
-    """The files of the pretrained models; a run can be resumed only if they are unchanged."""
-    begins = {"encoder": config.encoder, "decoder": config.decoder}
-    return {part: encoder_files(Path(name)) for part, name in begins.items() if name not in (RANDOM, SPACE)}
-
-
 TRANSLATOR = System(
-    "translator", PRESETS, ("text",), train_translator, make_translator,
-    uses=("parallel",), several=True, reads=_read,
-    of_texts={"parallel": ("translation",)},
-)  # fmt: skip
+    "translator", PRESETS, ("text",), train_translator, make_translator, uses=("parallel",), several=True
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Padded, Ragged
-from muse.sentences.systems.corpora import BATCH_EXPONENT, language_shares
+from muse.sentences.systems.corpora import BATCH_EXPONENT
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.masked_prediction import (
     Masking,
@@ -32,80 +32,58 @@ from muse.sentences.systems.networks.transformer import (
     TransformerConfig,
     TransformerLayers,
 )
-from muse.sentences.systems.pieces import (
-    INITIAL,
-    MASK,
-    SPECIALS,
-    PieceReader,
-    Pieces,
-    check_piece_count,
-    space_of_words,
-    word_rows,
-)
-from muse.sentences.training.checks import beside, check_choices, check_least
+from muse.sentences.systems.pieces import INITIAL, MASK, SPECIALS, PieceReader, Pieces, space_of_words
+from muse.sentences.systems.system import TEXT_OF_MORE
+from muse.sentences.training.settings import Settings, Unused, setting
 from muse.space import Space
 
 TLM = "mlm+tlm"  # the objective that uses parallel text
-OBJECTIVES = ("clm", "mlm", TLM)
-POOLINGS = ("mean", "first")
 
 
 @dataclass(frozen=True)
-class XlmConfig:
-    """The settings of a model with `pieces` word pieces, and of its training.
+class XlmConfig(Settings):
+    """The settings of a model with word pieces, and of its training.
 
-    `length`: the number of pieces in a stream, and the maximum in one side of a pair or an encoded sentence.
-    `pair_tokens`: the number of pieces in a batch of pairs; a batch of streams has the trainer's batch size.
-    `initial`: the initialisation of the embedding table, from the space (aligned) or random. `pooling`: the
-    row of a sentence, the mean of the last states or the first of them. `warmup`: steps until the highest
-    rate. `judged`: the language whose held-out text decides when to stop; all of them by default. `exponent`:
-    the exponent of language sampling; 0 samples all languages equally. `share`: the share of
-    pieces that mlm and tlm predict. `documents`: text has lines document<TAB>paragraph, and no stream crosses
-    the end of a document.
+    `length` also limits one side of a pair, and an encoded sentence. A batch of streams has the trainer's
+    batch size. With `documents`, text has lines document<TAB>paragraph, and no stream crosses the end of one.
     """
 
-    objective: str = TLM
-    pieces: int = 8_000
-    layers: int = 2
-    heads: int = 4
-    hidden: int = 128
-    length: int = 64
-    pair_tokens: int = 2_048
-    initial: str = "aligned"
-    pooling: str = "mean"
-    dropout: float = 0.1
-    warmup: int = 100
-    judged: str = ""
-    exponent: float = BATCH_EXPONENT
-    share: float = 0.15
-    documents: bool = False
+    objective: str = setting(TLM, "mlm, clm, or mlm+tlm", choices=("clm", "mlm", TLM))
+    pieces: int = setting(8_000, "word pieces, which all languages share", above=len(SPECIALS))
+    layers: int = setting(2, "Transformer layers")
+    heads: int = setting(4, "attention heads")
+    hidden: int = setting(128, "width of the states")
+    length: int = setting(64, "pieces of a stream or a sentence", least=4)  # two, with <bos> and <eos>
+    pair_tokens: int = setting(2_048, "pieces in a batch of pairs")
+    initial: str = setting(
+        "aligned", "where the table begins: aligned (the space) or random", choices=INITIAL
+    )
+    pooling: str = setting("mean", "of a sentence: mean or first state", choices=("mean", "first"))
+    dropout: float = setting(0.1, "share of values left out")
+    warmup: int = setting(100, "steps until the highest rate", least=1)
+    judged: str = setting("", "language whose text decides when to stop; empty: all", needs=TEXT_OF_MORE)
+    exponent: float = setting(
+        BATCH_EXPONENT, "of language sampling; 0: all alike", least=0, most=1, needs=TEXT_OF_MORE
+    )
+    share: float = setting(0.15, "share of pieces that are predicted", above=0, most=1)
+    documents: bool = setting(False, "text has lines document<TAB>paragraph")
 
-    def __post_init__(self) -> None:
-        check_choices(self, objective=OBJECTIVES, initial=INITIAL, pooling=POOLINGS)
-        if self.length < 4:
-            raise BadSetting(
-                f"length must be at least 4, for two pieces with <bos> and <eos>; got {self.length}"
-            )
+    def check(self) -> None:
+        """Raise BadSetting for sizes that do not go together."""
         if self.objective == TLM and self.pair_tokens < 2 * self.length:
             raise BadSetting(
                 f"pair_tokens must hold the longest pair, {2 * self.length} pieces; got {self.pair_tokens}"
             )
-        check_piece_count(self.pieces)
-        check_least(self, 1, "warmup")
         if self.pooling == "first" and self.causal:
             raise BadSetting("the first state of clm does not depend on the sentence; set pooling=mean")
-        language_shares({"any": 1}, self.exponent)  # checks it
-        self.network(self.pieces, 1)  # checks the sizes
-        self.masking(self.pieces)  # checks the share
+        self.network(self.pieces, 1)
 
-    def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect given the others, each with the reason."""
-        found: dict[str, str] = {}
-        if self.causal:
-            found["share"] = beside(self, "objective")
-        if self.objective != TLM:
-            found["pair_tokens"] = beside(self, "objective")
-        return found
+    def unused(self) -> tuple[Unused | None, ...]:
+        """What only masked models, or only pairs, have."""
+        return (
+            Unused("share", "objective") if self.causal else None,
+            Unused("pair_tokens", "objective") if self.objective != TLM else None,
+        )
 
     @property
     def causal(self) -> bool:
@@ -115,15 +93,9 @@ class XlmConfig:
     def network(self, vocabulary: int, languages: int) -> TransformerConfig:
         """The sizes of the Transformer, which adds a vector for each language."""
         return TransformerConfig(
-            vocabulary,
-            self.layers,
-            self.heads,
-            self.hidden,
-            dropout=self.dropout,
-            positions=self.length,
-            causal=self.causal,
-            languages=languages,
-        )
+            vocabulary, self.layers, self.heads, self.hidden, dropout=self.dropout,
+            positions=self.length, causal=self.causal, languages=languages,
+        )  # fmt: skip
 
     def masking(self, vocabulary: int) -> Masking:
         """The masking of a share of the pieces; of these 80 % become <mask>, 10 % another piece."""
@@ -221,12 +193,7 @@ class XlmNetwork(SentenceNetwork):
     def __init__(self, config: XlmConfig, pieces: Pieces, languages: Sequence[str], model: XlmModel) -> None:
         super().__init__()
         self.config, self.pieces, self.languages = config, pieces, tuple(languages)
-        self.model = model
-
-    @property
-    def dimension(self) -> int:
-        """The width of the states."""
-        return self.config.hidden
+        self.model, self.dimension = model, config.hidden
 
     def reader(self, language: str) -> PieceReader:
         """The reader of pieces, the same for all languages."""
@@ -245,10 +212,6 @@ class XlmNetwork(SentenceNetwork):
         number = torch.full((1, 1), self.languages.index(language), device=padded.ids.device)
         states: Tensor = self.model.transformer(Inputs(padded.ids, padded.mask, languages=number))
         return states
-
-    def word_rows(self, words: Sequence[str]) -> Tensor:
-        """The rows (n, h) of words: the mean embeddings of their pieces."""
-        return word_rows(self.pieces, words, self.embed)
 
     def word_space(self, space: Space) -> Space:
         """The words of a space with unit-length rows from the embeddings, in the languages of the model."""

@@ -10,7 +10,6 @@ translations coincide, the classifier of the original works in their language to
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
@@ -24,61 +23,60 @@ from muse.errors import BadSetting
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
-from muse.sentences.encoders.saving import check_space, encoder_files
+from muse.sentences.encoders.saving import check_space
 from muse.sentences.files.nli import LABELS
 from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.networks.transformer import Inputs, draw_
 from muse.sentences.systems.nli.pair_classes import (
-    Inferences,
     PairClassifier,
     PairClassLearner,
     PairNetwork,
     RowPairNetwork,
     WithClassifier,
     read_inferences,
+    with_inference,
 )
 from muse.sentences.systems.pieces import PieceReader
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from muse.sentences.systems.xlm.xlm_system import XLM, make_xlm
-from muse.sentences.training.checks import beside, check_choices, check_least
 from muse.sentences.training.losses import Align
-from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, check_batches, train
+from muse.sentences.training.settings import Settings, Unused, setting
+from muse.sentences.training.trainer import Learner, TrainerConfig, check_batches
 from muse.space import Space
 
-READS = ("together", "apart")
-_OF_ALIGNMENT = ("weight", "alignment_batch", "alignment_rate", "alignment_steps")
+_ALIGNMENT = "weight alignment_batch alignment_rate alignment_steps"
 
 
 @dataclass(frozen=True)
-class TuningConfig:
-    """The folder of the `pretrained` model, how it `reads` a pair, and settings of training.
+class TuningConfig(Settings):
+    """The settings of fine-tuning, and of the alignment of a copy after it.
 
     It reads both sentences together, as in the paper, or each apart, and then compares their rows by a
-    classifier with a `hidden` layer, as InferSent does. `warmup`: steps until the highest rate. With parallel
-    text a copy of the tuned model is then aligned: `weight` is the lambda of L_align, and the settings named
-    alignment_ are the trainer's for it.
+    classifier as InferSent does. The settings named alignment_ are the trainer's for the alignment.
     """
 
-    pretrained: str = ""
-    reads: str = "together"
-    hidden: int = 512
-    warmup: int = 50
-    weight: float = 0.25
-    alignment_epochs: int = 12
-    alignment_batch: int = 64
-    alignment_rate: float = 5e-4
-    alignment_steps: int = 250
+    pretrained: str = setting("", "folder of the model to tune", folder_unless=("",))
+    reads: str = setting(
+        "together",
+        "a pair together, or each sentence apart",
+        choices=("together", "apart"),
+    )
+    hidden: int = setting(512, "hidden layer of the classifier, if apart", least=1)
+    warmup: int = setting(50, "steps until the highest rate", least=1)
+    weight: float = setting(0.25, "lambda of L_align, with `--parallel`", least=0, most=0.5, needs="parallel")
+    alignment_epochs: int = setting(12, "the most passes over the translations", least=0, needs="parallel")
+    alignment_batch: int = setting(64, "translations in a batch", least=2, needs="parallel")
+    alignment_rate: float = setting(5e-4, "the highest rate for translations", above=0, needs="parallel")
+    alignment_steps: int = setting(250, "batches in a pass; 0: all translations", least=0, needs="parallel")
 
-    def __post_init__(self) -> None:
-        check_least(self, 0, "alignment_epochs", "alignment_steps")
-        check_least(self, 1, "warmup", "hidden")
-        check_least(self, 2, "alignment_batch")  # pairs are negatives of each other
-        check_choices(self, reads=READS)
-        Align(self.weight)  # checks it
-        if not 0 < self.alignment_rate < math.inf:
-            raise BadSetting(f"alignment_rate must be above 0, got {self.alignment_rate}")
+    def unused(self) -> tuple[Unused | None, ...]:
+        """The classifier of rows, without rows, and what aligns, without epochs to align in."""
+        return (
+            Unused("hidden", "reads") if self.reads == "together" else None,
+            None if self.alignment_epochs else Unused(_ALIGNMENT, "alignment_epochs"),
+        )
 
     def alignment(self, trainer: TrainerConfig) -> TrainerConfig:
         """The settings of the trainer for the alignment: `trainer` with some replaced."""
@@ -89,13 +87,6 @@ class TuningConfig:
             rate=self.alignment_rate,
             steps=self.alignment_steps,
         )
-
-    def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect given the others, each with the reason."""
-        found = {"hidden": beside(self, "reads")} if self.reads == READS[0] else {}
-        if not self.alignment_epochs:
-            found |= dict.fromkeys(_OF_ALIGNMENT, beside(self, "alignment_epochs"))
-        return found
 
 
 PRESETS = {
@@ -114,86 +105,41 @@ def tune_xlm(job: Job) -> Fitted:
 
     With parallel text, a copy of it learns the other languages from the translations.
     """
-    request, config = job.request, job.config
+    request, config, learned = job.request, job.config, tuple(job.request.parallel_files)
     xlm = _opened(job)
     _check_alignment(job, xlm)
     network = tuned(xlm, config, generator_for(request.seed, *TrainingStream.FIRST)).to(job.runtime.device)
-    pairs, parallel = read_inferences(job, network), _parallel(job, network)  # before any training
-    stage, counts = _tuning(job, network, pairs), pairs.counts
+    pairs = read_inferences(job, network.reader)
+    counts, aligning = pairs.counts, config.alignment(job.trainer).with_warmup(config.warmup)
+    parallel = job.parallel(network.reader) if learned else None
+
+    def aligner(copy: PairNetwork, translations: ParallelCorpus) -> Learner:
+        return translations.learner(copy, Align(config.weight), job.runtime.processes)
+
+    if parallel is not None:  # before any training, by the network: the copy's batches will be the same
+        check_batches(aligner(network, parallel), aligning, seed=request.seed, runtime=job.runtime)
+    learner: Learner = PairClassLearner(network, pairs)
+    epochs = job.train(learner, job.trainer.with_warmup(config.warmup))
     if parallel is not None:
-        stage, counts = _alignment(job, network, parallel), {**parallel.counts, "inferences": len(pairs)}
-    return Fitted(
-        encoder=job.encoder(
-            _label(job, xlm),
-            stage.network,
-            xlm.languages,
-            {
-                "network": asdict(xlm.config),
-                "pieces": xlm.pieces.to_json(),
-                "reads": config.reads,
-                "hidden": config.hidden,
-                "learned": list(request.parallel_files),
-            },
-        ),
-        epochs=stage.epochs,
-        metric=stage.metric,
-        held_out=stage.held_out,
-        hits=stage.hits,
-        counts=counts,
-        scored=tuple(request.parallel_files),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class TunedNetwork:
-    """A network after a stage of training: its epochs, their metric, and the held-out cases and hits."""
-
-    network: PairNetwork
-    epochs: tuple[EpochResult, ...]
-    metric: str
-    held_out: int
-    hits: int | None
-
-
-def _parallel(job: Job, network: PairNetwork) -> ParallelCorpus | None:
-    """The parallel text, if any, by which a copy can be aligned; BadSetting if it fills no batch."""
-    if not job.request.parallel_files:
-        return None
-    parallel = job.parallel(network.reader)
-    learner = _aligner(job, network, parallel)  # of batches as the copy's
-    check_batches(learner, _alignment_trainer(job), seed=job.request.seed, runtime=job.runtime)
-    return parallel
-
-
-def _tuning(job: Job, network: PairNetwork, pairs: Inferences) -> TunedNetwork:
-    learner = PairClassLearner(network, pairs)
-    trainer = job.trainer.with_warmup(job.config.warmup)
-    epochs = train(learner, trainer, seed=job.request.seed, runtime=job.runtime)
-    return TunedNetwork(network, epochs, "accuracy", len(pairs.dev), learner.eval().hits())
-
-
-def _alignment(job: Job, network: PairNetwork, parallel: ParallelCorpus) -> TunedNetwork:
-    copy = _copied(network, list(parallel.pairs))
-    learner = _aligner(job, copy, parallel)
-    runtime = replace(job.runtime, checkpoint=job.runtime.checkpoint.of("alignment"))
-    epochs = train(learner, _alignment_trainer(job), seed=job.request.seed, runtime=runtime)
-    return TunedNetwork(copy, epochs, "P@1", parallel.held_out, learner.eval().hits())
-
-
-def _aligner(job: Job, network: PairNetwork, parallel: ParallelCorpus) -> Learner:
-    """The learner that matches the rows of translations."""
-    return parallel.learner(network, Align(job.config.weight), job.runtime.processes, "alignment_batch")
-
-
-def _alignment_trainer(job: Job) -> TrainerConfig:
-    config: TuningConfig = job.config
-    return config.alignment(job.trainer).with_warmup(config.warmup)
+        network = _copied(network, learned)
+        learner = aligner(network, parallel)
+        epochs = job.train(learner, aligning, "alignment")
+        counts = {**parallel.counts, "inferences": len(pairs)}
+    settings = {
+        "network": asdict(xlm.config),
+        "pieces": xlm.pieces.to_json(),
+        "reads": config.reads,
+        "hidden": config.hidden,
+        "learned": list(learned),
+    }
+    encoder = job.encoder(_label(job, xlm), network, xlm.languages, settings)
+    return Fitted.by(learner, epochs, encoder, counts, learned)
 
 
 def _label(job: Job, xlm: XlmNetwork) -> str:
     """The name: the objective of the model, nli, how it reads pairs, and the loss of the alignment if any."""
     config = job.config
-    parts = [xlm.config.objective, "nli", *([] if config.reads == READS[0] else [config.reads])]
+    parts = [xlm.config.objective, "nli", *([] if config.reads == "together" else [config.reads])]
     if job.request.parallel_files:
         parts.append(str(Align(config.weight)))
     return f"xlm[{','.join(parts)}]"
@@ -250,9 +196,9 @@ def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> 
     xlm.model.bias.requires_grad_(False)
     if config.reads == "together":
         return XlmInference(xlm, generator)
-    classifier = PairClassifier(xlm.dimension, config.hidden, len(LABELS), xlm.config.dropout)
-    draw_(classifier, generator)
-    return WithClassifier(xlm, classifier)
+    network = with_inference(xlm, config.hidden, xlm.config.dropout)
+    draw_(network.classifier, generator)
+    return network
 
 
 def make_tuned(settings: Mapping[str, Any], space: Space) -> PairNetwork:
@@ -277,16 +223,7 @@ class XlmInference(PairNetwork):
         self.xlm = xlm
         self.head = nn.Sequential(nn.Dropout(xlm.config.dropout), nn.Linear(xlm.dimension, len(LABELS)))
         draw_(self.head, generator)
-
-    @property
-    def dimension(self) -> int:
-        """The width of the states."""
-        return self.xlm.dimension
-
-    @property
-    def classes(self) -> int:
-        """The number of labels."""
-        return len(LABELS)
+        self.dimension, self.classes = xlm.dimension, len(LABELS)
 
     def reader(self, language: str) -> Reader:
         """The reader of pieces; each sentence of a pair has half of the positions."""
@@ -321,11 +258,7 @@ class AlignedCopy(RowPairNetwork):
         self.copied = deepcopy(original.network)  # before it is fixed
         self.original = original.requires_grad_(False)
         self._learned = frozenset(learned)
-
-    @property
-    def dimension(self) -> int:
-        """The number of columns d' of the original."""
-        return self.original.dimension
+        self.dimension, self.classes = original.dimension, original.classes
 
     @property
     def classifier(self) -> PairClassifier:
@@ -348,14 +281,8 @@ class AlignedCopy(RowPairNetwork):
         return self
 
 
-def _read(config: TuningConfig) -> dict[str, tuple[Path, ...]]:
-    """The files of the pretrained model; a run can be resumed only if they are unchanged."""
-    return {"pretrained": encoder_files(Path(config.pretrained))} if config.pretrained else {}
-
-
 XLM_NLI = System(
     "xlm --nli", PRESETS, ("nli",), tune_xlm, make_tuned,
-    uses=("parallel",), reads=_read, several=True,
-    of_texts={"parallel": (*_OF_ALIGNMENT, "alignment_epochs")},
+    uses=("parallel",), several=True,
     trainers=lambda preset: (preset.trainer, preset.config.alignment(preset.trainer)),
 )  # fmt: skip

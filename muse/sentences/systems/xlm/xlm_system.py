@@ -5,10 +5,8 @@ A batch has streams in one sampled language; batches of streams alternate with b
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from itertools import accumulate
 from typing import Any
 
 import torch
@@ -17,6 +15,7 @@ from torch import Tensor
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.systems.corpora import (
     BATCH_EXPONENT,
+    Consecutive,
     draw_languages,
     language_shares,
     warn_of_another_language,
@@ -24,10 +23,10 @@ from muse.sentences.systems.corpora import (
 from muse.sentences.systems.networks.masked_prediction import Predicted, rarity
 from muse.sentences.systems.networks.transformer import random_rows
 from muse.sentences.systems.pieces import Pieces, aligned_rows
-from muse.sentences.systems.system import TEXT_OF_MORE, Fitted, Job, Preset, System
+from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.systems.xlm.corpus import TextSource, check_texts, make_sources, read_corpus
 from muse.sentences.systems.xlm.language_model import XlmConfig, XlmModel, XlmNetwork, network_of
-from muse.sentences.training.trainer import Learner, TrainerConfig, train
+from muse.sentences.training.trainer import Learner, TrainerConfig
 from muse.space import Space
 
 PRESETS = {
@@ -64,25 +63,16 @@ def train_xlm(job: Job) -> Fitted:
     sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
     network = untrained_network(config, pieces, sources.counts, request.space, request.seed)
     network.to(job.runtime.device)
-    judged = [config.judged] if config.judged else ()
+    judged = (config.judged,) if config.judged else ()
     learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
-    epochs = train(learner, job.trainer.with_warmup(config.warmup), seed=request.seed, runtime=job.runtime)
-    predicted = learner.predictions()
-    perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in predicted.items()}
-    return Fitted(
-        encoder=job.encoder(
-            f"xlm[{config.objective},{config.initial},{config.pooling}]",
-            network,
-            corpus.languages,
-            {"network": asdict(config), "pieces": pieces.to_json()},
-        ),
-        epochs=epochs,
-        metric="100/perplexity",
-        held_out=sum(part.targets for part in predicted.values()),
-        hits=None,
-        counts={"pieces": len(pieces)} | sources.sizes() | perplexities,
-        scored=tuple(judged),
-    )
+    epochs = job.train(learner, job.trainer.with_warmup(config.warmup))
+    label = f"xlm[{config.objective},{config.initial},{config.pooling}]"
+    settings = {"network": asdict(config), "pieces": pieces.to_json()}
+    encoder = job.encoder(label, network, corpus.languages, settings)
+    found = learner.predictions()
+    perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in found.items()}
+    counts = {"pieces": len(pieces)} | sources.sizes() | perplexities
+    return Fitted.by(learner, epochs, encoder, counts, judged)
 
 
 def untrained_network(
@@ -117,6 +107,8 @@ class XlmLearner(Learner):
     `judged` sources, by default the streams of all languages.
     """
 
+    metric = "100/perplexity"
+
     def __init__(
         self,
         model: XlmModel,
@@ -131,12 +123,17 @@ class XlmLearner(Learner):
         self._reported = judged or [source.name for source in (*streams, *pairs)]
         self._kinds = [kind for kind in (streams, pairs) if kind]
         self._sources, self._exponent = [*streams, *pairs], exponent
-        self._begins = [0, *accumulate(source.examples for source in self._sources)]
+        self._numbers = Consecutive({source.name: source.examples for source in self._sources})
 
     @property
     def examples(self) -> int:
         """The number of streams and pairs."""
-        return self._begins[-1]
+        return len(self._numbers)
+
+    @property
+    def held_out(self) -> int:
+        """The number of held-out pieces that are predicted."""
+        return sum(part.targets for part in self.predictions().values())
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """One batch for every `size` examples of the order (n,): streams, alternating with pairs if any.
@@ -146,9 +143,8 @@ class XlmLearner(Learner):
         count = max(1, len(order) // size)
         drawn = [self._drawn(kind, count, generator) for kind in self._kinds]
         endless = {source.name: source.batches(size, generator) for source in self._sources}
-        begins = {source.name: begin for source, begin in zip(self._sources, self._begins, strict=False)}
         names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
-        return [begins[name] + next(endless[name]) for name in names]
+        return [self._numbers.numbered(name, next(endless[name])) for name in names]
 
     def _drawn(self, sources: Sequence[TextSource], count: int, generator: torch.Generator) -> list[str]:
         sizes = {source.name: source.examples for source in sources}
@@ -156,9 +152,8 @@ class XlmLearner(Learner):
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of a batch (b,) of one source."""
-        place = bisect_right(self._begins, int(rows[0])) - 1
-        batch = self._sources[place].masked_batch(rows - self._begins[place], generator)
-        return self.model.loss(batch)
+        place, own = self._numbers.source(rows)
+        return self.model.loss(self._sources[place].masked_batch(own, generator))
 
     def score(self) -> float:
         """100 / the mean perplexity of held-out pieces over all judged sources."""
@@ -183,8 +178,4 @@ class XlmLearner(Learner):
         return found
 
 
-XLM = System(
-    "xlm", PRESETS, ("text",), train_xlm, make_xlm,
-    uses=("parallel",), several=True,
-    of_texts={TEXT_OF_MORE: ("exponent", "judged")},
-)  # fmt: skip
+XLM = System("xlm", PRESETS, ("text",), train_xlm, make_xlm, uses=("parallel",), several=True)

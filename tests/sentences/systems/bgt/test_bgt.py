@@ -26,7 +26,7 @@ from muse.sentences.encoders.saving import read_encoder, write_encoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner, LanguageLatents
 from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
-from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, SpaceWords, missing_tokens
+from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, missing_tokens, space_words
 from muse.sentences.systems.bgt.latent_network import (
     BgtNetwork,
     Decoder,
@@ -40,14 +40,14 @@ from muse.sentences.systems.bgt.latent_network import (
 from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks.decoding import best_sequences
-from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers, parameter_count
+from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers
 from muse.sentences.systems.pieces import BOS, EOS, SPECIALS, UNK
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import load_space
-from tests.support.bgt import LAYERS, PAIR, SMALL, Random, drawn
+from tests.support.bgt import LAYERS, PAIR, SMALL, drawn, given_ids, parameter_count
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
 
@@ -167,7 +167,7 @@ def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents
 
 
 def test_the_terms_are_those_of_the_paper() -> None:
-    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     told, divergence, translated, _ = network.terms(PAIR, 1, drawn(4))
     meanings = [
         network.semantic_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)
@@ -190,7 +190,7 @@ def test_the_terms_are_those_of_the_paper() -> None:
 
 
 def test_only_the_language_latents_know_how_long_a_sentence_is() -> None:
-    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     once, twice = Ragged.of([[5, 9, 24]]), Ragged.of([[5, 9, 24] * 2])
     for there, here in zip(*(network.semantic_posterior(side, "en") for side in (once, twice)), strict=True):
         torch.testing.assert_close(there, here)
@@ -199,7 +199,7 @@ def test_only_the_language_latents_know_how_long_a_sentence_is() -> None:
 
 
 def test_a_translator_of_bags_tells_no_length() -> None:
-    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     network.terms(PAIR, 0, drawn()).translated.mean().backward()  # type: ignore[no-untyped-call]
     graded = {name for name, part in network.named_parameters() if part.grad is not None}
     assert not [name for name in graded if "_length" in name]
@@ -215,7 +215,7 @@ def pairs() -> Pairs:
 
 
 def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
-    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     learner, rows = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig()), torch.arange(2)
     for step, weight in ((1, 0.1), (2, 0.2), (10, 1.0), (25, 1.0)):
         told, divergence, translated, _ = network.terms(PAIR, step % 2, drawn(step))
@@ -225,7 +225,7 @@ def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
 
 
 def test_the_side_may_be_another_for_every_pair() -> None:
-    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     meanings = [
         network.semantic_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)
     ]
@@ -243,7 +243,7 @@ def test_the_side_may_be_another_for_every_pair() -> None:
 
 
 def test_pairs_draw_their_sides() -> None:
-    network = BgtNetwork(replace(SMALL, sides="pairs"), ("en", "fra"), Random(), drawn())
+    network = BgtNetwork(replace(SMALL, sides="pairs"), ("en", "fra"), given_ids(), drawn())
     learner, rows = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig()), torch.arange(2)
     learner.begin(10)
     sides = torch.randint(2, (2,), generator=drawn(3))
@@ -255,7 +255,7 @@ def test_pairs_draw_their_sides() -> None:
 
 
 def test_without_reconstruction_the_translation_loss_is_left() -> None:
-    network = BgtNetwork(replace(SMALL, reconstruction=0.0), ("en", "fra"), Random(), drawn())
+    network = BgtNetwork(replace(SMALL, reconstruction=0.0), ("en", "fra"), given_ids(), drawn())
     assert {name.split(".")[0] for name, _ in network.named_parameters()} == {"semantic", "translators"}
     learner = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig())
     learner.begin(50)
@@ -269,7 +269,7 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
     rows = torch.arange(len(lengths))
     training = torch.tensor([6, 5, 4, 3, 2, 1])
     text = Pairs(sides[0], sides[1], (rows, rows), training, rows[:1], 0)
-    network = BgtNetwork(replace(SMALL, tokens=16), ("en", "fra"), Random(), drawn())
+    network = BgtNetwork(replace(SMALL, tokens=16), ("en", "fra"), given_ids(), drawn())
     learner = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
     order = torch.tensor([3, 0, 5, 1, 2, 4])
     batches = learner.batches(order, 2, drawn())
@@ -280,7 +280,7 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
     assert max(map(len, batches)) > 1
     again = learner.batches(order, 2, drawn())
     assert all(torch.equal(one, other) for one, other in zip(batches, again, strict=True))
-    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     plain = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
     assert [len(batch) for batch in plain.batches(order, 4, drawn())] == [4, 2]
 
@@ -291,7 +291,7 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
 )
 def test_every_part_that_is_there_learns(config: BgtConfig, without: dict[str, Any]) -> None:
     config = BgtConfig(**{**vars(config), **without})
-    tokens = Random(dimension=None if config.encoder_layers else 5)
+    tokens = given_ids(dimension=None if config.encoder_layers else 5)
     network = BgtNetwork(config, ("en", "fra"), tokens, drawn())
     small = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])
     told, divergence, translated, _ = network.terms(small, 0, drawn())
@@ -309,7 +309,7 @@ def test_the_paper_preset_has_its_size() -> None:
     translators = 2 * (v * h + layer + (h + k) * h + v * (k + h))
     config = PRESETS["paper"].config
     found = parameter_count(
-        lambda generator: BgtNetwork(config, ("en", "fr"), Random(dimension=None), generator)
+        lambda generator: BgtNetwork(config, ("en", "fr"), given_ids(dimension=None), generator)
     )
     assert found == pytest.approx(encoders + decoders + translators, rel=0.02)
 
@@ -319,13 +319,13 @@ def test_what_a_space_lacks_is_learned_from_text(tmp_path: Path) -> None:
     texts = {"en": ["Hello, en1.", "Hello en2."], "fr": ["Fr1 en1.", "fr2."]}
     others = missing_tokens(texts, space)
     assert others == [".", "hello", ",", "en1"]
-    tokens = SpaceWords(space, others, longest=3)
-    found = {name: tokens.reader(name).read(["En1, zzz . en1"]) for name in ("en", "fr")}
+    tokens = space_words(space, ("en", "fr"), others, longest=3)
+    found = {name: tokens.readers[name].read(["En1, zzz . en1"]) for name in ("en", "fr")}
     words = len(SPECIALS) + len(others)
     assert found["fr"].sentences.ids.tolist() == [8, 7, 5]
     assert found["en"].sentences.ids.tolist() == [words + 1, 7, 5]
     assert (found["en"].unknown, found["en"].truncated) == (1, 1)
-    rows = [tokens.rows(name) for name in ("en", "fr")]
+    rows = [tokens.rows[name] for name in ("en", "fr")]
     assert torch.equal(rows[0][:words], rows[1][:words])
     ratio = rows[0][words:] / torch.from_numpy(space.vectors("en").matrix)
     torch.testing.assert_close(ratio, ratio[:, :1].expand_as(ratio))
@@ -401,7 +401,7 @@ def test_a_bag_saved_before_it_told_lengths_is_refused(muse: Command, files: Pat
 
 
 def test_layers_know_no_surface_and_tell_lengths_by_the_end_as_before() -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn())
+    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
     assert not [name for name in network.state_dict() if "_length" in name]
     assert [tuple(encode.state_dict()["_out.weight"].shape) for encode in network.own] == [(16, 8)] * 2
 
@@ -484,7 +484,7 @@ def test_it_writes_translations_and_paraphrases(written: Path) -> None:
 
 
 def test_a_paraphrase_is_decoded_without_the_wording_of_its_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn()).eval()
+    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
     seen, writing = list[tuple[Decoder, Sequence[Tensor]]](), Decoder.writing
 
     def noted(decoder: Decoder, latents: Sequence[Tensor], beam: int) -> Any:
@@ -536,7 +536,7 @@ def latents_of(network: BgtNetwork, source: Ragged, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_sample_is_drawn_for_each_sentence_whatever_its_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn()).eval()
+    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
     sentences = [[5, 6], [6], [6, 5, 5], [5]]
     source = Ragged.of(sentences)
     decoder, (meaning, own) = latents_of(network, source, monkeypatch, seed=1)
@@ -551,7 +551,7 @@ def test_a_sample_is_drawn_for_each_sentence_whatever_its_batch(monkeypatch: pyt
 
 
 def test_samples_are_those_of_the_prior(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn()).eval()
+    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
     source = Ragged.of([[*ids] for ids in itertools.product((5, 6), repeat=8)])  # 256 sentences
     own = latents_of(network, source, monkeypatch, seed=0)[1][1].flatten().numpy()
     assert kstest(own, "norm").pvalue > 0.01
@@ -571,19 +571,19 @@ def test_a_sample_varies_what_is_written_with_its_seed_alone(written: Path) -> N
 
 
 def test_a_language_that_it_has_not_learned_is_refused() -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn())
+    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
     for direction in (("en", "de"), ("de", "fra")):
         with pytest.raises(BadSetting, match="knows en, fra, got 'de'"):
             Rewriting(network, direction)
 
 
 def test_a_sample_needs_a_language_latent_of_its_own() -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), Random(dimension=None), drawn())
+    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
     with pytest.raises(BadSetting, match="a style and a sample are both the language latent"):
         Rewriting(network, ("en", "fra"), "en1", 0)
     for without in ({"language": 0}, {"reconstruction": 0.0}):
         config = BgtConfig(**{**vars(LAYERS), **without})
-        network = BgtNetwork(config, ("en", "fra"), Random(dimension=None), drawn())
+        network = BgtNetwork(config, ("en", "fra"), given_ids(dimension=None), drawn())
         with pytest.raises(BadSetting, match="a sample is of the language latent, and this model has none"):
             Rewriting(network, ("en", "fra"), seed=0)
 
@@ -682,7 +682,7 @@ def test_a_damaged_model_is_told(
 def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None:
     assert muse(*good(files, "-q", "--epochs", 0)).code == 0
     refused(muse("translate", "--model", files / "out", "--src", "fr"), "expected a bgt of word pieces")
-    network = BgtNetwork(SMALL, ("en", "fra"), Random(), drawn())
+    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     with pytest.raises(BadSetting, match="no pieces to write"):
         LineWriter(Rewriting(network, ("en", "fra"))).translate(["en1"])
     with pytest.raises(BadSetting, match="no order of words"):
@@ -692,15 +692,15 @@ def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None
 def test_what_a_writer_is_advised_to_have_makes_one() -> None:
     advised = {name: int(value) for name, value in re.findall(r"--set (\w+)=(\d+)", OF_WRITERS)}
     config = replace(PRESETS["small"].config, **advised)
-    network = BgtNetwork(config, ("en", "fra"), Random(dimension=None), drawn())
+    network = BgtNetwork(config, ("en", "fra"), given_ids(dimension=None), drawn())
     latents = [torch.zeros(1, config.semantic), torch.zeros(1, config.language)]
     network.decoders[0].writing(latents, 1)  # type: ignore[operator]
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
     "no semantic latent": (["--set", "semantic=0"], ["semantic must be at least 1"]),
-    "no token to predict": (["--set", "vocabulary=1"], ["vocabulary must be at least 6, got 1"]),
-    "a weight below 0": (["--set", "prior=-1"], ["prior must be 0 or more, got -1"]),
+    "no token to predict": (["--set", "vocabulary=1"], ["vocabulary must be above 5, got 1"]),
+    "a weight below 0": (["--set", "prior=-1"], ["prior must be at least 0, got -1"]),
     "smoothing": (["--set", "smoothing=1"], ["smoothing must be at least 0 and below 1"]),
     "latents that layers cannot read": (
         ["--set", "decoder_layers=1"],

@@ -24,7 +24,7 @@ from muse.sentences.systems.pieces import BOS, EOS
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import load_space
-from tests.support.bgt import LANGUAGES, LAYERS, PAIR, SMALL, Random, drawn
+from tests.support.bgt import LANGUAGES, LAYERS, PAIR, SMALL, drawn, given_ids
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
 
@@ -37,7 +37,7 @@ ALL = {"EnglishAE": AE, "EnglishVAE": VAE, "EnglishTrans": TRANS}
 
 def made(settings: dict[str, Any], config: BgtConfig = SMALL) -> BgtNetwork:
     """A network of random weights with these settings."""
-    tokens = Random(dimension=None if config.encoder_layers else 5)
+    tokens = given_ids(dimension=None if config.encoder_layers else 5)
     return BgtNetwork(replace(config, **settings), LANGUAGES, tokens, drawn())
 
 

@@ -16,7 +16,7 @@ from muse.sentences.systems.bgt.inputs import BgtConfig
 from muse.sentences.systems.bgt.latent_network import BgtNetwork, Gaussian
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.trainer import TrainerConfig
-from tests.support.bgt import LANGUAGES, LAYERS, PAIR, SMALL, Random, drawn
+from tests.support.bgt import LANGUAGES, LAYERS, PAIR, SMALL, drawn, given_ids
 
 SAMPLED = replace(SMALL, translates="sample")
 PAPER: dict[str, Any] = {"translates": "sample", "reconstruction": 0.0}
@@ -24,7 +24,7 @@ PAPER: dict[str, Any] = {"translates": "sample", "reconstruction": 0.0}
 
 def made(config: BgtConfig) -> BgtNetwork:
     """A network of random weights."""
-    return BgtNetwork(config, LANGUAGES, Random(dimension=None if config.encoder_layers else 5), drawn())
+    return BgtNetwork(config, LANGUAGES, given_ids(dimension=None if config.encoder_layers else 5), drawn())
 
 
 def divergence(posterior: Gaussian) -> torch.Tensor:

@@ -17,7 +17,7 @@ from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.systems.cmlm import learning
 from muse.sentences.systems.cmlm.cmlm_system import PRESETS, scheduled, tuned
-from muse.sentences.systems.cmlm.learning import CmlmLearner, Cotrained, predict, read_corpus
+from muse.sentences.systems.cmlm.learning import CmlmLearner, Cotrained, predict_parts, read_corpus
 from muse.sentences.systems.cmlm.passages import (
     NeighbourPairs,
     Words,
@@ -28,12 +28,13 @@ from muse.sentences.systems.cmlm.passages import (
 from muse.sentences.systems.cmlm.predictor import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.systems.networks.masked_prediction import Cloze, Predicted, hide
-from muse.sentences.systems.networks.transformer import Inputs, parameter_count
+from muse.sentences.systems.networks.transformer import Inputs
 from muse.sentences.systems.pieces import Pieces
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.pairs import make_pairs
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.sentences.training.two_sides import PairLearner
+from tests.support.bgt import parameter_count
 from tests.support.parallel import WORDS, toy_space, toy_text
 
 QUIET = Progress(quiet=True)
@@ -143,9 +144,13 @@ def test_a_masked_language_model_learns_from_no_neighbour(words: Words) -> None:
     assert made.predictions() == predict_all(made, "none")
 
 
+def predict(model: Cmlm, text: NeighbourPairs, language: str, condition: str, share: float) -> Predicted:
+    return sum(predict_parts(model, text, language, condition, share=share), start=Predicted())
+
+
 def predict_all(made: CmlmLearner, condition: str) -> Predicted:
     texts = made._corpus.held_out.items()
-    parts = [predict(made.model, text, name, condition, share=made._share) for name, text in texts]
+    parts = [predict(made.model, text, name, condition, made._share) for name, text in texts]
     return sum(parts, start=Predicted())
 
 
@@ -317,11 +322,11 @@ def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
     config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
     train(made, scheduled(config, 5, made), seed=0, runtime=Runtime())
     text = made._corpus.held_out["en"]
-    told = {how: predict(made.model, text, "en", how, share=0.9) for how in learning.CONDITIONS}
+    told = {how: predict(made.model, text, "en", how, 0.9) for how in learning.CONDITIONS}
     assert told["true"].targets == told["shuffled"].targets == told["none"].targets
     assert told["true"].loss < min(told["shuffled"].loss, told["none"].loss) - 0.2
     assert told["true"].first_ten > max(told["shuffled"].first_ten, told["none"].first_ten)
-    assert told["true"] == predict(made.model, text, "en", "true", share=0.9)
+    assert told["true"] == predict(made.model, text, "en", "true", 0.9)
 
 
 def test_training_together_adds_both_losses(words: Words) -> None:
@@ -383,8 +388,8 @@ def test_the_paper_preset_takes_a_step() -> None:
     [
         ({"strategy": "nosuch"}, "staged, joint, sequential"),
         ({"alpha": 0.0}, "alpha"),
-        ({"share": 0.0}, "share of hidden words"),
-        ({"projections": -1}, "projections must be 0 or more"),
+        ({"share": 0.0}, "share must be above 0"),
+        ({"projections": -1}, "projections must be at least 0"),
         ({"heads": 7}, "multiple of heads"),
     ],
 )

@@ -20,13 +20,17 @@ from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
     Cotrained,
     glossed,
-    inference_learner,
     inferences,
 )
 from muse.sentences.systems.cmlm.passages import Words, words_of_space
 from muse.sentences.systems.cmlm.predictor import CmlmEncoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
-from muse.sentences.systems.nli.pair_classes import PairClassLearner, RowPairNetwork, WithClassifier
+from muse.sentences.systems.nli.pair_classes import (
+    PairClassLearner,
+    RowPairNetwork,
+    WithClassifier,
+    with_inference,
+)
 from muse.sentences.training import trainer
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.trainer import TrainerConfig
@@ -102,7 +106,7 @@ def test_the_strategies(
         stages.append(given)
         return trainer.train(*given, **named)
 
-    monkeypatch.setattr("muse.sentences.systems.cmlm.cmlm_system.train", counted)
+    monkeypatch.setattr("muse.sentences.systems.system.train", counted)
     more = ["--parallel", files / "text.tsv", "--set", f"strategy={strategy}"]
     found = muse(*good(files, "--json", "--epochs", 1, *more)).json
     assert (found["encoder"], found["metric"], len(stages)) == ("cmlm[br]", "P@1", count)
@@ -126,7 +130,7 @@ def test_each_stage_has_its_own_trainer_and_loss(
         stages.append((learner, config))
         return trainer.train(learner, replace(config, epochs=0), **named)
 
-    monkeypatch.setattr("muse.sentences.systems.cmlm.cmlm_system.train", noted)
+    monkeypatch.setattr("muse.sentences.systems.system.train", noted)
     sizes = {"alpha": 0.7, "margin": 0.1, "scale": 7, "tuning_rate": 3e-4, "tuning_optimiser": "lamb"}
     settings = [part for name, value in sizes.items() for part in ("--set", f"{name}={value}")]
     more = ["--parallel", files / "text.tsv", "--nli", files / "nli.txt", "--rate", 0.004]
@@ -191,7 +195,7 @@ def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
     for number in (0, 2, 3, 5):
         first = [side.take(torch.tensor([number])).ids[0] for side in (pairs.first, pairs.second)]
         assert [bool(word >= words.predictable["fr"].start) for word in first] == [number > 2, number < 3]
-    learner = inference_learner(encoder, pairs, generator())
+    learner = PairClassLearner(with_inference(encoder), pairs)
     u, v = (encoder(side.take(pairs.dev), "en") for side in (pairs.first, pairs.second))
     told = cast(RowPairNetwork, learner.network).classifier(u, v).argmax(dim=1)
     assert learner.score() == 100 * float((told == 2).double().mean())
@@ -261,7 +265,7 @@ def test_the_command_learns_from_translated_inferences(
         learners.append(learner)
         return trainer.train(learner, replace(config, epochs=0), **named)
 
-    monkeypatch.setattr("muse.sentences.systems.cmlm.cmlm_system.train", noted)
+    monkeypatch.setattr("muse.sentences.systems.system.train", noted)
     translation = ["--nli", files / "nli.txt", "--nli", f"fr={write_translation(files)}"]
     found = muse(*good(files, "--json", *translation)).json
     name = "cmlm[nli,translated:fr]"  # another than that of an encoder of glosses
@@ -310,7 +314,7 @@ def test_the_classifier_of_inferences_is_saved_and_evaluated(
         learners.append(learner)
         return trainer.train(learner, *given, **named)
 
-    monkeypatch.setattr("muse.sentences.systems.cmlm.cmlm_system.train", noted)
+    monkeypatch.setattr("muse.sentences.systems.system.train", noted)
     rates = "--rate", 0.01, "--set", "tuning_rate=0.01"
     found = muse(*good(files, "--json", "--nli", files / "nli.txt", "--epochs", 3, *rates)).json
     space, text = load_space(files / "space"), read_nli(files / "nli.txt")

@@ -17,9 +17,9 @@ from muse.sentences.systems.networks.transformer import (
     TokenTable,
     TransformerConfig,
     TransformerLayers,
-    parameter_count,
     random_rows,
 )
+from tests.support.bgt import parameter_count
 
 # What torch's parts of a layer were called, without and with a memory; the order matters.
 _BOTH = {
@@ -28,6 +28,7 @@ _BOTH = {
     "linear1": "_wide",
     "linear2": "_narrow",
 }
+
 SMALL = TransformerConfig(vocabulary=20, layers=2, heads=2, hidden=8, positions=9, languages=2)
 
 

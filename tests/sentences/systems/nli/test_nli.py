@@ -438,7 +438,7 @@ def test_bad_input_of_x_bilstm(muse: Command, files: Path) -> None:
     refused(muse(*no_folder), "give --set english=FOLDER")
     refused(muse(*x_bilstm(files, "--set", "units=9")), "of 9 units, got 8", "--set units=8")
     refused(muse(*x_bilstm(files, "--preset", "paper", "--set", "units=512")), "of 512 units, got 8")
-    refused(muse(*x_bilstm(files, "--set", "weight=0.6")), "between 0 and 0.5")
+    refused(muse(*x_bilstm(files, "--set", "weight=0.6")), "at most 0.5")
     toy_space(files / "space", seed=5)
     refused(muse(*x_bilstm(files)), "checksum")
     toy_space(files / "space")

@@ -56,7 +56,7 @@ def test_lambda_weighs_the_negatives_and_0_leaves_the_mean_distance(
         learner.append(given)
         return trainer.train(given, *more, **named)
 
-    monkeypatch.setattr("muse.sentences.systems.nli.x_bilstm.train", noted)
+    monkeypatch.setattr("muse.sentences.systems.system.train", noted)
     trained = []
     for weight in (0.0, 0.1, 0.5):
         found = muse(*x_bilstm(files, "--json", "--epochs", 1, "--set", f"weight={weight}")).json

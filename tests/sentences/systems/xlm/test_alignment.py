@@ -122,7 +122,7 @@ def test_batches_too_small_for_the_processes_are_refused_before_it_is_tuned(
     monkeypatch.setattr(PairLearner, "fewest", lambda self, processes: 999)
     monkeypatch.setattr(PairClassLearner, "score", tuned_already)
     run = tuning(pretrained, *APART, "--parallel", f"fr={pretrained / 'pairs.tsv'}", "--epochs", 1)
-    message = "got at most 64; give more text, a larger alignment_batch or fewer processes"
+    message = "got at most 64; give more text, a larger batch or fewer processes"
     refused_leaving(pretrained, muse, run, message)
 
 
@@ -136,7 +136,7 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -
     bad([*APART, "--parallel", f"fr={pretrained / 'nosuch'}"], "nosuch")
     bad([*APART, "--parallel", pairs], "must name the other language", "give --parallel LANG=FILE")
     bad([*APART, "--lang", "fr", "--parallel", pairs], "needs labels in the pivot, en, got --lang fr")
-    bad([*APART, "--set", "weight=0.6"], "lambda must be between 0 and 0.5")
+    bad([*APART, "--set", "weight=0.6"], "weight must be at least 0 and at most 0.5")
     bad([*APART, "--set", "alignment_batch=1"], "alignment_batch must be at least 2")
     bad([*APART, "--set", "alignment_epochs=-1"], "alignment_epochs must be at least 0")
     bad([*APART, "--set", "alignment_rate=nan"], "alignment_rate must be above 0")

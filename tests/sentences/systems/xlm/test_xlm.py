@@ -16,7 +16,6 @@ from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
-from muse.sentences.systems.networks.transformer import parameter_count
 from muse.sentences.systems.pieces import (
     BOS,
     EOS,
@@ -27,6 +26,7 @@ from muse.sentences.systems.pieces import (
     Pieces,
     aligned_rows,
     principal,
+    word_rows,
 )
 from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.systems.xlm.corpus import Sources, XlmCorpus, cut_streams, make_sources, make_streams
@@ -43,6 +43,7 @@ from muse.sentences.systems.xlm.xlm_system import XlmLearner, untrained_network
 from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
+from tests.support.bgt import parameter_count
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.killed import killed_at
 from tests.support.parallel import toy_space, toy_text, write_text
@@ -208,7 +209,7 @@ def test_it_learns_and_is_scored_on_what_it_is_judged_by(pieces: Pieces) -> None
 def test_words_have_the_mean_of_their_pieces(pieces: Pieces, tmp_path: Path) -> None:
     network, _ = made(pieces)
     table = network.model.transformer.table(torch.arange(len(pieces)))
-    found = network.word_rows(["en1", "en12 fr3", " "])
+    found = word_rows(network.pieces, ["en1", "en12 fr3", " "], network.embed)
     for row, text in enumerate(("en1", "en12 fr3")):
         ids = pieces.encode([text])[0]
         torch.testing.assert_close(found[row], table[ids].mean(dim=0))
@@ -365,9 +366,9 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "first of clm": (["--set", "objective=clm", "--set", "pooling=first"], ["pooling=mean"]),
     "length": (["--set", "length=3"], ["length must be at least 4"]),
     "batch of pairs": (["--set", "pair_tokens=31"], ["pair_tokens must hold the longest pair, 32"]),
-    "pieces": (["--set", "pieces=5"], ["more than the 5 special ones"]),
+    "pieces": (["--set", "pieces=5"], ["pieces must be above 5, got 5"]),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
-    "exponent": (["--set", "exponent=2"], ["between 0 and 1", "2"]),
+    "exponent": (["--set", "exponent=2"], ["exponent must be at least 0 and at most 1", "2"]),
     "share": (["--set", "share=0"], ["above 0 and at most 1", "0"]),
     "judged": (["--set", "judged=de"], ["one of en, fr", "'de'"]),
     "no documents": (["--set", "documents=true"], ["en.txt:1", "document<TAB>paragraph"]),

@@ -1,0 +1,120 @@
+"""Settings: dataclasses whose fields say, once, their default, what they are, and which values they may have.
+
+From these declarations come --set, its checks, the presets, and what a page of documentation says of each.
+The names are those of attributes, which users see as names of --set.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from muse.errors import BadSetting
+
+_BOUNDS = {
+    "least": ("at least", operator.ge),
+    "above": ("above", operator.gt),
+    "most": ("at most", operator.le),
+    "below": ("below", operator.lt),
+}
+
+
+def setting(
+    default: Any,
+    meaning: str,
+    *,
+    choices: Collection[str] | None = None,
+    needs: str = "",
+    folder_unless: Collection[str] | None = None,
+    **bounds: float,
+) -> Any:
+    """A field of settings, with the words that describe it.
+
+    :param choices: the values that it may have; an empty one, which stands for the default, is not listed
+    :param needs: the kind of text without which it has no effect
+    :param folder_unless: for the folder of a saved encoder, the values that name none
+    :param bounds: `least` or `above`, `most` or `below`
+    """
+    metadata = {"meaning": meaning, "choices": choices, "needs": needs, "folder_unless": folder_unless}
+    return field(default=default, metadata={**metadata, "bounds": bounds})
+
+
+class Unused(NamedTuple):
+    """Settings that have no effect, and those whose values are the cause; both as names between spaces."""
+
+    names: str
+    causes: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The base of all settings; BadSetting for values that a declaration does not allow."""
+
+    def __post_init__(self) -> None:
+        for part in fields(self):
+            if part.metadata:
+                _check(part.name, getattr(self, part.name), **part.metadata)
+        self.check()
+
+    def check(self) -> None:
+        """Raise BadSetting for values that do not go together."""
+
+    def unused(self) -> Sequence[Unused | None]:
+        """The settings that have no effect given the others; None where a rule does not apply."""
+        return ()
+
+    def ineffective_settings(self) -> dict[str, str]:
+        """The settings that have no effect given the others, each with the reason."""
+        found = filter(None, self.unused())
+        return {name: beside(self, *one.causes.split()) for one in found for name in one.names.split()}
+
+    def without_texts(self, given: Collection[str]) -> dict[str, str]:
+        """The settings that have no effect without a kind of text that is not given, each with the reason."""
+        needs = {part.name: part.metadata.get("needs") for part in fields(self)}
+        return {name: without(f"--{kind}") for name, kind in needs.items() if kind and kind not in given}
+
+    def folders(self) -> dict[str, Path]:
+        """The folders of saved encoders that the settings name."""
+        words = ((part.name, part.metadata.get("folder_unless")) for part in fields(self))
+        named = ((name, getattr(self, name), kept) for name, kept in words if kept is not None)
+        return {name: Path(value) for name, value, kept in named if value not in kept}
+
+
+def _check(
+    name: str, value: Any, *, bounds: dict[str, float], choices: Collection[str] | None, **_: object
+) -> None:
+    if choices is not None and value not in choices:
+        raise BadSetting(f"{name} must be one of {', '.join(filter(None, choices))}; got {value!r}")
+    if value is None or not bounds:
+        return
+    if not (math.isfinite(value) and all(_BOUNDS[kind][1](value, bound) for kind, bound in bounds.items())):
+        shown = (
+            (_BOUNDS[kind][0], f"{n:g}" if isinstance(n, float) else f"{n:,}") for kind, n in bounds.items()
+        )
+        allowed = " and ".join(f"{words} {bound}" for words, bound in shown)
+        raise BadSetting(f"{name} must be {allowed}, got {value:g}")
+
+
+def beside(settings: object, *causes: str) -> str:
+    """Why another setting has no effect, and what to do: because of the values of these settings.
+
+    >>> from types import SimpleNamespace
+    >>> beside(SimpleNamespace(objective="clm"), "objective")
+    'with objective=clm; leave it out, or change objective'
+    """
+    values = ((name, getattr(settings, name)) for name in causes)
+    shown = (f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in values)
+    return f"with {' and '.join(shown)}; leave it out, or change {' or '.join(causes)}"
+
+
+def without(option: str) -> str:
+    """Why a setting has no effect, and what to do: because this option is not given.
+
+    >>> without("--nli")
+    'without --nli; leave it out, or give --nli'
+    """
+    return f"without {option}; leave it out, or give {option}"
