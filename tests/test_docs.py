@@ -195,13 +195,14 @@ def test_the_settings_of_systems_are_those_of_the_page() -> None:
         if "paper" not in system.presets:  # the encoders of words have one size, and stand on another page
             continue
         section = text.partition(f"\n## {name}\n")[2].partition("\n#")[0]
-        found = dict(re.findall(r"^\| `(\w+)` \| (.* \| .*) \| \w.* \|$", section, re.MULTILINE))
+        found = dict(re.findall(r"^\| `(\w+)` \| (.* \| .* \| \w.*) \|$", section, re.MULTILINE))
         small, paper = system.presets["small"], system.presets["paper"]
         for part in ("config", "trainer"):
             one, other = getattr(small, part), getattr(paper, part)
             for given in fields(one):
                 if isinstance(getattr(one, given.name), bool | int | float | str):
-                    shown = f"{getattr(one, given.name)} | {getattr(other, given.name)}"
+                    meaning = given.metadata["meaning"]
+                    shown = f"{getattr(one, given.name)} | {getattr(other, given.name)} | {meaning}"
                     assert found.pop(given.name) == shown, f"{name}, {given.name}"
         assert not found
 

@@ -65,7 +65,7 @@ class XlmConfig(Settings):
     exponent: float = setting(
         BATCH_EXPONENT, "of language sampling; 0: all alike", least=0, most=1, needs=TEXT_OF_MORE
     )
-    share: float = setting(0.15, "share of pieces that are predicted", above=0, most=1)
+    share: float = setting(0.15, "share of pieces that are predicted by mlm and tlm", above=0, most=1)
     documents: bool = setting(False, "text has lines document<TAB>paragraph")
 
     def check(self) -> None:
