@@ -74,11 +74,6 @@ def answer_model_name(target: str, digest: str) -> str:
     return f"answers.{folder_name(target)}.{digest}.model.npz"
 
 
-def picture_name(target: str, digest: str) -> str:
-    """The name of the file with the map of frequent words and those of another language."""
-    return f"picture.{folder_name(target)}.{digest}.npz"
-
-
 def remove_outdated(path: Path, digest: str) -> None:
     """Remove what was kept beside `path` under the same name but for `digest`: it is of other vectors.
 

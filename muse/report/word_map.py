@@ -69,24 +69,15 @@ def draw_picture(space: Space, source: str, target: str, pairs: NDArray[np.int64
     The means of the pairs are laid out, half as many points as there are words; each word lies a little
     towards the pairs that are nearest to itself.
     """
-    sides = rows_of_pairs(space, source, target, pairs)
+    chosen = torch.from_numpy(pairs)
+    sides = space.tensor(source)[chosen[:, 0]], space.tensor(target)[chosen[:, 1]]  # (p, d) each
     means = torch.nn.functional.normalize(sides[0] + sides[1])  # (p, d)
     middles = on_a_plane(means.cpu().numpy(), seed)
     places = np.concatenate([_towards_nearest(middles, means, side) for side in sides])
-    return picture_of(space, source, target, pairs, places / max(float(np.abs(places).max(initial=0)), 1e-12))
-
-
-def picture_of(space: Space, source: str, target: str, pairs: NDArray[np.int64], places: Plane) -> Picture:
-    """The picture of `pairs` (p, 2) of rows at these places (2p, 2)."""
+    places /= max(float(np.abs(places).max(initial=0)), 1e-12)
     of_source, of_target = space.vectors(source), space.vectors(target)
     words = tuple((of_source.words[i], of_target.words[j]) for i, j in pairs.tolist())
-    return Picture(source, target, words, places, torch.cat(rows_of_pairs(space, source, target, pairs)))
-
-
-def rows_of_pairs(space: Space, source: str, target: str, pairs: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-    """The rows (p, d) of the sources, and those of the targets, of pairs (p, 2)."""
-    chosen = torch.from_numpy(pairs)
-    return space.tensor(source)[chosen[:, 0]], space.tensor(target)[chosen[:, 1]]
+    return Picture(source, target, words, places, torch.cat(sides))
 
 
 def _towards_nearest(middles: Plane, means: Tensor, rows: Tensor) -> Plane:

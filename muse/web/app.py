@@ -27,8 +27,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from muse.errors import MissingExtra, MuseError
 from muse.installation import __version__
-from muse.web.current import Changed, Explored
-from muse.web.explorer import Unknown
+from muse.web.explorer import Explorer, Unknown
 from muse.web.responses import Problem
 from muse.web.routes import routes
 
@@ -44,14 +43,14 @@ HEADERS = [
     ("cross-origin-resource-policy", "same-origin"),
     ("cache-control", "no-cache"),
 ]  # fmt: skip
-STATUS = {Unknown: 404, Changed: 409, MissingExtra: 503}  # of errors; of all others 422
+STATUS = {Unknown: 404, MissingExtra: 503}  # of errors; of all others 422
 
 
-def create_app(explored: Explored, *, hosts: Sequence[str] | None = None) -> FastAPI:
+def create_app(explorer: Explorer, *, hosts: Sequence[str] | None = None) -> FastAPI:
     """The application; it answers only requests to `hosts`, if these are given."""
     # No documentation pages: FastAPI's load their scripts from a CDN.
     app = FastAPI(title="muse", version=__version__, docs_url=None, redoc_url=None)
-    app.include_router(routes(explored))
+    app.include_router(routes(explorer))
     app.add_exception_handler(MuseError, _muse_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)

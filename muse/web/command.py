@@ -46,7 +46,6 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     """
     from muse.run.runtime import pick_device
     from muse.space import load_space
-    from muse.web.current import CurrentExplorer
     from muse.web.explorer import Explorer
     from muse.web.server import Address, bind, check_host, known_hosts, require_web, url
 
@@ -55,19 +54,15 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     check_host(address)
     name, device = space.resolve().name, pick_device(device)
 
-    def load() -> Explorer:
+    with bind(address) as listening:
         # Into memory: a file that is cut short under a memory map would end the server.
         explorer = Explorer(load_space(space, device=device, into_memory=True), name, seed)
         explorer.fill_caches()
         explorer.pictures.begin(explorer.direction(None, None))  # there before a page asks for it
-        return explorer
-
-    with bind(address) as listening:
-        explored = CurrentExplorer(space, load)
         from muse.web.app import create_app
         from muse.web.app import serve as answer
 
-        app = create_app(explored, hosts=known_hosts(address.host))
+        app = create_app(explorer, hosts=known_hosts(address.host))
         where = url(listening)
         echo(json.dumps({"url": where, "space": str(space)}) if as_json else f"{space}: {where}")
         with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped

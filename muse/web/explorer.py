@@ -171,17 +171,9 @@ class Explorer:
         """Fill the caches with a first query; BadSetting if the space has a single language."""
         direction = self.direction(None, None)
         self.translations(direction, self.space.vectors(direction[0]).words[0], 1)
-        pivot = self.space.pivot
         for language in self.space.languages:
             self._prefixes(language)
             self._texts(language)
-            if language != pivot:  # now, while the folder is that of this space
-                self.space.answers(language, pivot)
-                self.space.answers(pivot, language)
-
-    def now(self) -> Explorer:
-        """Self: the space is taken never to change; `muse.web.current` watches the folder of one."""
-        return self
 
     def direction(self, source: str | None, target: str | None) -> Direction:
         """Source and target language; the default is the pivot, or the first other language."""

@@ -1,7 +1,6 @@
 """Pictures: a map of each pair of languages, the same in both directions.
 
-Each is drawn once, in a background thread of low priority, while the server answers other queries, and kept
-beside the space.
+Each is drawn once, in a background thread of low priority, while the server answers other queries.
 """
 
 from __future__ import annotations
@@ -10,27 +9,22 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.errors import MuseError
-from muse.files.kept import COMPUTED, keep_arrays, read_arrays
-from muse.files.space_folder import folder_name, picture_name
-from muse.report.word_map import Picture, Region, draw_picture, frequent_pairs, picture_of, regions
+from muse.report.word_map import Picture, Region, draw_picture, frequent_pairs, regions
 from muse.space import Space
 
 log = logging.getLogger(__name__)
 
 NICE = 10  # of threads that take long: a query that is awaited comes first
 PAIRS = 1_000  # drawn within a second
-BYTES = 1 << 20  # of a picture that is kept, at most
 NEAR = 16  # words that stay visible beside one that is isolated
 Direction = tuple[str, str]
 
@@ -66,10 +60,6 @@ def _do(future: Future[Any], work: Callable[[], Any], name: str) -> None:
     except Exception as error:  # noqa: BLE001 - it would be lost in a thread
         log.debug("%s", name, exc_info=error)
         future.set_exception(error)
-
-
-class NotDrawn(MuseError):
-    """A picture could not be drawn, because of an unexpected error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,57 +127,10 @@ class Pictures:
 
     def _draw(self, pair: Direction) -> Drawn:
         lower_thread_priority()
-        try:
-            path = self._path(pair)
-            kept = None if path is None else self._kept(path, pair)
-            rows = frequent_pairs(self.space, *pair)[:PAIRS] if kept is None else kept[0]
-            picture = picture_of(self.space, *pair, *kept) if kept else self._drawn(pair, rows, path)
-            shares = pair_probabilities(self.space, pair, rows)
-            return Drawn(picture, regions(picture, self.seed, shares), shares)
-        except MuseError:
-            raise
-        except Exception as error:
-            raise NotDrawn(f"the picture cannot be drawn: {error}") from error
-
-    def _drawn(self, pair: Direction, rows: NDArray[np.int64], path: Path | None) -> Picture:
-        """The picture of pairs (p, 2) of rows, which is kept at `path`."""
+        rows = frequent_pairs(self.space, *pair)[:PAIRS]
         picture = draw_picture(self.space, *pair, rows, self.seed)
-        if path is not None and len(rows):
-            kept = {"pairs": rows, "places": picture.places, "seed": np.array([self.seed])}
-            keep_arrays(path, kept, self.space.origin(*pair))
-        return picture
-
-    def _path(self, pair: Direction) -> Path | None:
-        if self.space.home is None:
-            return None
-        return self.space.home / folder_name(pair[0]) / picture_name(pair[1], self.space.digest(*pair))
-
-    def _kept(self, path: Path, pair: Direction) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-        """The pairs (p, 2) and places (2p, 2) that were kept; None without them or with another seed."""
-        counts = len(self.space.vectors(pair[0])), len(self.space.vectors(pair[1]))
-        return read_arrays(path, BYTES, self.space.origin(*pair), possible_for(self.seed, counts), COMPUTED)
-
-
-PairsAndPlaces = tuple[NDArray[np.int64], NDArray[np.float64]]
-
-
-def possible_for(
-    seed: int, counts: tuple[int, int]
-) -> Callable[[Mapping[str, NDArray[Any]]], PairsAndPlaces | None]:
-    """What makes the pairs and places of kept arrays, for so many words of both; None for another seed.
-
-    It raises ValueError for what cannot be.
-    """
-
-    def made(parts: Mapping[str, NDArray[Any]]) -> PairsAndPlaces | None:
-        rows, places = parts["pairs"].astype(np.int64), parts["places"].astype(np.float64)
-        if places.shape != (2 * len(rows), 2) or not (np.abs(places) <= 2).all():
-            raise ValueError("places that are none of a picture")
-        if rows.shape[1:] != (2,) or (rows < 0).any() or (rows >= np.array(counts)).any():
-            raise ValueError("pairs of rows that the space lacks")
-        return (rows, places) if int(parts["seed"][0]) == seed else None
-
-    return made
+        shares = pair_probabilities(self.space, pair, rows)
+        return Drawn(picture, regions(picture, self.seed, shares), shares)
 
 
 def pair_probabilities(space: Space, pair: Direction, rows: NDArray[np.int64]) -> NDArray[np.float32] | None:

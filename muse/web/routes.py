@@ -1,8 +1,7 @@
 """Routes: the endpoints of the API, each a query to the explorer with a typed answer.
 
 /api/spaces tells what the manifest of a space records of how it was made and judged, for the page to show.
-Each query is answered by one explorer, that of the space as its folder has it. Pages of other sites are
-refused, and few requests are worked on at once; the others wait for their turn.
+Pages of other sites are refused, and few requests are worked on at once; the others wait for their turn.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.translate.text import Choice
 from muse.web import responses
-from muse.web.current import Explored
 from muse.web.explorer import Explorer
 from muse.web.pictures import Direction, Drawn
 
@@ -57,7 +55,6 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     403: {"model": responses.Problem, "description": "The request is that of a page of another site."},
     404: {"model": responses.Problem, "description": "The word is not in the space."},
     422: {"model": responses.Problem, "description": "The query is invalid."},
-    409: {"model": responses.Problem, "description": "The files of the space have changed: ask again."},
     503: {"model": responses.Problem, "description": "A package is not installed."},
 }
 
@@ -68,7 +65,7 @@ def space_answer(space: Space, name: str, examples: Mapping[str, list[str]]) -> 
     verdict = _read(responses.Judgement, made.verdict.fields)
     return responses.SpaceFacts(
         name=name,
-        folder="" if space.home is None else str(space.home.resolve()),
+        folder="" if space.folder is None else str(space.folder.resolve()),
         pivot=space.pivot,
         dimension=space.vectors(space.pivot).dimension,
         languages=[_language(space, made, language, examples[language]) for language in space.languages],
@@ -110,7 +107,7 @@ def _read(model: type[Model], fields: object) -> Model | None:
         return None
 
 
-def routes(explored: Explored) -> APIRouter:
+def routes(explorer: Explorer) -> APIRouter:
     """The router with all endpoints."""
     turn = asyncio.Semaphore(AT_ONCE)
 
@@ -120,10 +117,10 @@ def routes(explored: Explored) -> APIRouter:
 
     router = APIRouter(responses=PROBLEMS)
     working = APIRouter(dependencies=[Depends(refuse_other_sites), Depends(in_turn)])
-    _about_the_space(working, explored)
-    _about_words(working, explored)
-    _about_sentences(working, explored)
-    _about_the_picture(working, explored)
+    _about_the_space(working, explorer)
+    _about_words(working, explorer)
+    _about_sentences(working, explorer)
+    _about_the_picture(working, explorer)
 
     @router.get("/healthz")
     async def healthz() -> responses.HealthAnswer:  # in the event loop: it waits for no thread
@@ -143,20 +140,18 @@ async def refuse_other_sites(request: Request) -> None:
         raise HTTPException(403, "expected a request of the explorer's page or a program, got another site's")
 
 
-def _about_the_space(router: APIRouter, explored: Explored) -> None:
+def _about_the_space(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/spaces")
     def spaces() -> responses.SpacesAnswer:
         """The explored space."""
-        explorer = explored.now()
         examples = {language: explorer.examples(language) for language in explorer.space.languages}
         return responses.SpacesAnswer(spaces=[space_answer(explorer.space, explorer.name, examples)])
 
 
-def _about_words(router: APIRouter, explored: Explored) -> None:
+def _about_words(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/translate", response_model_exclude_unset=True)
     def translate(word: Word, src: Source, tgt: Lang = None, top: Top = 10) -> responses.TranslationsAnswer:
         """The best translations of a word."""
-        explorer = explored.now()
         source, target = explorer.direction(src, tgt)
         retrieval, found = explorer.translations((source, target), word, top)
         return responses.TranslationsAnswer(
@@ -175,7 +170,6 @@ def _about_words(router: APIRouter, explored: Explored) -> None:
     @router.get("/api/suggest", response_model_exclude_unset=True)
     def suggest(lang: Lang = None, prefix: Prefix = "", top: Top = 8) -> responses.SuggestAnswer:
         """The most frequent words with a prefix; capitals and accents make no difference."""
-        explorer = explored.now()
         language = lang or explorer.direction(None, None)[0]
         found = explorer.suggestions(language, prefix, top)
         ranked = explorer.space.vectors(language).frequency_ordered
@@ -188,7 +182,6 @@ def _about_words(router: APIRouter, explored: Explored) -> None:
     @router.get("/api/neighbours", response_model_exclude_unset=True)
     def neighbours(word: Word, src: Source, tgt: Lang = None, top: Top = 10) -> responses.NeighboursAnswer:
         """The nearest neighbours, in both languages, of a word of the source language."""
-        explorer = explored.now()
         direction = explorer.direction(src, tgt)
         form, found = explorer.neighbours(direction, word, top)
         nearby = [
@@ -198,11 +191,10 @@ def _about_words(router: APIRouter, explored: Explored) -> None:
         return responses.NeighboursAnswer(language=direction[0], word=word, form=form, neighbours=nearby)
 
 
-def _about_sentences(router: APIRouter, explored: Explored) -> None:
+def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/sentence")
     def sentence(text: Text, src: Source, tgt: Lang = None) -> responses.SentenceAnswer:
         """A sentence translated word by word, with alternatives for each word."""
-        explorer = explored.now()
         source, target = explorer.direction(src, tgt)
         retrieval, translated, choices = explorer.sentence((source, target), text)
         tokens = [_token(choice) for choice in choices]
@@ -212,11 +204,10 @@ def _about_sentences(router: APIRouter, explored: Explored) -> None:
         )  # fmt: skip
 
 
-def _about_the_picture(router: APIRouter, explored: Explored) -> None:
+def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
     @router.get("/api/picture")
     def picture(src: Source, tgt: Lang = None) -> responses.PictureAnswer:
         """Frequent words of both languages on a plane; the first request starts drawing it."""
-        explorer = explored.now()
         return _picture(explorer, explorer.direction(src, tgt))
 
     @router.get("/api/place")
@@ -224,7 +215,6 @@ def _about_the_picture(router: APIRouter, explored: Explored) -> None:
         word: Word, src: Source, tgt: Lang = None, answer: Known = None
     ) -> responses.PlaceAnswer | None:
         """The place of a source word in the picture; null while that is being drawn, and if it is empty."""
-        explorer = explored.now()
         direction = explorer.direction(src, tgt)
         found = explorer.place(direction, word)
         if found is None:

@@ -27,7 +27,6 @@ from muse.ranking.oov import OovRanker, SpelledAlike
 from muse.ranking.probability import Calibration, _possible
 from muse.space.answer_table import AnswerTable, keep_answers, read_answers
 from muse.space.hubness import keep, read_kept
-from muse.web import pictures
 from tests.fuzz.target import Target
 from tests.fuzz.texts import SENTENCES, files, only
 from tests.support.spaces import raw_rows
@@ -35,8 +34,7 @@ from tests.support.spaces import raw_rows
 COUNT = 7  # words of either language
 DIRECTION = ("fr", "en")
 ORIGIN = kept.Origin("0123abcd", "of these vectors")
-PICTURE, CACHE, NUMBERS, UNSEEN = "picture.npz", "cache.npy", "numbers.json", "unseen.npz"
-SEED = 3  # of the picture
+CACHE, NUMBERS, UNSEEN = "cache.npy", "numbers.json", "unseen.npz"
 
 
 class _Matching(str):
@@ -147,23 +145,6 @@ def _calibrations(folder: Path) -> None:
 def _calibration(folder: Path) -> Iterator[Any]:
     if (found := kept.read_numbers(folder / NUMBERS, ORIGIN, _possible)) is not None:
         yield vars(found)
-
-
-def _pictures(folder: Path) -> None:
-    (folder / "0").mkdir()
-    rows = np.stack([np.arange(4), np.arange(4)[::-1]], axis=1)
-    places = raw_rows(0, 8, 2).astype(np.float64) / 10
-    parts = {"pairs": rows, "places": places, "seed": np.array([SEED])}
-    kept.keep_arrays(folder / "0" / PICTURE, parts, ORIGIN)
-
-
-def _picture(folder: Path) -> Iterator[Any]:
-    found = kept.read_arrays(
-        folder / PICTURE, 1 << 20, ORIGIN, pictures.possible_for(SEED, (COUNT, COUNT)), kept.COMPUTED
-    )
-    if found is not None:
-        yield found[1]
-        assert found[0].shape[1:] == (2,)
 
 
 def _unseen(folder: Path) -> None:
@@ -277,7 +258,6 @@ TARGETS = (
     Target("kept.hubness", _hubness, _twice(_hubs)),
     Target("kept.encoder", _caches, _twice(_cache)),
     Target("kept.calibration", _calibrations, _twice(_calibration)),
-    Target("kept.picture", _pictures, _twice(_picture)),
     Target("kept.unseen", _unseen, _twice(_model)),
     Target("words", _LISTS, _listed),
     *(

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
-from muse.normalise import normalise
 from muse.report.word_map import draw_picture, frequent_pairs, regions
-from muse.space import SideToSave, Space, load_space, save_space
-from muse.vectors import Vectors
+from muse.space import Space
 from muse.web.pictures import NEAR, Background, Drawn, Pictures
-from tests.support.spaces import PROVENANCE, STEPS, plain_space, raw_rows
+from tests.support.spaces import plain_space
 
 pytest.importorskip("sklearn")
 
@@ -63,43 +57,9 @@ def test_both_directions_have_the_picture_whose_pivot_is_last(languages: tuple[s
         assert pictures.in_order((first, second)) == pictures.in_order((second, first)) == (first, second)
 
 
-def test_a_picture_is_drawn_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = [f"mot{chr(97 + row // 26)}{chr(97 + row % 26)}" for row in range(40)]
-    rows, fitted = normalise(raw_rows(0, 40), STEPS)
-    sides = {name: SideToSave(Vectors(name, words, rows), fitted, None) for name in ("fr", "en")}
-    save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
-    first = awaited(Pictures(load_space(tmp_path / "space"), 0, Background()))
-    drawn_again: list[int] = []
-    original = draw_picture
-
-    def counted(*asked: Any) -> Any:
-        drawn_again.append(1)
-        return original(*asked)
-
-    monkeypatch.setattr("muse.web.pictures.draw_picture", counted)
-    kept = awaited(Pictures(load_space(tmp_path / "space"), 0, Background()))
-    assert not drawn_again
-    np.testing.assert_allclose(kept.picture.places, first.picture.places)
-    assert (kept.picture.pairs, kept.regions) == (first.picture.pairs, first.regions)
-    awaited(Pictures(load_space(tmp_path / "space"), 1, Background()))  # another seed
-    assert len(drawn_again) == 1
-    (file,) = (tmp_path / "space").rglob("picture.*")
-    content = file.read_bytes()
-    file.write_bytes(content[:-200] + bytes(200))
-    awaited(Pictures(load_space(tmp_path / "space"), 1, Background()))  # a damaged one
-    assert len(drawn_again) == 2
-
-
 def test_a_picture_may_be_begun_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch, drawn: Drawn) -> None:
     rows = np.eye(4, dtype=np.float32)
     pictures = Pictures(plain_space(rows, rows, list("abcd"), list("abcd")), 0, Background())
     monkeypatch.setattr(Pictures, "_draw", lambda self, pair: drawn)
     assert pictures.begin(("en", "fr")).result(60) is drawn
     assert pictures.get(("fr", "en")) is drawn
-
-
-def awaited(pictures: Pictures) -> Drawn:
-    """The picture of French and English, once it is drawn."""
-    while (found := pictures.get(("fr", "en"))) is None:
-        time.sleep(0.01)
-    return found

@@ -78,7 +78,6 @@ function showUnreachable(page, retry) {
 }
 
 const ADVICE = {
-  409: "Try again in a moment.",
   422: "Change the text or the languages.",
   503: "Install it, then start the explorer again.",
 };
