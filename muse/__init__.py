@@ -51,11 +51,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'muse' has no attribute {name!r}")
     from importlib import import_module
 
-    from muse.rooms import ROOMS, require
+    from muse.optional import PACKAGES, require
 
     module, _, own = _HOMES[name].rpartition(".")
     package = module.split(".")[1]
-    if any(room.package == package for room in ROOMS):
+    if any(one.name == package for one in PACKAGES):
         require(package, f"muse.{name}")
     return getattr(import_module(module), own)
 

@@ -25,8 +25,8 @@ from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
 from muse.installation import REQUIRED, __version__, install_packages
+from muse.optional import offered
 from muse.progress import message, printable
-from muse.rooms import offered
 
 INTERRUPTED = 130  # the exit code after Ctrl-C
 TOO_LITTLE = (

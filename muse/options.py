@@ -23,7 +23,7 @@ from types import GenericAlias, MappingProxyType
 from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 from muse.errors import BadSetting, Contradiction, did_you_mean
-from muse.rooms import require
+from muse.optional import require
 
 P = ParamSpec("P")
 T = TypeVar("T", bound="OptionSet")
@@ -131,8 +131,8 @@ class Declaration:
     presets: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """Its values, in place of the default, by the value of the option that `chooses` a preset."""
     chooses: bool = False
-    room: str = ""
-    """The room (`muse.rooms`) that it needs: without that, it is not shown, and giving it is an error."""
+    package: str = ""
+    """The optional package that it needs: without that, it is not shown, and giving it is an error."""
     needs: str | None = None
     """The option without which it has no use."""
     only: str = ""
@@ -171,10 +171,10 @@ class Declaration:
     def checked(self, value: Any) -> Any:
         """The value as the option has it; BadSetting for one of another kind, or out of its range.
 
-        MissingExtra for an option of a room that is not there.
+        MissingExtra for an option of a package that is not there.
         """
-        if self.room:
-            require(self.room, self.flag)
+        if self.package:
+            require(self.package, self.flag)
         try:
             if self.multiple:
                 return tuple(self._one(one) for one in _several(value))

@@ -9,7 +9,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from muse.rooms import ROOMS
+from muse.optional import PACKAGES
 
 PACKAGE = Path(__file__).resolve().parents[1] / "muse"
 
@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "muse"
 # one another only where they are the core types.
 LAYERS = (
     {"errors", "installation", "languages", "orthography"},
-    {"rooms"},
+    {"optional"},
     {"progress", "options"},
     {"vectors", "lexicon", "alignment"},
     {"files"},
@@ -30,13 +30,13 @@ LAYERS = (
     {"translate", "export", "exchange", "evaluation"},
     {"api"},
     {"commands"},
-    {room.package for room in ROOMS},
+    {one.name for one in PACKAGES},
     {"cli"},
     {"__init__", "__main__"},
 )
 CORE_TYPES = {"vectors", "lexicon", "alignment"}
-# Rooms import the core, and of one another what this says; the core imports none of them.
-ROOM_IMPORTS = {"web": {"report"}, "sentences": {"cluster"}}
+# Optional packages import the core, and of one another what this says; the core imports none of them.
+OPTIONAL_IMPORTS = {"web": {"report"}, "sentences": {"cluster"}}
 # The disk is the border: of what stands above learning, only these see it.
 SEE_LEARNING = {"learn", "api", "commands"}
 
@@ -44,7 +44,7 @@ ONLY_USERS = {
     "click": {
         "cli",
         "commands",
-        *(f"{room}.command" for room in ("cluster", "embedding", "fetch", "report", "web")),
+        *(f"{name}.command" for name in ("cluster", "embedding", "fetch", "report", "web")),
         "sentences.commands",
     },
     "faiss": {"learn.initialise.clusters", "report.word_map", "search.approximate", "search.exact"},
@@ -178,21 +178,21 @@ def test_imports_point_down() -> None:
         for name, other in edges()
         if layer(other) >= layer(name)
         and not {package(name), package(other)} <= CORE_TYPES
-        and package(other) not in ROOM_IMPORTS.get(package(name), ())
+        and package(other) not in OPTIONAL_IMPORTS.get(package(name), ())
     ]
     assert not upward
 
 
-def test_the_core_imports_no_room() -> None:
-    rooms = {room.package for room in ROOMS}
+def test_the_core_imports_no_optional_package() -> None:
+    optional = {one.name for one in PACKAGES}
     assert not [
         (name, other)
         for name, other in edges()
-        if package(other) in rooms and package(name) not in {*rooms, "__init__"}
+        if package(other) in optional and package(name) not in {*optional, "__init__"}
     ]
 
 
-def test_of_a_room_only_its_commands_know_the_command_line() -> None:
+def test_of_an_optional_package_only_its_commands_know_the_command_line() -> None:
     assert not [
         (name, other)
         for name, other in edges()

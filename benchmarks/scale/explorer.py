@@ -32,7 +32,7 @@ from sklearn.manifold import TSNE, trustworthiness
 from benchmarks.support.options import command_line
 from muse.normalise import normalise
 from muse.report import word_map
-from muse.report.word_map import PERPLEXITY, frequent_pairs, rows_of_pairs
+from muse.report.word_map import PERPLEXITY, frequent_pairs
 from muse.space import Provenance, SideToSave, load_space, save_space
 from muse.vectors import Vectors
 from muse.web.pictures import PAIRS
@@ -175,7 +175,8 @@ def measure_layout(folder: Path, seeds: int) -> None:
     space = load_space(folder, check=False)
     source, target = space.direction()
     pairs = frequent_pairs(space, source, target)[:PAIRS]
-    sides = rows_of_pairs(space, source, target, pairs)
+    chosen = torch.from_numpy(pairs)
+    sides = space.tensor(source)[chosen[:, 0]], space.tensor(target)[chosen[:, 1]]
     means = torch.nn.functional.normalize(sides[0] + sides[1])
     original = word_map.on_a_plane
     by_a_tree(means[:100].numpy(), 0)  # what is loaded for the first is no part of it

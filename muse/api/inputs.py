@@ -25,10 +25,10 @@ from muse.files.vectors.table import ReadOptions, check_options, gather
 from muse.learn.bilingual import check_pair, normalise_in_place
 from muse.learn.settings import AlignConfig, Given, RowArray
 from muse.lexicon import Lexicon
+from muse.optional import load, require
 from muse.progress import Progress
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.spelling import LetterSimilarity, plain
-from muse.rooms import load, require
 from muse.space import SideToSave, check_language, load_space
 from muse.vectors import Matrix, Vectors
 

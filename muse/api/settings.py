@@ -21,8 +21,8 @@ from muse.files.writing import check_place
 from muse.learn.bilingual import MINIMUM_WORDS
 from muse.learn.refine import PLAIN
 from muse.learn.settings import NO_PIVOT, OPTIONS, RECIPES, AlignConfig, Given, RowArray, check_recipe
+from muse.optional import load, require
 from muse.progress import Progress
-from muse.rooms import load, require
 from muse.space import check_apart, check_language
 
 log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 
 from muse.commands.options import backend, common, dictionary_format, evidence_format, typed
 from muse.commands.outputs import echo
-from muse.commands.sections import RenamedOption, RoomOption, SectionedCommand
+from muse.commands.sections import PackageOption, RenamedOption, SectionedCommand
 from muse.learn.initialise import INITIALISATIONS
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that name texts."""
     for option in (
         click.option(
-            "--tgt-text", cls=RoomOption, room="embedding", type=Path, metavar="FILE",
+            "--tgt-text", cls=PackageOption, package="embedding", type=Path, metavar="FILE",
             help="Instead of --tgt-emb: text, on which muse embed trains embeddings/LANG.vec first.",
         ),
         click.option(
-            "--src-text", cls=RoomOption, room="embedding", type=Path, multiple=True, metavar="FILE",
+            "--src-text", cls=PackageOption, package="embedding", type=Path, multiple=True, metavar="FILE",
             help="Instead of --src-emb: texts of --src, in the same order, on which muse embed trains "
             "embeddings/LANG.vec first.",
         ),
@@ -150,12 +150,12 @@ def text_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @dictionary_format
 @click.option(
-    "--encoder", cls=RoomOption, room="embedding", type=Path, metavar="FOLDER",
+    "--encoder", cls=PackageOption, package="embedding", type=Path, metavar="FOLDER",
     help="A multilingual encoder that helps: the folder of a sentence-transformers, Hugging Face or "
     "model2vec model.",
 )  # fmt: skip
 @click.option(
-    "--encoder-template", cls=RoomOption, room="embedding", default="{word}", show_default=True,
+    "--encoder-template", cls=PackageOption, package="embedding", default="{word}", show_default=True,
     metavar="TEXT", help="What the encoder reads for a word.",
 )  # fmt: skip
 @click.option(

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from muse.api.remedies import FEW_PAIRS, FEW_WORDS, PAIRS, RemedyText
 from muse.commands.options import as_typed
-from muse.rooms import has, load
+from muse.optional import has, load
 
 if TYPE_CHECKING:
     from muse.api.outcome import AlignResult

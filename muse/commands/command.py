@@ -22,6 +22,7 @@ from click.core import ParameterSource
 from muse.commands.options import Finite, prepared
 from muse.commands.sections import SectionedCommand
 from muse.installation import __version__
+from muse.optional import has
 from muse.options import (
     COMMON,
     FLAG,
@@ -35,7 +36,6 @@ from muse.options import (
     Threads,
     options_of,
 )
-from muse.rooms import has
 
 T = TypeVar("T", bound=OptionSet)
 # What the command line of every command accepts, for scripts; help shows it where it is used.
@@ -143,7 +143,7 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(one: Declaration, **use: Any) -> Iterator[click.Parameter]:
     """Yields the parameter of the command line of an option, and that of the flag that takes it back."""
-    use.setdefault("hidden", one.hidden or not (one.room == "" or has(one.room)))
+    use.setdefault("hidden", one.hidden or not (one.package == "" or has(one.package)))
     if one.argument:
         yield DeclaredArgument(one)
         return

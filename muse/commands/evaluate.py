@@ -12,7 +12,7 @@ from muse.commands.completion import spaces
 from muse.commands.evaluate_tasks import BY_OPTION, named
 from muse.commands.evaluate_words import rows, similarity, words
 from muse.commands.sections import SectionedGroup
-from muse.rooms import offered
+from muse.optional import offered
 
 SECTIONS = {
     "Words": [words, similarity],

@@ -11,8 +11,8 @@ import click
 
 from muse.commands.options import Finite, backend, choose_direction, common, open_space
 from muse.commands.outputs import echo
-from muse.commands.sections import RenamedOption, RoomOption, SectionedCommand
-from muse.rooms import load
+from muse.commands.sections import PackageOption, RenamedOption, SectionedCommand
+from muse.optional import load
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +72,7 @@ OF_FORM = {
     "spacy's to one folder per language unless --lang is given.",
 )  # fmt: skip
 @click.option(
-    "--encoder", cls=RoomOption, room="sentences", type=Path, metavar="FOLDER",
+    "--encoder", cls=PackageOption, package="sentences", type=Path, metavar="FOLDER",
     help="Export the word vectors of this trained encoder instead of the space's.",
 )  # fmt: skip
 @click.option(

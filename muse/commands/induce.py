@@ -25,7 +25,7 @@ from muse.commands.options import (
 from muse.commands.outputs import echo
 from muse.commands.sections import SectionedCommand
 from muse.commands.word_tables import read_words, words_option
-from muse.rooms import load
+from muse.optional import load
 
 if TYPE_CHECKING:
     from muse.files.dictionary_writer import Write

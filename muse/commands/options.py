@@ -18,7 +18,7 @@ from click.core import ParameterSource
 
 from muse.commands.inputs import without_dashes
 from muse.commands.outputs import check_inputs_spared, check_outputs
-from muse.commands.sections import RenamedOption, RoomOption
+from muse.commands.sections import PackageOption, RenamedOption
 from muse.errors import Contradiction
 from muse.installation import __version__
 from muse.options import LARGEST, MOST_THREADS, Backend, OptionSet, option
@@ -242,7 +242,7 @@ class Clustered(OptionSet):
     """A Ray cluster that a command runs on."""
 
     ray: str | None = option(
-        None, room="cluster", section="Advanced", metavar="ADDRESS",
+        None, package="cluster", section="Advanced", metavar="ADDRESS",
         help="Run on a Ray cluster: local (started here), auto, HOST:PORT or ray://HOST:PORT. --out is then "
         "a folder of Parquet files; run the same command again to resume.",
     )  # fmt: skip
@@ -335,7 +335,7 @@ def search(command: F) -> F:
 def cluster(command: F) -> F:
     """The option that runs a command on a Ray cluster."""
     return click.option(
-        "--ray", "address", cls=RoomOption, room="cluster", metavar="ADDRESS",
+        "--ray", "address", cls=PackageOption, package="cluster", metavar="ADDRESS",
         help="Run on a Ray cluster: local (started here), auto, HOST:PORT or ray://HOST:PORT. --out is then "
         "a folder of Parquet files; run the same command again to resume.",
     )(command)  # fmt: skip

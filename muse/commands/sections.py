@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 from muse.commands.completion import complete
-from muse.rooms import has, require
+from muse.optional import has, require
 
 REST = "Common"  # the heading of the options that no section names, which nearly all commands have
 WIDEST = 30  # characters of a name that click still puts beside its text
@@ -157,17 +157,17 @@ class RenamedOption(click.Option):
 
 
 @final
-class RoomOption(click.Option):
-    """An option that needs a room: without that, help does not show it, and giving it is an error."""
+class PackageOption(click.Option):
+    """An option that needs an optional package: without that, it is hidden, and giving it is an error."""
 
-    def __init__(self, *args: Any, room: str, **more: Any) -> None:
+    def __init__(self, *args: Any, package: str, **more: Any) -> None:
         super().__init__(*args, **more)
-        self.room, self.hidden = room, not has(room)
+        self.package, self.hidden = package, not has(package)
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
-        """The value; MissingExtra if it is typed and the room is not there."""
+        """The value; MissingExtra if it is typed and the package is not there."""
         if self.name in opts:
-            require(self.room, self.opts[0])
+            require(self.package, self.opts[0])
         return super().consume_value(ctx, opts)
 
 

@@ -27,7 +27,7 @@ from muse.commands.options import (
     open_space,
 )
 from muse.commands.outputs import echo, is_terminal, safe_on_terminal
-from muse.commands.sections import RoomOption, SectionedCommand
+from muse.commands.sections import PackageOption, SectionedCommand
 from muse.commands.translate_text import translate_stdin
 from muse.commands.word_tables import (
     TableCounts,
@@ -37,7 +37,7 @@ from muse.commands.word_tables import (
     wanted_table,
     written,
 )
-from muse.rooms import load
+from muse.optional import load
 
 if TYPE_CHECKING:
     from muse.commands.word_tables import TablePlace
@@ -295,19 +295,19 @@ def _percent(answer: Answer) -> str:
     help="Beam size.  [default: 10 with --lm, 4 with --model]",
 )  # fmt: skip
 @click.option(
-    "--model", "translator", cls=RoomOption, room="sentences", type=Path, metavar="FOLDER",
+    "--model", "translator", cls=PackageOption, package="sentences", type=Path, metavar="FOLDER",
     help="Instead of a SPACE, a translation model of muse train-translator, or a bgt of muse train.",
 )  # fmt: skip
 @click.option(
-    "--style", cls=RoomOption, room="sentences", metavar="SENTENCE",
+    "--style", cls=PackageOption, package="sentences", metavar="SENTENCE",
     help="--model, a bgt: write in the style of this sentence of --tgt; --src and --tgt may be the same.",
 )  # fmt: skip
 @click.option(
-    "--sample", cls=RoomOption, room="sentences", is_flag=True,
+    "--sample", cls=PackageOption, package="sentences", is_flag=True,
     help="--model, a bgt: vary the wording at random, by --seed.",
 )  # fmt: skip
 @click.option(
-    "--batch", cls=RoomOption, room="sentences", type=click.IntRange(1), metavar="N",
+    "--batch", cls=PackageOption, package="sentences", type=click.IntRange(1), metavar="N",
     help="--model: number of sentences translated at once.  [default: 32]",
 )  # fmt: skip
 @click.option(

@@ -24,7 +24,7 @@ from muse.files.tables import BOM, fits
 from muse.files.writing import check_unicode, unwritable
 from muse.languages import Languages
 from muse.lexicon import Lexicon, Pair, PairLine
-from muse.rooms import offered
+from muse.optional import offered
 
 log = logging.getLogger(__name__)
 

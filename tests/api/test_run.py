@@ -405,7 +405,7 @@ def test_it_begins_with_text_as_the_command_does(files: Path, monkeypatch: pytes
         (files / out.name).rename(out)
         return Embedded(out, 600, 9_000, 1, 1, {}, ())
 
-    monkeypatch.setattr("muse.api.settings.embed", embed)
+    monkeypatch.setattr("muse.embedding.training.embed", embed)
     monkeypatch.chdir(files)
     for name in ("fr", "en"):
         (files / f"{name}.txt").write_text(f"des mots {name}\n" * 9)

@@ -71,19 +71,22 @@ def _mentions(file: str, start: str) -> set[str]:
                 found.add(str(node.slice.value))
             elif isinstance(node, ast.arg):
                 found.add(node.arg)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                left.append(node.func.id)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+                left.append(node.func.id if isinstance(node.func, ast.Name) else node.func.attr)
     return found
 
 
 def _functions(file: Path) -> dict[str, ast.FunctionDef]:
-    """The functions of a module, and of the modules of commands it imports; options.py has what all share."""
+    """The functions of a module, and of the modules it loads or imports; options.py has what all share."""
     module = ast.parse(file.read_text(encoding="utf-8"))
     found: dict[str, ast.FunctionDef] = {}
     for node in ast.walk(module):
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("muse.commands."):
             name = str(node.module).rpartition(".")[2]
             found |= {} if name == "options" else _functions(PACKAGE / f"{name}.py")
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "load":  # of an optional package
+            (module,) = (ast.literal_eval(one) for one in node.args)
+            found |= _functions(PACKAGE.parent / f"{module.replace('.', '/')}.py")
     return found | {one.name: one for one in module.body if isinstance(one, ast.FunctionDef)}
 
 

@@ -516,5 +516,5 @@ def test_the_number_of_figures_is_said(
     muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch, count: int, shown: str
 ) -> None:
     written = WrittenReport(Path("page.html"), {str(number): Path("x.svg") for number in range(count)})
-    monkeypatch.setattr("muse.report.write_report", lambda facts, page: written)
+    monkeypatch.setattr("muse.report.page.write_report", lambda facts, page: written)
     assert muse("report", space).out.strip() == f"page.html, with {shown}"

@@ -230,21 +230,6 @@ def test_regions_are_named_by_words_of_the_picture(client: Client) -> None:
     assert all(drawn["points"][region["name"]]["language"] == "fr" for region in drawn["regions"])
 
 
-def test_a_picture_that_cannot_be_drawn_is_said_to_be(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
-        raise RuntimeError("no more threads")
-
-    monkeypatch.setattr("muse.web.pictures.draw_picture", broken)
-    own = Client(create_app(Explorer(space, "fr-en")))
-    answer = until(lambda: refused(own.get("/api/picture")))
-    assert "no more threads" in answer["error"]
-
-
-def refused(answer: Any) -> Any:
-    """What an answer of status 422 says; None if it is of another."""
-    return answer.json() if answer.status_code == 422 else None
-
-
 @pytest.mark.parametrize("path", ["/api/translate", "/api/neighbours", "/api/place"])
 def test_an_unknown_word_gets_suggestions(client: Client, path: str) -> None:
     answer = client.get(path, params={"word": "roii"})

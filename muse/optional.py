@@ -1,4 +1,4 @@
-"""Rooms: the packages that can be taken out, and what each offers to the rest if its folder is there.
+"""Optional packages, which can be taken out, and what each offers to the rest if its folder is there.
 
 The rest imports none of them. It asks here for what they offer: commands and tasks by their section of the
 help, formats by their kind, or a module at the moment it is used.
@@ -15,20 +15,20 @@ from typing import Any, NamedTuple
 from muse.errors import MissingExtra
 
 
-class Room(NamedTuple):
-    """A package, what it offers by kind (names below the package), and the rooms that it needs."""
+class OptionalPackage(NamedTuple):
+    """A package, what it offers by kind (names below the package), and which others it needs."""
 
-    package: str
+    name: str
     offers: Mapping[str, str] = {}
     needs: tuple[str, ...] = ()
 
 
-ROOMS = (
-    Room("fetch", {"Get vectors": "command.fetch"}),
-    Room("embedding", {"Get vectors": "command.embed"}),
-    Room("report", {"See how good the result is": "command.report"}),
-    Room("web", {"See how good the result is": "command.serve"}, needs=("report",)),
-    Room(
+PACKAGES = (
+    OptionalPackage("fetch", {"Get vectors": "command.fetch"}),
+    OptionalPackage("embedding", {"Get vectors": "command.embed"}),
+    OptionalPackage("report", {"See how good the result is": "command.report"}),
+    OptionalPackage("web", {"See how good the result is": "command.serve"}, needs=("report",)),
+    OptionalPackage(
         "sentences",
         {
             "Sentences": "commands.encode.encode commands.train.train commands.mine.mine "
@@ -39,38 +39,38 @@ ROOMS = (
             "commands.evaluate_classifiers.probe",
         },
     ),
-    Room("cluster"),
-    Room("dictionary_formats", {"dictionaries": "formats.FORMATS"}),
+    OptionalPackage("cluster"),
+    OptionalPackage("dictionary_formats", {"dictionaries": "formats.FORMATS"}),
 )
 
 
 @cache
 def has(package: str) -> bool:
-    """Whether a room is there, with those that it needs."""
+    """Whether a package is there, with those that it needs."""
     spec = find_spec(f"muse.{package}")  # a folder without modules has no origin
-    needs = next(room.needs for room in ROOMS if room.package == package)
+    needs = next(one.needs for one in PACKAGES if one.name == package)
     return spec is not None and spec.origin is not None and all(map(has, needs))
 
 
 def offered(kind: str) -> list[Any]:
-    """What the rooms that are there offer of a kind, in order; a room that cannot be imported raises."""
+    """What the packages that are there offer of a kind, in order; one that cannot be imported raises."""
     names = (
-        f"{room.package}.{name}"
-        for room in ROOMS
-        if kind in room.offers and has(room.package)
-        for name in room.offers[kind].split()
+        f"{one.name}.{name}"
+        for one in PACKAGES
+        if kind in one.offers and has(one.name)
+        for name in one.offers[kind].split()
     )
-    return [getattr(load(module), name) for module, _, name in (one.rpartition(".") for one in names)]
+    return [getattr(load(module), name) for module, _, name in (name.rpartition(".") for name in names)]
 
 
 def load(module: str) -> Any:
-    """A module of a room, such as `embedding.training`; MissingExtra if the room is not there."""
+    """A module of a package, such as `embedding.training`; MissingExtra if the package is not there."""
     require(module.partition(".")[0], f"muse.{module}")
     return import_module(f"muse.{module}")
 
 
 def require(package: str, wanted: str) -> None:
-    """Raise MissingExtra, which says what was wanted, if a room is not there."""
+    """Raise MissingExtra, which says what was wanted, if a package is not there."""
     if not has(package):
         raise MissingExtra(
             f"{wanted} needs the package muse.{package}, which this installation lacks; install muse whole"

@@ -1,4 +1,4 @@
-"""Rooms: each is taken out of a copy of the package, and the rest does what it did."""
+"""Optional packages: each is taken out of a copy of the package, and the rest does what it did."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from muse.rooms import ROOMS
-from tests.test_architecture import MODULES, PACKAGE, ROOM_IMPORTS, imported, package, trees
+from muse.optional import PACKAGES
+from tests.test_architecture import MODULES, OPTIONAL_IMPORTS, PACKAGE, imported, package, trees
 
-NAMES = [room.package for room in ROOMS]
+NAMES = [one.name for one in PACKAGES]
 SAMPLE = PACKAGE.parent / "embeddings" / "sample"
 GOLD = PACKAGE.parent / "dictionaries" / "fr-en.sample.txt"
 # What can be loaded once for all: a copy is then imported in a fork.
@@ -30,7 +30,7 @@ for folder, modules in json.load(sys.stdin).items():
     sys.path.insert(0, folder)
     for name in modules:
         importlib.import_module(name)
-    assert importlib.import_module("muse.rooms").__file__.startswith(folder)
+    assert importlib.import_module("muse.optional").__file__.startswith(folder)
     print(folder, *importlib.import_module("muse.cli").commands.commands, flush=True)
     os._exit(0)
 """
@@ -46,10 +46,10 @@ RECORDED = ("fr-en.tsv", "vectors/fr.vec", "vectors/en.vec")
 
 
 def copied(folder: Path, *without: str) -> Path:
-    """A folder with the package, but for these rooms."""
+    """A folder with the package, but for these packages."""
     shutil.copytree(PACKAGE, folder / "muse", ignore=shutil.ignore_patterns("__pycache__"))
-    for room in without:
-        shutil.rmtree(folder / "muse" / room)
+    for name in without:
+        shutil.rmtree(folder / "muse" / name)
     return folder
 
 
@@ -65,20 +65,20 @@ def run(folder: Path, *words: str, where: Path | None = None) -> subprocess.Comp
     )
 
 
-def lacking(room: str) -> set[str]:
-    """A room and those that need it."""
-    return {room} | {other.package for other in ROOMS if room in other.needs}
+def lacking(name: str) -> set[str]:
+    """A package and those that need it."""
+    return {name} | {other.name for other in PACKAGES if name in other.needs}
 
 
-def importable(room: str) -> list[str]:
-    """The modules that must be there without a room: those of the table that import it may not."""
-    gone = lacking(room)
-    others = {name for name, needed in ROOM_IMPORTS.items() if room in needed}
+def importable(name: str) -> list[str]:
+    """The modules that must be there without a package: those of the table that import it may not."""
+    gone = lacking(name)
+    others = {name for name, needed in OPTIONAL_IMPORTS.items() if name in needed}
     bound = {
         name
         for name, tree in trees().items()
         if package(name) in others
-        and any(one.startswith(f"muse.{room}") for node in tree.body for one in imported_at_the_top(node))
+        and any(one.startswith(f"muse.{name}") for node in tree.body for one in imported_at_the_top(node))
     }
     names = [name for name in MODULES if package(name) not in gone and name not in bound]
     return [
@@ -91,12 +91,12 @@ def imported_at_the_top(node: ast.stmt) -> frozenset[str]:
     return imported(node) if isinstance(node, ast.Import | ast.ImportFrom) else frozenset()
 
 
-def commands_of(room: str) -> set[str]:
-    """The functions that are the commands of a room and of those that need it."""
+def commands_of(name: str) -> set[str]:
+    """The functions that are the commands of a package and of those that need it."""
     return {
         name.rpartition(".")[2].replace("_", "-")
-        for one in ROOMS
-        if one.package in lacking(room)
+        for one in PACKAGES
+        if one.name in lacking(name)
         for kind, names in one.offers.items()
         if ": " not in kind
         for name in names.split()
@@ -104,21 +104,21 @@ def commands_of(room: str) -> set[str]:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_without_a_room_the_rest_imports_and_help_lists_what_is_left(tmp_path: Path) -> None:
-    wanted = {str(copied(tmp_path / "whole")): [f"muse.{name}" for name in ("rooms", "cli")]}
-    wanted |= {str(copied(tmp_path / room, room)): importable(room) for room in NAMES}
+def test_without_a_package_the_rest_imports_and_help_lists_what_is_left(tmp_path: Path) -> None:
+    wanted = {str(copied(tmp_path / "whole")): [f"muse.{name}" for name in ("optional", "cli")]}
+    wanted |= {str(copied(tmp_path / name, name)): importable(name) for name in NAMES}
     done = subprocess.run(
         [sys.executable, "-c", IMPORTS.format(libraries=LIBRARIES)],
         cwd=tmp_path, input=json.dumps(wanted), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     listed = {Path(folder).name: set(names) for folder, *names in map(str.split, done.stdout.splitlines())}
-    for room in NAMES:
-        assert listed[room] == listed["whole"] - commands_of(room), room
-    assert all(commands_of(room) for room in NAMES if room != "cluster")
+    for name in NAMES:
+        assert listed[name] == listed["whole"] - commands_of(name), name
+    assert all(commands_of(name) for name in NAMES if name != "cluster")
 
 
-def test_an_option_of_a_missing_room_is_not_shown_and_names_the_room(tmp_path: Path) -> None:
+def test_an_option_of_a_missing_package_is_not_shown_and_names_the_package(tmp_path: Path) -> None:
     folder = copied(tmp_path, "cluster")
     assert "--ray ADDRESS" not in run(folder, "induce", "--help").stdout
     told = run(folder, "induce", "space", "--out", "x", "--ray", "local")
@@ -126,7 +126,7 @@ def test_an_option_of_a_missing_room_is_not_shown_and_names_the_room(tmp_path: P
     assert told.stderr.startswith("error: --ray ") and "muse.cluster" in told.stderr
 
 
-def test_a_room_that_is_there_and_broken_is_not_taken_for_a_missing_one(tmp_path: Path) -> None:
+def test_a_package_that_is_there_and_broken_is_not_taken_for_a_missing_one(tmp_path: Path) -> None:
     folder = copied(tmp_path)
     (folder / "muse" / "fetch" / "command.py").write_text("import no_such_module\n")
     assert "no_such_module" in run(folder, "--help").stderr
@@ -154,8 +154,8 @@ def results(folder: Path) -> dict[str, object]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("room", NAMES)
-def test_without_a_room_the_core_does_what_it_did(
-    room: str, whole: dict[str, object], tmp_path: Path
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_package_the_core_does_what_it_did(
+    name: str, whole: dict[str, object], tmp_path: Path
 ) -> None:
-    assert results(copied(tmp_path, room)) == whole
+    assert results(copied(tmp_path, name)) == whole
