@@ -65,20 +65,20 @@ def run(folder: Path, *words: str, where: Path | None = None) -> subprocess.Comp
     )
 
 
-def lacking(name: str) -> set[str]:
+def lacking(missing: str) -> set[str]:
     """A package and those that need it."""
-    return {name} | {other.name for other in PACKAGES if name in other.needs}
+    return {missing} | {other.name for other in PACKAGES if missing in other.needs}
 
 
-def importable(name: str) -> list[str]:
+def importable(missing: str) -> list[str]:
     """The modules that must be there without a package: those of the table that import it may not."""
-    gone = lacking(name)
-    others = {name for name, needed in OPTIONAL_IMPORTS.items() if name in needed}
+    gone = lacking(missing)
+    others = {name for name, needed in OPTIONAL_IMPORTS.items() if missing in needed}
     bound = {
         name
         for name, tree in trees().items()
         if package(name) in others
-        and any(one.startswith(f"muse.{name}") for node in tree.body for one in imported_at_the_top(node))
+        and any(one.startswith(f"muse.{missing}") for node in tree.body for one in imported_at_the_top(node))
     }
     names = [name for name in MODULES if package(name) not in gone and name not in bound]
     return [
@@ -91,12 +91,12 @@ def imported_at_the_top(node: ast.stmt) -> frozenset[str]:
     return imported(node) if isinstance(node, ast.Import | ast.ImportFrom) else frozenset()
 
 
-def commands_of(name: str) -> set[str]:
+def commands_of(missing: str) -> set[str]:
     """The functions that are the commands of a package and of those that need it."""
     return {
         name.rpartition(".")[2].replace("_", "-")
         for one in PACKAGES
-        if one.name in lacking(name)
+        if one.name in lacking(missing)
         for kind, names in one.offers.items()
         if ": " not in kind
         for name in names.split()

@@ -85,8 +85,8 @@ def _functions(file: Path) -> dict[str, ast.FunctionDef]:
             name = str(node.module).rpartition(".")[2]
             found |= {} if name == "options" else _functions(PACKAGE / f"{name}.py")
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "load":  # of an optional package
-            (module,) = (ast.literal_eval(one) for one in node.args)
-            found |= _functions(PACKAGE.parent / f"{module.replace('.', '/')}.py")
+            path = str(ast.literal_eval(node.args[0])).replace(".", "/")
+            found |= _functions(PACKAGE.parent / f"{path}.py")
     return found | {one.name: one for one in module.body if isinstance(one, ast.FunctionDef)}
 
 
