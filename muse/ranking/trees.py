@@ -1,4 +1,4 @@
-"""Boosted trees: gradient-boosted trees learned by scikit-learn, kept and applied as plain arrays.
+"""Boosted trees, of scikit-learn's decision trees, kept and applied as plain arrays.
 
 The sum of the trees' leaves is the log odds that a row is of class 1. Rows are not walked down each tree,
 which numpy does slowly, but leaves are ruled out (QuickScorer; Lucchese et al., 2015): a node whose test
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-BINS = 255  # of the values of a feature, as in scikit-learn
+LEAST_HESSIAN = 1e-9  # of a row, by which its gradient is divided
 LEAVES = 16  # of a tree, at most: a uint16 has a bit for each
 BLOCK = 2_048  # rows at once, so that their masks of all trees stay in the cache
 
@@ -26,16 +26,21 @@ Numbers = NDArray[np.int32]
 _ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "baseline")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class TreesConfig:
-    """How trees are grown; chosen on parts of the training lists."""
+    """How trees are grown; chosen on parts of the training lists.
 
-    trees: int = 150
-    rate: float = 0.06
+    Each node takes the best of random thresholds of a share of the features (Geurts, Ernst and Wehenkel,
+    2006, extremely randomised trees): as accurate here as scikit-learn's histograms, and as quick, but its
+    trees are public.
+    """
+
+    trees: int = 100
+    rate: float = 0.09
     leaf: int = 30
     """The fewest rows in a leaf."""
-    share: float = 0.3
-    """The share of features that a node may test, drawn anew: it gains as much as averaging models."""
+    share: float = 0.5
+    """The share of features that a node may test, drawn anew."""
     ridge: float = 1.0
 
 
@@ -156,84 +161,38 @@ def fit_trees(
     rng: np.random.Generator,
     config: TreesConfig | None = None,
 ) -> BoostedTrees:
-    """Trees fitted to rows (p, f) and their labels (p,), by log loss; both labels must occur."""
-    return of_classifier(fit_classifier(rows, labels, weights, rng=rng, config=config))
+    """Trees fitted to rows (p, f) and their labels (p,), by log loss; both labels must occur.
 
-
-def fit_classifier(
-    rows: NDArray[np.float32],
-    labels: NDArray[np.bool_],
-    weights: Floats | None = None,
-    *,
-    rng: np.random.Generator,
-    config: TreesConfig | None = None,
-) -> Any:
-    """The trees as a classifier of scikit-learn, fitted to rows (p, f) and labels (p,)."""
-    from sklearn.ensemble import HistGradientBoostingClassifier  # not above: it takes a second to import
+    Each is fitted to what the others leave, by a step of Newton's method (Friedman, Hastie and
+    Tibshirani, 2000, LogitBoost).
+    """
+    from sklearn.tree import DecisionTreeRegressor  # not above: it takes a second to import
 
     config = config or TreesConfig()
-    if weights is not None and (weights == weights[0]).all():
-        weights = None
-    classifier = HistGradientBoostingClassifier(
-        max_iter=config.trees, learning_rate=config.rate, max_leaf_nodes=LEAVES, early_stopping=False,
-        min_samples_leaf=config.leaf, max_features=config.share, l2_regularization=config.ridge,
-        random_state=int(rng.integers(2**31)),
-    )  # fmt: skip
-    if weights is None:
-        return classifier.fit(rows, labels)
-    tops = [_tops(column, weights) for column in rows.T]
-    classifier.fit(_binned(rows, tops), labels, sample_weight=weights)
-    for (tree,) in classifier._predictors:
-        _set_thresholds_(tree.nodes, tops)
-    return classifier
-
-
-def _tops(values: NDArray[np.float32], weights: Floats) -> NDArray[np.float32] | None:
-    """The highest values of at most BINS bins of about equal weight; None if there are no more values.
-
-    scikit-learn sorts the values anew for every bin where rows have weights; of so few values it takes each.
-    """
-    if len(np.unique(values)) <= BINS:
-        return None
-    order = np.argsort(values, kind="stable")
-    total = np.cumsum(weights[order])
-    ends = np.searchsorted(total, np.linspace(0, total[-1], BINS + 1)[1:-1])
-    return np.unique(np.append(values[order[ends]], values[order[-1]]))
-
-
-def _binned(rows: NDArray[np.float32], tops: list[NDArray[np.float32] | None]) -> NDArray[np.float32]:
-    """The rows (p, f), with the highest value of its bin for each value."""
-    found = rows.copy()
-    for column, of in enumerate(tops):
-        if of is not None:
-            found[:, column] = of[np.searchsorted(of, rows[:, column])]
-    return found
-
-
-def _set_thresholds_(nodes: NDArray[Any], tops: list[NDArray[np.float32] | None]) -> None:
-    # scikit-learn's lie amid the next bin: what is above the highest value of a bin belongs to the next.
-    for column, of in enumerate(tops):
-        if of is not None:
-            own = (nodes["is_leaf"] == 0) & (nodes["feature_idx"] == column)
-            nodes["num_threshold"][own] = of[np.searchsorted(of, nodes["num_threshold"][own]) - 1]
-
-
-def of_classifier(classifier: Any) -> BoostedTrees:
-    """The trees of scikit-learn's classifier of two classes.
-
-    scikit-learn has no public access to them; a test checks that both give the same log odds.
-    """
-    nodes = [tree.nodes for (tree,) in classifier._predictors]
-    roots = np.cumsum([0, *map(len, nodes)])[:-1]
-    every = np.concatenate(nodes)
-    starts = np.repeat(roots, [*map(len, nodes)])
-    is_leaf = every["is_leaf"].astype(bool)
-    return BoostedTrees(
-        np.where(is_leaf, -1, every["feature_idx"]).astype(np.int32),
-        every["num_threshold"].astype(np.float64),
-        (every["left"] + starts).astype(np.int32),
-        (every["right"] + starts).astype(np.int32),
-        every["value"].astype(np.float64),
-        roots.astype(np.int32),
-        np.asarray(classifier._baseline_prediction, np.float64).reshape(1),
-    )
+    weights = np.ones(len(labels)) if weights is None else weights
+    share = float(weights @ labels / weights.sum())
+    baseline = np.log(share / (1 - share))
+    log_odds, rows = np.full(len(labels), baseline), np.ascontiguousarray(rows, np.float32)
+    nodes, roots = [], [0]
+    for _ in range(config.trees):
+        chance = 1 / (1 + np.exp(-log_odds))
+        gradient = weights * (labels - chance)
+        hessian = np.maximum(weights * chance * (1 - chance), LEAST_HESSIAN)
+        tree = DecisionTreeRegressor(
+            splitter="random", max_features=config.share, max_leaf_nodes=LEAVES,
+            min_samples_leaf=config.leaf, random_state=int(rng.integers(2**31)),
+        ).fit(rows, gradient / hessian, sample_weight=hessian).tree_  # fmt: skip
+        leaf, count = tree.apply(rows), tree.node_count
+        sums = (np.bincount(leaf, values, count) for values in (gradient, hessian))
+        value = config.rate * np.divide(next(sums), next(sums) + config.ridge)
+        log_odds += value[leaf]
+        is_leaf = tree.children_left < 0
+        children = (
+            np.where(is_leaf, 0, side) + roots[-1] for side in (tree.children_left, tree.children_right)
+        )
+        nodes.append((np.where(is_leaf, -1, tree.feature), tree.threshold, *children, value))
+        roots.append(roots[-1] + count)
+    feature, threshold, left, right, value = (np.concatenate(one) for one in zip(*nodes, strict=True))
+    numbers = (one.astype(np.int32) for one in (feature, left, right, np.array(roots[:-1])))
+    feature, left, right, starts = numbers
+    return BoostedTrees(feature, threshold, left, right, value, starts, np.array([baseline]))
