@@ -49,7 +49,7 @@ from muse.sentences.evaluation.retrieval import Queries, sentence_ranks
 from muse.sentences.mining import MiningConfig, mine
 from muse.vectors import Vectors
 from tests.support.devices import on_gpu, pretended_gpu
-from tests.support.spaces import plain_space
+from tests.support.spaces import best, plain_space
 from tests.support.toys import pair
 
 N, D = 400, 20
@@ -211,7 +211,7 @@ def sentences(runtime: Runtime) -> Found:
 def looked_up(runtime: Runtime) -> Found:
     space = plain_space(SOURCE.matrix @ TURN.T, TARGET.matrix, list(SOURCE.words), list(TARGET.words))
     space = replace(space, device=runtime.device)
-    found = [space.translate("fr3", top=5, retrieval=Retrieval(method)) for method in METHODS]
+    found = [best(space, "fr3", top=5, retrieval=Retrieval(method)) for method in METHODS]
     return [score for best in found for _, score in best] + [space.unweighted("fr", 50)]
 
 

@@ -14,7 +14,7 @@ import pytest
 from muse.files import read_lexicon, read_vectors
 from muse.learn import auto
 from muse.normalise import normalise
-from muse.ranking.translations import answer_words
+from muse.ranking.ranker import translate_words
 from muse.space import load_space
 from tests.conftest import ROOT
 from tests.support.command import SCORE_FIELDS, Command, align_arguments
@@ -95,8 +95,8 @@ def test_everyday_words(aligned: Path, direction: tuple[str, str]) -> None:
         accepted.setdefault(word, set()).add(translation)
     source, target = direction
     asked = [word for word in accepted if word in space.vectors(source).index]
-    found = answer_words(space, asked, source=source, target=target, top=1)
-    best = [one.answers[0] for one in found]
+    found = translate_words(space, asked, source=source, target=target, top=1)
+    best = [one[0] for one in found]
     right = [one.target in accepted[word] for word, one in zip(asked, best, strict=True)]
     sure = [good for good, one in zip(right, best, strict=True) if (one.probability or 0) >= SURE]
     assert len(asked) > 135

@@ -23,7 +23,7 @@ from muse.learn.multilingual import Bridge, nearest_first
 from muse.learn.supervise.training_pairs import TrainingPairs, pairs_of
 from muse.lexicon import Lexicon, Pair
 from muse.ranking.lookup import neighbours
-from muse.ranking.translations import answer_words, own_spelling
+from muse.ranking.ranker import own_spelling, translate_words
 from muse.report.measured import Gold, gold_answers, measure
 from muse.search.retrieval import Retrieval
 from muse.sentences.systems.bgt.inputs import space_words
@@ -150,17 +150,17 @@ def test_a_report_says_the_same_in_every_form(forms: tuple[Form, Form, Form]) ->
 def test_a_typed_word_has_the_same_answers_in_every_form(forms: tuple[Form, Form, Form]) -> None:
     def answers(source: Form, target: Form, typed: Form) -> object:
         sides, words = space(source, target), written([*french()[:8], "ÉTÉ9", "l'été11", "absent"], typed)
-        found = answer_words(sides, words, source="fr", target="en", top=3, retrieval=Retrieval("nn"))
+        found = translate_words(sides, words, source="fr", target="en", top=3, retrieval=Retrieval("nn"))
         assert {one.form for one in found} <= {*french(source), None}
         near = neighbours(sides, "fr", words[1], among=["en"], top=3)["en"]
-        return [
-            [(normalize("NFC", one.target), one.score, one.mutual) for one in word.answers] for word in found
-        ], [(normalize("NFC", word), score) for word, score in near]
+        return [[(normalize("NFC", one.target), one.score, one.mutual) for one in word] for word in found], [
+            (normalize("NFC", word), score) for word, score in near
+        ]
 
     assert answers(*forms) == answers("NFC", "NFC", "NFC")
     vectors = space(*forms[:2]).vectors
     own = own_spelling(normalize(forms[2], french()[3]), vectors("fr"), vectors("en"))
-    assert own == english(forms[1])[3]
+    assert vectors("en").words[own] == english(forms[1])[3]
 
 
 def test_a_list_of_mixed_forms_is_read_backwards() -> None:
@@ -178,7 +178,7 @@ def test_exact_matches_come_first() -> None:
     assert evidence.pairs.tolist() == [[2, 2], [1, 1], [0, 0]]
     score = evaluate_words(sides, Lexicon(pairs), rng=rng(), retrieval=Retrieval("nn"))
     assert (score.p_at_1, score.queries, score.covered) == (100, 3, 3)
-    assert [one.form for one in answer_words(sides, [apart, composed], source="fr")] == [apart, composed]
+    assert [one.form for one in translate_words(sides, [apart, composed], source="fr")] == [apart, composed]
 
 
 def test_a_query_in_two_forms_is_one() -> None:

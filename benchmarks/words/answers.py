@@ -18,9 +18,9 @@ import numpy as np
 
 from benchmarks.support.tables import header, heading, row
 from muse.files import read_lexicon
-from muse.ranking.lookup import translate_words
 from muse.ranking.probability import find_calibration
-from muse.ranking.translations import WordAnswer, answer_words
+from muse.ranking.ranker import translate_words
+from muse.ranking.translations import Translations
 from muse.space import Space, load_space
 
 COLUMNS = (
@@ -61,15 +61,15 @@ def measure(space: Space, source: str, target: str, path: Path) -> None:
     right = gold(path)
     words = [word for word in right if word in space.vectors(source).index]
     plain = translate_words(space.by_csls(), words, source=source, target=target, top=1)
-    answers = answer_words(space, words, source=source, target=target, top=1)
-    before = [plain[word][0][0] in right[word] for word in words]
-    after = {one.word: one.answers[0].target in right[one.word] for one in answers}
+    answers = translate_words(space, words, source=source, target=target, top=1)
+    before = [one[0].target in right[one.word] for one in plain]
+    after = {one.word: one[0].target in right[one.word] for one in answers}
     cells = [f"{100 * np.mean(before):.1f}", f"{100 * np.mean(list(after.values())):.1f}"]
     cells += [interval(list(after.values())), *_by_grade(answers, after)]
     row([path.name, len(words), *cells])
 
 
-def _by_grade(answers: Sequence[WordAnswer], right: dict[str, bool]) -> list[str]:
+def _by_grade(answers: Sequence[Translations], right: dict[str, bool]) -> list[str]:
     cells = []
     for grade in GRADES:
         hits = [right[one.word] for one in answers if one.grade == grade]

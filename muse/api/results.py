@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from muse.exchange import table_frame
 from muse.progress import printable
-from muse.ranking.translations import Answer, Grade, WordAnswer
+from muse.ranking.translations import Translations
 
 COLUMNS = ("source", "target", "score", "rank", "probability", "mutual", "reason")
 SHOWN = 10  # of more answers, or words with their answers, that are shown at once
@@ -24,77 +24,22 @@ _TITLE = "font-size: 1.15em"
 _DOTS = {"aligned": "#2da44e", "doubtful": "#bf8700", "failed": "#cf222e"}  # seen on white and on black
 
 
-class Translation(tuple[str, float]):
-    """A translation as the pair (target, score), and what else is known of it.
-
-    `probability` is that of being right, None if it is not known; `mutual` is whether the word asked for is
-    itself the best translation of `target`.
-
-    >>> one = Translation(("king", 0.4), probability=0.89, mutual=True)
-    >>> one, one.target, one == ("king", 0.4)
-    (king 0.400 (89 %), 'king', True)
-    """
-
-    probability: float | None
-    mutual: bool
-
-    def __new__(cls, pair: Iterable[Any], probability: float | None = None, *, mutual: bool = False) -> Self:
-        """A pair of a word and its score, with more."""
-        found = super().__new__(cls, pair)
-        found.probability, found.mutual = probability, mutual
-        return found
-
-    @classmethod
-    def of(cls, answer: Answer) -> Self:
-        """The answer of a space as a translation."""
-        return cls((answer.target, answer.score), answer.probability, mutual=answer.mutual)
-
-    @property
-    def target(self) -> str:
-        """The word of the other language."""
-        return self[0]
-
-    @property
-    def score(self) -> float:
-        """CSLS, unless another retrieval was asked for."""
-        return self[1]
-
-    @property
-    def grade(self) -> Grade | None:
-        """Whether it is trusted, likely or weak, by its probability; None if that is not known."""
-        return Answer(*self, self.probability, self.mutual).grade
-
-    def __repr__(self) -> str:
-        known = "" if self.probability is None else f" ({_percent(self.probability)})"
-        return printable(f"{self.target} {self.score:.3f}{known}")
-
-
-class Translations(list[Translation]):
-    """The translations of one word, best first; each is a `Translation`.
+class WordTranslations(Translations):
+    """The translations of one word, best first; each is a `muse.ranking.translations.Translation`.
 
     `word` is the word as it was asked for and `form` the entry it stands for, `lang` its language and `tgt`
     that of the translations. A word that is not there has none, and a `reason`.
     """
 
-    def __init__(
-        self, found: Iterable[Translation], word: str, way: tuple[str, str], form: str | None
-    ) -> None:
-        super().__init__(found)
-        self.word, self.form = word, form
-        self.lang, self.tgt = way
-        self.reason = ""
-
     @classmethod
-    def of(cls, found: WordAnswer, way: tuple[str, str], reason: str = "") -> Self:
-        """The answer of a space to a word."""
-        made = cls(map(Translation.of, found.answers), found.word, way, found.form)
-        made.reason = reason
+    def of(cls, found: Translations, way: tuple[str, str], reason: str) -> Self:
+        """What a space says of a word."""
+        made = cls(found.word, found.form, found, reason=reason)
+        made.lang, made.tgt = way
         return made
 
-    @property
-    def best(self) -> Translation | None:
-        """The first translation; None if there is none."""
-        return self[0] if self else None
+    lang: str
+    tgt: str
 
     def to_frame(self) -> Any:
         """A pandas.DataFrame with a row a translation; MissingExtra, with the command, without pandas."""
@@ -103,8 +48,7 @@ class Translations(list[Translation]):
     def rows(self) -> list[tuple[Any, ...]]:
         """A row for each translation, or one with the reason why there is none."""
         rows = [
-            (self.word, one.target, one.score, rank, one.probability, one.mutual, None)
-            for rank, one in enumerate(self, 1)
+            (self.word, one.target, one.score, one.rank, one.probability, one.mutual, None) for one in self
         ]
         return rows or [(self.word, None, None, None, None, None, self.reason or None)]
 
@@ -118,7 +62,7 @@ class Translations(list[Translation]):
         return html_table(("", self.tgt, "probability", "score", "mutual"), _cells([self]))
 
 
-class TranslationTable(dict[str, Translations]):
+class TranslationTable(dict[str, WordTranslations]):
     """The translations of several words, by word; a word that is not there has none, and a `reason`."""
 
     def to_frame(self) -> Any:
@@ -137,7 +81,7 @@ class TranslationTable(dict[str, Translations]):
         return html_table(("", "translation", "probability", "score", "mutual"), cells) + rest
 
 
-def _more(found: Mapping[str, Translations]) -> list[str]:
+def _more(found: Mapping[str, WordTranslations]) -> list[str]:
     return [f"... {len(found) - SHOWN:,} more words"] if len(found) > SHOWN else []
 
 
@@ -215,15 +159,10 @@ def html_card(title: str, verdict: SpaceVerdict, facts: Sequence[str], below: st
     )
 
 
-def _cells(found: Iterable[Translations]) -> Iterator[tuple[str, ...]]:
+def _cells(found: Iterable[WordTranslations]) -> Iterator[tuple[str, ...]]:
     for one in found:
         if not one:
             yield one.word, one.reason or "no translation", "", "", ""
         for place, answer in enumerate(one):
-            known = "" if answer.probability is None else _percent(answer.probability)
             mutual = "yes" if answer.mutual else ""
-            yield "" if place else one.word, answer.target, known, f"{answer.score:.3f}", mutual
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+            yield "" if place else one.word, answer.target, answer.percent, f"{answer.score:.3f}", mutual

@@ -19,8 +19,8 @@ import numpy as np
 from muse.api.results import (
     Nearest,
     SpaceVerdict,
-    Translations,
     TranslationTable,
+    WordTranslations,
     html_card,
 )
 from muse.errors import BadSetting, UnknownWord, did_you_mean, named_as_in_python
@@ -29,13 +29,8 @@ from muse.files.space_manifest import ALIGNED, aligned_spaces
 from muse.progress import Progress
 from muse.ranking.induction import InductionConfig, entries
 from muse.ranking.lookup import entries_of_word, neighbours, not_found, spellings
-from muse.ranking.translations import (
-    RANKS_APART,
-    SMOOTHING,
-    WordAnswer,
-    answer_words,
-    find_probabilities,
-)
+from muse.ranking.ranker import RANKS_APART, SMOOTHING, translate_words
+from muse.ranking.translations import Translations
 from muse.run.runtime import pick_device
 from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_top
@@ -157,7 +152,7 @@ class InteractiveSpace(Space):
     def translate(  # type: ignore[overload-overlap]  # a str is an Iterable[str] too
         self, word: str, top: int = 5, *, lang: str | None = None, tgt: str | None = None,
         retrieval: Retrieval | str | None = None, **names: str | None,
-    ) -> Translations: ...  # fmt: skip
+    ) -> WordTranslations: ...  # fmt: skip
     @overload
     def translate(
         self, word: Iterable[str], top: int = 5, *, lang: str | None = None, tgt: str | None = None,
@@ -167,7 +162,7 @@ class InteractiveSpace(Space):
     def translate(
         self, word: str | Iterable[str], top: int = 5, *, lang: str | None = None, tgt: str | None = None,
         retrieval: Retrieval | str | None = None, **names: str | None,
-    ) -> Translations | TranslationTable:  # fmt: skip
+    ) -> WordTranslations | TranslationTable:  # fmt: skip
         """The `top` best translations of a word or, of a list of words, those of each.
 
         Each is a pair (word, score) with its `probability` of being right, and whether it is `mutual`.
@@ -189,17 +184,17 @@ class InteractiveSpace(Space):
         if not words:
             return TranslationTable()
         way = self._way(words, *language_names(lang, tgt, names, "space.translate"))
-        retrieval, source = as_retrieval(retrieval), self.vectors(way[0])
-        find_probabilities(self, (find_form(one, source) or one for one in words), way, retrieval)
-        answers = answer_words(self, words, source=way[0], target=way[1], top=top, retrieval=retrieval)
-        found = {one.word: Translations.of(one, way, self._reason(one, way[0])) for one in answers}
+        every = translate_words(
+            self, words, source=way[0], target=way[1], top=top, retrieval=as_retrieval(retrieval)
+        )
+        found = {one.word: WordTranslations.of(one, way, self._reason(one, way[0])) for one in every}
         if reasons := [one.reason for one in found.values() if one.form is None]:
             if len(reasons) == len(found):
                 raise UnknownWord("; ".join(reasons[:NAMED]))
         return TranslationTable(found)
 
-    def _reason(self, found: WordAnswer, language: str) -> str:
-        return not_found(self, language, found.word, "lang") if found.form is None else ""
+    def _reason(self, found: Translations, language: str) -> str:
+        return not_found(self, language, found.word, "lang") if found.form is None else found.reason
 
     def _way(self, words: Sequence[str], lang: str | None, tgt: str | None) -> tuple[str, str]:
         """The language of the words and that of their translations."""

@@ -102,9 +102,9 @@ class _Exact:
         found = self.targets.of(rows)
         return self.biases.scored(Neighbours(found.scores[:, :top], found.indices[:, :top]), rows)
 
-    def back(self, top: int) -> Tensor:
-        """The `top` best sources (m, k) of every target."""
-        return self.spread.nearest("sources", TARGET, top, self.biases.of_source).indices
+    def back(self, top: int) -> Neighbours:
+        """The `top` best sources (m, k) of every target, with their cosines less the bias of a source."""
+        return self.spread.nearest("sources", TARGET, top, self.biases.of_source)
 
 
 def induce(

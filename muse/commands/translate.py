@@ -9,7 +9,6 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,7 @@ from muse.optional import load
 if TYPE_CHECKING:
     from muse.commands.word_tables import TablePlace
     from muse.files.tables import Row
-    from muse.ranking.translations import Answer, WordAnswer
+    from muse.ranking.translations import Translation, Translations
     from muse.search.retrieval import Retrieval
     from muse.space import Space
     from muse.space.new_words import NewWords
@@ -78,7 +77,7 @@ def show_words(
     source, target = space.vectors(options["source"]), space.vectors(options["target"])
     texts = _texts(words, source, new_words)
     found = _found(space, [word for word in words if word not in texts], new_words, retrieval, options)
-    problems = [_not_found(space, options["source"], one.word) for one in found if one.form is None]
+    problems = [_problem(one) for one in found if one.form is None]
     known = [one for one in found if one.form is not None]
     if not known and not texts:
         raise BadSetting("; ".join(problems))
@@ -100,7 +99,7 @@ def show_words(
             advice = f"; it is more frequent in {' and '.join(one.languages)}; check --src and --tgt"
             log.warning(
                 "%s: no %s to trust, the best has %s%s",
-                one.word, wanted, _percent(one.answers[0]), advice if one.languages else "",
+                one.word, wanted, one[0].percent, advice if one.languages else "",
             )  # fmt: skip
 
 
@@ -139,16 +138,11 @@ def _found(
     new_words: NewWords | None,
     retrieval: Retrieval,
     options: dict[str, Any],
-) -> list[WordAnswer]:
-    # The answers to the words, with probabilities where these can be known.
-    from muse.ranking.translations import answer_words, find_probabilities
-    from muse.space.forms import find_form
+) -> list[Translations]:
+    from muse.ranking.ranker import translate_words
 
-    direction = options["source"], options["target"]
-    source = space.vectors(direction[0])
-    find_probabilities(space, (find_form(word, source) or word for word in words), direction, retrieval)
-    return answer_words(
-        space, words, source=direction[0], target=direction[1],
+    return translate_words(
+        space, words, source=options["source"], target=options["target"],
         top=options["top"], retrieval=retrieval, new_words=new_words,
     )  # fmt: skip
 
@@ -183,38 +177,32 @@ def write_words(
     counts.show(table, as_json=as_json)
 
 
-def _rows(found: WordAnswer, source: Vectors, target: Vectors) -> Iterator[Row]:
-    from muse.ranking.lookup import reason_unknown
-
-    if not found.answers:
-        reason = "its vector is of zeros"
-        if found.form is None:
-            reason = reason_unknown(source, found.languages, found.suggestions)
-        yield (found.word, *[None] * 6, found.form, reason, None, None)
+def _rows(found: Translations, source: Vectors, target: Vectors) -> Iterator[Row]:
+    if not found:
+        yield (found.word, *[None] * 6, found.form, found.reason, None, None)
     asked = source.text_of(found.form or "")
-    for rank, one in enumerate(found.answers, 1):
+    for one in found:
         yield (
-            found.word, one.target, rank, one.probability, one.mutual, one.grade, one.score, found.form, None,
-            asked, target.text_of(one.target),
+            found.word, one.target, one.rank, one.probability, one.mutual, one.grade, one.score, found.form,
+            None, asked, target.text_of(one.target),
         )  # fmt: skip
 
 
-def _not_found(space: Space, language: str, word: str) -> str:
-    from muse.ranking.lookup import not_found
-
+def _problem(unknown: Translations) -> str:
+    word = unknown.word
     with suppress(OSError):  # a name that is too long is none
         if Path(word).is_file():
             advice = f"to translate its text, give it on stdin: < {word}; for a list of words: --words {word}"
             return f"{word}: expected a word, got a file; {advice}"
-    return not_found(space, language, word)
+    return f"{word!r} is {unknown.reason}"
 
 
-def _fields(found: Sequence[WordAnswer], source: Vectors, target: Vectors) -> dict[str, Any]:
+def _fields(found: Sequence[Translations], source: Vectors, target: Vectors) -> dict[str, Any]:
     known = [one for one in found if one.form is not None]
     asked = {one.word: source.text_of(one.form) for one in known if one.form}
     return {
-        "translations": {one.word: [[a.target, a.score] for a in one.answers] for one in known},
-        "answers": {one.word: [_answer(a, target) for a in one.answers] for one in known},
+        "translations": {one.word: one for one in known},
+        "answers": {one.word: [_answer(translation, target) for translation in one] for one in known},
         "forms": {one.word: one.form for one in known},
         "languages": {one.word: one.languages for one in known if one.languages},
         "unknown": {
@@ -226,31 +214,25 @@ def _fields(found: Sequence[WordAnswer], source: Vectors, target: Vectors) -> di
     }
 
 
-def _answer(answer: Answer, target: Vectors) -> dict[str, Any]:
-    text = {} if target.texts is None else {"text": target.text_of(answer.target)}
-    return {**asdict(answer), "grade": answer.grade, **text}
+def _answer(translation: Translation, target: Vectors) -> dict[str, Any]:
+    text = {} if target.texts is None else {"text": target.text_of(translation.target)}
+    return {**translation.as_json(), **text}
 
 
-def _lines(found: WordAnswer, source: Vectors, target: Vectors) -> str:
-    """A line with all answers or, if texts are known, a line for the row's text and one for each answer."""
+def _lines(found: Translations, source: Vectors, target: Vectors) -> str:
+    """A line with all translations or, if texts are known, one for the row's text and one for each."""
     word = safe_on_terminal(found.word)
     if source.texts is None and target.texts is None:
-        return f"{word}\t" + "  ".join(map(_shown, found.answers))
+        return f"{word}\t" + "  ".join(map(_styled, found))
     lines = [f"{word}\t{safe_on_terminal(source.text_of(found.form or '') or '')}"]
-    for answer in found.answers:
-        lines.append(f"  {_shown(answer)}\t{safe_on_terminal(target.text_of(answer.target) or '')}")
+    for one in found:
+        lines.append(f"  {_styled(one)}\t{safe_on_terminal(target.text_of(one.target) or '')}")
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _shown(answer: Answer) -> str:
-    text = safe_on_terminal(f"{answer.target} {answer.score:.3f}")
-    if answer.probability is not None:
-        text += f" ({_percent(answer)})"
-    return click.style(text, dim=True) if answer.grade == "weak" and is_terminal() else text
-
-
-def _percent(answer: Answer) -> str:
-    return f"{100 * (answer.probability or 0):.0f} %"
+def _styled(translation: Translation) -> str:
+    text = safe_on_terminal(repr(translation))
+    return click.style(text, dim=True) if translation.grade == "weak" and is_terminal() else text
 
 
 @click.command(

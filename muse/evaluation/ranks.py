@@ -7,9 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from muse.ranking.ranker import PRIOR, Ranker
 from muse.search.exact import tile_sizes, zero_places
-from muse.search.retrieval import Retrieval
-from muse.space import Space
 from muse.space.answer_table import AnswerTable
 
 BLOCK = 1 << 25  # scores held at once: 128 MB
@@ -18,22 +17,22 @@ Values = NDArray[np.float64]
 Ranks = NDArray[np.int64]
 
 
-def ranks(space: Space, source: str, target: str, pairs: Ranks, retrieval: Retrieval) -> Ranks:
-    """The rank (p,), from 1, of the target of each pair (p, 2) of rows among all targets.
+def ranks(ranker: Ranker, pairs: Ranks) -> Ranks:
+    """The rank (p,), from 1, of the target of each pair (p, 2) of rows among all targets, as a ranker has it.
 
-    Ties count as ahead: if all scores are equal, every rank is the worst. Answers chosen by all the evidence
-    come before all other targets, if the space has them.
+    Ties count as ahead: if all scores are equal, every rank is the worst. Answers by all the evidence come
+    before all other targets, if the space has them; else a word's own spelling is preferred.
     """
-    x, y = space.tensor(source), space.tensor(target)
-    bias = space.bias(source, target, retrieval)
-    found, cosines = ranks_and_cosines(x, y, pairs, bias)
-    table = space.answers(source, target, retrieval)
-    if table is None or bias is None:
+    space, (source, target) = ranker.space, ranker.direction
+    bias = space.bias(source, target, ranker.retrieval)
+    raised = ranker.own_spellings(pairs[:, 0])
+    found, cosines = ranks_and_cosines(*ranker.rows, pairs, bias, raised)
+    if ranker.table is None or bias is None:
         return found
-    r = space.bias(target, source, retrieval)
+    r = space.bias(target, source, ranker.retrieval)
     own = 0.0 if r is None else 2 * r.double().cpu().numpy()[pairs[:, 0]]
     scores = 2 * cosines - own - 2 * bias.double().cpu().numpy()[pairs[:, 1]]
-    return behind_answers(table, pairs, found, scores)
+    return behind_answers(ranker.table, pairs, found, scores)
 
 
 def behind_answers(table: AnswerTable, pairs: Ranks, of_csls: Ranks, csls: Values) -> Ranks:
@@ -48,11 +47,14 @@ def behind_answers(table: AnswerTable, pairs: Ranks, of_csls: Ranks, csls: Value
     return found
 
 
-def ranks_and_cosines(x: Tensor, y: Tensor, pairs: Ranks, bias: Tensor | None) -> tuple[Ranks, Values]:
+def ranks_and_cosines(
+    x: Tensor, y: Tensor, pairs: Ranks, bias: Tensor | None, raised: Ranks | None = None
+) -> tuple[Ranks, Values]:
     """The rank (p,), from 1, and the cosine (p,) of the row of y (m, d) that belongs to a row of x (n, d).
 
-    `pairs` (p, 2) are row numbers, `bias` (m,) is what the retrieval subtracts. Ties count as ahead. A target
-    of zeros, which no search finds, is behind all others.
+    `pairs` (p, 2) are row numbers, `bias` (m,) is what the retrieval subtracts, and `raised` (p,) are rows of
+    y that are preferred by PRIOR, -1 for none. Ties count as ahead. A target of zeros, which no search finds,
+    is behind all others.
     """
     zeros = zero_places(y)
     rows, _ = tile_sizes(x)
@@ -65,6 +67,10 @@ def ranks_and_cosines(x: Tensor, y: Tensor, pairs: Ranks, bias: Tensor | None) -
         cosines.append(scores.gather(1, block[:, 1:])[:, 0].double().cpu().numpy())
         if bias is not None:
             scores -= bias
+        if raised is not None:
+            own_spelling = torch.from_numpy(raised[begin : begin + size]).to(x.device)
+            places = (own_spelling >= 0).nonzero()[:, 0]
+            scores[places, own_spelling[places]] += PRIOR / 2  # of a cosine, half of CSLS
         scores[:, zeros] = -torch.inf
         own = scores.gather(1, block[:, 1:])  # (b, 1)
         ranks.append((scores >= own).sum(dim=1).cpu().numpy())

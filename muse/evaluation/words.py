@@ -32,6 +32,7 @@ from muse.evaluation.score import (
     percentile_interval,
 )
 from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
+from muse.ranking.ranker import Ranker
 from muse.search.exact import nearest, zero_places
 from muse.search.retrieval import Retrieval
 from muse.space import Space
@@ -226,8 +227,9 @@ def evaluate_words(
         gold=gold or lexicon_name(lexicon),
         coverage=coverage,
     )
-    found = ranks(space, source, target, pairs, retrieval)  # (p,)
-    by: AnswersBy = "csls" if space.answers(source, target, retrieval) is None else "all"
+    ranker = Ranker(space, (source, target), retrieval)
+    found = ranks(ranker, pairs)  # (p,)
+    by: AnswersBy = "csls" if ranker.table is None else "all"
     return replace(_score(_Answers(space, source, target, pairs, found), queries, signature, rng), answers=by)
 
 

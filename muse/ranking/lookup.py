@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.errors import BadSetting
-from muse.ranking.oov import answer_unseen
 from muse.search.exact import nearest
-from muse.search.retrieval import Retrieval, check_top
+from muse.search.retrieval import check_top
 from muse.space import Space
 from muse.space.forms import find_form
 from muse.space.new_words import NewWords
 from muse.text.characters import casefolded
 from muse.text.segmentation import Phrases
-from muse.text.strings import all_strings, check_word
+from muse.text.strings import check_word
 from muse.text.surface import grouped, joined
 from muse.vectors import Vectors
 
-Translation = tuple[str, float]
+Near = list[tuple[str, float]]  # words and their cosines, nearest first
 
 
 def with_entries(
@@ -73,72 +72,7 @@ def expression_row(entry: str, vectors: Vectors, rows: Tensor) -> Tensor | None:
     return normalize(weights @ rows[known], dim=0)
 
 
-def translate_words(
-    space: Space,
-    words: Sequence[str],
-    *,
-    source: str | None = None,
-    target: str | None = None,
-    top: int = 10,
-    retrieval: Retrieval | None = None,
-    new_words: NewWords | None = None,
-) -> dict[str, list[Translation]]:
-    """Each word with its `top` best translations and their scores, best first.
-
-    A word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`). Raise BadSetting,
-    with advice, for a word in neither the space nor `new_words`; `answer_words` answers the others.
-
-    >>> import numpy as np
-    >>> from muse.normalise import Normalisation
-    >>> from muse.space import Side
-    >>> from muse.vectors import Vectors
-    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
-    >>> sides = {"fr": Side(Vectors("fr", ["chat", "chien"], rows), rows, steps)}
-    >>> sides["en"] = Side(Vectors("en", ["cat", "dog"], rows), rows, steps)
-    >>> translate_words(Space(sides, "en"), ["chien"], top=1, retrieval=Retrieval("nn"))
-    {'chien': [('dog', 1.0)]}
-    """
-    source, target = space.direction(source, target)
-    check_top(top)
-    words = list(dict.fromkeys(all_strings(words, "words")))
-    forms = forms_of(space, source, words, new_words)
-    for word, form in forms.items():
-        if form is None:
-            raise BadSetting(not_found(space, source, word))
-    if not words:
-        return {}
-    retrieval = retrieval or Retrieval()
-    direction, index = (source, target), space.vectors(source).index
-    known = {word: index[form] for word, form in forms.items() if form and form in index}
-    best = space.look_up_rows(list(known.values()), direction, top=top, retrieval=retrieval)
-    found = dict(zip(known, best, strict=True))
-    if others := [word for word in words if word not in known]:
-        rows = rows_of(space, source, [form for word in others if (form := forms[word])], new_words)
-        by_word = {word: rows[forms[word] or ""] for word in others}
-        found |= _look_up_unseen(space, by_word, direction, top=top, retrieval=retrieval)
-    return {word: found[word] for word in words}
-
-
-def _look_up_unseen(
-    space: Space,
-    rows: Mapping[str, Tensor],
-    direction: tuple[str, str],
-    *,
-    top: int,
-    retrieval: Retrieval,
-) -> dict[str, list[Translation]]:
-    """The best translations of words beyond those of the space, by their rows (d,)."""
-    found = space.look_up(torch.stack(list(rows.values())), direction, top=top, retrieval=retrieval)
-    by_csls = dict(zip(rows, found, strict=True))
-    if (table := answer_unseen(space, rows, direction, retrieval)) is None:
-        return by_csls
-    return {
-        word: space.chosen_first(table, place, direction[1], by_csls[word])[:top]
-        for place, word in enumerate(rows)
-    }
-
-
-def forms_of(
+def lookup_entries(
     space: Space, language: str, words: Sequence[str], new_words: NewWords | None
 ) -> dict[str, str | None]:
     """For each word the entry of the vocabulary that it stands for, or itself if `new_words` has it."""
@@ -171,7 +105,7 @@ def rows_of(
 
 def neighbours(
     space: Space, language: str, word: str, *, among: Sequence[str], top: int = 10
-) -> dict[str, list[Translation]]:
+) -> dict[str, Near]:
     """For each language of `among`, the `top` words of highest cosine to a word, without the word itself.
 
     The word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`); BadSetting if

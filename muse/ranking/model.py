@@ -24,7 +24,7 @@ from muse.ranking.trees import BoostedTrees
 from muse.space.answer_table import AnswerTable
 
 PRETRAINED = Path(__file__).with_name("pretrained.npz")
-SHOWN = 10  # candidates of a word that are kept
+ANSWERS = 10  # candidates of a word that are kept
 PROBED = 2_000  # words on which the influence of each kind of evidence is measured
 BINS = 20  # of the calibration, at most
 SAME = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like the others
@@ -49,7 +49,7 @@ Shares = TypeVar("Shares", NDArray[np.float32], NDArray[np.float64])
 
 def csls_answers(lists: NeighbourLists) -> AnswerTable:
     """The answers by CSLS; their probabilities are unknown: nan."""
-    columns, csls = lists.columns[:, :SHOWN], lists.csls[:, :SHOWN]
+    columns, csls = lists.columns[:, :ANSWERS], lists.csls[:, :ANSWERS]
     pointers = np.arange(len(columns) + 1) * columns.shape[1]
     return AnswerTable(pointers, columns.ravel(), csls.ravel(), np.full(columns.size, np.nan, np.float32))
 
@@ -214,15 +214,15 @@ def best_answers(
     probability: NDArray[np.float32],
     csls: Callable[[Numbers, Numbers], NDArray[np.float32]],
 ) -> AnswerTable:
-    """The SHOWN best candidates of each word by `values` (c,), with their probabilities of these (c,).
+    """The ANSWERS best candidates of each word by `values` (c,), with their probabilities of these (c,).
 
     None is more probable than a better one. `csls` is that of sources (q,) and targets (q,).
     """
     order = candidates.order(values)
-    kept = order[candidates.ranks < SHOWN]
-    counts = np.minimum(np.diff(candidates.pointers), SHOWN)
-    shares = np.ones((len(counts), SHOWN), np.float32)
-    some = np.arange(SHOWN) < counts[:, None]
+    kept = order[candidates.ranks < ANSWERS]
+    counts = np.minimum(np.diff(candidates.pointers), ANSWERS)
+    shares = np.ones((len(counts), ANSWERS), np.float32)
+    some = np.arange(ANSWERS) < counts[:, None]
     shares[some] = probability[kept]
     shares = np.minimum.accumulate(shares, axis=1)
     pointers = np.concatenate([[0], np.cumsum(counts)])

@@ -18,7 +18,8 @@ from muse.evaluation.words import GroupScore, WordScore, evaluate_words, group_s
 from muse.lexicon import Lexicon
 from muse.procrustes import cross_fitted
 from muse.ranking.lookup import rows_of
-from muse.ranking.translations import Answer, Grade, answers_of, find_probabilities, grade_of
+from muse.ranking.ranker import ranker_for
+from muse.ranking.translations import Grade, Translation, grade_of
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.vectors import Vectors
@@ -109,7 +110,7 @@ class GoldAnswer:
 
     word: str
     frequency: int
-    answer: Answer
+    answer: Translation
     gold: tuple[str, ...]
     place: int
 
@@ -123,9 +124,8 @@ def gold_answers(
     space: Space, gold: Gold, direction: tuple[str, str], places: Mapping[str, int]
 ) -> tuple[GoldAnswer, ...]:
     """The answer to each word of `places`, which has the place of its best translation, in that order."""
-    find_probabilities(space, places, direction, Retrieval())
-    rows = rows_of(space, direction[0], list(places), None)
-    found = answers_of(space, rows, direction, top=1, retrieval=Retrieval())
+    ranker = ranker_for(space, list(places), direction, top=1, retrieval=Retrieval())
+    found = ranker.translations(rows_of(space, direction[0], list(places), None))
     source, target = map(space.vectors, direction)
     index, listed = source.index, gold.listed(source, target)
     return tuple(

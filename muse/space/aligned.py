@@ -32,9 +32,8 @@ from muse.files.space_record import SpaceRecord
 from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.search.approximate import Approximation
-from muse.search.retrieval import Retrieval, check_top
+from muse.search.retrieval import Retrieval
 from muse.space.answer_table import AnswersBy, AnswerTable, read_answers
-from muse.space.forms import find_form
 from muse.space.hubness import (
     approximate_hubness_of_both,
     hubness_of_both,
@@ -43,7 +42,6 @@ from muse.space.hubness import (
     uses_cached_hubness,
 )
 from muse.space.saving import mapped
-from muse.text.strings import check_word
 from muse.vectors import Matrix, Vectors
 
 _RANK = 1e-5  # singular values below this share of the largest are rounding: mappings are float32
@@ -209,86 +207,6 @@ class Space:
         if source == target:
             raise Contradiction(f"source and target must be different languages, got {source!r} twice")
         return source, target
-
-    def translate(
-        self,
-        word: str,
-        *,
-        source: str | None = None,
-        target: str | None = None,
-        top: int = 5,
-        retrieval: Retrieval | None = None,
-    ) -> Sequence[tuple[str, float]]:
-        """The `top` best translations of a word with their scores, best first; see also `muse.ranking`.
-
-        The word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`); BadSetting
-        if there is none.
-
-        >>> import numpy as np
-        >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
-        >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
-        >>> Space(sides, pivot="en").translate("b", top=1, retrieval=Retrieval("nn"))
-        [('b', 1.0)]
-        """
-        source, target = self.direction(source, target)
-        check_top(top)
-        check_word(word)
-        vectors = self.vectors(source)
-        if (form := find_form(word, vectors)) is None:
-            raise BadSetting(
-                f"{word!r} is not among the {len(vectors)} {vectors.noun} of {source}; check its spelling"
-            )
-        row = vectors.index[form]
-        return self.look_up_rows([row], (source, target), top=top, retrieval=retrieval or Retrieval())[0]
-
-    def look_up_rows(
-        self, rows: Sequence[int], direction: tuple[str, str], *, top: int, retrieval: Retrieval
-    ) -> list[list[tuple[str, float]]]:
-        """The `top` best target words, with scores, of each word of the source by its row number.
-
-        Answers chosen by all the evidence come first, if the space has them.
-        """
-        table = self.answers(*direction, retrieval)
-        target = direction[1]
-        chosen = [[] if table is None else self.chosen_first(table, row, target, ())[:top] for row in rows]
-        short = [place for place, found in enumerate(chosen) if len(found) < top]
-        if short:
-            queries = self.tensor(direction[0])[[rows[place] for place in short]]  # (q, d)
-            more = self.look_up(queries, direction, top=top, retrieval=retrieval)
-            for place, found in zip(short, more, strict=True):
-                if table is None:
-                    chosen[place] = found
-                else:
-                    chosen[place] = self.chosen_first(table, rows[place], target, found)[:top]
-        return chosen
-
-    def chosen_first(
-        self, table: AnswerTable, row: int, target: str, others: Sequence[tuple[str, float]]
-    ) -> list[tuple[str, float]]:
-        """The answers of a row of a table as words with scores, then those of `others` that are none."""
-        words, of = self.vectors(target).words, table.of(row)
-        best = zip(table.columns[of].tolist(), table.csls[of].tolist(), strict=True)
-        chosen = {words[column]: score for column, score in best}
-        return [*chosen.items(), *(one for one in others if one[0] not in chosen)]
-
-    def look_up(
-        self, queries: Tensor, direction: tuple[str, str], *, top: int, retrieval: Retrieval
-    ) -> list[list[tuple[str, float]]]:
-        """The `top` best target words, with scores, of each query (q, k); `direction` must be valid.
-
-        A query of zeros, which is no nearer to one word than to another, has none.
-        """
-        source, target = direction
-        bias = self.bias(source, target, retrieval)
-        found = retrieval.translate(queries, self.tensor(target), top, bias=bias)
-        words = self.vectors(target).words
-        answered = queries.any(dim=1).tolist()
-        return [
-            [(words[j], score) for j, score in zip(best, scores, strict=True)] if known else []
-            for best, scores, known in zip(
-                found.indices.tolist(), found.scores.tolist(), answered, strict=True
-            )
-        ]
 
     def answers(self, source: str, target: str, retrieval: Retrieval | None = None) -> AnswerTable | None:
         """The answers chosen by all the evidence, if the space has them and is asked for them.

@@ -24,8 +24,8 @@ class Search(Protocol):
     def best(self, rows: Tensor, top: int) -> Neighbours:
         """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
 
-    def back(self, top: int) -> Tensor:
-        """The `top` best sources (m, k) of every target."""
+    def back(self, top: int) -> Neighbours:
+        """The `top` best sources (m, k) of every target, with their cosines less the bias of a source."""
 
 
 # From the direction, the method of retrieval, and how many translations of a word are wanted at most.
@@ -61,9 +61,9 @@ class Exact:
         """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
         return self.biases.scored(self._targets.nearest(self.x[rows], top), rows)
 
-    def back(self, top: int) -> Tensor:
-        """The `top` best sources (m, k) of every target."""
-        return nearest(self.y, self.x, top, bias=self.biases.of_source, backend=self.backend).indices
+    def back(self, top: int) -> Neighbours:
+        """The `top` best sources (m, k) of every target, with their cosines less the bias of a source."""
+        return nearest(self.y, self.x, top, bias=self.biases.of_source, backend=self.backend)
 
     @cached_property
     def _targets(self) -> Keys:
@@ -82,9 +82,9 @@ class Approximate:
         """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
         return self.biases.scored(self.of_source.of(rows).minus_bias(self.biases.of_target, top), rows)
 
-    def back(self, top: int) -> Tensor:
-        """The `top` best sources (m, k) of every target."""
-        return self.of_target.minus_bias(self.biases.of_source, top).indices
+    def back(self, top: int) -> Neighbours:
+        """The `top` best sources (m, k) of every target, with their cosines less the bias of a source."""
+        return self.of_target.minus_bias(self.biases.of_source, top)
 
 
 @dataclass(frozen=True, eq=False)

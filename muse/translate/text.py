@@ -12,24 +12,18 @@ import logging
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
-from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.ranking.lookup import rows_of, with_entries
-from muse.ranking.translations import (
-    Answer,
-    Candidates,
-    answers_from,
-    candidates_of,
-    find_probabilities,
-)
+from muse.ranking.ranker import Ranker, ranker_for
+from muse.ranking.translations import Translation
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.new_words import NewWords
@@ -304,7 +298,7 @@ class Choice(NamedTuple):
     token: str
     form: str | None
     kept: bool
-    options: tuple[Answer, ...]
+    options: tuple[Translation, ...]
 
 
 @dataclass
@@ -350,7 +344,8 @@ class Translator:
             first = [line for line in (*self._doubted, *lines) if any(map(str.isalpha, line))]
             self._doubted = None if check_script(first, self._space.vectors(self.source)) else first
         pieces = [self._reader.read(written_tokens(self._tokeniser, line)) for line in lines]
-        self._look_up(piece.entry for line in pieces for piece in line if piece.entry is not None)
+        entries = {piece.entry for line in pieces for piece in line if piece.entry is not None}
+        self._look_up(sorted(entries - self._options.keys()))
         for piece in (piece for line in pieces for piece in line if piece.is_word):
             self.counts.words += 1
             self.counts.copied += self._is_kept(piece)
@@ -361,78 +356,50 @@ class Translator:
         """The tokens of a line, each with its alternative translations, capitalised as required."""
         pieces = self._reader.read(written_tokens(self._tokeniser, line))
         entries = list(dict.fromkeys(piece.entry for piece in pieces if piece.entry is not None))
-        found = self._answers(entries)
+        found = self._look_up(entries, mutual=True)
         all_caps = is_all_caps([piece.token for piece in pieces])
         return [self._choice(piece, found.get(piece.entry or "", ()), all_caps) for piece in pieces]
 
-    def _choice(self, piece: Piece, answers: Sequence[Answer], all_caps: bool) -> Choice:
-        written: dict[str, Answer] = {}
-        for answer in answers:
-            word = self._cased(self._in_text(answer.target), piece, all_caps)
-            written.setdefault(word, replace(answer, target=word))
+    def _choice(self, piece: Piece, found: Sequence[Translation], all_caps: bool) -> Choice:
+        written: dict[str, Translation] = {}
+        for one in found:
+            word = self._cased(self._in_text(one.target), piece, all_caps)
+            written.setdefault(word, one.of_target(word))
         token = "-" if piece.token == HYPHEN else piece.token
         return Choice(token, piece.entry, self._is_kept(piece), tuple(written.values()))
 
     def _in_text(self, entry: str) -> str:
         return in_text(self._phrases.in_text(entry), self.target)
 
-    def _answers(self, entries: Sequence[str]) -> dict[str, tuple[Answer, ...]]:
-        """The best translations of entries, which a later `translate` finds cached."""
-        rows = rows_of(self._space, self.source, entries, self._new_words)
-        rows = {entry: row for entry, row in rows.items() if row.any()}
-        if not rows:
-            return {}
-        self._bound_cache()
-        candidates, direction = self._candidates(rows), (self.source, self.target)
-        self._cache(rows, candidates)
-        return answers_from(
-            candidates, self._space, list(rows), direction,
-            top=self.config.top, retrieval=self.config.retrieval,
-        )  # fmt: skip
-
-    def _look_up(self, entries: Iterable[str]) -> None:
-        self._bound_cache()
-        if rows := self._missing(entries):
-            self._cache(rows, self._candidates(rows))
-
-    def _bound_cache(self) -> None:
+    def _look_up(self, entries: Sequence[str], *, mutual: bool = False) -> dict[str, list[Translation]]:
+        """The best translations of entries, of which what a text needs is cached."""
         if len(self._options) > CACHED:
             self._options.clear()
             self._doubtful.clear()
-
-    def _candidates(self, rows: Mapping[str, Tensor]) -> Candidates:
-        """The candidates of entries with these rows (d,)."""
+        if not entries:
+            return {}
         config, direction = self.config, (self.source, self.target)
-        # Whether names are kept depends on them.
-        find_probabilities(self._space, rows, direction, config.retrieval)
-        return candidates_of(self._space, rows, direction, top=config.top, retrieval=config.retrieval)
+        ranker = ranker_for(self._space, entries, direction, top=config.top, retrieval=config.retrieval)
+        rows = rows_of(self._space, self.source, entries, self._new_words)
+        found = ranker.translations(rows, mutual=mutual)
+        kept = 1 if self._model is None else config.top
+        for entry, best in found.items():
+            if not best:  # a row of zeros: the word is copied
+                self._options[entry] = Options([entry], _COPIED)
+                continue
+            surfaces = [self._in_text(one.target) for one in best[:kept]]
+            self._options[entry] = Options(surfaces, self._scores(ranker, entry, best[:kept]))
+            if (probability := best[0].probability) is not None and probability < PROBABLE:
+                self._doubtful.add(entry)  # whether names are kept depends on it
+        return found
 
-    def _cache(self, entries: Iterable[str], candidates: Candidates) -> None:
-        """Keep what a translation needs of the candidates of entries."""
-        kept = 1 if self._model is None else self.config.top
-        for entry, best, probable in zip(entries, *candidates, strict=True):
-            surfaces = [self._in_text(translation) for translation, _ in best[:kept]]
-            self._options[entry] = Options(surfaces, self._scores(entry, best[:kept], probable))
-            if probable[0] is not None and probable[0] < PROBABLE:
-                self._doubtful.add(entry)
-
-    def _scores(
-        self, entry: str, best: Sequence[tuple[str, float]], probable: Sequence[float | None]
-    ) -> Logs:
+    def _scores(self, ranker: Ranker, entry: str, best: Sequence[Translation]) -> Logs:
         """The scores (k,) of an entry's translations, on the scale of CSLS, as the beam search adds them."""
-        table = self._space.answers(self.source, self.target, self.config.retrieval)
-        if table is not None and entry in self._space.vectors(self.source).index:
-            shares = np.array([share or 0.0 for share in probable[: len(best)]])
+        if ranker.table is not None and entry in self._space.vectors(self.source).index:
+            shares = np.array([one.probability or 0.0 for one in best])
             return np.asarray(NAT * np.log(np.maximum(shares, LEAST_SHARE)), np.float32)
         scale = 1.0 if self.config.retrieval.method == "csls" else 2.0  # CSLS has twice a cosine's scale
-        return np.array([scale * score for _, score in best], dtype=np.float32)
-
-    def _missing(self, entries: Iterable[str]) -> dict[str, Tensor]:
-        """The rows (d,) of the entries still to be looked up; words with rows of zeros are copied instead."""
-        missing = sorted({entry for entry in entries if entry not in self._options})
-        rows = rows_of(self._space, self.source, missing, self._new_words)
-        self._options |= {entry: Options([entry], _COPIED) for entry in missing if not rows[entry].any()}
-        return {entry: rows[entry] for entry in missing if entry not in self._options}
+        return np.array([scale * one.score for one in best], dtype=np.float32)
 
     def _is_kept(self, piece: Piece) -> bool:
         # The vectors of names are close to those of other names: a name that the target language knows is

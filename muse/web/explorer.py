@@ -18,9 +18,10 @@ from itertools import islice
 import numpy as np
 
 from muse.errors import BadSetting
-from muse.ranking.lookup import Translation, languages_with, neighbours, spellings
+from muse.ranking.lookup import Near, languages_with, neighbours, spellings
 from muse.ranking.probability import find_calibration
-from muse.ranking.translations import TRUSTED, WordAnswer, answer_words
+from muse.ranking.ranker import translate_words
+from muse.ranking.translations import TRUSTED, Translations
 from muse.report.word_map import is_readable
 from muse.search.retrieval import Retrieval
 from muse.space import Space
@@ -181,19 +182,18 @@ class Explorer:
             source = next((name for name in self.space.languages if name != self.space.pivot), None)
         return self.space.direction(source, target)
 
-    def translations(self, direction: Direction, word: str, top: int) -> tuple[Retrieval, WordAnswer]:
+    def translations(self, direction: Direction, word: str, top: int) -> tuple[Retrieval, Translations]:
         """The retrieval method, and the best translations of a word by it; Unknown if it is not known."""
         form = self._form(direction[0], word)
         retrieval = self.retrieval(direction)
         with self._lock:
-            (found,) = answer_words(
-                self.space, [form], source=direction[0], target=direction[1], top=top, retrieval=retrieval
-            )
+            (found,) = translate_words(
+                self.space, [form], source=direction[0], target=direction[1], top=top, retrieval=retrieval,
+                calibrate=False,
+            )  # fmt: skip
         return retrieval, found
 
-    def neighbours(
-        self, direction: Direction, word: str, top: int
-    ) -> tuple[str, Mapping[str, list[Translation]]]:
+    def neighbours(self, direction: Direction, word: str, top: int) -> tuple[str, Mapping[str, Near]]:
         """The form of a word that is known, and its nearest neighbours in both languages."""
         form = self._form(direction[0], word)
         with self._lock:

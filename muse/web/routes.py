@@ -18,7 +18,7 @@ from muse.evaluation.score import look_up_signature
 from muse.files.space_manifest import presentable
 from muse.files.space_record import InputFile, SpaceRecord
 from muse.installation import __version__
-from muse.ranking.translations import Answer
+from muse.ranking.translations import Translation
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.translate.text import Choice
@@ -164,7 +164,7 @@ def _about_words(router: APIRouter, explorer: Explorer) -> None:
             answers=explorer.answers((source, target)),
             grade=found.grade,
             languages=list(found.languages),
-            translations=[_option(one, **_text(explorer, target, one.target)) for one in found.answers],
+            translations=[_option(one, **_text(explorer, target, one.target)) for one in found],
         )
 
     @router.get("/api/suggest", response_model_exclude_unset=True)
@@ -229,7 +229,7 @@ def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
 def _best(explorer: Explorer, direction: Direction, form: str) -> str | None:
     """The best translation of a word."""
     _, found = explorer.translations(direction, form, 1)
-    return found.answers[0].target if found.answers else None
+    return None if found.best is None else found.best.target
 
 
 def _landmark(explorer: Explorer, direction: Direction, best: str | None) -> responses.Landmark | None:
@@ -258,7 +258,7 @@ def _text(explorer: Explorer, language: str, word: str) -> dict[str, str]:
     return {"text": text if len(text) <= SHOWN else f"{text[:SHOWN]}…"}
 
 
-def _option(found: Answer, **text: str) -> responses.Option:
+def _option(found: Translation, **text: str) -> responses.Option:
     return responses.Option(
         word=found.target,
         score=round(found.score, 4),

@@ -23,6 +23,7 @@ from muse.space import Space
 from muse.vectors import Vectors
 from tests.support.command import Command
 from tests.support.made_up_pair import Made, made_up, unit
+from tests.support.spaces import best
 from tests.support.toys import write_vec
 
 COUNT = 700
@@ -58,7 +59,7 @@ def encoder_rows(made: Made, noise: float) -> tuple[np.ndarray, np.ndarray]:
 
 def right(space: Space, made: Made) -> float:
     words, gold = made.words[0], made.gold
-    return float(np.mean([space.translate(words[i], top=1)[0][0] == made.words[1][gold[i]]
+    return float(np.mean([best(space, words[i], top=1)[0][0] == made.words[1][gold[i]]
                           for i in range(COUNT)]))  # fmt: skip
 
 

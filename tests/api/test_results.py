@@ -8,23 +8,24 @@ from typing import Any
 
 import pytest
 
-from muse.api.results import Nearest, SpaceVerdict, Translation, Translations, TranslationTable
-from muse.ranking.translations import Answer, WordAnswer
+from muse.api.results import Nearest, SpaceVerdict, TranslationTable, WordTranslations
+from muse.ranking.translations import Translation, Translations
 
 WAY = ("fr", "en")
 
 
-def answers(word: str, count: int) -> Translations:
-    found = tuple(
-        Answer(f"w{place}", 1 - place / 10, None if place else 0.9, not place) for place in range(count)
-    )
-    return Translations.of(WordAnswer(word, word, found), WAY)
+def answers(word: str, count: int) -> WordTranslations:
+    found = [
+        Translation(f"w{place}", 1 - place / 10, None if place else 0.9, mutual=not place, rank=place + 1)
+        for place in range(count)
+    ]
+    return WordTranslations.of(Translations(word, word, found), WAY, "")
 
 
 @pytest.mark.parametrize(
     "value",
     [
-        Translation(("king", 0.5), 0.9, mutual=True),
+        Translation("king", 0.5, 0.9, mutual=True),
         answers("roi", 2),
         TranslationTable(roi=answers("roi", 2)),
         Nearest([("duc", 0.7)], "roi", "fr"),
@@ -39,10 +40,10 @@ def test_they_are_copied_and_kept_whole(value: Any) -> None:
 
 
 def test_a_translation_is_a_pair() -> None:
-    target, score = one = Translation.of(Answer("king", 0.5, 0.9, True))
+    target, score = one = Translation("king", 0.5, 0.9, mutual=True)
     assert (target, score) == one == (one.target, one.score) == ("king", 0.5)
     assert (one.probability, one.mutual, one.grade) == (0.9, True, "trusted")
-    assert Translation(("king", 0.5)).grade is None and repr(Translation(("king", 0.5))) == "king 0.500"
+    assert Translation("king", 0.5).grade is None and repr(Translation("king", 0.5)) == "king 0.500"
 
 
 def test_many_answers_are_cut() -> None:

@@ -13,7 +13,7 @@ import pytest
 import muse
 from muse.api.space import InteractiveSpace, language_of
 from muse.errors import BadFile, BadSetting, UnknownWord
-from muse.ranking.lookup import translate_words
+from muse.ranking.ranker import translate_words
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space import load_space as load_aligned
@@ -107,7 +107,7 @@ def test_a_word_that_is_far_more_frequent_in_one_language_is_taken_for_that_and_
 
 def test_translations_are_pairs_that_carry_more(space: InteractiveSpace) -> None:
     found = space.translate("reine", top=3)
-    assert found == translate_words(space, ["reine"], top=3)["reine"]
+    assert found == translate_words(space, ["reine"], top=3)[0]
     assert [target for target, _ in found] == [one.target for one in found]
     assert (found.word, found.form, found.lang, found.tgt) == ("reine", "reine", "fr", "en")
     assert found.best == found[0] and found[0].target == "queen" and found[0].mutual
@@ -256,7 +256,7 @@ def test_a_card_does_not_search_for_long(monkeypatch: pytest.MonkeyPatch) -> Non
     space = InteractiveSpace.of(
         plain_space(rows, rows, [f"m{'o' * i}t" for i in range(300)], [f"w{i}" for i in range(300)])
     )
-    monkeypatch.setattr(Space, "translate", None)
+    monkeypatch.setattr("muse.api.space.translate_words", None)
     assert "300 words" in space._repr_html_()
 
 

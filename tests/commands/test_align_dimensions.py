@@ -14,7 +14,7 @@ from muse.space.new_words import load_new_words, own_new_words
 from muse.vectors import Vectors
 from tests.conftest import ROOT
 from tests.support.command import Command, refused
-from tests.support.spaces import rotation
+from tests.support.spaces import best, rotation
 from tests.support.toys import DIMENSION, cloud, write_vec
 
 COUNT, UNSEEN, MORE = 600, 20, 8
@@ -90,7 +90,7 @@ def test_a_language_of_more_dimensions_is_added_to_a_space(muse: Command, folder
     muse("align", "--init", "similarity", "--src", "xx", "--into", "space", "--threads", 1, "--quiet")
     space = load_space("space")
     assert [space.side(name).mapping.shape for name in ("yy", "en", "xx")] == [(20, 24), (20, 20), (20, 28)]
-    assert space.translate("xxword5", source="xx", target="yy", top=1)[0][0] == "yyword5"
+    assert best(space, "xxword5", source="xx", target="yy", top=1)[0][0] == "yyword5"
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_several_into_a_target_of_more_dimensions(muse: Command, folder: Path) -
     align(muse, "--src", "yy", "--src", "en", "--tgt", "xx")
     space = load_space("space")
     assert [space.side(name).mapping.shape for name in ("yy", "en", "xx")] == [(28, 24), (28, 20), (28, 28)]
-    assert space.translate("enword5", source="en", target="yy", top=1)[0][0] == "yyword5"
+    assert best(space, "enword5", source="en", target="yy", top=1)[0][0] == "yyword5"
 
 
 def test_a_wrong_dimension_in_the_manifest(muse: Command, folder: Path) -> None:

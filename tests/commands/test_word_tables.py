@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from muse.files.tables import plain_cell
-from muse.ranking.translations import answer_words, find_probabilities
-from muse.search.retrieval import Retrieval
+from muse.ranking.ranker import translate_words
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.spaces import saved
@@ -35,12 +34,10 @@ def table(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
 def expected(folder: Path, top: int) -> list[tuple[Any, ...]]:
     """Word, target, rank, probability and whether mutual, as Python has them."""
     space = load_space(folder)
-    find_probabilities(space, WORDS, ("fr", "en"), Retrieval())
     rows: list[tuple[Any, ...]] = []
-    for one in answer_words(space, WORDS, top=top):
-        for rank, answer in enumerate(one.answers, 1):
-            rows.append((one.word, answer.target, rank, answer.probability, answer.mutual))
-        if not one.answers:
+    for one in translate_words(space, WORDS, top=top):
+        rows += [(one.word, each.target, each.rank, each.probability, each.mutual) for each in one]
+        if not one:
             rows.append((one.word, None, None, None, None))
     return rows
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from muse.evaluation.ranks import average_precisions, best_ranks, ranks
+from muse.ranking.ranker import Ranker
 from muse.search.retrieval import Retrieval
 from tests.evaluation.test_words import noisy_space, scores
 from tests.support.spaces import RETRIEVALS, plain_space, space_with_zeros
@@ -21,14 +22,14 @@ def test_ranks_are_places_in_the_sorted_row(
     table = scores(space.vectors("fr").matrix, space.vectors("en").matrix, retrieval)
     pairs = np.random.default_rng(0).integers((50, 60), size=(80, 2))
     place = np.argsort(np.argsort(-table, axis=1), axis=1) + 1
-    assert ranks(space, "fr", "en", pairs, retrieval).tolist() == place[tuple(pairs.T)].tolist()
+    assert ranks(Ranker(space, ("fr", "en"), retrieval), pairs).tolist() == place[tuple(pairs.T)].tolist()
 
 
 def test_where_all_scores_tie_nothing_is_found() -> None:
     flat = np.ones((5, 3), np.float32)
     space = plain_space(flat, flat, list("abcde"), list("vwxyz"))
     pairs = np.array([[0, 0], [3, 4]])
-    assert ranks(space, "fr", "en", pairs, Retrieval("nn")).tolist() == [5, 5]
+    assert ranks(Ranker(space, ("fr", "en"), Retrieval("nn")), pairs).tolist() == [5, 5]
 
 
 def test_means_by_their_definitions() -> None:
@@ -45,4 +46,4 @@ def test_means_by_their_definitions() -> None:
 
 def test_a_target_of_zeros_is_behind_all_others() -> None:
     pairs = np.array([[4, 4], [7, 7], [4, 5], [3, 3]])
-    assert ranks(space_with_zeros(), "fr", "en", pairs, Retrieval("nn")).tolist() == [1, 40, 40, 38]
+    assert ranks(Ranker(space_with_zeros(), ("fr", "en"), Retrieval("nn")), pairs).tolist() == [1, 40, 40, 38]

@@ -142,15 +142,6 @@ def test_what_is_missing_is_named(
     assert tree(tmp_path) == {}
 
 
-def test_a_space_translates_a_word() -> None:
-    from muse.ranking.lookup import translate_words
-
-    word = SPACE.vectors("fr").words[0]
-    assert SPACE.translate(word, top=3) == translate_words(SPACE, [word], top=3)[word]
-    with pytest.raises(MuseError, match="not among"):
-        SPACE.translate("nosuchword")
-
-
 def test_parquet_from_the_command_line(muse: Command, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     saved(tmp_path / "space")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from muse.ranking.probability import find_calibration
+from muse.ranking.ranker import translate_words
 from muse.search.retrieval import Retrieval
 from muse.space import Space, load_space
 from muse.space.answer_table import AnswerTable, keep_answers
@@ -55,7 +56,9 @@ def _answers(space: Space) -> dict[tuple[str, str], Any]:
     """The translations of some words in both directions, with the calibration."""
     found = {}
     for source, target in WAYS:
-        words = [space.translate(f"{source}{row}", source=source, target=target, top=3) for row in (1, 7, 30)]
+        words = translate_words(
+            space, [f"{source}{row}" for row in (1, 7, 30)], source=source, target=target, top=3
+        )
         found[source, target] = words, find_calibration(space, source, target)
     return found
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from muse.files.space_folder import MANIFEST
 from muse.files.space_manifest import FILES
+from muse.ranking.ranker import translate_words
 from muse.space import load_space, save_space
 from tests.faults.kills import Report
 from tests.faults.serving import running
@@ -41,7 +42,10 @@ def overwrite_live(rounds: int, folder: Path, drawn: random.Random) -> Report:
     spaces = [folder / "versions" / str(version) for version in range(VERSIONS)]
     for version, path in enumerate(spaces):
         write(path, version)
-    right = [{word: _words(load_space(path).translate(word, top=5)) for word in ASKED} for path in spaces]
+    right = [
+        {word: _words(translate_words(load_space(path), [word], top=5)[0]) for word in ASKED}
+        for path in spaces
+    ]
     shutil.copytree(spaces[0], live)
     with running(live.parent) as process:
         assert process.stdout is not None

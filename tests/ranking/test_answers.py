@@ -9,37 +9,36 @@ import pytest
 
 from muse.errors import BadSetting
 from muse.ranking.induction import InductionConfig, entries
-from muse.ranking.lookup import translate_words
 from muse.ranking.probability import Calibration, find_calibration
-from muse.ranking.translations import PRIOR, TRUSTED, WEAK, Answer, WordAnswer, answer_words
+from muse.ranking.ranker import translate_words
+from muse.ranking.translations import TRUSTED, WEAK, Translation, Translations
 from muse.search.retrieval import Retrieval
 from muse.translate.text import Translator
 from tests.evaluation.test_words import noisy_space
-from tests.ranking.test_own_spelling import spaced
 from tests.support.spaces import RETRIEVALS, plain_space, raw_rows, saved, space_with_zeros
 
 
 @pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
 def test_mutual_pairs_are_those_of_the_induced_dictionary(retrieval: Retrieval) -> None:
     space = noisy_space(6)
-    found = answer_words(
+    found = translate_words(
         space, space.vectors("fr").words, source="fr", target="en", top=1, retrieval=retrieval
     )
     limits = InductionConfig(top=1, mutual=True)
     expected = {e.source: e.target for e in entries(space, "fr", "en", limits=limits, retrieval=retrieval)}
-    assert {one.word: one.answers[0].target for one in found if one.answers[0].mutual} == expected
+    assert {one.word: one[0].target for one in found if one[0].mutual} == expected
     assert 0 < len(expected) < len(found)
 
 
 def test_probabilities_are_those_of_the_induced_dictionary(tmp_path: Path) -> None:
     space = saved(tmp_path / "s", plain=True)
     words = space.vectors("fr").words
-    assert answer_words(space, words[:1])[0].answers[0].probability is None  # until they are asked for
+    assert translate_words(space, words[:1], calibrate=False)[0][0].probability is None
     find_calibration(space, "fr", "en")
-    found = {one.word: one for one in answer_words(space, words, top=2)}
+    found = {one.word: one for one in translate_words(space, words, top=2)}
     rng = np.random.default_rng(0)
     for entry in entries(space, "fr", "en", limits=InductionConfig(top=2), rng=rng):
-        answer = found[entry.source].answers[entry.rank - 1]
+        answer = found[entry.source][entry.rank - 1]
         assert answer.target == entry.target
         assert answer.score == pytest.approx(entry.score, abs=1e-5)
         assert answer.probability == pytest.approx(entry.probability, abs=1e-4)
@@ -49,24 +48,24 @@ def test_no_probability_of_other_scores_than_those_calibrated(tmp_path: Path) ->
     space = saved(tmp_path / "s", plain=True)
     find_calibration(space, "fr", "en")
     for retrieval in (Retrieval("nn"), Retrieval("csls", 5)):
-        (one,) = answer_words(space, ["fr1"], retrieval=retrieval)
-        assert (one.answers[0].probability, one.grade) == (None, None)
+        (one,) = translate_words(space, ["fr1"], retrieval=retrieval)
+        assert (one[0].probability, one.grade) == (None, None)
 
 
 def test_unknown_words_take_nothing_from_the_others() -> None:
     eye = np.eye(3, dtype=np.float32)
     space = plain_space(eye, eye, ["roi", "reine", "chat"], ["king", "queen", "cat"])
     words = ["Roi", "king", "riene", "zzz", "chat", "Roi"]
-    found = answer_words(space, words, top=1, retrieval=Retrieval("nn"))
+    found = translate_words(space, words, top=1, retrieval=Retrieval("nn"))
     assert [one.word for one in found] == words
     assert [one.form for one in found] == ["roi", None, None, None, "chat", "roi"]
-    assert found[0].answers == (Answer("king", 1.0, None, True),)
-    assert found[1] == WordAnswer("king", None, languages=("en",))
+    assert found[0] == [("king", 1.0)] and found[0][0].mutual
+    assert (found[1], found[1].languages) == ([], ("en",))
     assert found[2].suggestions == ("reine",)
-    assert found[3] == WordAnswer("zzz", None)
-    assert answer_words(space, []) == []
+    assert (found[3], found[3].languages) == ([], ())
+    assert translate_words(space, []) == []
     with pytest.raises(BadSetting, match="--top must be at least 1, got 0"):
-        answer_words(space, ["roi"], top=0)
+        translate_words(space, ["roi"], top=0)
 
 
 def test_a_weak_answer_names_the_languages_where_the_word_is_more_frequent() -> None:
@@ -75,7 +74,7 @@ def test_a_weak_answer_names_the_languages_where_the_word_is_more_frequent() -> 
     weak, sure = Calibration(10, 10, 3), Calibration(0.01, 0.01, -3)
     for calibration, expected in ((weak, {"king": ("en",)}), (sure, {})):
         space.memo["calibration", "fr", "en"] = calibration
-        found = answer_words(space, space.vectors("fr").words)
+        found = translate_words(space, space.vectors("fr").words)
         assert {one.grade for one in found} == {"weak" if expected else "trusted"}
         # pain is more frequent in French, and roi is French alone.
         assert {one.word: one.languages for one in found if one.languages} == expected
@@ -86,41 +85,18 @@ def test_a_weak_answer_names_the_languages_where_the_word_is_more_frequent() -> 
     [(None, None), (1.0, "trusted"), (TRUSTED, "trusted"), (0.6, "likely"), (WEAK, "likely"), (0.1, "weak")],
 )
 def test_grades(probability: float | None, grade: str | None) -> None:
-    answer = Answer("x", 0.1, probability, mutual=False)
-    assert answer.grade == grade
-    assert WordAnswer("y", "y", (answer,)).grade == grade
-    assert WordAnswer("y", None).grade is None
-
-
-@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
-def test_the_score_of_an_own_spelling(retrieval: Retrieval) -> None:
-    space = spaced()
-    words = space.vectors("fr").words
-    answers = answer_words(space, words, top=len(words), retrieval=retrieval)
-    found = {one.word: one.answers for one in answers}
-    plain = translate_words(space, words, top=len(words), retrieval=retrieval)  # which prefers no spelling
-    prior = PRIOR if retrieval.method == "csls" else 0
-    for word in words:
-        expected = {target: score + prior * (target == word) for target, score in plain[word]}
-        assert {one.target: one.score for one in found[word]} == pytest.approx(expected, abs=1e-5)
-    raised = [word for word in words if found[word][0].target == word != plain[word][0][0]]
-    assert raised  # the order is that with the prior, whatever the score shows
-    if retrieval.method == "nn":
-        cosines = dict(zip(words, space.tensor("fr") @ space.tensor("en").T, strict=True))
-        index = space.vectors("en").index
-        for word in raised:
-            assert found[word][0].score == pytest.approx(float(cosines[word][index[word]]), abs=1e-6)
+    one = Translation("x", 0.1, probability)
+    assert one.grade == grade
+    assert Translations("y", "y", [one]).grade == grade
+    assert Translations("y", None).grade is None
 
 
 def test_a_word_without_a_vector_has_no_answer() -> None:
     space = space_with_zeros()
     find_calibration(space, "fr", "en")
-    zero, known = answer_words(space, ["fr3", "fr4"])
-    assert (zero.form, zero.answers, zero.grade) == ("fr3", (), None)
-    assert known.answers[0].target == "en4"
-    assert answer_words(space, ["fr3"]) == [zero]
-    found = translate_words(space, ["fr3", "fr4"], top=1)
-    assert found["fr3"] == [] and found["fr4"][0][0] == "en4"
+    zero, known = translate_words(space, ["fr3", "fr4"])
+    assert (zero.form, zero, zero.reason) == ("fr3", [], "its vector is of zeros")
+    assert known[0].target == "en4"
     rows = raw_rows(0, 40)
     holed = rows.copy()
     holed[3] = 0
@@ -133,5 +109,5 @@ def test_an_own_spelling_without_a_vector_is_no_translation() -> None:
     target = rows.copy()
     target[4] = 0
     space = plain_space(rows, target, *([f"w{row}" for row in range(30)] for _ in range(2)))
-    (found,) = answer_words(space, ["w4"], top=30)
-    assert "w4" not in {one.target for one in found.answers}
+    (found,) = translate_words(space, ["w4"], top=30)
+    assert "w4" not in {one.target for one in found}

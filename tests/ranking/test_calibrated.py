@@ -15,6 +15,7 @@ from muse.ranking.probability import (
     find_calibration,
     known_calibration,
 )
+from muse.ranking.ranker import translate_words
 from muse.search.retrieval import Retrieval
 from muse.space import load_space
 from tests.support.spaces import plain_space, saved
@@ -91,7 +92,7 @@ def test_what_is_kept_of_other_vectors_is_removed(tmp_path: Path) -> None:
     for path in (*stay, *gone):
         path.write_bytes(b"an older one")
     with gone[0].open("rb") as reading:  # as another process may be
-        space.translate("fr1", source="fr", target="en")  # finds hubness
+        translate_words(space, ["fr1"], source="fr", target="en")  # finds hubness
         assert find_calibration(space, "fr", "en") is not None
         assert reading.read() == b"an older one"
     assert not [path for path in gone if path.exists()]

@@ -109,8 +109,8 @@ def test_which_sources_a_target_finds(sources: int, k: int) -> None:
     rng = np.random.default_rng(k)
     best = np.array([rng.permutation(sources)[:k] for _ in range(9)])  # (m, k)
     expected = [[source in row for source in range(sources)] for row in best]
-    targets, every = torch.meshgrid(torch.arange(9), torch.arange(sources), indexing="ij")
-    found = Backward.of(torch.from_numpy(best), sources).finds(targets, every)
+    targets, every = np.mgrid[:9, :sources]
+    found = Backward.of(best, sources).finds(targets, every)
     assert found.tolist() == expected
 
 

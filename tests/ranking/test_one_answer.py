@@ -11,7 +11,7 @@ import pytest
 
 from muse.files import read_lexicon
 from muse.normalise import normalise
-from muse.ranking.translations import answer_words
+from muse.ranking.ranker import translate_words
 from muse.report.measured import Gold, gold_answers, measure
 from muse.space import SideToSave, Space, load_space, save_space
 from muse.space.answer_table import AnswerTable, keep_answers
@@ -47,22 +47,24 @@ def space(folder: Path) -> Space:
     return load_space(folder)
 
 
+def best(space: Space, word: str, top: int) -> list[str]:
+    return [one.target for one in translate_words(space, [word], top=top)[0]]
+
+
 def test_python(space: Space) -> None:
-    assert space.translate("fr3", top=2) == [("en4", 0.25), ("en5", 0.5)]
-    (found,) = answer_words(space, ["fr3"], top=2)
-    assert [(one.target, one.probability) for one in found.answers] == [("en4", SHARE), ("en5", 0.125)]
-    assert not found.answers[0].mutual  # en4 is answered by fr5
+    (found,) = translate_words(space, ["fr3"], top=2)
+    assert found == [("en4", 0.25), ("en5", 0.5)]
+    assert [(one.probability, one.rank) for one in found] == [(SHARE, 1), (0.125, 2)]
+    assert not found[0].mutual  # en4 is answered by fr5
 
 
 def test_further_answers_are_those_of_csls(space: Space) -> None:
-    (found,) = answer_words(space, ["fr3"], top=6)
-    assert [one.target for one in found.answers[:2]] == ["en4", "en5"]
-    by_csls = [target for target, _ in space.by_csls().translate("fr3", top=8)]
+    (found,) = translate_words(space, ["fr3"], top=6)
+    assert [one.target for one in found[:2]] == ["en4", "en5"]
+    by_csls = best(space.by_csls(), "fr3", 8)
     rest = [target for target in by_csls if target not in ("en4", "en5")][:4]
-    assert (
-        [one.target for one in found.answers[2:]] == rest == [w for w, _ in space.translate("fr3", top=6)][2:]
-    )
-    assert all(one.probability is None for one in found.answers[2:])
+    assert [one.target for one in found[2:]] == rest
+    assert all(one.probability is None for one in found[2:])
 
 
 def test_translate(folder: Path, muse: Command) -> None:
@@ -70,9 +72,7 @@ def test_translate(folder: Path, muse: Command) -> None:
     assert (found["target"], found["probability"]) == ("en4", SHARE)
     assert "en4 0.250 (75 %)" in muse("translate", folder, "fr3", "--top", 1).out
     plain = muse("translate", folder, "fr3", "--top", 1, "--answers", "csls", "--json").json
-    assert (
-        plain["translations"]["fr3"][0][0] == load_space(folder, answers="csls").translate("fr3", top=1)[0][0]
-    )
+    assert [plain["translations"]["fr3"][0][0]] == best(load_space(folder, answers="csls"), "fr3", 1)
 
 
 def test_text(tmp_path: Path, muse: Command) -> None:
@@ -110,7 +110,7 @@ def test_induce_within_limits_and_beyond_what_is_kept(folder: Path, tmp_path: Pa
     ]  # fmt: skip
     muse("induce", folder, "--out", out, "--top", 12)
     own = [one for one in entries(out) if one["source"] == "fr3"]
-    assert [one["target"] for one in own] == [word for word, _ in space.translate("fr3", top=12)]
+    assert [one["target"] for one in own] == best(space, "fr3", 12)
     assert [one["probability"] for one in own] == [SHARE, 0.125, *[None] * 10]
     muse("induce", folder, "--out", out, "--top", 2, "--mutual")
     assert all(int(one["target"][2:]) == (int(one["source"][2:]) + 2) % 40 or "fr38" for one in entries(out))
@@ -121,7 +121,7 @@ def test_induce_by_csls(folder: Path, tmp_path: Path, muse: Command) -> None:
     muse("induce", folder, "--out", out, "--answers", "csls")
     plain = load_space(folder, answers="csls")
     assert [one["target"] for one in entries(out)] == [
-        plain.translate(one["source"], top=1)[0][0] for one in entries(out)
+        best(plain, one["source"], 1)[0] for one in entries(out)
     ]
 
 

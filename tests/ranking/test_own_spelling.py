@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
-from muse.ranking.translations import PRIOR, own_spelling, with_own_spelling
+from muse.evaluation.ranks import ranks
+from muse.ranking.ranker import PRIOR, Ranker, own_spelling
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.vectors import Vectors
@@ -24,30 +24,29 @@ def spaced(seed: int = 0, count: int = 40) -> Space:
 
 
 @pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
-def test_as_if_the_prior_were_added_to_a_full_ranking(retrieval: Retrieval) -> None:
-    space = spaced()
-    words = space.vectors("fr").words
-    rows = dict(zip(words, space.tensor("fr"), strict=True))
-    everything = space.look_up(space.tensor("fr"), DIRECTION, top=len(words), retrieval=retrieval)
-    found = with_own_spelling(space, rows, [best[:10] for best in everything], DIRECTION, retrieval)
-    prior = PRIOR if retrieval.method == "csls" else PRIOR / 2
-    for word, best, all_of_them in zip(words, found, everything, strict=True):
-        expected = sorted(((t, s + prior * (t == word)) for t, s in all_of_them), key=lambda one: -one[1])
-        assert [target for target, _ in best] == [target for target, _ in expected[:10]]
-        assert [score for _, score in best] == pytest.approx([score for _, score in expected[:10]], abs=1e-5)
-
-
-def test_nothing_to_raise() -> None:
-    space = spaced()
-    rows, found = {"fr0": torch.ones(6)}, [[("w1", 0.5)]]
-    assert with_own_spelling(space, rows, found, DIRECTION, Retrieval("nn")) is found
-    assert with_own_spelling(space, {}, [], DIRECTION, Retrieval("nn")) == []
+@pytest.mark.parametrize("top", [3, 40])
+def test_as_if_the_prior_were_added_to_a_full_ranking(retrieval: Retrieval, top: int) -> None:
+    space, rows = spaced(), np.arange(40)
+    everything = Ranker(space.by_csls(), DIRECTION, retrieval, top=40).best(rows)
+    ranker = Ranker(space, DIRECTION, retrieval, top)
+    found = ranker.best(rows)
+    prior = PRIOR if retrieval.method == "csls" else 0
+    for row in rows:
+        scores = everything.scores[row] + prior * ((everything.columns[row] == row) & (row % 2 == 1))
+        order = np.argsort(-scores, kind="stable")[:top]
+        np.testing.assert_array_equal(found.columns[row], everything.columns[row][order])
+        np.testing.assert_allclose(found.scores[row], scores[order], atol=1e-5)
+    if top == 40:  # evaluation ranks them so, and they are preferred in the other direction too
+        pairs = np.stack([np.repeat(rows, 2), found.columns[:, [0, 7]].ravel()], axis=1)
+        assert ranks(ranker, pairs).tolist() == [1, 8] * 40
+        back = ranker.reversed().best(rows).columns
+        np.testing.assert_array_equal(ranker.back(), back)
 
 
 def test_spellings_that_count() -> None:
     source = Vectors("fr", [*"abcdefgh", "Paris", "tu"], np.zeros((10, 1), np.float32))
     target = Vectors("en", [*(f"x{i}" for i in range(300)), "paris"], np.zeros((301, 1), np.float32))
-    assert own_spelling("Paris", source, target) is None  # ranks 9 and 301: 18 and 310 are too far apart
-    assert own_spelling("Paris", source, Vectors("en", ["x", "paris"], np.zeros((2, 1), "f"))) == "paris"
-    assert own_spelling("tu", source, target) is None
-    assert own_spelling("zu", source, Vectors("en", ["zu"], np.zeros((1, 1), "f"))) is None  # a new word
+    assert own_spelling("Paris", source, target) == -1  # ranks 9 and 301: 18 and 310 are too far apart
+    assert own_spelling("Paris", source, Vectors("en", ["x", "paris"], np.zeros((2, 1), "f"))) == 1
+    assert own_spelling("tu", source, target) == -1
+    assert own_spelling("zu", source, Vectors("en", ["zu"], np.zeros((1, 1), "f"))) == -1  # a new word

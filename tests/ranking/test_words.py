@@ -9,7 +9,8 @@ import pytest
 
 from muse.errors import BadSetting
 from muse.ranking.induction import InductionConfig, induce
-from muse.ranking.lookup import entries_of_word, neighbours, translate_words
+from muse.ranking.lookup import entries_of_word, neighbours
+from muse.ranking.ranker import translate_words
 from muse.search.retrieval import Retrieval
 from muse.vectors import Vectors
 from tests.evaluation.test_words import noisy_space
@@ -27,7 +28,8 @@ def vectors(words: list[str]) -> Vectors:
 def test_the_same_as_the_induced_dictionary(retrieval: Retrieval, source: str, target: str) -> None:
     space = noisy_space(6)
     words = [space.vectors(source).words[row] for row in (5, 0, 41)]
-    found = translate_words(space, words, source=source, target=target, top=4, retrieval=retrieval)
+    every = translate_words(space, words, source=source, target=target, top=4, retrieval=retrieval)
+    found = {one.word: one for one in every}
     whole = induce(space, source=source, target=target, top=4, retrieval=retrieval)
     assert list(found) == words
     for word in words:
@@ -49,29 +51,25 @@ def test_a_saved_space_uses_its_hubness(tmp_path: Path, monkeypatch: pytest.Monk
         raise AssertionError("searched again")
 
     monkeypatch.setattr(Retrieval, "bias", never)
-    found = translate_words(space, ["fr20", "fr20", "x\u0085y"])
-    assert list(found) == ["fr20", "x\u0085y"]
-    assert [len(best) for best in found.values()] == [10, 10]
+    found = translate_words(space, ["fr20", "x\u0085y"], calibrate=False)
+    assert [(one.word, len(one)) for one in found] == [("fr20", 10), ("x\u0085y", 10)]
 
 
 def test_more_than_there_is_and_nothing_at_all() -> None:
-    assert len(translate_words(noisy_space(0), ["s1"], top=99)["s1"]) == 60
-    assert translate_words(noisy_space(0), []) == {}
+    assert len(translate_words(noisy_space(0), ["s1"], top=99)[0]) == 60
+    assert translate_words(noisy_space(0), []) == []
     with pytest.raises(BadSetting, match="--top must be at least 1, got 0"):
         translate_words(noisy_space(0), ["s1"], top=0)
 
 
 def test_an_unknown_word_gets_advice() -> None:
     space = plain_space(np.eye(7, dtype=np.float32), np.eye(7, dtype=np.float32), FRENCH, list("abcdefg"))
-    with pytest.raises(BadSetting, match=r"'maisom' is not among the 7 words of fr; did you mean maison\?"):
-        translate_words(space, ["chat", "maisom"])
-    with pytest.raises(BadSetting, match="'a' is not .* it is a word of en"):
-        translate_words(space, ["CHAT", "a"])
-    assert list(translate_words(space, ["CHAT", "l'Été"], top=1)) == ["CHAT", "l'Été"]
-    with pytest.raises(BadSetting, match="; check its spelling and its language"):
-        translate_words(space, ["qqqqqq"])
-    with pytest.raises(BadSetting, match="'' is not among the 7 words of fr"):
-        translate_words(space, [""])
+    found = translate_words(space, ["chat", "maisom", "a", "CHAT", "l'Été", "qqqqqq", ""], top=1)
+    assert [one.form for one in found] == ["chat", None, None, "chat", "Été", None, None]
+    reasons = [one.reason for one in found if one.form is None]
+    assert reasons[0] == "not among the 7 words of fr; did you mean maison?"
+    assert "it is a word of en" in reasons[1]
+    assert reasons[2].endswith("; check its spelling and its language")
 
 
 def test_neighbours_leave_the_word_itself_out_in_whatever_form_it_is_typed() -> None:
@@ -105,7 +103,6 @@ def test_a_number_of_translations_is_whole(top: object) -> None:
     space = noisy_space(0)
     for ask in (
         lambda: translate_words(space, ["s1"], top=top),  # type: ignore[arg-type]
-        lambda: space.translate("s1", top=top),  # type: ignore[arg-type]
         lambda: InductionConfig(top=top),  # type: ignore[arg-type]
     ):
         with pytest.raises(BadSetting, match=f"--top must be a whole number of at least 1, got {top!r}"):
@@ -116,7 +113,6 @@ def test_a_number_of_translations_is_whole(top: object) -> None:
 def test_a_word_is_a_string(word: object) -> None:
     space = noisy_space(0)
     for ask in (
-        lambda: space.translate(word),  # type: ignore[arg-type]
         lambda: neighbours(space, "fr", word, among=["fr"]),  # type: ignore[arg-type]
         lambda: entries_of_word(space, word),  # type: ignore[arg-type]
     ):

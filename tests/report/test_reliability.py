@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from muse.ranking.translations import Answer
+from muse.ranking.translations import Translation
 from muse.report.charts import reliability_drawing
 from muse.report.measured import GoldAnswer, reliability, reliability_of
 
@@ -47,7 +47,7 @@ def test_every_answer_is_in_one_bin_and_one_grade() -> None:
 
 
 def test_without_probabilities_nothing_is_known() -> None:
-    answer = GoldAnswer("roi", 1, Answer("king", 0.3, None, mutual=True), ("king",), 1)
+    answer = GoldAnswer("roi", 1, Translation("king", 0.3, mutual=True), ("king",), 1)
     assert reliability_of([answer], RNG) is None
 
 

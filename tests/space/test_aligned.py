@@ -13,8 +13,9 @@ import torch
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import look_up_signature, space_signature
 from muse.normalise import Normalisation, normalise
-from muse.ranking.lookup import neighbours, translate_words
+from muse.ranking.lookup import neighbours
 from muse.ranking.probability import find_calibration, known_calibration
+from muse.ranking.ranker import translate_words
 from muse.search.approximate import Approximation, Demand, Recall
 from muse.search.retrieval import Retrieval, mean_similarity
 from muse.space import SideToSave, Space, load_space, save_space
@@ -112,19 +113,16 @@ def test_new_words_that_are_not_finite(space: Space, bad: float) -> None:
 def test_a_word_is_translated_in_the_form_that_the_vocabulary_has() -> None:
     eye = np.eye(3, dtype=np.float32)
     space = plain_space(eye, eye, ["été", "roi", "Paris"], ["summer", "king", "Paris"])
-    best = {
-        typed: space.translate(typed, top=1)[0][0] for typed in ("E\u0301te\u0301", "Roi", "l'été", "PARIS")
-    }
+    found = translate_words(space, ["E\u0301te\u0301", "Roi", "l'été", "PARIS", "reine"], top=1)
+    best = {one.word: one[0].target for one in found[:4]}
     assert best == {"E\u0301te\u0301": "summer", "Roi": "king", "l'été": "summer", "PARIS": "Paris"}
-    with pytest.raises(BadSetting, match="'reine' is not among the 3 words of fr"):
-        space.translate("reine")
+    assert found[4].reason.startswith("not among the 3 words of fr")
 
 
 def test_at_least_one_translation_is_asked_for() -> None:
     eye = np.eye(3, dtype=np.float32)
     space = plain_space(eye, eye, list("abc"), list("xyz"))
     for ask in (
-        lambda: space.translate("a", top=0),
         lambda: translate_words(space, ["a"], top=0),
         lambda: neighbours(space, "fr", "a", among=["en"], top=0),
     ):

@@ -15,7 +15,7 @@ import torch
 from muse.errors import BadFile
 from muse.files.space_folder import checksum
 from muse.space import load_space, loading, save_space
-from tests.support.spaces import PROVENANCE, side_to_save, sides_to_save
+from tests.support.spaces import PROVENANCE, best, side_to_save, sides_to_save
 
 
 def save(folder: Path, version: int) -> None:
@@ -74,7 +74,7 @@ def test_what_is_found_of_a_space_is_not_kept_in_the_next(tmp_path: Path) -> Non
     assert old.home == tmp_path / "space"
     save(tmp_path / "space", 1)
     before = {path: checksum(path) for path in (tmp_path / "space").rglob("*") if path.is_file()}
-    old.translate("fr20", source="fr", target="en")
+    best(old, "fr20", source="fr", target="en")
     assert old.home != tmp_path / "space"
     assert before == {path: checksum(path) for path in (tmp_path / "space").rglob("*") if path.is_file()}
 
@@ -101,18 +101,18 @@ def test_a_mapped_space_that_is_overwritten_in_place_is_refused_at_its_next_use(
     save(tmp_path / "space", 1)
     save(tmp_path / "other", 2)
     mapped, inside = load_space(tmp_path / "space"), load_space(tmp_path / "space", into_memory=True)
-    right = inside.translate("été", source="fr", target="en")
-    assert mapped.translate("été", source="fr", target="en") == right
+    right = best(inside, "été", source="fr", target="en")
+    assert best(mapped, "été", source="fr", target="en") == right
     path = tmp_path / "space" / "en" / "vectors.npy"
     if how == "overwritten":
         path.write_bytes((tmp_path / "other" / "en" / "vectors.npy").read_bytes())
     else:
         os.truncate(path, 200)
-    for use in (lambda: mapped.translate("été", source="fr", target="en"), lambda: mapped.vectors("en")):
+    for use in (lambda: best(mapped, "été", source="fr", target="en"), lambda: mapped.vectors("en")):
         with pytest.raises(BadFile, match="en/vectors.npy: .* found it overwritten in place"):
             use()
     assert mapped.vectors("fr")
-    assert inside.translate("été", source="fr", target="en") == right  # nothing of it is on disk
+    assert best(inside, "été", source="fr", target="en") == right  # nothing of it is on disk
     assert mapped.home is inside.home is None
 
 
@@ -135,7 +135,7 @@ def test_files_that_change_while_they_are_read(tmp_path: Path, monkeypatch: pyte
 
 def _first_translation(folder: Path) -> str:
     """What a process of its own finds; at the top, where `spawn` can import it."""
-    return load_space(folder).translate("été", source="fr", target="en", top=1)[0][0]
+    return best(load_space(folder), "été", source="fr", target="en", top=1)[0][0]
 
 
 @pytest.mark.slow

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from muse.alignment import HiddenLayer, StoreMap
 from muse.normalise import Normalisation, normalise
+from muse.ranking.ranker import translate_words
+from muse.ranking.translations import Translations
 from muse.search.retrieval import Retrieval
 from muse.space import Provenance, Side, SideToSave, Space, load_space, save_space
 from muse.vectors import Matrix, Vectors
@@ -94,3 +97,8 @@ def space_with_zeros(count: int = 40) -> Space:
     source, target = rows.copy(), rows.copy()
     source[[3, 5]], target[[7, 5]] = 0, 0
     return plain_space(source, target, *(words(name, count, plain=True) for name in ("fr", "en")))
+
+
+def best(space: Space, word: str, **options: Any) -> Translations:
+    """The translations of one word."""
+    return translate_words(space, [word], **options)[0]

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from muse.errors import BadSetting
-from muse.ranking.lookup import translate_words
-from muse.ranking.translations import answer_words
+from muse.ranking.ranker import translate_words
 from muse.search.retrieval import Retrieval
 from muse.text.strings import all_strings
 from muse.translate.text import Translator
@@ -22,7 +21,6 @@ SPACE = plain_space(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32), li
 NN = Retrieval("nn")
 TAKERS: dict[str, tuple[Take, str]] = {
     "translate_words": (lambda given: translate_words(SPACE, given, retrieval=NN), "words"),
-    "answer_words": (lambda given: answer_words(SPACE, given, retrieval=NN), "words"),
     "Translator": (lambda given: Translator(SPACE).translate(given), "lines"),
 }
 

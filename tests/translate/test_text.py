@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from muse.errors import BadSetting
 from muse.evaluation.translation import quality
+from muse.ranking.ranker import Ranker
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.new_words import NewWords, WordVectors
@@ -220,13 +221,13 @@ def test_choices_say_what_is_kept() -> None:
 
 def test_every_entry_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     space, looked_up = toy(), Counter[str]()
-    look_up = Space.look_up
+    of_words = Ranker.of_words
 
-    def counted(self: Space, queries: Tensor, direction: tuple[str, str], **options: Any) -> Any:
-        looked_up["-".join(direction)] += len(queries)
-        return look_up(self, queries, direction, **options)
+    def counted(self: Ranker, words: Mapping[str, Tensor]) -> Any:
+        looked_up["-".join(self.direction)] += len(words)
+        return of_words(self, words)
 
-    monkeypatch.setattr(Space, "look_up", counted)
+    monkeypatch.setattr(Ranker, "of_words", counted)
     translator = Translator(space, config=TextConfig(Retrieval("nn"), top=2))
     choices = translator.choices("le chat mange le chat")
     assert looked_up["-".join(space.direction())] == 3

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from muse.ranking.lookup import translate_words
 from muse.ranking.probability import find_calibration
-from muse.ranking.translations import answer_words
+from muse.ranking.ranker import translate_words
 from muse.space import Space
 from tests.support.spaces import plain_space
 
@@ -66,7 +65,7 @@ def asked(client: Client, path: str, **parameters: Any) -> Any:
 
 def test_translations_are_those_of_the_library(client: Client, space: Space) -> None:
     found = asked(client, "/api/translate", src="fr", tgt="en", word="roi", top=5)
-    expected = translate_words(space, ["roi"], top=5)["roi"]
+    (expected,) = translate_words(space, ["roi"], top=5)
     assert [one["word"] for one in found["translations"]] == [word for word, _ in expected]
     scores = [one["score"] for one in found["translations"]]
     assert scores == pytest.approx([score for _, score in expected], abs=1e-4)
@@ -77,13 +76,13 @@ def test_answers_have_their_probability_and_are_looked_up_as_people_type(
     client: Client, space: Space
 ) -> None:
     found = asked(client, "/api/translate", word="ROI", top=3)
-    (expected,) = answer_words(space, ["ROI"], top=3)
+    (expected,) = translate_words(space, ["ROI"], top=3)
     assert (found["word"], found["form"], found["grade"]) == ("ROI", "roi", "trusted")
     assert [(one["word"], one["mutual"], one["grade"]) for one in found["translations"]] == [
-        (one.target, one.mutual, one.grade) for one in expected.answers
+        (one.target, one.mutual, one.grade) for one in expected
     ]
     probabilities = [one["probability"] for one in found["translations"]]
-    assert probabilities == pytest.approx([one.probability for one in expected.answers], abs=1e-4)
+    assert probabilities == pytest.approx([one.probability for one in expected], abs=1e-4)
 
 
 def test_an_answer_is_unrated_until_the_probabilities_are_known() -> None:
