@@ -71,13 +71,13 @@ def map_words(space: Path, lang: str, vectors: Path, out: Path | None, as_json: 
     from muse.errors import Contradiction
     from muse.files import write_npz, write_vectors_text
     from muse.files.plain_text import read_lines
-    from muse.files.row_writers import is_store_file
+    from muse.files.row_writers import STORE_ENDINGS, ending_of
     from muse.files.writing import check_place, check_text_name, vectors_text
     from muse.space.new_words import load_new_words, map_new_words
 
     if as_json and out is None:
         raise Contradiction("--json needs --out FILE for the vectors, got none; add it or leave --json out")
-    if out is not None and is_store_file(out):
+    if out is not None and ending_of(out) in STORE_ENDINGS:
         _stream(space, lang, vectors, out, as_json=as_json, **options)
         return
     _check_words(vectors, options)
@@ -120,7 +120,7 @@ def _check_words(vectors: Path, options: dict[str, Any]) -> None:
 
 def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, **options: Any) -> None:
     from muse.errors import Contradiction
-    from muse.files.row_writers import check_store_file
+    from muse.files.row_writers import STORE_ENDINGS, check_row_file
     from muse.progress import Progress
     from muse.space.new_words import StoreFiles, map_rows
 
@@ -131,7 +131,7 @@ def _stream(space: Path, lang: str, vectors: Path, out: Path, *, as_json: bool, 
     if options["among"] == lang:
         raise Contradiction(f"--among needs another language than --lang, got {lang!r} twice; change one")
     files = StoreFiles(vectors, out, options["column"], options["half"], options["among"], options["bare"])
-    check_store_file(out, half=files.half)
+    check_row_file(out, STORE_ENDINGS, half=files.half)
     loaded = open_space(space, "cpu", options["quiet"])
     count = map_rows(loaded, lang, files, progress=Progress(quiet=options["quiet"]))
     echo(json.dumps({"rows": count, "out": str(out)}) if as_json else f"{count} rows in {out}")

@@ -98,12 +98,7 @@ def _column(path: Path, schema: Any, column: str | None) -> str:
 
 @contextmanager
 def parquet_writer(
-    path: Path,
-    dimension: int,
-    text: str = SENTENCE,
-    *,
-    half: bool = False,
-    payload: Payload | None = None,
+    path: Path, dimension: int, text: str = SENTENCE, *, half: bool = False, payload: Payload | None = None
 ) -> Iterator[Callable[[Sequence[str] | Sequence[int], Matrix], None]]:
     """A function that appends texts and rows (b, d) to the columns `text` and vector of a Parquet file.
 
@@ -115,17 +110,20 @@ def parquet_writer(
     from pyarrow.parquet import ParquetWriter
 
     table: Any = None
-    more = _Carried(path, payload)
+    more: _Carried | None = None
 
     def write(labels: Sequence[str] | Sequence[int], rows: Matrix) -> None:
-        nonlocal table
+        nonlocal table, more
         if table is None:
+            more = None if payload is None else _Carried(path, payload)
             kind = pa.int64() if labels and isinstance(labels[0], int) else pa.string()
             number = pa.float16() if half else pa.float32()
-            schema = pa.schema([(text, kind), (VECTOR, pa.list_(number, dimension)), *more.fields()])
+            own = [(text, kind), (VECTOR, pa.list_(number, dimension))]
+            schema = pa.schema([*own, *(more.fields() if more else ())])
             table = opened.enter_context(ParquetWriter(stream, schema))
         vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), dimension)
-        columns = [pa.array(list(labels), table.schema.field(text).type), vectors, *more.arrays()]
+        columns = [pa.array(list(labels), table.schema.field(text).type), vectors]
+        columns += more.arrays([*table.schema][2:]) if more else []
         table.write_batch(pa.record_batch(columns, schema=table.schema))
 
     with replaced(path) as stream, ExitStack() as opened:
@@ -137,37 +135,30 @@ def parquet_writer(
 class _Carried:
     """The further columns of a table: those of a Parquet file as they are, or values of one kind each."""
 
-    def __init__(self, path: Path, payload: Payload | None) -> None:
+    def __init__(self, path: Path, payload: Payload) -> None:
         self._path, self._payload = path, payload
-        self._fields: list[Any] = []
-        self._header: ColumnNames | None = None
+        self._header = ColumnNames(path, payload) if payload.batch is None else None
 
     def fields(self) -> list[Any]:
         """The fields of the columns, by the first rows."""
         import pyarrow as pa
 
-        if self._payload is not None and self._payload.batch is not None:
-            self._fields = list(self._payload.batch.schema)
-        elif self._payload is not None:
-            self._header = ColumnNames(self._path, self._payload)
-            kinds = self._payload.kinds
-            if kinds is None:
-                rows = list(self._payload.columns())
-                kinds = {name: {kind_of(row.get(name)) for row in rows} for name in self._header.names}
-            self._fields = [pa.field(name, _column_type(kinds[name])) for name in self._header.names]
-        return self._fields
+        if self._header is None:
+            return list(self._payload.batch.schema)
+        kinds = self._payload.kinds
+        if kinds is None:
+            rows = list(self._payload.columns())
+            kinds = {name: {kind_of(row.get(name)) for row in rows} for name in self._header.names}
+        return [pa.field(name, _column_type(kinds[name])) for name in self._header.names]
 
-    def arrays(self) -> list[Any]:
+    def arrays(self, fields: Sequence[Any]) -> list[Any]:
         """The columns of the block read last; Mismatch if a value is of another kind than the first ones."""
-        if self._payload is None:
-            return []
-        if self._payload.batch is not None:
+        if self._header is None:
             return list(self._payload.batch.columns)
         rows = list(self._payload.columns())
         for row in rows:
-            if self._header is not None:
-                self._header.check(row)
-        return [self._array(field, [row.get(field.name) for row in rows]) for field in self._fields]
+            self._header.check(row)
+        return [self._array(field, [row.get(field.name) for row in rows]) for field in fields]
 
     def _array(self, field: Any, values: list[Any]) -> Any:
         import pyarrow as pa
@@ -188,10 +179,8 @@ def _column_type(kinds: set[type]) -> Any:
     import pyarrow as pa
 
     kinds = kinds - {type(None)}
-    if kinds == {bool}:
-        return pa.bool_()
-    if kinds == {int}:
-        return pa.int64()
+    if kinds in ({bool}, {int}):
+        return pa.bool_() if kinds == {bool} else pa.int64()
     return pa.float64() if kinds and kinds <= {int, float} else pa.string()
 
 

@@ -15,15 +15,15 @@ import csv
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
 
 from muse.errors import BadSetting, Mismatch
-from muse.files.parquet import SENTENCE, VECTOR, parquet_writer, require_pyarrow
+from muse.files.parquet import VECTOR, parquet_writer, require_pyarrow
 from muse.files.payloads import ColumnNames, Payload, Values, as_cell, as_json
 from muse.files.vectors.arrays import INDEX_HEADER
 from muse.files.vectors.table import IntegerId
@@ -44,12 +44,13 @@ _LARGEST = 1 << 63  # integers of 64 bits are smaller
 class RowFormat:
     """How rows are written: as float16 in place of float32 if `half`; `numbered` if their ids are places.
 
-    The `payload` is what rows have beside ids and vectors, of those read last.
+    The `payload` is what rows have beside ids and vectors, of those read last; `label` is the column of ids.
     """
 
     half: bool = False
     numbered: bool = False
     payload: Payload | None = None
+    label: str = ID
 
     @property
     def dtype(self) -> str:
@@ -57,103 +58,86 @@ class RowFormat:
         return "<f2" if self.half else "<f4"
 
 
-def check_row_file(path: Path) -> None:
-    """Raise what `row_writer` would raise, before any work is done."""
-    if path.suffix not in ENDINGS:
+def check_row_file(path: Path, endings: Sequence[str] = ENDINGS, *, half: bool = False) -> None:
+    """Raise what writing rows to a file with one of these endings would raise, before any work is done."""
+    if ending_of(path) not in endings:
         raise BadSetting(
-            f"{path}: vectors are written to a .npy or .parquet file, got {path.name!r}; choose such a name"
-        )
-    _check_file(path)
-
-
-def check_store_file(path: Path, *, half: bool = False) -> None:
-    """Raise what `store_writer` would raise, before any work is done."""
-    if not is_store_file(path):
-        raise BadSetting(
-            f"{path}: rows are written to a file that ends in {', '.join(STORE_ENDINGS)}, got {path.name!r}; "
+            f"{path}: rows are written to a file that ends in {', '.join(endings)}, got {path.name!r}; "
             "choose such a name"
         )
     if half and path.suffix == ".faiss":
         raise BadSetting(f"{path}: a flat faiss index has numbers of 32 bits; leave --float16 out")
-    _check_file(path)
-
-
-def is_store_file(path: Path) -> bool:
-    """Whether the name of a file is one of those that `store_writer` writes.
-
-    >>> [is_store_file(Path(name)) for name in ("a.npy", "a.jsonl.gz", "a.npy.gz", "a.vec")]
-    [True, True, False, False]
-    """
-    return _ending(path) in STORE_ENDINGS
-
-
-def carries_payloads(path: Path) -> bool:
-    """Whether a file with this name can have more than ids and vectors."""
-    return _ending(path) in CARRYING
-
-
-def is_table(path: Path) -> bool:
-    """Whether all rows of a file with this name have the same columns, whose names come first."""
-    return _ending(path) in (".csv", ".parquet")
-
-
-def _ending(path: Path) -> str:
-    inner = Path(path.stem).suffix
-    return inner if path.suffix == ".gz" and inner in _TEXT else path.suffix
-
-
-def _check_file(path: Path) -> None:
     check_place(path)
     if path.suffix == ".parquet":
         require_pyarrow(path)
 
 
-@contextmanager
-def row_writer(path: Path, dimension: int, text: str = SENTENCE) -> Iterator[Write]:
-    """A function that appends sentences and their rows (b, d) to a file, which is written atomically.
+def ending_of(path: Path) -> str:
+    """What the name of a file of rows ends in, but for .gz of what may be packed.
 
-    A .npy file has the rows (s, d) alone, float32; a .parquet file has the columns `text` and `vector`.
+    >>> [ending_of(Path(name)) for name in ("a.npy", "a.jsonl.gz", "a.npy.gz")]
+    ['.npy', '.jsonl', '.gz']
     """
-    check_row_file(path)
-    parquet = path.suffix == ".parquet"
-    with parquet_writer(path, dimension, text) if parquet else npy_writer(path, dimension) as write:
-        yield write
+    inner = Path(path.stem).suffix
+    return inner if path.suffix == ".gz" and inner in _TEXT else path.suffix
 
 
-@contextmanager
-def store_writer(path: Path, dimension: int, form: RowFormat = RowFormat()) -> Iterator[Write]:
+def store_writer(path: Path, dimension: int, form: RowFormat = RowFormat()) -> AbstractContextManager[Write]:
     """A function that appends ids and their rows (b, d) to a file, in the format that its name ends in.
 
     Raise Mismatch where the format cannot have an id.
     """
-    check_store_file(path, half=form.half)
-    make = {
+    check_row_file(path, STORE_ENDINGS, half=form.half)
+    writers: dict[str, Callable[[Path, int, RowFormat], AbstractContextManager[Write]]] = {
         ".npy": npy_writer, ".parquet": _parquet, ".faiss": _faiss, ".csv": _csv, ".jsonl": _json_lines,
-    }[_ending(path)]  # fmt: skip
-    with make(path, dimension, form) as write:
-        yield write
+    }  # fmt: skip
+    return writers[ending_of(path)](path, dimension, form)
+
+
+def npy_writer(path: Path, dimension: int, form: RowFormat = RowFormat()) -> AbstractContextManager[Write]:
+    """A function that appends rows (b, d) to a .npy file of float32, or float16."""
+
+    def header(count: int) -> bytes:
+        # numpy pads the header for more digits, so the final one is as long as the first.
+        shape = {"descr": form.dtype, "fortran_order": False, "shape": (count, dimension)}
+        np.lib.format.write_array_header_1_0(stream := BytesIO(), shape)
+        return stream.getvalue()
+
+    return _counted(path, form.dtype, header)
 
 
 @contextmanager
-def npy_writer(path: Path, dimension: int, form: RowFormat = RowFormat()) -> Iterator[Write]:
-    """A function that appends rows (b, d) to a .npy file of float32, or float16."""
+def _counted(
+    path: Path, dtype: str, header: Callable[[int], bytes], ids: array[int] | None = None
+) -> Iterator[Write]:
+    """What writes rows between a header with their number, written again at the end, and their `ids`."""
     count = 0
 
-    def header() -> None:
-        # numpy pads the header for more digits, so the final one is as long as the first.
-        shape = {"descr": form.dtype, "fortran_order": False, "shape": (count, dimension)}
-        np.lib.format.write_array_header_1_0(stream, shape)
-
-    def write(_: Sequence[str], rows: Matrix) -> None:
+    def write(named: Sequence[str], rows: Matrix) -> None:
         nonlocal count
+        if ids is not None:
+            ids.extend(_integers(path, named))
+        stream.write(np.ascontiguousarray(rows, dtype).data)
         count += len(rows)
-        stream.write(np.ascontiguousarray(rows, form.dtype).data)
 
     with replaced(path) as stream:
-        header()
+        stream.write(header(0))
         yield write
+        if ids is not None:
+            stream.write(count.to_bytes(8, "little") + np.array(ids, "<i8").tobytes())
         stream.seek(0)
-        header()
+        stream.write(header(count))
+
+
+def _faiss(path: Path, dimension: int, form: RowFormat) -> AbstractContextManager[Write]:
+    """A flat index: its header and the number of its numbers, the rows, and in an IDMap their ids."""
+
+    def header(count: int) -> bytes:
+        index = dimension, count, _CONSTANT, _CONSTANT, True, _INNER_PRODUCT
+        mapped = b"" if form.numbered else INDEX_HEADER.pack(b"IxMp", *index)
+        return mapped + INDEX_HEADER.pack(b"IxFI", *index) + (count * dimension).to_bytes(8, "little")
+
+    return _counted(path, "<f4", header, None if form.numbered else array("q"))
 
 
 @contextmanager
@@ -164,25 +148,20 @@ def _parquet(path: Path, dimension: int, form: RowFormat) -> Iterator[Write]:
     def write(ids: Sequence[str], rows: Matrix) -> None:
         nonlocal integers
         if integers is None:
-            integers = all(isinstance(one, IntegerId) for one in ids)
-        own = _integers(path, ids) if integers else _texts(path, ids)
-        append(own, np.ascontiguousarray(rows, form.dtype))
+            integers = bool(ids) and all(isinstance(one, IntegerId) for one in ids)
+        if not integers and (odd := next((one for one in ids if isinstance(one, IntegerId)), None)):
+            raise _mixed(path, odd, "an integer")
+        append(_integers(path, ids) if integers else ids, np.ascontiguousarray(rows, form.dtype))
 
-    with parquet_writer(path, dimension, ID, half=form.half, payload=form.payload) as append:
+    with parquet_writer(path, dimension, form.label, half=form.half, payload=form.payload) as append:
         yield write
-
-
-def _texts(path: Path, ids: Sequence[str]) -> Sequence[str]:
-    if odd := next((one for one in ids if isinstance(one, IntegerId)), None):
-        raise _mixed(path, odd)
-    return ids
 
 
 def _integers(path: Path, ids: Sequence[str]) -> list[int]:
     found = []
     for one in ids:
         if not isinstance(one, IntegerId):
-            raise _mixed(path, one)
+            raise _mixed(path, one, "text")
         if not -_LARGEST <= one.number < _LARGEST:
             raise Mismatch(
                 f"{path}: integers as ids must fit in 64 bits with a sign, got {one}; write a .jsonl file, "
@@ -192,15 +171,10 @@ def _integers(path: Path, ids: Sequence[str]) -> list[int]:
     return found
 
 
-def _mixed(path: Path, one: str) -> Mismatch:
-    other = "an integer" if isinstance(one, IntegerId) else "text"
-    if path.suffix == ".faiss":
-        return Mismatch(
-            f"{path}: ids of a faiss index must be integers, got {one!r}; write a .jsonl or .parquet file"
-        )
+def _mixed(path: Path, one: str, kind: str) -> Mismatch:
     return Mismatch(
-        f"{path}: ids of a column must be all integers or all text, got {one!r}, which is {other}, among "
-        "others; write a .jsonl file, which keeps both"
+        f"{path}: ids must be all integers or all text, and integers in a faiss index, got {one!r}, which is "
+        f"{kind}; write a .jsonl file, which keeps both"
     )
 
 
@@ -252,32 +226,3 @@ def _csv(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
         yield write
         if header is None:
             stream.write(f"{ID},{VECTOR}\n".encode())
-
-
-@contextmanager
-def _faiss(path: Path, dimension: int, form: RowFormat) -> Iterator[Write]:
-    """A flat index: its header and the number of its numbers, the rows, and in an IDMap their ids."""
-    ids = array("q")
-    count = 0
-
-    def headers() -> None:
-        index = dimension, count, _CONSTANT, _CONSTANT, True, _INNER_PRODUCT
-        if not form.numbered:
-            stream.write(INDEX_HEADER.pack(b"IxMp", *index))
-        stream.write(INDEX_HEADER.pack(b"IxFI", *index))
-        stream.write((count * dimension).to_bytes(8, "little"))
-
-    def write(named: Sequence[str], rows: Matrix) -> None:
-        nonlocal count
-        if not form.numbered:
-            ids.extend(_integers(path, named))
-        stream.write(np.ascontiguousarray(rows, "<f4").data)
-        count += len(rows)
-
-    with replaced(path) as stream:
-        headers()
-        yield write
-        if not form.numbered:
-            stream.write(count.to_bytes(8, "little") + np.array(ids, "<i8").tobytes())
-        stream.seek(0)
-        headers()

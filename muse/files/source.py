@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import islice
-from pathlib import Path, PurePath
+from pathlib import Path
 from tokenize import TokenError
 from typing import IO, Protocol, cast
 
@@ -174,10 +174,7 @@ def open_source(path: Path) -> Iterator[Source]:
         except OSError as error:
             raise BadFile(cannot_open(path, error)) from error
         if not magic:
-            raise BadFile(
-                f"{path}: expected content, got an empty file; check the program that wrote it, or download "
-                "it again"
-            )
+            raise BadFile(f"{path}: expected content, got an empty file; check the program that wrote it")
         on_disk = source = Source(path, raw, size=size, ahead=magic)
         for _ in range(_LEVELS):
             if (inner := _unpacked(source, stack)) is None:
@@ -189,13 +186,12 @@ def open_source(path: Path) -> Iterator[Source]:
 def _unpacked(source: Source, stack: ExitStack) -> Readable | None:
     """What is packed in a source, None if it is not packed."""
     head = source.peek(_TAR_AT + len(_TAR))
-    for name, magic in PACKED_OTHERWISE.items():
-        if head.startswith(magic):
-            raise BadFile(
-                f"{source.path}: expected plain text, .gz, .bz2, .xz, .zip or .tar, got {name}; unpack it "
-                "first"
-            )
-    if head.startswith((*_ZIP, _PARQUET)) or head[_TAR_AT:] == _TAR:
+    if name := next((name for name, magic in PACKED_OTHERWISE.items() if head.startswith(magic)), None):
+        raise BadFile(
+            f"{source.path}: expected plain text, .gz, .bz2, .xz, .zip or .tar, got {name}; unpack it first"
+        )
+    tar = head[_TAR_AT:] == _TAR
+    if tar or head.startswith((*_ZIP, _PARQUET)):
         refuse_stream(source.path, "since this format is not read from its start")
     stream = cast("IO[bytes]", source)
     if head.startswith(_GZIP):
@@ -204,47 +200,34 @@ def _unpacked(source: Source, stack: ExitStack) -> Readable | None:
         return stack.enter_context(bz2.BZ2File(stream))
     if head.startswith(_XZ):
         return stack.enter_context(lzma.LZMAFile(stream))
-    if head.startswith(_ZIP) and not source.packed:
-        return stack.enter_context(_only_member(source.path, stack))
-    if head[_TAR_AT:] == _TAR:
-        return stack.enter_context(_only_file(source.path, stack))
+    if tar or (head.startswith(_ZIP) and not source.packed):
+        return stack.enter_context(_only_member(source.path, stack, "tar" if tar else "zip"))
     return None
 
 
-def _only_member(path: Path, stack: ExitStack) -> IO[bytes]:
+def _only_member(path: Path, stack: ExitStack, kind: str) -> IO[bytes]:
     try:
-        archive = stack.enter_context(zipfile.ZipFile(path))
-        names = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-        return archive.open(_only(path, names))
+        if kind == "zip":
+            zipped = stack.enter_context(zipfile.ZipFile(path))
+            names = [entry.filename for entry in zipped.infolist() if not entry.is_dir()]
+            return zipped.open(_only(path, names, kind))
+        tarred = stack.enter_context(tarfile.open(path))
+        names = [member.name for member in islice(tarred, _MEMBERS) if member.isfile()]
+        return cast("IO[bytes]", tarred.extractfile(_only(path, names, kind)))  # since it is a file
     except DAMAGED as error:
         raise BadFile(
-            f"{path}: expected a complete .zip, got a broken one ({error}); download it again"
+            f"{path}: expected a complete .{kind}, got a broken one ({error}); download it again"
         ) from error
 
 
-def _only_file(path: Path, stack: ExitStack) -> IO[bytes]:
-    try:
-        archive = stack.enter_context(tarfile.open(path))
-        names = [member.name for member in islice(archive, _MEMBERS) if member.isfile()]
-        stream = archive.extractfile(_only(path, names))
-    except DAMAGED as error:
-        raise BadFile(
-            f"{path}: expected a complete .tar, got a broken one ({error}); download it again"
-        ) from error
-    assert stream is not None  # noqa: S101 - since it is a file
-    return stream
-
-
-def _only(path: Path, names: Sequence[str]) -> str:
+def _only(path: Path, names: Sequence[str], kind: str) -> str:
     # macOS packs files of its own beside each file.
-    own = [name for name in names if not name.startswith("__MACOSX/") and PurePath(name).name[:2] != "._"]
-    own = [name for name in own if PurePath(name).name != ".DS_Store"]
+    own = [name for name in names if not re.search(r"^__MACOSX/|(?:^|/)(?:\._[^/]*|\.DS_Store)$", name)]
     if len(own) == 1:
         return own[0]
-    kind = "zip" if zipfile.is_zipfile(path) else "tar"
     raise BadFile(
-        f"{path}: expected one file in the .{kind}, got {len(own)} ({', '.join(own[:3])}); "
-        "unpack the one you want"
+        f"{path}: expected one file in the .{kind}, got {len(own)} ({', '.join(own[:3])}); unpack the one "
+        "you want"
     )
 
 
@@ -286,15 +269,14 @@ def temporary_file(place: Path, path: Path) -> Iterator[IO[bytes]]:
 
 def cannot_open(path: Path, error: OSError) -> str:
     """The message of a BadFile where a file could not be opened."""
-    if isinstance(error, FileNotFoundError):
-        return f"{path}: expected a file, but it does not exist; check the path"
-    if isinstance(error, IsADirectoryError):
-        if (path / "manifest.json").exists():
-            return (
-                f"{path}: expected a file, got a space or encoder that muse has saved; give a file "
-                "(muse export writes the vectors of a space)"
-            )
-        return f"{path}: expected a file, got a folder; give a file in it"
-    if isinstance(error, PermissionError):
-        return f"{path}: expected a readable file, got permission denied; change its permissions"
-    return f"{path}: expected a readable file, got {error.strerror or error}; check the path and the disk"
+    if isinstance(error, IsADirectoryError) and (path / "manifest.json").exists():
+        return (
+            f"{path}: expected a file, got a space or encoder that muse has saved; give a file (muse export "
+            "writes the vectors of a space)"
+        )
+    said = {
+        FileNotFoundError: "a file, but it does not exist; check the path",
+        IsADirectoryError: "a file, got a folder; give a file in it",
+        PermissionError: "a readable file, got permission denied; change its permissions",
+    }.get(type(error), f"a readable file, got {error.strerror or error}; check the path and the disk")
+    return f"{path}: expected {said}"

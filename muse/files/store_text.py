@@ -31,8 +31,7 @@ from muse.files.payloads import Payload, Values, columns_of
 from muse.files.plain_text import BOM, blocks_of_lines, decoded_line
 from muse.files.row_texts import one_line
 from muse.files.source import Source, is_stream, open_source
-from muse.files.vectors.table import Block, IntegerId, Table, Vectorless, chosen_column
-from muse.vectors import Matrix
+from muse.files.vectors.table import Block, Table, Vectorless, chosen_column, item_ids, item_rows
 
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
@@ -121,9 +120,11 @@ def _layout(path: Path, sample: Sequence[_Record], column: str | None) -> _Layou
     try:
         chosen = chosen_column(path, list(lists), column, structs)
     except LookupError:
-        where = f"{path}:{sample[0].line}" if sample else str(path)
+        names = dict.fromkeys(name for row in sample for name in row.vectors)
+        got = f"none in {', '.join(names)}"[:80] if names else "no column of vectors"
+        line = sample[0].line if sample else 1
         raise BadFile(
-            f"{where}: expected a vector in one of the first {_SAMPLE} rows, got {_shown(sample)}; {_AGAIN}"
+            f"{path}:{line}: expected a vector in one of the first {_SAMPLE} rows, got {got}; {_AGAIN}"
         ) from None
     has_ids = bool(sample) and sample[0].id is not None
     has_texts = any(row.text is not None for row in sample)
@@ -147,11 +148,6 @@ def _is_vector(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], int | float)
 
 
-def _shown(sample: Sequence[_Record]) -> str:
-    names = dict.fromkeys(name for row in sample for name in row.vectors)
-    return f"none in {', '.join(names)}"[:80] if names else "no column of vectors"
-
-
 def _blocks(
     path: Path, rows: Iterable[_Record], layout: _Layout, vectorless: Vectorless, payload: Payload
 ) -> Iterator[Block]:
@@ -166,70 +162,15 @@ def _blocks(
                 full.append((place, row))
         begin += len(block)
         if full:
+
+            def where(place: int, rows: Sequence[tuple[int, _Record]] = full) -> str:
+                return f"{path}:{rows[place][1].line}"
+
             payload.rows = [row.rest for _, row in full] if payload.wanted else ()
-            yield [_id(path, row, place, layout) for place, row in full], _matrix(path, full, layout)
-
-
-def _id(path: Path, row: _Record, place: int, layout: _Layout) -> str:
-    if not layout.has_ids:
-        return IntegerId(place)
-    found = row.id
-    if isinstance(found, str) and found:
-        try:
-            found.encode()
-        except UnicodeEncodeError:
-            pass
-        else:
-            return found
-    elif isinstance(found, int) and not isinstance(found, bool):
-        return IntegerId(found)
-    raise BadFile(
-        f"{path}:{row.line}: expected an id that is text or an integer, as the first row has one, got "
-        f"{found!r:.60}; {_AGAIN}"
-    )
-
-
-def _matrix(path: Path, rows: Sequence[tuple[int, _Record]], layout: _Layout) -> Matrix:
-    """The vectors (b, d) of rows; BadFile for the first that is not d finite numbers."""
-    try:
-        found = np.array([row.vectors[layout.column] for _, row in rows])
-    except (ValueError, OverflowError):  # of several lengths
-        raise _fault(path, rows, layout) from None
-    if found.dtype.kind not in "fiu" or found.shape != (len(rows), layout.dimension):
-        raise _fault(path, rows, layout)
-    with np.errstate(over="ignore"):  # what is not finite then is reported
-        matrix = found.astype(np.float32)
-    if not np.isfinite(matrix).all():
-        raise _fault(path, rows, layout)
-    return matrix
-
-
-def _fault(path: Path, rows: Sequence[tuple[int, _Record]], layout: _Layout) -> BadFile:
-    for _, row in rows:
-        value = row.vectors[layout.column]
-        if not isinstance(value, list):
-            found = f"{value!r:.60}"
-        elif len(value) != layout.dimension:
-            found = f"{len(value)}"
-        elif odd := [one for one in value if isinstance(one, bool) or not isinstance(one, int | float)]:
-            found = f"{odd[0]!r:.60} among them"
-        elif not _fits(value):
-            found = "nan, inf or a number too large among them"
-        else:
-            continue
-        return BadFile(
-            f"{path}:{row.line}: expected {layout.dimension} finite numbers in {layout.column!r}, got "
-            f"{found}; correct or remove that row"
-        )
-    return BadFile(f"{path}: expected rows of {layout.dimension} numbers, got others; {_AGAIN}")
-
-
-def _fits(numbers: Sequence[float]) -> bool:
-    """Whether all numbers are finite as float32."""
-    try:
-        return all(abs(float(one)) <= _LARGEST_NUMBER for one in numbers)
-    except OverflowError:  # an integer of hundreds of digits
-        return False
+            vectors = [row.vectors[layout.column] for _, row in full]
+            found = item_rows(vectors, layout.dimension, layout.column, where)
+            ids = [row.id if layout.has_ids else place for place, row in full]
+            yield item_ids(ids, where), found
 
 
 @dataclass(frozen=True)

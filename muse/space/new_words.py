@@ -21,7 +21,14 @@ from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
 from muse.files.detect import kind_of
 from muse.files.payloads import Payload
-from muse.files.row_writers import RowFormat, carries_payloads, check_store_file, is_table, store_writer
+from muse.files.row_writers import (
+    CARRYING,
+    STORE_ENDINGS,
+    RowFormat,
+    check_row_file,
+    ending_of,
+    store_writer,
+)
 from muse.files.source import refuse_stream
 from muse.files.vectors.fasttext import load_fasttext
 from muse.files.vectors.formats import has_row_numbers, open_table
@@ -261,14 +268,15 @@ class StoreFiles:
         """What is copied beside ids and vectors, read from now on; the log says what is not."""
         if self.bare or payload is None:
             return None
-        left = [*payload.vectors] if carries_payloads(self.out) else [*payload.known, *payload.vectors]
+        carried = ending_of(self.out) in CARRYING
+        left = [*payload.vectors] if carried else [*payload.known, *payload.vectors]
         if left:
             log.warning(
                 "%s: not copied to %s: %s%s", self.path, self.out.name, ", ".join(left[:NAMED]),
                 ", ..." if left[NAMED:] else "",
             )  # fmt: skip
-        payload.wanted = carries_payloads(self.out)
-        if is_table(self.out):
+        payload.wanted = carried
+        if ending_of(self.out) in (".csv", ".parquet"):  # whose columns are named first
             payload.find_columns(self.out)
         return payload if payload.wanted else None
 
@@ -281,7 +289,7 @@ def map_rows(space: Space, language: str, files: StoreFiles, *, progress: Progre
     learned from, or words of the space other rows, BadSetting if the name has another ending.
     """
     path, out = files.path, files.out
-    check_store_file(out, half=files.half)
+    check_row_file(out, STORE_ENDINGS, half=files.half)
     queries = None if files.among is None else into_store(space, language, files.among)
     k = len(space.side(language).mapping)
     if files.among is not None:

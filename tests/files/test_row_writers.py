@@ -10,7 +10,7 @@ import pytest
 from muse.errors import BadFile, BadSetting
 from muse.files import parquet
 from muse.files.parquet import is_parquet, read_column
-from muse.files.row_writers import row_writer
+from muse.files.row_writers import RowFormat, check_row_file, store_writer
 
 ROWS = np.random.default_rng(0).normal(size=(1234, 6)).astype(np.float32)
 SENTENCES = [f"sentence {i} \u2028 été" for i in range(len(ROWS))]
@@ -18,7 +18,7 @@ SENTENCES = [f"sentence {i} \u2028 été" for i in range(len(ROWS))]
 
 @pytest.mark.parametrize("count", [0, 1, 9, 10, 1234])
 def test_npy_comes_back(tmp_path: Path, count: int) -> None:
-    with row_writer(tmp_path / "x.npy", 6) as write:
+    with store_writer(tmp_path / "x.npy", 6) as write:
         for begin in range(0, count, 100):
             end = min(begin + 100, count)
             write(SENTENCES[begin:end], ROWS[begin:end])
@@ -28,7 +28,7 @@ def test_npy_comes_back(tmp_path: Path, count: int) -> None:
 
 def test_parquet_comes_back(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
-    with row_writer(tmp_path / "x.parquet", 6) as write:
+    with store_writer(tmp_path / "x.parquet", 6, RowFormat(label="sentence")) as write:
         write(SENTENCES[:1000], ROWS[:1000])
         write(SENTENCES[1000:], ROWS[1000:])
     table = pq.read_table(tmp_path / "x.parquet")
@@ -42,7 +42,7 @@ def test_a_break_leaves_what_was_there(tmp_path: Path, name: str) -> None:
     pytest.importorskip("pyarrow", reason="needs pyarrow")
     (tmp_path / name).write_bytes(b"before")
     with pytest.raises(KeyboardInterrupt):
-        with row_writer(tmp_path / name, 6) as write:
+        with store_writer(tmp_path / name, 6) as write:
             write(SENTENCES[:10], ROWS[:10])
             raise KeyboardInterrupt
     assert [path.name for path in tmp_path.iterdir()] == [name]
@@ -51,9 +51,8 @@ def test_a_break_leaves_what_was_there(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["x.txt", "x", "x.npy.gz"])
 def test_other_names_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(BadSetting, match=r"\.npy or \.parquet"):
-        with row_writer(tmp_path / name, 6):
-            pass
+    with pytest.raises(BadSetting, match=r"ends in \.npy, \.parquet, got"):
+        check_row_file(tmp_path / name)
 
 
 def test_columns(tmp_path: Path) -> None:

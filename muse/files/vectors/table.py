@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 
 Block = tuple[list[str], Matrix]  # p words and their rows (p, d)
 BLOCK_ROWS = 8_192  # rows converted at once
+_LARGEST = float(np.finfo(np.float32).max)
 _ROWS = 1000  # rows looked up at once
 _FEWEST, _FIRST = 5, 100  # words that show what is wrong with all of them, and those that are looked at
 _NAMED, _SURE = 8, 20  # languages in a message; words that must all look like keys
@@ -66,6 +68,58 @@ class IntegerId(str):
     def number(self) -> int:
         """The integer."""
         return int(self)
+
+
+def item_ids(values: Sequence[Any], where: Callable[[int], str]) -> list[str]:
+    """Ids as text, integers as IntegerId; BadFile, with `where` it is by its place, for the first without."""
+    found = [_id(value) for value in values]
+    if (place := next((place for place, one in enumerate(found) if not one), None)) is not None:
+        raise BadFile(
+            f"{where(place)}: expected an id that is text or an integer, got {values[place]!r:.60}; correct "
+            "that row"
+        )
+    return found
+
+
+def _id(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return IntegerId(value)
+    return str(value) if isinstance(value, UUID) else as_text(value) or "" if isinstance(value, str) else ""
+
+
+def item_rows(lists: Sequence[Any], dimension: int, column: str, where: Callable[[int], str]) -> Matrix:
+    """Lists of a column as rows (b, d); BadFile, likewise, for the first that is not d finite numbers."""
+    try:
+        found = np.array(lists)
+        if found.dtype.kind in "fiu" and found.shape == (len(lists), dimension):
+            with np.errstate(over="ignore"):
+                rows = found.astype(np.float32)
+            if np.isfinite(rows).all():
+                return rows
+    except (ValueError, OverflowError):  # of several lengths, or of hundreds of digits
+        pass
+    faults = ((place, fault_of_numbers(one, dimension)) for place, one in enumerate(lists))
+    place, fault = next((place, fault) for place, fault in faults if fault)
+    raise BadFile(
+        f"{where(place)}: expected {dimension} finite numbers in {column!r}, got {fault}; correct or remove "
+        "that row"
+    )
+
+
+def fault_of_numbers(value: object, dimension: int) -> str:
+    """What there is in place of a list of d numbers that are finite in float32; "" if it is one."""
+    if not isinstance(value, list):
+        return f"{value!r:.60}"
+    if len(value) != dimension:
+        return f"{len(value)}"
+    odd = [one for one in value if isinstance(one, bool) or not isinstance(one, int | float)]
+    if odd:
+        return f"{odd[0]!r:.60} among them"
+    try:
+        finite = all(abs(float(one)) <= _LARGEST for one in value)
+    except OverflowError:  # an integer of hundreds of digits
+        finite = False
+    return "" if finite else "nan, inf or a number too large among them"
 
 
 class Vectorless:
@@ -240,14 +294,6 @@ def _struct(path: Path, name: str, parts: str) -> str:
     return (
         f"{path}: vectors must be lists of numbers, got {name!r}, a struct ({parts}); save its numbers as a "
         "column of their own"
-    )
-
-
-def no_columns_error(path: Path, column: str) -> BadSetting:
-    """The error to raise where a column is wanted from a file that has no columns."""
-    return BadSetting(
-        f"{path}: a column is chosen of Parquet, JSON lines and CSV, got {column!r} for another format; "
-        "leave it out"
     )
 
 

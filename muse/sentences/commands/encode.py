@@ -166,10 +166,11 @@ def _fit_text(fit: str, lang: str) -> list[str]:
 @contextmanager
 def _writer(options: EncodeOptions, dimension: int, vectors: list[list[float]]) -> Iterator[Write]:
     # Writes rows to a file, into `vectors`, or as text to stdout.
-    from muse.files.row_writers import row_writer
+    from muse.files.parquet import SENTENCE
+    from muse.files.row_writers import RowFormat, store_writer
 
     if options.out is not None:
-        with row_writer(options.out, dimension) as write:
+        with store_writer(options.out, dimension, RowFormat(label=SENTENCE)) as write:
             yield write
     elif options.as_json:
         yield lambda _, rows: vectors.extend(rows.tolist())
