@@ -21,11 +21,15 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from typing import TypeVar
 
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)( (?=[A-Z]{2}))?")  # a value in capitals may follow
 _COMMAND = re.compile(r"\bmuse [a-z]")
 # Options that are called otherwise in Python.
 _OTHERWISE = {"no-refine": "refine=False", "no-reweight": "reweight=False"}
+
+
+E = TypeVar("E", bound="MuseError")
 
 
 class MuseError(Exception):
@@ -83,14 +87,19 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
+def reworded(error: E, message: str) -> E:
+    """The error itself, of whatever kind and with all that it knows, with another message."""
+    error.args = (message, *error.args[1:])
+    return error
+
+
 @contextmanager
 def named_as_in_python() -> Iterator[None]:
     """A block, or a function it decorates, whose errors name settings as Python does."""
     try:
         yield
     except MuseError as error:
-        error.args = (in_python(str(error)), *error.args[1:])
-        raise
+        raise reworded(error, in_python(str(error))) from error.__cause__
 
 
 def in_python(message: str) -> str:

@@ -29,8 +29,18 @@ P = ParamSpec("P")
 T = TypeVar("T", bound="OptionSet")
 REQUIRED = inspect.Parameter.empty  # the default of what must be given
 LARGEST = 1e30  # times a logarithm or a distance it is still a number of float32
+LONGEST_SHOWN = 200  # characters of a wrong value
 MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at 100,000
+# As muse.files.lexicons.FORMS, which help need not load.
+DICTIONARY_FORMS = (
+    "muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "lex.f2e", "lex.e2f", "kaikki", "dict.cc", "tei",
+    "tmx", "stardict", "dictd", "tabfile",
+)  # fmt: skip
 COMMON = "Common"  # the section of the options that nearly all commands have, which comes last
+
+
+class NotOfKind(ValueError):
+    """A value of another kind; the message says what it is, where its repr would not."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +145,8 @@ class Declaration:
     """The optional package that it needs: without that, it is not shown, and giving it is an error."""
     needs: str | None = None
     """The option without which it has no use."""
+    group: str = ""
+    """What it is among, of which one may be given."""
     only: str = ""
     """When it may be given, in the words of whoever checks it."""
     recorded: bool = False
@@ -152,9 +164,14 @@ class Declaration:
         return self.flags[-1] if self.flags else f"--{self.name.replace('_', '-')}"
 
     @property
+    def shown_value(self) -> str:
+        """What stands for a value in help and messages; nothing for a flag or a choice."""
+        return self.metavar or ("" if self.choices else self.kind.metavar or "")
+
+    @property
     def must_be(self) -> str:
         """What a value must be, in words."""
-        if self.choices:
+        if self.choices and self.kind is TEXT:
             return f"one of {', '.join(self.choices)}"
         ends = {"at least": self.least, "above": self.above, "at most": self.most, "below": self.below}
         bounds = [f"{words} {bound:g}" for words, bound in ends.items() if bound is not None]
@@ -164,28 +181,24 @@ class Declaration:
     @property
     def accepts(self) -> Any:
         """The type of what Python accepts."""
-        one: Any = Literal[self.choices] if self.choices else self.kind.accepts
+        one: Any = Literal[self.choices] if self.choices and self.kind is TEXT else self.kind.accepts
         several = one | GenericAlias(Sequence, (one,)) if self.multiple else one
         return several if self.default is not None else several | None
 
     def checked(self, value: Any) -> Any:
-        """The value as the option has it; BadSetting for one of another kind, or out of its range.
-
-        MissingExtra for an option of a package that is not there.
-        """
-        if self.package:
-            require(self.package, self.flag)
+        """The value as the option has it; BadSetting for one of another kind, or out of its range."""
         try:
             if self.multiple:
                 return tuple(self._one(one) for one in _several(value))
             return self._one(value)
-        except (TypeError, ValueError):
-            raise BadSetting(f"{self.flag} must be {self.must_be}, got {value!r}") from None
+        except (TypeError, ValueError) as error:
+            found = str(error) if isinstance(error, NotOfKind) else _shortened(repr(value))
+            raise BadSetting(f"{self.flag} must be {self.must_be}, got {found}") from None
 
     def _one(self, value: Any) -> Any:
         made = self.kind.made(value)
         inside = (
-            (not self.choices or made in self.choices)
+            (not self.choices or self.kind is not TEXT or made in self.choices)
             and (self.least is None or made >= self.least)
             and (self.most is None or made <= self.most)
             and (self.above is None or made > self.above)
@@ -194,6 +207,10 @@ class Declaration:
         if not inside:
             raise ValueError
         return made
+
+
+def _shortened(found: str) -> str:
+    return found if len(found) <= LONGEST_SHOWN else f"{found[:LONGEST_SHOWN]}..."
 
 
 def _several(value: Any) -> Iterable[Any]:
@@ -214,7 +231,8 @@ class OptionSet:
     """The options of a command or a function: all values are checked, and are as their fields say.
 
     Raise BadSetting for a value of another kind, and for a required one that is not given; Contradiction for
-    one that has no use without another. A field that is not declared by `option` is left as it is.
+    one that has no use without another; MissingExtra for one of a package that is not there. A field that is not
+    declared by `option` is left as it is.
     """
 
     def __post_init__(self) -> None:
@@ -232,11 +250,19 @@ class OptionSet:
         for name, one in declared.items():
             if getattr(self, name) is REQUIRED:
                 raise BadSetting(f"{one.flag} is needed, got none")
+            if one.package and is_given(self, name):
+                require(one.package, one.flag)
             if one.needs is not None and is_given(self, name) and not is_given(self, one.needs):
-                other = declared[one.needs].flag
+                other = declared[one.needs]
                 raise Contradiction(
-                    f"{one.flag} is for {other}, got none; give {other}, or leave {one.flag} out"
+                    f"{one.flag} is for {other.flag}, got none; give {other.flag} {other.shown_value}, or "
+                    "leave it out"
                 )
+            same = [
+                two.flag for two in declared.values() if two.group == one.group and is_given(self, two.name)
+            ]
+            if one.group and len(same) > 1:
+                raise Contradiction(f"{' and '.join(same)} cannot be used together; leave out all but one")
 
 
 def options_of(cls: type[OptionSet]) -> Mapping[str, Declaration]:
@@ -278,13 +304,13 @@ def is_given(options: OptionSet, name: str) -> bool:
     return bool(getattr(options, name) != options_of(type(options))[name].default)
 
 
-def check_names(cls: type[OptionSet], given: Iterable[str], function: str, *more: str) -> None:
-    """Raise BadSetting if a name is none of the options, nor of `more` parameters of the function."""
-    known = sorted((*options_of(cls), *more))
+def check_names(function: Callable[..., Any], given: Iterable[str]) -> None:
+    """Raise BadSetting if a function of muse takes no parameter of one of these names."""
+    known = sorted(inspect.signature(function).parameters)
     for name in given:
         if name not in known:
             meant = did_you_mean(name, known) or f"; choose among {', '.join(known)}"
-            raise BadSetting(f"{name} is no option of {function}{meant}")
+            raise BadSetting(f"{name} is no option of muse.{function.__name__}{meant}")
 
 
 def part(options: OptionSet, cls: type[T]) -> T:
@@ -309,14 +335,19 @@ def of_checkpoint(options: OptionSet) -> dict[str, Any]:
 
 
 def departures(options: OptionSet) -> tuple[str, ...]:
-    """The options that are set otherwise than the chosen preset has them."""
+    """The recorded options that are set otherwise than the chosen preset has them."""
     declared = options_of(type(options))
     (preset,) = (getattr(options, name) for name, one in declared.items() if one.chooses)
     return tuple(
         name
-        for name, one in declared.items()
-        if preset in one.presets and getattr(options, name) != one.presets[preset]
+        for name, value in preset_of(type(options), preset).items()
+        if declared[name].recorded and getattr(options, name) != value
     )
+
+
+def preset_of(cls: type[OptionSet], preset: str) -> dict[str, Any]:
+    """The values that a preset sets, by name."""
+    return {name: one.presets[preset] for name, one in options_of(cls).items() if preset in one.presets}
 
 
 def signature(function: Callable[..., Any], cls: type[OptionSet], *without: str) -> inspect.Signature:
@@ -380,9 +411,24 @@ class Backend(OptionSet):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DictionaryFormat(OptionSet):
+    """The format of a dictionary, where it should not be recognised."""
+
+    dictionary_format: str | None = option(
+        None, section="Advanced", choices=DICTIONARY_FORMS, metavar="NAME", needs="dictionary",
+        help=f"Format of --dictionary: {', '.join(DICTIONARY_FORMS)}.  [default: recognised by its content]",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
 class Common(OptionSet):
     """What every command prints, and where."""
 
     as_json: bool = option(False, flags=("--json",), help="Print one JSON object on stdout.")
     quiet: bool = option(False, flags=("-q", "--quiet"), help="Print only errors on stderr.")
     verbose: bool = option(False, flags=("-v", "--verbose"), help="Print more on stderr.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(Common, Device, Threads):
+    """How a command computes, and what it prints."""

@@ -204,7 +204,7 @@ def test_learning_from_pairs_alone_needs_pairs(muse: Command, files: Path) -> No
 @pytest.mark.parametrize("steps", ["unit,center", "", "none,unit"])
 def test_bad_normalisations(muse: Command, files: Path, steps: str) -> None:
     before = tree(files)
-    refused(muse(*good(files, "--normalise", steps)), "normalisation")
+    refused(muse(*good(files, "--normalise", steps)), "--normalise", repr(steps))
     assert tree(files) == before
 
 

@@ -32,7 +32,7 @@ from muse.learn.bilingual import normalise_in_place
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig
 from muse.learn.initialise.identical import IdenticalConfig, identical
-from muse.learn.settings import MANY_ROUNDS
+from muse.learn.schedule import MANY_ROUNDS
 from muse.learn.verdict import OF_WORDS
 from muse.normalise import DEFAULT_STEPS
 from muse.vectors import Vectors

@@ -87,7 +87,7 @@ def _config(pair: Pair, given: Path | None, folder: Path, seed: int) -> AlignCon
     }  # fmt: skip
     if folder.name.split(".")[1] == IDENTICAL:
         options |= {"dictionary": None, "init": IDENTICAL}
-    return settings_of(pair.source, pair.target, options)
+    return settings_of(src=pair.source, tgt=pair.target, **options)
 
 
 def measured(space: Space, lexicon: Lexicon, pair: Pair) -> dict[str, Any]:

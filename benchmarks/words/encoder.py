@@ -72,13 +72,13 @@ def made(
         "src_emb": pair.source_file, "tgt_emb": pair.target_file, "lower": pair.lower, "out": folder,
         "answers": "csls", "seed": asked.seed,
     }  # fmt: skip
-    config, quiet = settings_of(pair.source, pair.target, options), Progress(quiet=True)
+    config, quiet = settings_of(src=pair.source, tgt=pair.target, **options), Progress(quiet=True)
     files = {pair.source: pair.source_file, pair.target: pair.target_file}
     sides = {name: read_side(config, name, path, quiet).vectors for name, path in files.items()}
     source, target = sides.values()
     if help_ != NONE:
         given = write_draw(pair, (source, target), help_, asked.seed, asked.spaces)
-        config = settings_of(pair.source, pair.target, options | {"dictionary": given})
+        config = settings_of(src=pair.source, tgt=pair.target, **(options | {"dictionary": given}))
     outside = None
     if asked.encoder != NONE:
         if asked.encoder == RANDOM:

@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.settings import captions, column, pivot_file, source_files, via_files, word_list
-from muse.errors import BadSetting, Contradiction, Mismatch, MuseError
+from muse.api.settings import OF_ROWS, given_for, pivot_file, source_files, via_files
+from muse.errors import BadSetting, Contradiction, Mismatch, MuseError, reworded
 from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
 from muse.files.row_texts import with_texts
-from muse.files.vectors.table import ReadOptions, check_options, gather
+from muse.files.vectors.table import ReadOptions, check_options, gather, items_table
 from muse.learn.bilingual import check_pair, normalise_in_place
 from muse.learn.settings import AlignConfig, Given, RowArray
 from muse.lexicon import Lexicon
-from muse.optional import load, require
+from muse.optional import load
 from muse.progress import Progress
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.spelling import LetterSimilarity, plain
@@ -88,20 +88,19 @@ def read_side(config: AlignConfig, language: str, given: Given, progress: Progre
     Words whose vectors are all zeros are left out, with a warning: nothing can be learned of them. Unlabelled
     vectors keep their numbers, and no search finds those that are all zeros.
     """
-    listed, texts = word_list(config, language), captions(config, language)
+    listed, texts, column = (given_for(config, language, what) for what in (*OF_ROWS, "column"))
     if isinstance(given, RowArray):
-        options = ReadOptions(
-            language, config.max_vocab, config.lower, None if listed is None else (), column(config, language)
-        )
+        words = None if listed is None else ()
+        options = ReadOptions(language, config.max_vocab, config.lower, words, column)
         check_options(Path(language), options)
-        vectors = gather(with_texts(given.table(language), texts), options)
+        vectors = gather(with_texts(items_table(Path(language), given.rows), texts), options)
         vectors = _with_directions(vectors, "the array")
         # No files: the digest stands for them.
         return SideToSave(*normalise_in_place(vectors, config.normalise))
     vectors = read_vectors(
         given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
         words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
-        column=column(config, language), progress=progress,
+        column=column, progress=progress,
     )  # fmt: skip
     check_language(language, vectors.words)
     if vectors.repeated:
@@ -151,28 +150,14 @@ def read_dictionary(path: Path, languages: tuple[str, str] | None = None, form: 
 # What others know
 
 
-def is_given(config: AlignConfig) -> bool:
-    """Whether the settings name an encoder, vectors of one, or scored pairs."""
-    return bool(config.encoder or config.encoder_emb or config.evidence)
-
-
 def check_outside(config: AlignConfig) -> None:
-    """Raise Contradiction for settings that exclude each other, an error for a folder that is no encoder."""
-    if not is_given(config):
-        return
-    named = {
-        "--encoder": config.encoder, "--encoder-emb": config.encoder_emb, "--evidence": config.evidence,
-    }  # fmt: skip
-    given = [name for name, value in named.items() if value]
-    if len(given) > 1:
-        raise Contradiction(f"{' and '.join(given)} cannot be used together; leave out all but one")
+    """Raise Contradiction unless there are vectors of both languages, an error for what is no encoder."""
     if config.encoder_emb and len(config.encoder_emb) != 2:
         raise Contradiction(
             "--encoder-emb must be given twice, the vectors of --src and of --tgt, got "
             f"{len(config.encoder_emb)}; if one file has both, give it twice"
         )
     if config.encoder is not None:
-        require("embedding", "--encoder")
         _encoder(config).check()
 
 
@@ -250,8 +235,7 @@ def read_evidence(path: Path, languages: tuple[str, str] | None = None, form: st
     try:
         lexicon = read_lexicon(path, languages=languages, form=form)
     except MuseError as error:  # here another option names the format
-        message = str(error).replace("--dictionary-format", "--evidence-format")
-        raise type(error)(message) from error
+        raise reworded(error, str(error).replace("--dictionary-format", "--evidence-format")) from None
     if lexicon.scores is None and lexicon.probabilities is None:
         log.info(
             "%s: no scores are given, all translations count alike; a third column, score, would be read",

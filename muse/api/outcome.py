@@ -10,13 +10,16 @@ from typing import Any
 
 from muse.api.answers import AnswersReport
 from muse.api.settings import files_of, via_files
+from muse.errors import MuseError, reworded
 from muse.evaluation.score import Signature
 from muse.files.space_manifest import input_file, plain, read_manifest
 from muse.files.space_record import InputFile, SpaceRecord
 from muse.learn.bilingual import Learned
 from muse.learn.joint import Joint
-from muse.learn.settings import AlignConfig, RefinementConfig
+from muse.learn.schedule import RefinementConfig, first_rounds, refinement, refines_plainly
+from muse.learn.settings import AlignConfig
 from muse.learn.transport import TransportConfig
+from muse.options import departures, options_of, recorded
 from muse.run.memory import peak_memory_mb
 from muse.space import Provenance, Space
 from muse.vectors import ShortRepr
@@ -36,6 +39,8 @@ class AlignResult(ShortRepr):
     words: Mapping[str, int]
     signatures: Mapping[str, Signature]
     joint: Joint | None = None
+    failures: Mapping[str, MuseError] = field(default_factory=dict)
+    """The languages that could not be mapped beside others, which are saved without them."""
     answers: Mapping[str, AnswersReport] = field(default_factory=dict)
     """How the answers of each language were chosen; empty where CSLS was asked for or no word is known."""
 
@@ -48,6 +53,16 @@ class AlignResult(ShortRepr):
     def target(self) -> str:
         """The pivot."""
         return self.config.pivot
+
+    def check(self) -> None:
+        """Raise the error of the first language that could not be mapped, if there are any."""
+        for language, error in self.failures.items():
+            kept = " and ".join(self.learned)
+            raise reworded(
+                error,
+                f"{error}; {kept} saved in {self.space} without {language}: once it is mended, add it with "
+                f"--into {self.space}",
+            )
 
     def lines(self, *, methods: bool = False) -> list[str]:
         """The lines that `muse align` prints: for each mapped language, then for the whole run.
@@ -192,7 +207,7 @@ def provenance(
         more["joint"] = joint.as_json()
     return Provenance(
         method="+".join(methods),
-        settings=config.recorded(),
+        settings=recorded_settings(config),
         seed=config.seed,
         criterion=least.alignment.criterion,
         verdict=least.verdict,
@@ -201,11 +216,9 @@ def provenance(
     )
 
 
-# The recorded settings that tell whether a space was made as it would be now.
-_COMPARED = (
-    "init", "recipe", "normalise", "refine", "reweight", "joint", "answers", "encoder_template", "max_vocab",
-    "lower", "via", "src_column", "tgt_column", "seed",
-)  # fmt: skip
+def recorded_settings(config: AlignConfig) -> dict[str, Any]:
+    """The settings of the manifest: the options, and what refinement they stand for."""
+    return {**recorded(config), "refinement": refinement(config), "rounds": first_rounds(config)}
 
 
 def differences(config: AlignConfig, made: SpaceRecord, *, untrained: Collection[str] = ()) -> list[str]:
@@ -232,15 +245,16 @@ def differences(config: AlignConfig, made: SpaceRecord, *, untrained: Collection
 
 
 def _other_settings(config: AlignConfig, made: SpaceRecord) -> Iterator[str]:
-    ranked = made.language(made.pivot).frequency_ordered and any(one.frequency_ordered for one in made.mapped)
-    now = plain({**replace(config, frequency_ordered=ranked).recorded(), "seed": config.seed})
-    then = {**made.settings, **({} if made.seed is None else {"seed": made.seed})}
-    for name in _COMPARED:
-        values = [of.get(name) for of in (then, now)]
-        if name == "refine":  # by which settings is no option
-            values = [value is not None for value in values]
-        if name in then and values[0] != values[1]:
-            yield f"--{name.replace('_', '-')} {_shown(values[0])} (now {_shown(values[1])})"
+    of_words = made.language(made.pivot).frequency_ordered and any(
+        one.frequency_ordered for one in made.mapped
+    )
+    if not of_words and config.reweight is None:
+        config = replace(config, reweight=False)  # as unlabelled vectors would set it
+    now = plain({**recorded(config), "seed": config.seed})
+    then = {**made.settings, "seed": made.seed}
+    for name, one in options_of(AlignConfig).items():
+        if one.compared and name in then and then[name] != now[name]:
+            yield f"{one.flag} {_shown(then[name])} (now {_shown(now[name])})"
 
 
 def _shown(value: Any) -> str:
@@ -263,13 +277,13 @@ def _inputs(config: AlignConfig) -> tuple[Path, ...]:
     return tuple(one for one in given if isinstance(one, Path))
 
 
-def signature(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -> Signature:
+def signature_of(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -> Signature:
     """The signature of the mapping between two languages; `words` are their names and numbers of words."""
     source, target = words
-    refined = "no-refine" if config.refinement is None else "refine"
-    more = [f"{refined}:plain" if config.refines_plainly else refined, *_recipe(config)]
+    refined = "no-refine" if refinement(config) is None else "refine"
+    more = [f"{refined}:plain" if refines_plainly(config) else refined, *_recipe(config)]
     return Signature(
-        _matching(config.refinement),
+        _matching(refinement(config)),
         f"{source}-{target}",
         ",".join(config.normalise) or "none",
         learned.alignment.method,
@@ -283,7 +297,7 @@ def _recipe(config: AlignConfig) -> list[str]:
     """The recipe, with the parts of it that were given otherwise."""
     if config.recipe is None:
         return []
-    but = ",".join(config.departures)
+    but = ",".join(departures(config))
     return [f"recipe:{config.recipe}" + (f" but {but}" if but else "")]
 
 

@@ -22,19 +22,16 @@ from muse.api.inputs import (
     RunInputs,
     check_outside,
     hints,
-    is_given,
     outside_scores,
     read_dictionary,
     read_evidence,
     read_inputs,
 )
-from muse.api.outcome import AlignResult, differences, manifest_entry, provenance, signature, weakest
+from muse.api.outcome import AlignResult, differences, manifest_entry, provenance, signature_of, weakest
 from muse.api.settings import (
     Untrained,
     check,
     check_files,
-    check_yes_or_no,
-    given_texts,
     settings_of,
     untrained_of,
 )
@@ -48,15 +45,15 @@ from muse.files.space_manifest import is_space, read_manifest
 from muse.files.space_record import SpaceRecord
 from muse.learn.bilingual import PARTS
 from muse.learn.multilingual import Bridge, BridgeLanguages, LearnedMany, learn_many
-from muse.learn.settings import AlignConfig
+from muse.learn.settings import AlignConfig, AlignOptions
 from muse.lexicon import Lexicon
+from muse.options import RunOptions, check_names, of_checkpoint, options_of, signature
 from muse.progress import Progress, messages_shown
 from muse.ranking.external_scores import ExternalScores
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
 from muse.search.exact import searching_by, set_threads
-from muse.search.retrieval import check_count
 from muse.space import (
     SideToSave,
     Space,
@@ -76,47 +73,42 @@ def align(
     src: str | Sequence[str] | None = None,
     tgt: str | None = None,
     *,
-    device: str = "auto",
+    config: AlignConfig | None = None,
     progress: Progress | None = None,
-    quiet: bool = False,
-    verbose: bool = False,
-    threads: int | None = None,
     **options: Any,
 ) -> InteractiveSpace:
     """The aligned space of the languages, learned from their vectors and saved.
 
-    `options` are the options of the command `muse align` by their names, with underscores, each with the same
-    default: `init`, `seed`, `answers`, `dictionary`, `max_vocab`, `lower`, `no_identical`, `recipe`,
-    `normalise`, `backend`, `refine`, `reweight`, `joint`, `out`, `resume`, `force`, `src_emb`, `tgt_emb`,
-    `via`, `via_emb`, `into`, `src_words`, `tgt_words`, `src_captions`, `tgt_captions`,
-    `src_column`, `tgt_column`, `encoder`, `encoder_template`, `encoder_emb`, `evidence`. `config` has
-    settings as one value, `muse.AlignConfig`, and options that are given beside it replace its own. What the
-    command prints is shown on stderr, with the progress, unless `quiet`; `verbose` shows more. `src_text` and
-    `tgt_text` are texts to train vectors on first, `threads` is the number of CPU threads. Raise BadSetting
-    for an unknown name or a wrong value.
+    `options` are those of the command `muse align`, by their names with underscores and with the same
+    defaults. `config` has settings as one value, which options beside it replace. What the command prints is
+    shown on stderr, with the progress, unless `quiet`; `verbose` shows more. `threads` is the number of CPU
+    threads. Raise BadSetting for an unknown name or a wrong value. Where one of several languages cannot be
+    mapped, the others are saved before its error is raised.
 
     In place of a file of vectors an array (n, d) will do: rows in no order, such as the vectors that a model
     gives to texts. It is copied, not changed, and the id of row i is str(i). Raise BadSetting for an array of
     another shape or type. Check `space.verdict` before you use the space.
     """
-    languages = {"src": options.pop("source", src), "tgt": options.pop("target", tgt)}  # former names
-    texts = {name: options.pop(name, None) for name in ("src_text", "tgt_text")}
-    config = settings_of(**languages, options=options)
-    check_yes_or_no(quiet=quiet, verbose=verbose)
+    check_names(align, options)
+    how = RunOptions(**{name: options.pop(name) for name in options_of(RunOptions) if name in options})
+    settings = settings_of(config, src=src, tgt=tgt, **options)
     if not isinstance(progress, Progress | None):
         raise BadSetting(f"progress must be a muse.progress.Progress, got {progress!r}; or use quiet")
-    untrained = untrained_of(config, *given_texts(**texts), quiet=quiet)
-    if threads is not None:
-        check_count("threads", threads)
-        set_threads(threads)
-    with nullcontext() if quiet else messages_shown(logging.DEBUG if verbose else logging.INFO):
-        shown = progress or Progress(quiet=quiet)
-        report = run(config, device=device, progress=shown, untrained=untrained)
+    untrained = untrained_of(settings, quiet=how.quiet)
+    if how.threads is not None:
+        set_threads(how.threads)
+    with nullcontext() if how.quiet else messages_shown(logging.DEBUG if how.verbose else logging.INFO):
+        shown = progress or Progress(quiet=how.quiet)
+        report = run(settings, device=how.device, progress=shown, untrained=untrained)
         space = InteractiveSpace.of(report.aligned)
         for line in report.lines():
             log.info("%s", line)
         log.log(*_advice(space, weakest(report.learned)))
+    report.check()
     return space
+
+
+setattr(align, "__signature__", signature(align, AlignOptions, "as_json"))  # noqa: B010 - which mypy does not know
 
 
 def _advice(space: InteractiveSpace, language: str) -> tuple[int, str]:
@@ -197,7 +189,7 @@ def _run(
     seconds |= {"answers": end - saved} if answers else {}
     return AlignResult(
         aligned, config, learned.languages, seconds | {"total": end - began}, inputs.words(), signatures,
-        learned.joint, answers,
+        learned.joint, learned.failures, answers,
     )  # fmt: skip
 
 
@@ -235,7 +227,7 @@ def _outside(
     config: AlignConfig, inputs: RunInputs, device: str, progress: Progress
 ) -> ExternalScores | None:
     """What an encoder or a program knows of translations, if the settings name one."""
-    if not is_given(config):
+    if not (config.encoder or config.encoder_emb or config.evidence):
         return None
     (source,) = inputs.sources.values()
     return outside_scores(config, source.vectors, inputs.target.vectors, device=device, progress=progress)
@@ -341,9 +333,9 @@ def _others(config: AlignConfig, inputs: RunInputs) -> BridgeLanguages:
 
 def _checkpoint(config: AlignConfig, inputs: RunInputs) -> Checkpoint:
     """The checkpoints beside the space, cleared unless resumed; BadSetting if they are of another run."""
-    learning = config.of_learning()
-    pairs = [_pairs_digest(lexicon) for lexicon in (learning.lexicon, learning.hints)]
-    settings = repr((replace(learning, lexicon=None, hints=None), *pairs))
+    pairs = [_pairs_digest(lexicon) for lexicon in (config.lexicon, config.hints)]
+    how = (of_checkpoint(config), config.rounds, config.frequency_ordered, config.fixed_target)
+    settings = repr((how, *pairs))
     sides = (*inputs.sources.values(), *inputs.via.values(), inputs.target)
     files = [path for side in sides for path in side.files]
     if config.into is not None:
@@ -375,7 +367,7 @@ def _digest(side: SideToSave) -> str:
 def _signatures(config: AlignConfig, learned: LearnedMany, words: Mapping[str, int]) -> dict[str, Signature]:
     """The signature of each mapping."""
     return {
-        language: signature(config, one, {name: words[name] for name in (language, config.pivot)})
+        language: signature_of(config, one, {name: words[name] for name in (language, config.pivot)})
         for language, one in learned.languages.items()
     }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -19,6 +19,7 @@ from muse.optional import has, load
 if TYPE_CHECKING:
     from muse.api.outcome import AlignResult
     from muse.learn.bilingual import Learned
+    from muse.learn.settings import AlignOptions
     from muse.space import Space
 
 MORE_WORDS = 20_000
@@ -36,7 +37,7 @@ class Remedy(NamedTuple):
     commands: tuple[str, ...]
 
 
-def advice(report: AlignResult, options: dict[str, Any]) -> list[str]:
+def advice(report: AlignResult, options: AlignOptions) -> list[str]:
     """The lines to print: what to do next with the space, or what to try where it failed or is doubtful."""
     from muse.api.outcome import weakest
 
@@ -85,34 +86,34 @@ class _Unaligned:
     learned: Learned
     report: AlignResult
     space: Space
-    options: dict[str, Any]
+    options: AlignOptions
 
     def remedies(self) -> Iterator[Remedy]:
         """Yields what may help, the surest and cheapest first."""
         from muse.learn.auto import AUTO_OF_ROWS
 
-        options, init = self.options, self.options["init"]
-        if options["recipe"] is not None:
-            reason = f"Use muse's own recipe: leave out --recipe {options['recipe']}."
+        options, init = self.options, self.options.init
+        if options.recipe is not None:
+            reason = f"Use muse's own recipe: leave out --recipe {options.recipe}."
             yield Remedy(reason, (_again(recipe=None),))
-        if options["no_refine"]:
-            yield Remedy("Refine the mapping: leave out --no-refine.", (_again(no_refine=None),))
+        if options.refine is False:
+            yield Remedy("Refine the mapping: leave out --no-refine.", (_again(without_refine=None),))
         if init not in ("auto", "dictionary") and (self.frequency_ordered or (init,) != AUTO_OF_ROWS):
             yield Remedy(f"Let muse try more than --init {init}.", (_again(init=None),))
         if not self.frequency_ordered:
             yield from self._of_rows()
             return
-        if self.cut:
-            few = f"Use more words than --max-vocab {options['max_vocab']}."
-            yield Remedy(few, (_again(max_vocab=max(MORE_WORDS, 2 * options["max_vocab"])),))
-        if options["no_identical"] and self.shared_spellings >= FEW_SHARED:
+        if self.cut and options.max_vocab is not None:
+            few = f"Use more words than --max-vocab {options.max_vocab}."
+            yield Remedy(few, (_again(max_vocab=max(MORE_WORDS, 2 * options.max_vocab)),))
+        if options.no_identical and self.shared_spellings >= FEW_SHARED:
             reason = f"{self.shared_spellings:.0%} of the words are spelt alike: leave out --no-identical."
             yield Remedy(reason.replace("%", " %"), (_again(no_identical=None),))
         yield from self._with_pairs()
         yield from self._with_more_words()
-        if init == "auto" and options["recipe"] is None and self.learned.supervision is None:
+        if init == "auto" and options.recipe is None and self.learned.supervision is None:
             yield Remedy(RemedyText.ADVERSARIAL.terminal, (_again(init="adversarial"),))
-        if not options["via"]:
+        if not options.via:
             yield Remedy(
                 "Go over a third language that resembles both, and has good vectors.", (_again(via=["LANG"]),)
             )
@@ -133,7 +134,7 @@ class _Unaligned:
             )
             yield Remedy(
                 "Begin with other draws of rows: a start that failed may succeed with another --seed.",
-                (_again(seed=self.options["seed"] + 1),),
+                (_again(seed=self.options.seed + 1),),
             )
         fewest, count = self.fewest
         if count < FEW_WORDS:
@@ -146,7 +147,7 @@ class _Unaligned:
             if supervision.pairs < FEW_PAIRS:
                 yield Remedy(
                     RemedyText.MORE_TRANSLATIONS.terminal.format(
-                        dictionary=self.options["dictionary"], known=supervision.pairs, enough=FEW_PAIRS
+                        dictionary=self.options.dictionary, known=supervision.pairs, enough=FEW_PAIRS
                     ),
                     (),
                 )
@@ -205,7 +206,7 @@ class _Unaligned:
     @property
     def cut(self) -> bool:
         """Whether --max-vocab left out words, and rather many."""
-        most, counts = self.options["max_vocab"], self.report.words
+        most, counts = self.options.max_vocab, self.report.words
         return (
             most is not None
             and most < MORE_WORDS

@@ -94,9 +94,12 @@ class DeclaredArgument(click.Argument):
 
 
 def command(
-    options: type[T], *, name: str | None = None, examples: Sequence[str]
+    options: type[T], *, name: str | None = None, examples: Sequence[str], **more: Any
 ) -> Callable[[Callable[[T], int | None]], click.Command]:
-    """A command that calls the decorated function with its options; the docstring is its help."""
+    """A command that calls the decorated function with its options; the docstring is its help.
+
+    `more` is for click.
+    """
 
     def made(run: Callable[[T], int | None]) -> click.Command:
         declared = options_of(options)
@@ -113,6 +116,7 @@ def command(
         return SectionedCommand(
             name or run.__name__.replace("_", "-"), callback=_callback(run, options), params=parameters,
             help=inspect.cleandoc(run.__doc__ or ""), sections=sections, examples=examples,
+            **more,
         )  # fmt: skip
 
     return made
@@ -156,7 +160,7 @@ def _parameters(one: Declaration, **use: Any) -> Iterator[click.Parameter]:
         more |= {"default": [shown] if one.once else shown, "show_default": True}
     yield DeclaredOption(
         one, **use, type=_click_type(one), multiple=one.multiple or one.once,
-        metavar=one.metavar or (None if one.choices else one.kind.metavar),
+        metavar=one.shown_value or None,
         required=one.default is REQUIRED, **more,
     )  # fmt: skip
     if one.off is not None:

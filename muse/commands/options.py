@@ -343,8 +343,8 @@ def cluster(command: F) -> F:
 
 def one_machine_only(*names: str) -> None:
     """Raise Contradiction if one of these options was given beside --ray."""
-    for flag in given(*names):
-        raise Contradiction(f"{flag} is for one machine; leave it out, or leave out --ray")
+    for name in given(*names):
+        raise Contradiction(f"{name} is for one machine; leave it out, or leave out --ray")
 
 
 def given(*names: str) -> list[str]:

@@ -29,7 +29,8 @@ from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
 from muse.learn.refine import refine
-from muse.learn.settings import AlignConfig, RefinementConfig
+from muse.learn.schedule import RefinementConfig, first_rounds
+from muse.learn.settings import AlignConfig
 from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
 from muse.run.checkpoint import Arrays
@@ -175,7 +176,7 @@ def candidates(
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
     null = null_agreement(source, target, rng=generator(config.seed, AlignStream.NULL), runtime=runtime)
-    rounds = config.first_rounds
+    rounds = first_rounds(config)
     patience = 1 if config.frequency_ordered else len(rounds)
     trial = _Trial(source, target, score, null, rounds, runtime, patience=patience)
     failures: list[str] = []

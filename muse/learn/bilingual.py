@@ -23,6 +23,7 @@ from muse.learn.auto import Candidate, best, candidates, improve, initialisation
 from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
 from muse.learn.initialise.components import in_smaller_space
 from muse.learn.reweighting import reweight
+from muse.learn.schedule import first_rounds, refinement, refines_plainly
 from muse.learn.settings import AlignConfig
 from muse.learn.supervise.cross_validation import wilson
 from muse.learn.supervise.model_selection import ChoiceConfig, Start, Supervision, are_few, choose
@@ -160,7 +161,7 @@ def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, 
     chosen = best(tried)
     alignment, verdict = _refined(source, target, chosen, config, rng, runtime)
     # --no-refine asks for the initial mapping unchanged; where it failed, there are no pairs to tune it to.
-    if config.reweights and config.refinement is not None and verdict.label != "failed":
+    if config.reweights and config.refine and verdict.label != "failed":
         alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
     if not config.fixed_target:
         alignment = in_smaller_space(alignment)
@@ -187,13 +188,13 @@ def _refined(
     found, score = start.alignment, criterion(source, target, device=runtime.device)
     if _rows_failed(start, config):
         return replace(found, criterion=score(found.source_map)), start.verdict
-    if config.refinement is not None:
-        *_, found = improve(source, target, found, config=config.refinement, rng=rng, runtime=runtime)
+    if (rounds := refinement(config)) is not None:
+        *_, found = improve(source, target, found, config=rounds, rng=rng, runtime=runtime)
     if not np.isfinite(found.source_map).all():
         raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
     null = start.verdict.null  # depends on the vectors alone
     verdict = judge(source, target, found, rng=rng, runtime=runtime, null=null)
-    if not config.refines_plainly and LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
+    if not refines_plainly(config) and LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
         log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
         found, verdict = start.alignment, start.verdict
     return replace(found, criterion=score(found.source_map)), verdict
@@ -204,7 +205,7 @@ def _rows_failed(start: Candidate, config: AlignConfig) -> bool:
 
     Words, which have counterparts, may still recover.
     """
-    return bool(config.first_rounds) and not config.frequency_ordered and start.verdict.label == "failed"
+    return bool(first_rounds(config)) and not config.frequency_ordered and start.verdict.label == "failed"
 
 
 def _learn_with_pairs(
@@ -214,7 +215,7 @@ def _learn_with_pairs(
     began, alone = time.perf_counter(), None
     evidence = pairs_of(lexicon, source, target, device=runtime.device)  # first: it may know no pair
     asked, few = config.init not in ("auto", "dictionary"), are_few(evidence)
-    if config.refinement is not None and (asked or (few and config.init == "auto")):
+    if config.refine and (asked or (few and config.init == "auto")):
         try:
             _check_enough(source, target)
             alone = _learn_without_dictionary(source, target, config, runtime)
@@ -265,7 +266,7 @@ def _judged_on_pairs(
     alignment, supervision = learn_from_pairs(
         evidence, _starts(alone),
         ChoiceConfig(
-            fixed=config.fixed_target or not config.reweights, plain=config.refinement is None,
+            fixed=config.fixed_target or not config.reweights, plain=not config.refine,
             regress=not config.frequency_ordered,
         ),
         seed=config.seed, runtime=runtime.skip_parts(),

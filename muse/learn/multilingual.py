@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.errors import BadSetting, Mismatch, MuseError, NotConverged
+from muse.errors import BadSetting, MuseError, reworded
 from muse.files.space_record import Reason
 from muse.learn.auto import Candidate, improve
 from muse.learn.bilingual import PARTS, Learned, learn, sampled
@@ -28,6 +28,7 @@ from muse.learn.initialise.components import in_smaller_space
 from muse.learn.initialise.identical import identical_strings
 from muse.learn.joint import Joint, refine_jointly
 from muse.learn.reweighting import reweight
+from muse.learn.schedule import refinement
 from muse.learn.settings import AlignConfig
 from muse.learn.verdict import Verdict, judge
 from muse.procrustes import procrustes, rotation
@@ -49,6 +50,8 @@ class LearnedMany:
     languages: dict[str, Learned]
     joint: Joint | None = None
     joint_seconds: float | None = None
+    failures: Mapping[str, MuseError] = field(default_factory=dict)
+    """Why other languages could not be mapped."""
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -78,8 +81,8 @@ def learn_many(
 ) -> LearnedMany:
     """The mappings from prepared `sources` to prepared `target`, which moves only for a single source.
 
-    A language that fails, or is doubtful, is tried over the others (`muse.learn.multilingual`). Raise
-    BadSetting if unlabelled vectors are to be refined jointly.
+    A language that fails, or is doubtful, is tried over the others. If that fails too, the others are kept;
+    raise its error if there are none. Raise BadSetting if unlabelled vectors are to be refined jointly.
     """
     if config.joint and not all(side.frequency_ordered for side in (*sources, target)):
         raise BadSetting("--joint fits mappings to pairs of words, got unlabelled vectors; leave it out")
@@ -95,16 +98,18 @@ def learn_many(
         try:
             learned[source.language] = learn(source, target, config=own_config, runtime=own)
         except MuseError as error:
-            named = type(error)(f"{source.language} into {target.language}: {error}")
-            failures[source.language] = named if several else error
-            if not isinstance(error, (NotConverged, Mismatch)):  # these a detour may mend
-                raise failures[source.language] from error
+            if several:
+                reworded(error, f"{source.language} into {target.language}: {error}")
+            failures[source.language] = error
     learned = _Detours(sources, target, own_config, runtime).improved(learned, others or BridgeLanguages())
-    for language, failure in failures.items():
-        if language not in learned:
-            raise failure
-    ordered = {source.language: learned[source.language] for source in sources}
-    return _jointly(sources, target, ordered, config, runtime) if config.joint else LearnedMany(ordered)
+    failures = {language: error for language, error in failures.items() if language not in learned}
+    if not learned:
+        raise next(iter(failures.values()))
+    mapped = [source for source in sources if source.language in learned]
+    found = LearnedMany({source.language: learned[source.language] for source in mapped})
+    if config.joint and len(mapped) > 1:
+        found = _jointly(mapped, target, found.languages, config, runtime)
+    return replace(found, failures=failures)
 
 
 def _jointly(
@@ -309,9 +314,8 @@ class Paths:
         score = criterion(source, target, device=runtime.device)
         rng = generator(self.config.seed, AlignStream.DETOUR)
         found = [start]
-        refinement = self.config.refinement
-        if refinement is not None:
-            *_, last = improve(source, target, start, config=refinement, rng=rng, runtime=runtime)
+        if (rounds := refinement(self.config)) is not None:
+            *_, last = improve(source, target, start, config=rounds, rng=rng, runtime=runtime)
             found.append(last)
         for alignment in found:
             verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
@@ -321,7 +325,7 @@ class Paths:
     def _finished(self, best: Learned) -> Learned:
         """The chosen path, re-weighted and in the smaller space where the target may move."""
         alignment, config = best.alignment, self.config
-        if config.reweights and config.refinement is not None and best.verdict.label != "failed":
+        if config.reweights and config.refine and best.verdict.label != "failed":
             rng = generator(config.seed, AlignStream.DETOUR_REWEIGHTING)
             alignment = reweight(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
         if not config.fixed_target:

@@ -11,7 +11,7 @@ import torch
 
 import muse
 from muse.api import run
-from muse.api.settings import check, given_vectors, source_files
+from muse.api.settings import check, source_files
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.learn.settings import AlignConfig, RowArray
 from muse.space import Space
@@ -26,7 +26,7 @@ def aligned(folder: Path, source: Any, target: Any, **options: Any) -> Space:
     """The space of two models, learned from known pairs of row numbers, which is quick."""
     (folder / "ids.tsv").write_text("".join(f"{row}\t{row}\n" for row in range(0, 600, 3)))
     options = {"dictionary": folder / "ids.tsv", "config": PAIRS, "out": folder / "space", **options}
-    space: Space = muse.align("minilm", "use", source_file=source, target_file=target, **options)
+    space: Space = muse.align("minilm", "use", src_emb=source, tgt_emb=target, **options)
     return space
 
 
@@ -49,15 +49,12 @@ def test_arrays_are_as_good_as_files(tmp_path: Path) -> None:
 
 
 def test_arrays_and_paths_may_be_mixed() -> None:
-    found = given_vectors("source_file", [FRENCH.matrix, "b.npy", Path("c.npy")])
-    assert isinstance(found, tuple)
+    given: Any = [FRENCH.matrix, "b.npy", Path("c.npy")]
+    request = AlignConfig(src=("minilm", "e5", "bge"), tgt="use", src_emb=given)
+    check(request)
+    found = source_files(request)
     assert isinstance(found[0], RowArray)
     assert found[1:] == (Path("b.npy"), Path("c.npy"))
-    request = AlignConfig(src=("minilm", "e5", "bge"), tgt="use", src_emb=found)
-    check(request)
-    assert source_files(request)[0] is found[0]
-    assert request == AlignConfig(src=("minilm", "e5", "bge"), tgt="use", src_emb=found)
-    assert given_vectors("target_file", None) is None
 
 
 def test_the_rotation_is_found_and_the_manifest_names_no_file(tmp_path: Path) -> None:
@@ -81,7 +78,7 @@ def test_fewer_rows_are_read_where_fewer_are_wanted(tmp_path: Path) -> None:
     [
         (
             FRENCH.matrix[0],
-            r"source_file must be .* n rows of d .*, got an array of float32 of shape \(20,\)",
+            r"src_emb must be .* n rows of d .*, got an array of float32 of shape \(20,\)",
         ),
         (FRENCH.matrix[:0], r"got an array of float32 of shape \(0, 20\)"),
         (FRENCH.matrix[None], r"of shape \(1, 600, 20\)"),
@@ -108,14 +105,14 @@ def test_rows_that_cannot_be_aligned_are_told(tmp_path: Path) -> None:
         aligned(tmp_path, broken, ENGLISH.matrix)
     with pytest.raises(Mismatch, match="minilm: at least 500 rows are needed to align, got 400"):
         muse.align(
-            "minilm", "use", source_file=FRENCH.matrix[:400], target_file=ENGLISH.matrix,
+            "minilm", "use", src_emb=FRENCH.matrix[:400], tgt_emb=ENGLISH.matrix,
             out=tmp_path / "space",
         )  # fmt: skip
     with pytest.raises(BadSetting, match="use: lower is for words, got unlabelled vectors"):
-        aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, lowercase=True)
+        aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, lower=True)
     (tmp_path / "words.txt").write_text("le\n")
     with pytest.raises(BadSetting, match="minilm: a list of words is for vectors composed of n-grams"):
-        aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, source_words=tmp_path / "words.txt")
+        aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, src_words=tmp_path / "words.txt")
     assert not (tmp_path / "space").exists()
 
 
@@ -142,7 +139,7 @@ def test_a_run_resumes_with_the_same_arrays_alone(tmp_path: Path, monkeypatch: p
 def test_a_third_model_joins_a_space_from_an_array(tmp_path: Path) -> None:
     space = aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix)
     again = muse.align(
-        "e5", source_file=FRENCH.matrix, into=tmp_path / "space", out=tmp_path / "three",
+        "e5", src_emb=FRENCH.matrix, into=tmp_path / "space", out=tmp_path / "three",
         dictionary=tmp_path / "ids.tsv", config=PAIRS,
     )  # fmt: skip
     assert again.languages == ("minilm", "use", "e5")

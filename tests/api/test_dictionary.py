@@ -10,7 +10,7 @@ import pytest
 
 import muse
 from muse.api.dictionary import lexicon_from
-from muse.api.settings import check, settings_of
+from muse.api.settings import settings_of
 from muse.api.space import InteractiveSpace, limits_of
 from muse.errors import BadFile, BadSetting, Contradiction, UnknownWord
 from muse.files import read_lexicon
@@ -132,11 +132,10 @@ def test_the_format_of_a_dictionary_may_be_given(space: InteractiveSpace, tmp_pa
     assert lexicon_from(tmp_path / "pairs", form="lex.f2e").pairs == (("roi", "king"), ("reine", "queen"))
     with pytest.raises(BadSetting, match=r"^dictionary_format must be one of muse, .* got 'moses'"):
         muse.evaluate(space, tmp_path / "pairs", dictionary_format="moses")
-    config = settings_of("fr", "en", {"dictionary_format": "csv"})
-    with pytest.raises(Contradiction, match="--dictionary-format is the format of a dictionary, got none"):
-        check(config)
-    with pytest.raises(BadSetting, match="--dictionary-format must be one of muse"):
-        check(settings_of("fr", "en", {"dictionary": tmp_path / "pairs", "dictionary_format": "moses"}))
+    with pytest.raises(Contradiction, match="--dictionary-format .* --dictionary FILE"):
+        settings_of(src="fr", tgt="en", dictionary_format="csv")
+    with pytest.raises(BadSetting, match="--dictionary-format .*lex.f2e.* 'moses'"):
+        settings_of(src="fr", tgt="en", dictionary=tmp_path / "pairs", dictionary_format="moses")
 
 
 def test_what_is_no_space_is_refused() -> None:

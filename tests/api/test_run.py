@@ -16,13 +16,11 @@ import muse
 from muse.alignment import Alignment
 from muse.api.inputs import read_dictionary
 from muse.api.settings import check, settings_of
-from muse.commands.align import align
 from muse.embedding.training import Embedded
 from muse.errors import BadFile, BadSetting, Contradiction
 from muse.learn import auto
-from muse.learn.refine import RefineConfig
-from muse.learn.settings import OPTIONS, ROUNDS, AlignConfig, Plan
-from muse.lexicon import Lexicon
+from muse.learn.settings import AlignConfig, AlignOptions
+from muse.options import options_of
 from muse.progress import Progress
 from muse.vectors import Matrix, Vectors
 from tests.support.references import Rows, csls, csls_pairs, unit
@@ -36,7 +34,7 @@ def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
     write_vec(tmp_path / "fr.vec", source)
     write_vec(tmp_path / "en.vec", target)
     sources, out = [kind(tmp_path / "fr.vec")], kind(tmp_path / "space")
-    space = muse.align(["fr"], "en", source_file=sources, target_file=kind(tmp_path / "en.vec"), out=out)
+    space = muse.align(["fr"], "en", src_emb=sources, tgt_emb=kind(tmp_path / "en.vec"), out=out)
     assert space.languages == ("fr", "en")
     assert space.manifest["verdict"]["label"] == "aligned"
     loaded = muse.load_space(out)
@@ -73,38 +71,27 @@ def test_a_target_or_a_space_to_add_to_is_needed() -> None:
     check(AlignConfig(src=("fr",), into=Path("space")))
 
 
-def test_flat_options_are_those_of_the_command_line() -> None:
-    flat = settings_of("fr", "en", {"src_emb": "fr.vec", "lower": True, "max_vocab": np.int64(600),
-                                   "dictionary": "d.tsv", "out": None, "via": "de"})  # fmt: skip
+def test_values_become_those_of_the_fields() -> None:
+    flat = settings_of(src="fr", tgt="en", src_emb="fr.vec", lower=True, max_vocab=np.int64(600),
+                       dictionary="d.tsv", out=None, via="de", normalise="centre, unit")  # fmt: skip
     assert flat == AlignConfig(src=("fr",), tgt="en", src_emb=(Path("fr.vec"),), dictionary=Path("d.tsv"),
-                               max_vocab=600, lower=True, via=("de",))  # fmt: skip
-    assert settings_of(["fr"], "en", {}) == AlignConfig(src=("fr",), tgt="en")
-    learning = {"init": "gromov", "no_identical": True, "normalise": "centre, unit", "reweight": False,
-                "joint": True, "seed": 7}  # fmt: skip
-    expected = AlignConfig(src=("fr", "de"), tgt="en", init="gromov", no_identical=True,
-                           normalise=("centre", "unit"), reweight=False, joint=True, seed=7)  # fmt: skip
-    assert settings_of(["fr", "de"], "en", learning) == expected
+                               max_vocab=600, lower=True, via=("de",),
+                               normalise=("centre", "unit"))  # fmt: skip
     pair = AlignConfig(src=("fr",), tgt="en")
+    assert settings_of(src=["fr"], tgt="en") == pair
     unrefined = replace(pair, refine=False)
-    assert settings_of("fr", "en", {"refine": False}) == unrefined
-    assert settings_of("fr", "en", {"config": unrefined, "refine": True}) == pair
-    refine = RefineConfig(max_rounds=2)
-    kept = settings_of("fr", "en", {"config": AlignConfig(refine=refine), "seed": 1, "refine": True})
-    assert kept == replace(pair, refine=refine, seed=1)
+    assert settings_of(src="fr", tgt="en", refine=False) == unrefined
+    assert settings_of(unrefined, refine=True) == pair == settings_of(unrefined, refine="full")
 
 
 def test_a_recipe_gives_way_to_options_beside_it() -> None:
-    recipe = settings_of("fr", "en", {"recipe": "muse"})
-    assert recipe == AlignConfig(src=("fr",), tgt="en", recipe="muse")
-    parts = {"normalise": "none", "init": "adversarial-paper", "refine": "plain", "reweight": False,
-             "answers": "csls", "backend": "faiss"}  # fmt: skip
-    assert replace(recipe, recipe=None) == settings_of("fr", "en", parts)
-    other = settings_of("fr", "en", {"recipe": "muse", "refine": False, "normalise": "unit"})
+    recipe = settings_of(src="fr", tgt="en", recipe="muse")
+    parts: dict[str, Any] = {"normalise": "none", "init": "adversarial-paper", "refine": "plain",
+                             "reweight": False, "answers": "csls", "backend": "faiss"}  # fmt: skip
+    assert replace(recipe, recipe=None) == settings_of(src="fr", tgt="en", **parts)
+    other = settings_of(src="fr", tgt="en", recipe="muse", refine=False, normalise="unit")
     assert other == replace(recipe, refine=False, normalise=("unit",))
-    assert settings_of("fr", "en", {"recipe": "muse", "refine": "full"}).refine is True
-    assert (
-        settings_of("fr", "en", {"recipe": "muse", "config": AlignConfig(init="gromov")}).init == recipe.init
-    )
+    assert settings_of(AlignConfig(init="gromov"), recipe="muse").init == recipe.init
 
 
 class Played:
@@ -164,89 +151,64 @@ def test_the_recipe_of_the_paper_from_files_to_answers(
     assert space.manifest["verdict"]["label"] == "aligned"
 
 
-def test_the_names_are_those_of_the_command_line_and_of_the_manifest() -> None:
-    options = {name for parameter in align.params for name in [parameter.name] if name in OPTIONS}
-    internal = {"command", "rounds", "lexicon", "scored", "hints", "frequency_ordered", "fixed_target"}
-    assert options == set(OPTIONS) - internal
-    assert set(AlignConfig().recorded()) - {"rounds"} <= options
-
-
-def test_the_options_of_the_command_are_keywords_of_the_function() -> None:
-    keywords = {*inspect.signature(muse.align).parameters, *OPTIONS, "src_text", "tgt_text"}
-    # --no-refine is refine=False; what is printed as JSON is what Python returns.
-    assert {parameter.name for parameter in align.params} - keywords == {"no_refine", "as_json", "version"}
-
-
-def test_former_names_still_work() -> None:
-    former: Any = muse.AlignConfig  # as code of before has it, which is not typed
-    lexicon = Lexicon((("a", "b"),))
-    assert former(Plan("gromov", identical=False), ("centre", "unit"), seed=3) == AlignConfig(
-        init="gromov", no_identical=True, normalise=("centre", "unit"), seed=3
-    )
-    assert former(plan=Plan(lexicon=lexicon, rounds=()), refine=None) == AlignConfig(
-        lexicon=lexicon, refine=False
-    )
-    assert former(refine=None).first_rounds == ROUNDS  # it left these as they were
-    assert former(steps=("unit",)).steps == AlignConfig(normalise=("unit",)).normalise == ("unit",)
-    assert AlignConfig(init="gromov", refine=False).plan == Plan("gromov", rounds=())
-    flat = {"source_file": "a", "target_file": "b", "lowercase": True, "source_texts": "c", "tgt_texts": "d"}
-    assert settings_of("fr", "en", flat) == AlignConfig(
-        src=("fr",), tgt="en", src_emb=(Path("a"),), tgt_emb=Path("b"), lower=True,
-        src_captions=Path("c"), tgt_captions=Path("d"),
-    )  # fmt: skip
+def test_the_signature_has_every_option() -> None:
+    parameters = inspect.signature(muse.align).parameters
+    assert {*parameters} - {*options_of(AlignOptions)} == {"config", "progress"}
+    assert {*options_of(AlignOptions)} - {*parameters} == {"as_json"}
+    assert [name for name, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD] == [
+        "src",
+        "tgt",
+    ]
+    assert (parameters["max_vocab"].default, parameters["max_vocab"].annotation) == (None, int | None)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sead": 1}, r"sead is no option of muse\.align; did you mean seed\?"),
-        ({"identical": False}, "did you mean no_identical"),
-        ({"zzz": 1}, "zzz is no option of muse.align; choose among answers, backend, command, config"),
-        ({"max_vocab": "500"}, "max_vocab must be a whole number of at least 1, got '500'"),
-        ({"seed": True}, "seed must be a whole number of at least 0, got True"),
-        ({"seed": -1}, "seed must be a whole number of at least 0, got -1"),
-        ({"lower": "no"}, "lower must be True or False, got 'no'"),
-        ({"lower": True, "lowercase": True}, "lower and lowercase are one option, got both"),
-        ({"dictionary": 5}, "dictionary must be a path, got 5"),
-        ({"config": {"seed": 1}}, "config must be a muse.AlignConfig"),
-        ({"via": 3}, "via must be a string or several, got 3"),
-        ({"init": "atuo"}, "init must be one of auto"),
-        ({"init": "identical", "no_identical": True}, "leave one of them out"),
-        ({"max_vocab": 499}, "max_vocab must be at least 500, .* raise it, or give dictionary=FILE"),
-        ({"reweight": True, "refine": False}, "leave one of them out"),
-        ({"reweight": True, "into": "space"}, "reweight moves the target"),
-        ({"recipe": "mouse"}, "recipe must be one of muse; got 'mouse'"),
-        ({"recipe": 5}, "recipe must be a string, got 5"),
-        ({"refine": "plane"}, "refine must be True, False or one of full, plain, got 'plane'"),
-        ({"backend": "annoy"}, "a search backend must be one of auto, torch, faiss; got 'annoy'"),
-        ({"normalise": "none", "into": "space"}, "into has the target's vectors at unit length"),
-        ({"normalise": "none,unit"}, "a normalisation step must be one of unit, centre; got 'none'"),
-        ({"device": "tpu"}, "device must be one of auto, cpu, cuda; got 'tpu'"),
-        ({"source": 5}, "source must be a string or several, got 5"),
-        ({"target": 5}, "target must be a language, got 5"),
+        ({"sead": 1}, "sead .* seed"),
+        ({"identical": False}, "identical .* no_identical"),
+        ({"zzz": 1}, "zzz .* config"),
+        ({"source": "de"}, "source"),
+        ({"max_vocab": "500"}, "max_vocab .* 1, got '500'"),
+        ({"max_vocab": 0}, "max_vocab .* 1, got 0"),
+        ({"seed": True}, "seed .* 0, got True"),
+        ({"seed": -1}, "seed .* 0, got -1"),
+        ({"lower": "no"}, "lower .* 'no'"),
+        ({"dictionary": 5}, "dictionary .* 5"),
+        ({"config": {"seed": 1}}, "config .*seed"),
+        ({"via": 3}, "via .* 3"),
+        ({"init": "atuo"}, "init .*auto.* 'atuo'"),
+        ({"init": "identical", "no_identical": True}, "no_identical .* identical"),
+        ({"max_vocab": 499}, "max_vocab .* 500.* 499.* dictionary=FILE"),
+        ({"reweight": True, "refine": False}, "reweight .* refine=False"),
+        ({"reweight": True, "into": "space"}, "reweight"),
+        ({"recipe": "mouse"}, "recipe .* muse.* 'mouse'"),
+        ({"recipe": 5}, "recipe .* 5"),
+        ({"refine": "plane"}, "refine .* full.* plain.* 'plane'"),
+        ({"backend": "annoy"}, "backend .* faiss.* 'annoy'"),
+        ({"normalise": "none", "into": "space"}, "into .* none"),
+        ({"normalise": "none,unit"}, "normalise .* 'none,unit'"),
+        ({"device": "tpu"}, "device .* cuda.* 'tpu'"),
+        ({"evidence_format": "csv"}, "evidence_format .* evidence"),
+        ({"encoder": "a", "evidence": "b"}, "encoder and evidence"),
+        ({"src": 5}, "src .* 5"),
+        ({"tgt": 5}, "tgt .* 5"),
     ],
 )
 def test_wrong_options_are_told_by_name(options: dict[str, Any], message: str) -> None:
     with pytest.raises(BadSetting, match=message):
-        muse.align(**{"source": "fr", "target": "en", **options})
-
-
-@pytest.mark.parametrize("config", [None, AlignConfig(refine=False)])
-def test_options_that_exclude_one_another_are_an_error_of_their_own(config: AlignConfig | None) -> None:
-    with pytest.raises(Contradiction, match="--reweight follows refinement"):
-        settings_of("fr", "en", {"config": config, "reweight": True, **({} if config else {"refine": False})})
-    assert settings_of("fr", "en", {"config": config, "reweight": True, "refine": True}).reweight
+        muse.align(**{"src": "fr", "tgt": "en", **options})
 
 
 @pytest.mark.parametrize("init", ["adversarial", "gromov", "identical"])
 def test_an_initialisation_that_would_not_be_used_is_refused(init: str) -> None:
-    options = {"init": init, "refine": False, "dictionary": "pairs.txt", "max_vocab": 400}
+    options: dict[str, Any] = {"init": init, "refine": False, "dictionary": "pairs.txt", "max_vocab": 400}
     with pytest.raises(
         Contradiction, match=f"which needs no initialisation, got --init {init}; leave out one"
     ):
-        check(settings_of("fr", "en", options))
+        check(settings_of(src="fr", tgt="en", **options))
     for more in ({"init": "auto"}, {"init": "dictionary"}, {"refine": True}):
-        check(settings_of("fr", "en", options | more))
+        check(settings_of(src="fr", tgt="en", **(options | more)))
 
 
 def test_device_and_progress_reach_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,8 +230,8 @@ def test_one_language_for_detours_may_be_a_string(tmp_path: Path) -> None:
     write_vec(tmp_path / "fr.vec", source)
     write_vec(tmp_path / "en.vec", target)
     with pytest.raises(BadFile, match=r"de\.vec: expected a file"):
-        muse.align("fr", "en", via="de", via_file=[tmp_path / "de.vec"], source_file=tmp_path / "fr.vec",
-                   target_file=tmp_path / "en.vec", out=tmp_path / "space")  # fmt: skip
+        muse.align("fr", "en", via="de", via_emb=[tmp_path / "de.vec"], src_emb=tmp_path / "fr.vec",
+                   tgt_emb=tmp_path / "en.vec", out=tmp_path / "space")  # fmt: skip
 
 
 @pytest.mark.slow
@@ -284,7 +246,7 @@ def test_the_vectors_of_a_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.syspath_prepend(tmp_path / "site")
     monkeypatch.chdir(tmp_path)
     by_name, by_folder = (
-        muse.align("fr", "en", source_file=given, target_file="en.vec", out=out)
+        muse.align("fr", "en", src_emb=given, tgt_emb="en.vec", out=out)
         for given, out in (("xx_toy_md", "by-name"), (made, "by-folder"))
     )
     assert by_name.manifest["verdict"]["label"] == "aligned"
@@ -305,11 +267,11 @@ def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> Non
     (tmp_path / "words.txt").write_text("\n".join(listed) + "\n\n")
     write_vec(tmp_path / "en.vec", target)
     files: dict[str, Any] = {
-        "source_file": made,
-        "target_file": tmp_path / "en.vec",
+        "src_emb": made,
+        "tgt_emb": tmp_path / "en.vec",
         "out": tmp_path / "space",
     }
-    space = muse.align("fr", "en", source_words=tmp_path / "words.txt", **files)
+    space = muse.align("fr", "en", src_words=tmp_path / "words.txt", **files)
     assert list(space.vectors("fr").words) == listed
     assert [Path(file["path"]).name for file in space.manifest["languages"]["fr"]["files"]] == [
         "made",
@@ -318,7 +280,7 @@ def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> Non
     with pytest.raises(BadSetting, match="a list of words is for vectors composed of n-grams"):
         muse.align("fr", "en", target_words=tmp_path / "words.txt", **files, force=True)
     with pytest.raises(BadSetting, match="src_words needs a single src, got 2"):
-        muse.align(["fr", "de"], "en", source_words=tmp_path / "words.txt")
+        muse.align(["fr", "de"], "en", src_words=tmp_path / "words.txt")
     with pytest.raises(BadSetting, match="omit tgt_words"):
         muse.align("de", into=tmp_path / "space", target_words=tmp_path / "words.txt")
 
@@ -341,7 +303,7 @@ def test_what_a_third_column_is_read_as(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, lines: str, told: str | None
 ) -> None:
     (tmp_path / "pairs.txt").write_text(lines)
-    files: dict[str, Any] = {name: tmp_path / "none.vec" for name in ("source_file", "target_file")}
+    files: dict[str, Any] = {name: tmp_path / "none.vec" for name in ("src_emb", "tgt_emb")}
     caplog.set_level("INFO", "muse.api.inputs")
     with pytest.raises(BadFile, match=r"none\.vec"):  # it is told before anything else is read
         muse.align("fr", "en", dictionary=tmp_path / "pairs.txt", out=tmp_path / "space", **files)
@@ -383,8 +345,8 @@ def test_a_failure_is_never_silent(files: Path, caplog: pytest.LogCaptureFixture
         ({"quiet": "yes"}, "quiet must be True or False, got 'yes'"),
         ({"quite": True}, r"quite is no option of muse\.align; did you mean quiet\?"),
         ({"progress": True}, "progress must be a muse.progress.Progress, got True; or use quiet"),
-        ({"threads": 0}, "threads must be at least 1, got 0"),
-        ({"threads": 1.5}, "threads must be a whole number of at least 1, got 1.5"),
+        ({"threads": 0}, "threads .* 0"),
+        ({"threads": 1.5}, "threads .* 1.5"),
         ({"src_text": 3}, "src_text must be a path or several, got 3"),
         ({"tgt_text": 3}, "tgt_text must be a path, got 3"),
         ({"src_text": "novels.txt", "src_emb": "fr.vec"}, "src_text replaces src_emb, got both"),

@@ -92,10 +92,10 @@ def test_the_first_two_remedies_are_those_of_this_run(muse: Command, unlike: Pat
     command = "muse align --src fr --tgt en --src-emb fr.vec --tgt-emb en.vec"
     assert first == (
         "Refine the mapping: leave out --no-refine.\n"
-        f"     {command} --init similarity --max-vocab 550 --out out\n"
+        f"     {command} --max-vocab 550 --init similarity --out out\n"
     )
     assert second == (
-        f"Let muse try more than --init similarity.\n     {command} --max-vocab 550 --no-refine --out out\n"
+        f"Let muse try more than --init similarity.\n     {command} --max-vocab 550 --out out --no-refine\n"
     )
 
 

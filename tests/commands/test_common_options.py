@@ -69,10 +69,10 @@ def _mentions(file: str, start: str) -> set[str]:
         for node in ast.walk(functions[name]):
             if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
                 found.add(str(node.slice.value))
-            elif isinstance(node, ast.arg):
-                found.add(node.arg)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-                left.append(node.func.id if isinstance(node.func, ast.Name) else node.func.attr)
+            elif isinstance(node, ast.arg | ast.Attribute):
+                found.add(node.arg if isinstance(node, ast.arg) else node.attr)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                left.append(node.func.id)
     return found
 
 

@@ -181,8 +181,8 @@ def test_where_no_path_leads_the_direct_error_is_reported() -> None:
     chain = ("xx", "fr", "en")
     lone = language("xx", ("xx",))
     fr, en = (language(name, chain) for name in chain[1:])
-    with pytest.raises(Mismatch, match="^xx into en: identical strings need at least 10"):
-        learn_many([lone, fr], en, config=CONFIG, runtime=Runtime())
+    found = learn_many([lone, fr], en, config=CONFIG, runtime=Runtime())
+    assert str(found.failures["xx"]).startswith("xx into en: identical strings need at least 10")
 
 
 def test_the_nearest_first() -> None:

@@ -67,8 +67,12 @@ def test_rows_without_words_are_not_refined_jointly() -> None:
         learn_many([fr, rows], en, config=replace(CONFIG, joint=True), runtime=Runtime())
 
 
-def test_an_error_names_the_language() -> None:
+def test_an_error_names_the_language_and_loses_no_other() -> None:
     fr, en, _ = pair()
     few = replace(fr.most_frequent(99), language="de")
+    found = learn_many([fr, few], en, config=CONFIG, runtime=Runtime())
+    assert [*found.languages] == ["fr"]
+    assert isinstance(found.failures["de"], Mismatch)
+    assert str(found.failures["de"]).startswith("de into en: de: at least 500 words")
     with pytest.raises(Mismatch, match="^de into en: de: at least 500 words"):
-        learn_many([fr, few], en, config=CONFIG, runtime=Runtime())
+        learn_many([few, replace(few, language="es")], en, config=CONFIG, runtime=Runtime())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from muse.alignment import Alignment
 from muse.learn.bilingual import normalise_in_place
 from muse.learn.refine import RefineConfig, refine
-from muse.learn.settings import ROUNDS
+from muse.learn.schedule import ROUNDS
 from muse.learn.verdict import (
     DRAWS,
     FLOOR,

@@ -298,4 +298,4 @@ def test_names_that_some_disks_take_for_one_are_refused(tmp_path: Path, other: s
     with pytest.raises(BadSetting, match=f"got 'fr' and '{other}'"):
         check_addition(tmp_path / "space", [other])
     with pytest.raises(BadSetting, match=f"got 'fr' and '{other}'"):
-        check(settings_of("fr", other, {}))
+        check(settings_of(src="fr", tgt=other))

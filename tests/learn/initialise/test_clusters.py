@@ -11,7 +11,7 @@ from torch import Tensor
 from muse.alignment import Alignment
 from muse.learn.criterion import criterion
 from muse.learn.initialise.clusters import ClustersConfig, Round, centroids, centroids_of, clusters
-from muse.learn.settings import FAR
+from muse.learn.schedule import FAR
 from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
