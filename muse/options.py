@@ -31,10 +31,10 @@ REQUIRED = inspect.Parameter.empty  # the default of what must be given
 LARGEST = 1e30  # times a logarithm or a distance it is still a number of float32
 LONGEST_SHOWN = 200  # characters of a wrong value
 MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at 100,000
-# As muse.files.lexicons.FORMS, which help need not load.
+# As muse.files.lexicons.formats, which help need not load.
 DICTIONARY_FORMS = (
-    "muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "lex.f2e", "lex.e2f", "kaikki", "dict.cc", "tei",
-    "tmx", "stardict", "dictd", "tabfile",
+    "muse", "tsv", "csv", "xlsx", "jsonl", "parquet", "bicleaner", "lex.f2e", "lex.e2f", "kaikki", "dict.cc",
+    "tei", "tmx", "stardict", "dictd", "tabfile",
 )  # fmt: skip
 COMMON = "Common"  # the section of the options that nearly all commands have, which comes last
 
@@ -231,8 +231,8 @@ class OptionSet:
     """The options of a command or a function: all values are checked, and are as their fields say.
 
     Raise BadSetting for a value of another kind, and for a required one that is not given; Contradiction for
-    one that has no use without another; MissingExtra for one of a package that is not there. A field that is not
-    declared by `option` is left as it is.
+    one that has no use without another; MissingExtra for one of a package that is not there. A field that is
+    not declared by `option` is left as it is.
     """
 
     def __post_init__(self) -> None:
@@ -411,7 +411,7 @@ class Backend(OptionSet):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DictionaryFormat(OptionSet):
+class DictionaryForm(OptionSet):
     """The format of a dictionary, where it should not be recognised."""
 
     dictionary_format: str | None = option(

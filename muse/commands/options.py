@@ -21,7 +21,7 @@ from muse.commands.outputs import check_inputs_spared, check_outputs
 from muse.commands.sections import PackageOption, RenamedOption
 from muse.errors import Contradiction
 from muse.installation import __version__
-from muse.options import LARGEST, MOST_THREADS, Backend, OptionSet, option
+from muse.options import DICTIONARY_FORMS, LARGEST, MOST_THREADS, Backend, OptionSet, option
 from muse.progress import message
 from muse.run.memory import fit_threads
 
@@ -34,11 +34,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_BEAM = 1_000  # a beam takes memory for each sentence it keeps
-# As muse.files.lexicons.formats, which help need not load.
-DICTIONARY_FORMS = (
-    "muse", "tsv", "csv", "xlsx", "jsonl", "parquet", "bicleaner", "lex.f2e", "lex.e2f", "kaikki", "dict.cc",
-    "tei", "tmx", "stardict", "dictd", "tabfile",
-)  # fmt: skip
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -16,7 +16,7 @@ from muse.learn.initialise import INITIALISATIONS
 from muse.options import (
     DICTIONARY_FORMS,
     Backend,
-    DictionaryFormat,
+    DictionaryForm,
     NotOfKind,
     RunOptions,
     Seed,
@@ -99,7 +99,7 @@ REFINEMENT = ValueKind("True, False, full or plain", bool | str, _refinement)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlignConfig(Seed, Backend, DictionaryFormat):
+class AlignConfig(Seed, Backend, DictionaryForm):
     """The settings of a run: what to align, from which files, how, and where to save it."""
 
     src: tuple[str, ...] = option(

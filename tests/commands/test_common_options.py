@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-from dataclasses import fields
 from pathlib import Path
 
 import click
 import pytest
 
 from muse import commands
-from muse.learn.settings import AlignConfig
 from tests.support.command import Command, every_command
 from tests.support.spaces import saved
 
@@ -45,51 +41,7 @@ def test_every_command_accepts_all_and_shows_those_it_uses(name: str) -> None:
     assert all(one.hidden != one.expose_value or shown == "--version" for shown, one in found.items())
 
 
-@pytest.mark.parametrize("option", ["seed", "device"])
-@pytest.mark.parametrize("name", every_command())
-def test_what_is_shown_is_used(name: str, option: str) -> None:
-    callback = every_command()[name].callback
-    assert callback is not None
-    function = inspect.unwrap(callback)
-    used = _mentions(inspect.getsourcefile(function) or "", function.__name__)
-    if name == "align":  # its options are fields of its settings, read by name
-        used |= {field.name for field in fields(AlignConfig)}
-    assert (option in used) == (not common_options(name)[f"--{option}"].hidden)
-
-
-def _mentions(file: str, start: str) -> set[str]:
-    """The parameters and keys in the function `start`, and in those it calls of muse.commands."""
-    functions = _functions(Path(file))
-    found, reached, left = set[str](), set[str](), [start]
-    while left:
-        name = left.pop()
-        if name in reached or name not in functions:
-            continue
-        reached.add(name)
-        for node in ast.walk(functions[name]):
-            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-                found.add(str(node.slice.value))
-            elif isinstance(node, ast.arg | ast.Attribute):
-                found.add(node.arg if isinstance(node, ast.arg) else node.attr)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                left.append(node.func.id)
-    return found
-
-
-def _functions(file: Path) -> dict[str, ast.FunctionDef]:
-    """The functions of a module, and of the modules it loads or imports; options.py has what all share."""
-    module = ast.parse(file.read_text(encoding="utf-8"))
-    found: dict[str, ast.FunctionDef] = {}
-    for node in ast.walk(module):
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("muse.commands."):
-            name = str(node.module).rpartition(".")[2]
-            found |= {} if name == "options" else _functions(PACKAGE / f"{name}.py")
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "load":  # of an optional package
-            path = str(ast.literal_eval(node.args[0])).replace(".", "/")
-            found |= _functions(PACKAGE.parent / f"{path}.py")
-    return found | {one.name: one for one in module.body if isinstance(one, ast.FunctionDef)}
-
-
+<<<<<<< HEAD
 def test_a_script_may_give_them_to_every_command(muse: Command, tmp_path: Path) -> None:
     saved(tmp_path / "space")
     (tmp_path / "text").write_text("fr20 fr21\n")

@@ -12,8 +12,8 @@ import click
 import numpy as np
 import pytest
 
-from muse.commands.options import DICTIONARY_FORMS
 from muse.files.lexicons import formats
+from muse.options import DICTIONARY_FORMS
 from muse.search import exact
 from tests.support.command import Command, align_arguments, every_command, refused
 from tests.support.spaces import saved
