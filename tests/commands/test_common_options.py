@@ -41,7 +41,6 @@ def test_every_command_accepts_all_and_shows_those_it_uses(name: str) -> None:
     assert all(one.hidden != one.expose_value or shown == "--version" for shown, one in found.items())
 
 
-<<<<<<< HEAD
 def test_a_script_may_give_them_to_every_command(muse: Command, tmp_path: Path) -> None:
     saved(tmp_path / "space")
     (tmp_path / "text").write_text("fr20 fr21\n")
