@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch, MissingExtra
-from muse.evaluation.score import Interval, Signature, bootstrap_interval, json_fields
+from muse.evaluation.score import Interval, JsonScore, Score, Signature, bootstrap_interval
 from muse.installation import install_packages
 from muse.vectors import Matrix
 
@@ -101,50 +101,39 @@ class ClassifierConfig:
             raise BadSetting(f"a classifier must be one of {', '.join(KINDS)}; got {self.kind!r}")
 
 
-def fitted(
-    train: Labelled, held_out: Labelled, config: ClassifierConfig, measure: Callable[[Labels, Labels], float]
-) -> Callable[[Matrix], Labels]:
-    """The classifier, from rows (n, d) to classes (n,), fitted to `train` that is best on `held_out`.
+Answer = Callable[[Matrix], Labels]  # a fitted classifier: from rows (n, d) to classes (n,)
+Measure = Callable[[Labels, Labels], float]  # of the truth and what was found, such as accuracy
 
-    Best by `measure(truth, found)`; of equal ones, the most regularised.
+
+def fitted(train: Labelled, held_out: Labelled, config: ClassifierConfig, measure: Measure) -> Answer:
+    """The classifier fitted to `train` that is best on `held_out`; of equal ones, the most regularised."""
+    answers = [_answer(train, config, strength) for strength in sorted(config.strengths)]
+    return max(answers, key=lambda answer: measure(held_out.labels, answer(held_out.rows)))
+
+
+def fitted_by_folds(train: Labelled, fold: Labels, config: ClassifierConfig, measure: Measure) -> Answer:
+    """The classifier fitted to all of `train` with the strength that is best when a fold is held out.
+
+    That is on average by `measure`, each fold (n,) in turn; of equal ones, the most regularised.
     """
-    candidates = []
-    for strength in sorted(config.strengths):
-        answer = _answer(train, config, strength)
-        candidates.append((measure(held_out.labels, answer(held_out.rows)), -strength, answer))
-    return max(candidates, key=lambda candidate: candidate[:2])[2]
-
-
-def fitted_by_folds(
-    train: Labelled, fold: Labels, config: ClassifierConfig, measure: Callable[[Labels, Labels], float]
-) -> Callable[[Matrix], Labels]:
-    """The classifier, from rows (n, d) to classes (n,), fitted to all of `train`.
-
-    Its strength is the best by `measure(truth, found)` on average, when each fold (n,) in turn is held out;
-    of equal ones, the most regularised.
-    """
-    strengths = sorted(config.strengths)
-    without, reached = _without(train, fold, config), np.zeros(len(strengths))
+    strengths, without = sorted(config.strengths), _without(train, fold, config)
     held_out = [(one,) for one in range(int(fold.max()) + 1)]
+    reached = np.zeros(len(strengths))
     for place, strength in enumerate(strengths):
         for (one,), answers in zip(held_out, without(held_out, strength).T, strict=True):
-            part = fold == one
-            reached[place] += measure(train.labels[part], answers[part])
+            reached[place] += measure(train.labels[fold == one], answers[fold == one])
     return _answer(train, config, strengths[int(reached.argmax())])
 
 
-def cross_validated(
-    task: Labelled, fold: Labels, config: ClassifierConfig, measure: Callable[[Labels, Labels], float]
-) -> Labels:
+def cross_validated(task: Labelled, fold: Labels, config: ClassifierConfig, measure: Measure) -> Labels:
     """The classes (n,) found by nested cross-validation, given the fold (n,) of each row of `task`.
 
     The classifier that answers in a fold is fitted to all others, with the strength whose classifiers were
-    best on average by `measure(truth, found)` when each of these in turn was held out from training, as in
-    SentEval (Conneau & Kiela, 2018); of equal ones, the most regularised.
+    best on average by `measure` when each of these in turn was held out from training, as in SentEval
+    (Conneau & Kiela, 2018); of equal ones, the most regularised.
     """
-    strengths = sorted(config.strengths)
+    strengths, without = sorted(config.strengths), _without(task, fold, config)
     count = int(fold.max()) + 1
-    without = _without(task, fold, config)
     # Fitted without both folds, a classifier serves for either as the fold tested, the other being held out.
     both = list(combinations(range(count), 2))
     inner = np.zeros((len(strengths), count))  # sums over the folds held out, for each fold tested
@@ -155,21 +144,19 @@ def cross_validated(
                 inner[place, tested] += measure(task.labels[part], answers[part])
     found, best = np.empty_like(task.labels), inner.argmax(axis=0)
     for place in np.unique(best).tolist():
-        tested_ones = np.flatnonzero(best == place).tolist()
-        answers = without([(tested,) for tested in tested_ones], strengths[place])
-        for column, tested in enumerate(tested_ones):
+        chosen = np.flatnonzero(best == place).tolist()
+        answers = without([(tested,) for tested in chosen], strengths[place])
+        for column, tested in enumerate(chosen):
             found[fold == tested] = answers[fold == tested, column]
     return found
 
 
+# Of lists of folds and a strength: the classes (n, k) by k classifiers fitted without them, -1 for a row that
+# a classifier was fitted to.
 Without = Callable[[Sequence[Sequence[int]], float], Labels]
 
 
 def _without(task: Labelled, fold: Labels, config: ClassifierConfig) -> Without:
-    """What makes, of lists of folds and a strength, the classes (n, k) by k classifiers fitted without them.
-
-    -1 for a row that a classifier was fitted to.
-    """
     if config.kind != "logistic":
         return partial(_one_by_one, task, fold, config)
     classes = np.unique(task.labels)
@@ -220,7 +207,8 @@ class Regressions:
 
     `targets` (n, c) are the shares of the classes in each row, of two classes that of the second alone. The
     principal axes of the rows make one preconditioner for all: a few iterations of L-BFGS with products of
-    matrices take the place of many fits of a hundred iterations, and come closer to the minimum.
+    matrices take the place of many fits of a hundred iterations by scikit-learn, and come closer to the
+    minimum.
     """
 
     def __init__(self, rows: Matrix, targets: Matrix) -> None:
@@ -241,55 +229,45 @@ class Regressions:
     def predicted(self, fit: FittedRegressions, rows: Matrix) -> torch.Tensor:
         """The shares (m, k, c) of the classes in other rows (m, d)."""
         other = torch.from_numpy(rows.astype(np.float32))
-        other = other if self.axes is None else other @ self.axes
-        return _shares_of(_scores(other, fit.weights))
+        return _shares_of(_scores(other if self.axes is None else other @ self.axes, fit.weights))
 
     def fitted(self, shares: torch.Tensor, strengths: torch.Tensor) -> FittedRegressions:
         """The minima of the losses, each row with its share (n, k), and `strengths` (k,) / 2 times w^2."""
-        columns, classes = self.rows.shape[1], self.targets.shape[2]
-        penalty = torch.zeros(columns + 1, shares.shape[1], 1)  # the intercept has none
+        columns, (n, k), classes = self.rows.shape[1], shares.shape, self.targets.shape[2]
+        penalty = torch.zeros(columns + 1, k, 1)  # the intercept has none
         penalty[:-1] = strengths[:, None]
-        problem = _Problem(self.rows, self.targets, shares[:, :, None], penalty)
-        weights = torch.zeros(columns + 1, shares.shape[1], classes)
-        scores = torch.zeros(len(self.rows), shares.shape[1], classes)
+        shares = shares[:, :, None]
+        weights, scores = torch.zeros(columns + 1, k, classes), torch.zeros(n, k, classes)
         # The curvature of the loss is at most a quarter of the rows', with many classes nearly so.
         inverse = 1 / (torch.cat([self.values, torch.ones(1)])[:, None, None] / 4 + penalty)
-        gradient, past = problem.gradient(scores, weights), list[_Step]()
+        gradient, past = self._gradient(scores, shares) + penalty * weights, list[_Step]()
         for _ in range(_MOST_STEPS):
             # Each ends by itself, whatever the others.
             moving = (gradient.abs().amax((0, 2)) > _FLAT)[:, None]
             if not moving.any():
                 break
             down = -_inverted(gradient, past, inverse)
-            slope = _scores(problem.rows, down)
-            size = moving * problem.size(scores, slope, weights, down)
+            slope = _scores(self.rows, down)
+            along = [(penalty * one * down).sum((0, 2)) for one in (weights, down)]
+            size = moving * self._size(scores, slope, shares, along)
             weights, scores = weights + size * down, scores + size * slope
-            new = problem.gradient(scores, weights)
+            new = self._gradient(scores, shares) + penalty * weights
             past = [*past, _Step.of(size * down, new - gradient)][-_MEMORY:]
             gradient = new
         return FittedRegressions(weights, scores)
 
-
-class _Problem(NamedTuple):
-    """Rows (n, d), targets (n, 1, c), shares (n, k, 1) and penalty (d + 1, k, 1) of regressions."""
-
-    rows: torch.Tensor
-    targets: torch.Tensor
-    shares: torch.Tensor
-    penalty: torch.Tensor
-
-    def gradient(self, scores: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-        """How the losses change with the weights (d + 1, k, c)."""
-        left = (_shares_of(scores) - self.targets) * self.shares
+    def _gradient(self, scores: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
+        """How the losses without their penalty change with the weights (d + 1, k, c)."""
+        left = (_shares_of(scores) - self.targets) * shares
         found = (self.rows.T @ left.flatten(1)).view(-1, *left.shape[1:])
-        return torch.cat([found, left.sum(0, keepdim=True)]) + self.penalty * weights
+        return torch.cat([found, left.sum(0, keepdim=True)])
 
-    def size(
-        self, scores: torch.Tensor, slope: torch.Tensor, weights: torch.Tensor, down: torch.Tensor
+    def _size(
+        self, scores: torch.Tensor, slope: torch.Tensor, shares: torch.Tensor, along: list[torch.Tensor]
     ) -> torch.Tensor:
         """How far (k, 1) to go in each direction: two of Newton's steps along it, which cost no product."""
-        first, second = ((self.penalty * one * down).sum((0, 2)) for one in (weights, down))
-        size, part = torch.ones(len(first)), self.shares * slope
+        first, second = along  # of the penalty
+        size, part = torch.ones(len(first)), shares * slope
         for _ in range(2):
             odds = _shares_of(scores + size[:, None] * slope)
             rise = ((odds - self.targets) * part).sum((0, 2)) + first + size * second
@@ -338,17 +316,12 @@ def _inverted(gradient: torch.Tensor, past: Sequence[_Step], inverse: torch.Tens
     return found
 
 
-def _answer(train: Labelled, config: ClassifierConfig, strength: float) -> Callable[[Matrix], Labels]:
+def _answer(train: Labelled, config: ClassifierConfig, strength: float) -> Answer:
     unit, model = _unit(train.rows), _model(config, strength)
-    fit_quietly(model, unit(train.rows), train.labels)
-    return lambda rows: np.asarray(model.predict(unit(rows)), np.int64)
-
-
-def fit_quietly(model: Any, *arguments: Any) -> None:
-    """Fit a model of scikit-learn; one that has not converged is judged by what it finds, as any other is."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(*arguments)
+        warnings.simplefilter("ignore")  # what has not converged is judged by what it finds, as any other is
+        model.fit(unit(train.rows), train.labels)
+    return lambda rows: np.asarray(model.predict(unit(rows)), np.int64)
 
 
 def accuracy(truth: Labels, found: Labels) -> float:
@@ -400,7 +373,7 @@ def _unit(rows: Matrix) -> Callable[[Matrix], Matrix]:
 
 
 @dataclass(frozen=True)
-class InferenceScore:
+class InferenceScore(JsonScore):
     """The accuracy with its 95 % interval and the share of the most frequent label, in percent.
 
     `unread` is the number of pairs in which a sentence has no known word: these count as wrong.
@@ -410,20 +383,16 @@ class InferenceScore:
     ci95: Interval
     majority: float
     pairs: int
+    queries: int
     unread: int
     signature: Signature
 
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON; `queries` are the pairs."""
-        return {**json_fields(self), "queries": self.pairs}
-
     def __str__(self) -> str:
         """The lines to print."""
-        low, high = self.ci95
         return (
-            f"accuracy = {self.accuracy:.1f} [{low:.1f}, {high:.1f}] | {self.signature}\n"
-            f"{self.pairs} pairs, {self.unread} of them without a known word on a side; the most frequent "
-            f"label has {self.majority:.1f}"
+            f"{Score('accuracy', self.accuracy, self.ci95, self.signature)}\n{self.pairs} pairs, "
+            f"{self.unread} of them without a known word on a side; the most frequent label has "
+            f"{self.majority:.1f}"
         )
 
 
@@ -442,6 +411,7 @@ def evaluate_inference(
         ci95=bootstrap_interval(hits, rng),
         majority=100 * float(np.bincount(labels).max()) / len(labels),
         pairs=len(labels),
+        queries=len(labels),
         unread=int((found < 0).sum()),
         signature=signature,
     )

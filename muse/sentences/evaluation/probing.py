@@ -78,11 +78,8 @@ class ProbeScore(JsonScore):
 
     def __str__(self) -> str:
         """The line to print."""
-        low, high = self.ci95
-        return (
-            f"{self.name} = {self.accuracy:.1f} [{low:.1f}, {high:.1f}], chance {self.chance:.1f} of "
-            f"{self.classes} classes | {self.signature}"
-        )
+        figures = "{} = {:.1f} [{:.1f}, {:.1f}]".format(self.name, self.accuracy, *self.ci95)
+        return f"{figures}, chance {self.chance:.1f} of {self.classes} classes | {self.signature}"
 
 
 def evaluate_probe(
@@ -100,22 +97,17 @@ def evaluate_probe(
     cross-validation, which tests every row once.
     """
     split = parts(task.labels, rng) if split is None else split
-    hits, trained = _hits(task, split, config)
+    if isinstance(split, Parts):
+        answer = fitted(task.part(split.train), task.part(split.held_out), config, accuracy)
+        test, trained = task.part(split.test), len(split.train)
+        hits: Hits = answer(test.rows) == test.labels
+    else:
+        hits, trained = cross_validated(task, split, config, accuracy) == task.labels, int((split != 0).sum())
     _, counts = np.unique(task.labels, return_counts=True)
     return ProbeScore(
         name, 100 * float(hits.mean()), bootstrap_interval(hits, rng), 100 * counts.max() / counts.sum(),
         len(counts), trained, len(hits), signature,
     )  # fmt: skip
-
-
-def _hits(task: Labelled, split: Parts | Labels, config: ClassifierConfig) -> tuple[Hits, int]:
-    # The hits among the rows tested, and on how many rows a classifier is trained.
-    if isinstance(split, Parts):
-        answer = fitted(task.part(split.train), task.part(split.held_out), config, accuracy)
-        test = task.part(split.test)
-        return answer(test.rows) == test.labels, len(split.train)
-    hits: Hits = cross_validated(task, split, config, accuracy) == task.labels
-    return hits, int((split != 0).sum())
 
 
 def length_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
@@ -219,12 +211,8 @@ def balanced(
     each = max(min(*map(len, classes.values()), size // len(classes)), FEWEST)
     taken = [rng.permutation(found)[:each] for found in classes.values()]
     chosen = [sentences[place] for part in taken for place in part]
-    return Probe(
-        name,
-        [text for text, _ in chosen],
-        [language for _, language in chosen],
-        np.repeat(np.arange(len(classes)), each).tolist(),
-    )
+    texts, languages = zip(*chosen, strict=True)
+    return Probe(name, texts, languages, np.repeat(np.arange(len(classes)), each).tolist())
 
 
 def first_sign_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
@@ -232,10 +220,10 @@ def first_sign_probe(sentences: Sequence[str], language: str, size: int, rng: np
 
     Marks that belong to the spelling of a word, as in l'heure and peut-être, do not count.
     """
-    firsts = [(text, marks[0]) for text, marks in _marked(sentences, language)]
-    usual = [mark for mark, _ in Counter(sorted(mark for _, mark in firsts)).most_common()]
-    labels = [usual.index(mark) for _, mark in firsts]
-    return _of_signs("first-sign", [text for text, _ in firsts], labels, language, size, rng)
+    found = dict(_marked(sentences, language))
+    usual = [mark for mark, _ in Counter(sorted(marks[0] for marks in found.values())).most_common()]
+    labels = {text: usual.index(marks[0]) for text, marks in found.items()}
+    return _without_rare("first-sign", labels, language, size, rng)
 
 
 def sign_count_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
@@ -243,8 +231,8 @@ def sign_count_probe(sentences: Sequence[str], language: str, size: int, rng: np
 
     Sentences without any, and classes that are too rare, are left out. Marks count as for the first one.
     """
-    found = [(text, min(len(marks), SIGNS)) for text, marks in _marked(sentences, language)]
-    return _of_signs("signs", [text for text, _ in found], [count for _, count in found], language, size, rng)
+    labels = {text: min(len(marks), SIGNS) for text, marks in _marked(sentences, language)}
+    return _without_rare("signs", labels, language, size, rng)
 
 
 def gender_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
@@ -291,12 +279,12 @@ def _marked(sentences: Sequence[str], language: str) -> Iterator[tuple[str, str]
             yield text, marks
 
 
-def _of_signs(
-    name: str, texts: Sequence[str], labels: Sequence[int], language: str, size: int, rng: np.random.Generator
+def _without_rare(
+    name: str, labels: Mapping[str, int], language: str, size: int, rng: np.random.Generator
 ) -> Probe:
-    # Without rare classes: balancing would discard most of the others for them.
-    fewest = max(FEWEST, len(texts) // RARE)
-    return balanced(name, [(text, language) for text in texts], labels, size, rng, fewest=fewest)
+    # Balancing would discard most of the other classes for rare ones.
+    fewest = max(FEWEST, len(labels) // RARE)
+    return balanced(name, [(text, language) for text in labels], [*labels.values()], size, rng, fewest=fewest)
 
 
 def _cased_as(written: str, article: str) -> str:

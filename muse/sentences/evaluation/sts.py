@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -129,8 +129,12 @@ class RatedRows(NamedTuple):
 
     def features(self) -> Values:
         """|u - v| and u * v, one beside the other (p, 2 d)."""
-        u, v = self.first.astype(np.float64), self.second.astype(np.float64)
-        return np.hstack([np.abs(u - v), u * v])
+        return difference_and_product(self.first.astype(np.float64), self.second.astype(np.float64))
+
+
+def difference_and_product(u: NDArray[Any], v: NDArray[Any]) -> NDArray[Any]:
+    """|u - v| and u * v of rows (p, d) and (p, d), one beside the other (p, 2 d)."""
+    return np.hstack([np.abs(u - v), u * v])
 
 
 def evaluate_relatedness(

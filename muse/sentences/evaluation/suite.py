@@ -28,7 +28,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.ratings import FEWEST, Values, pearson, spearman
-from muse.evaluation.score import Interval, Signature, bootstrap_interval
+from muse.evaluation.score import Interval, Signature, bootstrap_interval, json_fields
 from muse.progress import Progress
 from muse.sentences.evaluation.classifier import (
     ClassifierConfig,
@@ -46,6 +46,7 @@ from muse.sentences.evaluation.sts import (
     RatedRows,
     check_similarities,
     cosines,
+    difference_and_product,
     empty_pairs,
     evaluate_relatedness,
     evaluate_sts,
@@ -91,8 +92,7 @@ class TaskScore:
 
     def as_json(self) -> dict[str, Any]:
         """All fields but the name, for JSON."""
-        fields = {name: value for name, value in vars(self).items() if name not in ("name", "more")}
-        return {**fields, "ci95": list(self.ci95), **self.more}
+        return {**json_fields(self, "name", "more"), **self.more}
 
     def __str__(self) -> str:
         """The line to print."""
@@ -201,9 +201,7 @@ class _Encoded:
         sides = self.sides(part)
         if len(sides) == 1:
             return sides[0]
-        u, v = sides
-        found: Matrix = np.hstack([np.abs(u - v), u * v])
-        return found
+        return difference_and_product(*sides)
 
     def empty(self, part: SuitePart) -> int:
         """The number of rows in which a sentence has no known word."""

@@ -32,9 +32,8 @@ from muse.vectors import Matrix
 
 Values = NDArray[np.float64]
 MEASURES = {"macro_f1": macro_f1, "accuracy": accuracy}
-Figures = tuple[
-    float, ...
-]  # of transfer, in the test language, in the source language, of the majority class
+# Of transfer, in the test language, in the source language, of the majority class.
+Figures = tuple[float, ...]
 TESTED = 1 / 3  # test rows for each training row, by the split of muse.sentences.evaluation.classifier
 
 
@@ -114,56 +113,44 @@ def evaluate_transfer(
     """
     classes, codes = np.unique(np.array(labels), return_inverse=True)  # (c,), (n,)
     _check(rows, len(labels), len(classes))
-    languages = list(rows)
     drawn = [parts(codes, rng) for _ in range(config.runs)]
-    found = [_Subsample(languages[0], rows, codes, part, config.classifier) for part in drawn]
     tables: dict[tuple[str, str], list[Figures]] = {}
     with progress.stage("transfer", config.runs, "runs") as tick:
-        for done, run in enumerate(found, 1):
-            for language, measure, figures in run.figures():
-                tables.setdefault((language, measure), []).append(figures)
+        for done, part in enumerate(drawn, 1):
+            for which, figures in _figures(rows, codes, part, config.classifier):
+                tables.setdefault(which, []).append(figures)
             tick(done)
-    return [
-        _score(language, measure, np.array(table), len(labels), signatures[language])
-        for (language, measure), table in tables.items()
-    ]
+    found = []
+    for (language, measure), table in tables.items():
+        far, near, source, majority = np.array(table).T  # (runs,) each
+        drop = mean_of_runs(near - far, least=-100)
+        found.append(
+            TransferScore(
+                language, measure, mean_of_runs(far), mean_of_runs(near), drop, mean_of_runs(source),
+                float(majority.mean()), len(table), len(labels), signatures[language],
+            )
+        )  # fmt: skip
+    return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Subsample:
-    """One subsample: `rows` of the languages, (n, d) each, their classes (n,) and the split."""
+def _figures(
+    rows: Mapping[str, Matrix], codes: Labels, part: Parts, config: ClassifierConfig
+) -> Iterator[tuple[tuple[str, str], Figures]]:
+    """Yields the figures of a subsample by tested language and measure; the first of `rows` is the source."""
+    truth, source = codes[part.test], next(iter(rows))
+    majority = np.full(len(truth), np.bincount(codes[part.train]).argmax())
 
-    source: str
-    rows: Mapping[str, Matrix]
-    codes: Labels
-    parts: Parts
-    classifier: ClassifierConfig
+    def trained_on(language: str) -> dict[str, Labels]:
+        own = Labelled(rows[language], codes)
+        answer = fitted(own.part(part.train), own.part(part.held_out), config, macro_f1)
+        return {name: answer(others[part.test]) for name, others in rows.items()}
 
-    def figures(self) -> Iterator[tuple[str, str, Figures]]:
-        # The figures for each language and measure.
-        truth = self.codes[self.parts.test]
-        majority = np.full(len(truth), np.bincount(self.codes[self.parts.train]).argmax())
-        far = self._answers(self.source)
-        for language in [name for name in self.rows if name != self.source]:
-            near = self._answers(language)
-            for name, measure in MEASURES.items():
-                answers = (far[language], near[language], far[self.source], majority)
-                yield language, name, tuple(measure(truth, answer) for answer in answers)
-
-    def _answers(self, language: str) -> dict[str, Labels]:
-        # The predicted classes of the test sentences (t,), in every language, after training on `language`.
-        own = Labelled(self.rows[language], self.codes)
-        answer = fitted(own.part(self.parts.train), own.part(self.parts.held_out), self.classifier, macro_f1)
-        return {name: answer(rows[self.parts.test]) for name, rows in self.rows.items()}
-
-
-def _score(language: str, measure: str, table: Values, sentences: int, signature: Signature) -> TransferScore:
-    far, near, source, majority = table.T  # (runs,) each
-    return TransferScore(
-        language, measure, mean_of_runs(far), mean_of_runs(near), mean_of_runs(near - far, least=-100),
-        mean_of_runs(source),
-        float(majority.mean()), len(table), sentences, signature,
-    )  # fmt: skip
+    far = trained_on(source)
+    for language in list(rows)[1:]:
+        near = trained_on(language)[language]
+        for name, measure in MEASURES.items():
+            answers = (far[language], near, far[source], majority)
+            yield (language, name), tuple(measure(truth, answer) for answer in answers)
 
 
 def mean_of_runs(values: Values, *, least: float = 0) -> Figure:
