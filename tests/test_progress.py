@@ -16,7 +16,7 @@ from muse.export.vector_files import export_vectors
 from muse.files import read_vectors
 from muse.progress import Progress, messages_shown
 from muse.search.retrieval import Retrieval
-from muse.sentences.commands.encoders import encoded
+from muse.sentences.commands.encoders import OpenedEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.mining import mine
 from muse.space import Provenance, load_space, save_space
@@ -163,7 +163,8 @@ def test_what_takes_long_on_large_input_says_how_far_it_is(tmp_path: Path) -> No
     export_vectors(space, tmp_path / "out", form="text", language="en", progress=shown)
     rows = np.asarray(space.vectors("en").matrix)
     mine(rows, rows, progress=shown)
-    encode = encoded(load_encoder("mean", space), ["fr30 fr31", "fr32"], "fr", shown)
+    opened = OpenedEncoder(space, load_encoder("mean", space), ())
+    encode = opened.rows(["fr30 fr31", "fr32"], "fr", shown)
     assert encode.shape == (2, space.vectors("en").dimension)
     words = len(space.vectors("en"))
     assert heard.pop("en.vec") > 0

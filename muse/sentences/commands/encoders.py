@@ -6,17 +6,18 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from muse.commands.evaluate_tasks import named
 from muse.commands.inputs import warn_if_unknown
-from muse.commands.options import OneSpace
+from muse.commands.options import OneSpace, open_space
 from muse.commands.outputs import check_inputs_spared
 from muse.options import option
 
 if TYPE_CHECKING:
+    from muse.evaluation.score import Signature
     from muse.progress import Progress
     from muse.search.retrieval import PairScore
     from muse.sentences.encoders.encoder import SentenceEncoder
@@ -74,14 +75,48 @@ def load_with_spaces(options: Any, space: Space) -> SentenceEncoder:
     return load_encoder(options.encoder, space, *more, progress=Progress(quiet=options.quiet))
 
 
+class OpenedEncoder(NamedTuple):
+    """A space, the encoder that measures or mines on it, and what signatures say of how it was made."""
+
+    space: Space
+    encoder: SentenceEncoder
+    made: tuple[str, ...]
+
+    def rows(self, sentences: Sequence[str], language: str, progress: Progress | None = None) -> Matrix:
+        """The rows (s, d') of the sentences; warns if most of their words are unknown."""
+        shown = progress or self.space.progress
+        counted = shown.through(f"encoding {language}", sentences, len(sentences), lambda _: 1, "sentences")
+        found = self.encoder.encode(counted, language)
+        warn_if_unknown(found.unknown, found.tokens, language, sentences)
+        return found.matrix
+
+    def signature(self, languages: Sequence[str], retrieval: str, gold: str, *more: str) -> Signature:
+        """The signature of a score from the first to the last of the languages."""
+        from muse.evaluation.score import space_signature
+
+        direction = (languages[0], languages[-1])
+        return space_signature(
+            self.space, *direction, retrieval=retrieval, gold=gold, more=(*self.made, *more)
+        )
+
+
 def open_encoder(
-    space: Space, options: Any, own: Mapping[str, Sequence[str]] | None = None
-) -> SentenceEncoder:
-    """The encoder of `EncoderOptions`, fitted on the text of --fit; `own` is what `--fit task` stands for."""
+    options: Any, *languages: str, space: Space | None = None, own: Mapping[str, Sequence[str]] | None = None
+) -> OpenedEncoder:
+    """What `EncoderOptions` name: the space, unless it is open, with these languages, and the encoder.
+
+    The encoder is fitted on the text of --fit; `own` is what `--fit task` stands for. Its files are read for
+    the signature too, before the work.
+    """
     from muse.files.sentence_text import read_sentences
+    from muse.sentences.encoders.saving import weights_checksum
+    from muse.sentences.loading import saved_in
 
     if own is None and OWN in options.fit:
         raise click.UsageError(f"--fit {OWN} is for {named('transfer')}; --fit needs LANG=FILE.")
+    space = space or open_space(options.space, "cpu", options.quiet)
+    for language in languages:
+        space.side(language)
     files = by_language([value for value in options.fit if value != OWN], "--fit")
     texts: dict[str, Sequence[str]] = {language: read_sentences(path) for language, path in files}
     for language in texts:
@@ -91,25 +126,15 @@ def open_encoder(
     encoder = load_with_spaces(options, space)
     for language, text in texts.items():
         encoder = fitted(encoder, list(text), language)
-    return encoder
-
-
-def made_by(encoder: SentenceEncoder, options: Any) -> tuple[str, ...]:
-    """What the signature of a score says of its encoder: its name, weights, spaces, and the text of --fit.
-
-    Its files are read for this: call it once, before the work.
-    """
-    from muse.sentences.encoders.saving import weights_checksum
-    from muse.sentences.loading import saved_in
-
     weights = "+".join(weights_checksum(folder)[:4] for folder in saved_in(options.encoder))
     fit = "+".join(map(_fit_name, options.fit))
-    return (
+    made = (
         f"encoder:{encoder.name}",
         *([f"weights:{weights}"] if weights else []),
         *(f"also:{folder.resolve().name}" for folder in options.also),
         *([f"fit:{fit}"] if fit else []),
     )
+    return OpenedEncoder(space, encoder, made)
 
 
 def _fit_name(value: str) -> str:
@@ -152,14 +177,6 @@ def plain_and_named(values: Sequence[str]) -> tuple[list[str], list[str]]:
     # A file may have = in its name. Of several files without a language the last counts, as with any option.
     named = [value for value in values if "=" in value and not Path(value).exists()]
     return [value for value in values if value not in named][-1:], named
-
-
-def encoded(encoder: SentenceEncoder, sentences: Sequence[str], language: str, progress: Progress) -> Matrix:
-    """The rows (s, d') of the sentences; warns if most of their words are unknown."""
-    counted = progress.through(f"encoding {language}", sentences, len(sentences), lambda _: 1, "sentences")
-    found = encoder.encode(counted, language)
-    warn_if_unknown(found.unknown, found.tokens, language, sentences)
-    return found.matrix
 
 
 def pair_scores(methods: Sequence[str], k: int | None) -> list[PairScore]:

@@ -15,19 +15,16 @@ from muse.commands.options import OneSpace, open_space
 from muse.options import Common, OptionSet, Seed, Threads, is_given, option, options_of
 from muse.sentences.commands.encoders import (
     EncoderOptions,
+    OpenedEncoder,
     by_language,
-    encoded,
     encoder_option,
     language_option,
-    made_by,
     open_encoder,
 )
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from muse.progress import Progress
-    from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.sentences.evaluation.classifier import Labels, Parts
     from muse.sentences.evaluation.probing import Probe
     from muse.space import Space
@@ -79,7 +76,6 @@ def transfer(options: TransferOptions) -> Report:
     """
     import numpy as np
 
-    from muse.evaluation.score import space_signature
     from muse.sentences.evaluation.classifier import ClassifierConfig, require_sklearn
     from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
 
@@ -87,17 +83,13 @@ def transfer(options: TransferOptions) -> Report:
     space = open_space(options.space, "cpu", options.quiet)
     languages = _languages(space, options)
     texts, labels = _labelled(options.data, languages)
-    encoder = open_encoder(space, options, texts)
-    made = made_by(encoder, options)
-    rows = {language: encoded(encoder, text, language, space.progress) for language, text in texts.items()}
-    gold = _folder_name(options.data, languages)
+    opened = open_encoder(options, space=space, own=texts)
+    rows = {language: opened.rows(text, language) for language, text in texts.items()}
+    gold, more = _folder_name(options.data, languages), (f"runs:{options.runs}", f"drawn:{options.seed}")
     signatures = {
-        other: space_signature(
-            space, languages[0], other, retrieval=options.classifier, gold=gold,
-            more=(*made, f"runs:{options.runs}", f"drawn:{options.seed}"),
-        )
+        other: opened.signature((languages[0], other), options.classifier, gold, *more)
         for other in languages[1:]
-    }  # fmt: skip
+    }
     scores = evaluate_transfer(
         rows, labels, signatures, rng=np.random.default_rng(options.seed), progress=space.progress,
         config=TransferConfig(options.runs, ClassifierConfig(options.classifier, seed=options.seed)),
@@ -147,7 +139,6 @@ def probe(options: ProbeOptions) -> Report:
     """
     import numpy as np
 
-    from muse.evaluation.score import space_signature
     from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, folds, require_sklearn
     from muse.sentences.evaluation.probing import evaluate_probe
 
@@ -156,8 +147,7 @@ def probe(options: ProbeOptions) -> Report:
     space = open_space(options.space, "cpu", options.quiet)
     rng = np.random.default_rng(options.seed)
     tasks = [*_given(space, options), *_probes(space, options, rng)]
-    encoder = open_encoder(space, options)
-    made = made_by(encoder, options)
+    opened = open_encoder(options, space=space)
     config = ClassifierConfig(options.classifier, seed=options.seed)
     fields: dict[str, Any] = {}
     lines = []
@@ -166,11 +156,9 @@ def probe(options: ProbeOptions) -> Report:
         by_folds = options.folds if own is None else None
         split: Parts | Labels | None = folds(labels, by_folds, rng) if by_folds else own
         languages = sorted(set(asked.languages), key=asked.languages.index)
-        signature = space_signature(
-            space, languages[0], languages[-1], retrieval=options.classifier, gold=gold,
-            more=(*made, f"drawn:{options.seed}", *([f"folds:{by_folds}"] if by_folds else [])),
-        )  # fmt: skip
-        rows = Labelled(_rows(encoder, asked, space.progress), labels)
+        more = (f"drawn:{options.seed}", *([f"folds:{by_folds}"] if by_folds else []))
+        signature = opened.signature(languages, options.classifier, gold, *more)
+        rows = Labelled(_rows(opened, asked), labels)
         score = evaluate_probe(asked.name, rows, signature, config=config, rng=rng, split=split)
         if len(languages) > 1:
             fields[asked.name] = score.as_json()
@@ -208,20 +196,17 @@ def nli(options: NliOptions) -> Report:
     """
     import numpy as np
 
-    from muse.evaluation.score import gold_name, space_signature
+    from muse.evaluation.score import gold_name
     from muse.sentences.evaluation.classifier import evaluate_inference
     from muse.sentences.files.nli import read_nli
     from muse.sentences.systems.nli.pair_classes import classify
 
     text = read_nli(options.pairs).part("test")
-    space = open_space(options.space, "cpu", options.quiet)
-    space.side(options.lang)
-    encoder = open_encoder(space, options)
-    signature = space_signature(
-        space, options.lang, options.lang, retrieval="classifier", gold=gold_name(options.pairs),
-        more=made_by(encoder, options),
-    )  # fmt: skip
-    found = classify(encoder, text.premises, text.hypotheses, options.lang, progress=space.progress)
+    opened = open_encoder(options, options.lang)
+    signature = opened.signature([options.lang], "classifier", gold_name(options.pairs))
+    found = classify(
+        opened.encoder, text.premises, text.hypotheses, options.lang, progress=opened.space.progress
+    )
     rng = np.random.default_rng(options.seed)
     score = evaluate_inference(found, np.array(text.labels), signature, rng=rng)
     return score.as_json(), [str(score)]
@@ -258,16 +243,16 @@ def _given(space: Space, options: ProbeOptions) -> Iterator[Task]:
         yield Probe(path.stem, text.sentences, [options.lang] * len(labels), labels), gold_name(path), split
 
 
-def _rows(encoder: SentenceEncoder, task: Probe, progress: Progress) -> Any:
+def _rows(opened: OpenedEncoder, task: Probe) -> Any:
     # The rows (n, d) of the task's sentences, each encoded in its language.
     import numpy as np
 
     places = np.array(task.languages)
-    found = np.empty((len(places), encoder.dimension), np.float32)
+    found = np.empty((len(places), opened.encoder.dimension), np.float32)
     for language in dict.fromkeys(task.languages):
         mine = np.flatnonzero(places == language).tolist()
         chosen = [task.sentences[place] for place in mine]
-        found[mine] = encoded(encoder, chosen, language, progress)
+        found[mine] = opened.rows(chosen, language)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -13,9 +13,8 @@ from muse.commands.options import Languages, choose_direction, open_space
 from muse.options import Backend, Common, Device, Seed, Threads, is_given, option
 from muse.sentences.commands.encoders import (
     EncoderOptions,
-    encoded,
+    OpenedEncoder,
     language_option,
-    made_by,
     open_encoder,
     pair_scores,
 )
@@ -23,7 +22,6 @@ from muse.sentences.commands.evaluate_suite import SuiteOptions, check_suite_opt
 
 if TYPE_CHECKING:
     from muse.files.sentence_text import RatedSentences
-    from muse.sentences.evaluation.sts import RatedRows
     from muse.space import Space
     from muse.vectors import Matrix
 
@@ -51,17 +49,6 @@ class SentencesOptions(Languages, EncoderOptions, SuiteOptions, Backend, Seed, D
     )  # fmt: skip
 
 
-class _Retrieval(NamedTuple):
-    """A task: the texts and their rows by language, and what is said of the encoder and of the files."""
-
-    space: Space
-    texts: dict[str, list[str]]
-    rows: dict[str, Matrix]
-    made: tuple[str, ...]
-    gold: str
-    options: SentencesOptions
-
-
 @task(
     SentencesOptions,
     examples=(
@@ -83,40 +70,38 @@ def sentences(options: SentencesOptions) -> Report:
             f"--neighbours is for --retrieval csls or margin, not for {' and '.join(options.retrieval)}."
         )
     space = open_space(options.space, options.device, options.quiet)
-    source, target = choose_direction(space, options.src, options.tgt)
-    texts, gold = _texts(options, space, (source, target))
-    encoder = open_encoder(space, options)
-    made = made_by(encoder, options)
-    rows = {language: encoded(encoder, text, language, space.progress) for language, text in texts.items()}
-    asked = _Retrieval(space, texts, rows, made, gold, options)
-    fields, lines = _retrieved(asked, source, target)
+    direction = choose_direction(space, options.src, options.tgt)
+    texts, gold = _texts(options, space, direction)
+    opened = open_encoder(options, space=space)
+    rows = {language: opened.rows(text, language) for language, text in texts.items()}
+    fields, lines = _retrieved(options, opened, (texts, rows), direction, gold)
     if options.both_ways:
-        fields["reverse"], more = _retrieved(asked, target, source)
+        fields["reverse"], more = _retrieved(options, opened, (texts, rows), direction[::-1], gold)
         lines += more
     return fields, lines
 
 
-def _retrieved(asked: _Retrieval, source: str, target: str) -> Report:
+def _retrieved(
+    options: SentencesOptions, opened: OpenedEncoder,
+    sides: tuple[dict[str, list[str]], dict[str, Matrix]], direction: tuple[str, str], gold: str,
+) -> Report:  # fmt: skip
+    # The scores of the texts and their rows, by language.
     import numpy as np
 
-    from muse.evaluation.score import space_signature
     from muse.sentences.evaluation.retrieval import Queries, different, evaluate_sentences
 
-    _, gold = different(asked.texts[target])
-    first = np.unique(gold, return_index=True)[1]  # where each distinct target first occurs
-    queries = Queries(asked.rows[source], asked.rows[target][first], gold)
+    source, target = direction
+    _, answers = different(sides[0][target])
+    first = np.unique(answers, return_index=True)[1]  # where each distinct target first occurs
+    queries = Queries(sides[1][source], sides[1][target][first], answers)
     found = {}
-    for score in pair_scores(asked.options.retrieval, asked.options.neighbours):
-        signature = space_signature(
-            asked.space, source, target, retrieval=str(score), gold=asked.gold, more=asked.made
-        )
-        rng = np.random.default_rng(asked.options.seed)
+    for score in pair_scores(options.retrieval, options.neighbours):
         found[score.method] = evaluate_sentences(
-            queries, score, signature, rng=rng, device=asked.space.device
-        )
+            queries, score, opened.signature(direction, str(score), gold),
+            rng=np.random.default_rng(options.seed), device=opened.space.device,
+        )  # fmt: skip
     fields = {method: one.as_json() for method, one in found.items()}
-    lines = [str(one) for one in found.values()]
-    return (next(iter(fields.values())) if len(fields) == 1 else fields), lines
+    return (next(iter(fields.values())) if len(fields) == 1 else fields), [*map(str, found.values())]
 
 
 def _texts(
@@ -174,7 +159,7 @@ def sts(options: StsOptions) -> Report:
     """
     import numpy as np
 
-    from muse.evaluation.score import gold_name, space_signature
+    from muse.evaluation.score import gold_name
     from muse.files.sentence_text import read_rated_sentences
     from muse.sentences.evaluation.sts import evaluate_sts
 
@@ -186,19 +171,12 @@ def sts(options: StsOptions) -> Report:
     rated = [read_rated_sentences(path) for path in files]
     if len(files) == 2:
         _check_same_pairs(files, rated)
-    space = open_space(options.space, "cpu", options.quiet)
     languages = (options.src, options.tgt or options.src)
-    for language in languages:
-        space.side(language)
-    encoder = open_encoder(space, options)
-    signature = space_signature(
-        space, *languages, retrieval="cosine", gold="+".join(map(gold_name, files)),
-        more=made_by(encoder, options),
-    )  # fmt: skip
+    opened = open_encoder(options, *languages)
     score = evaluate_sts(
-        encoded(encoder, rated[0].first, languages[0], space.progress),
-        encoded(encoder, rated[-1].second, languages[1], space.progress),
-        np.array(rated[0].ratings), signature, rng=np.random.default_rng(options.seed),
+        opened.rows(rated[0].first, languages[0]), opened.rows(rated[-1].second, languages[1]),
+        np.array(rated[0].ratings), rng=np.random.default_rng(options.seed),
+        signature=opened.signature(languages, "cosine", "+".join(map(gold_name, files))),
     )  # fmt: skip
     return score.as_json(), [str(score)]
 
@@ -223,28 +201,24 @@ def relatedness(options: RelatednessOptions) -> Report:
     """Correlation of a regression learned from rated sentence pairs."""
     import numpy as np
 
-    from muse.evaluation.score import gold_name, space_signature
+    from muse.evaluation.score import gold_name
     from muse.files.sentence_text import read_rated_sentences
     from muse.sentences.evaluation.classifier import require_sklearn
     from muse.sentences.evaluation.sts import RatedRows, evaluate_relatedness
 
     require_sklearn()
     texts = [read_rated_sentences(path) for path in (options.train_pairs, options.pairs)]
-    space = open_space(options.space, "cpu", options.quiet)
-    space.side(options.lang)
-    encoder = open_encoder(space, options)
-    signature = space_signature(
-        space, options.lang, options.lang, retrieval="regression", gold=gold_name(options.pairs),
-        more=(*made_by(encoder, options), f"train:{gold_name(options.train_pairs)}"),
-    )  # fmt: skip
-
-    def rows(text: RatedSentences) -> RatedRows:
-        first, second = (
-            encoded(encoder, side, options.lang, space.progress) for side in (text.first, text.second)
+    opened = open_encoder(options, options.lang)
+    learned = f"train:{gold_name(options.train_pairs)}"
+    signature = opened.signature([options.lang], "regression", gold_name(options.pairs), learned)
+    train, test = (
+        RatedRows(
+            opened.rows(text.first, options.lang),
+            opened.rows(text.second, options.lang),
+            np.array(text.ratings),
         )
-        return RatedRows(first, second, np.array(text.ratings))
-
-    train, test = map(rows, texts)
+        for text in texts
+    )
     score = evaluate_relatedness(train, test, signature, rng=np.random.default_rng(options.seed))
     return {**score.as_json(), "trained": len(train.ratings)}, [str(score)]
 

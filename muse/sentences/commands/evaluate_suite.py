@@ -15,7 +15,7 @@ from muse.commands.evaluate_tasks import Report
 from muse.commands.options import open_space
 from muse.options import OptionSet, is_given, option, options_of
 from muse.progress import printable
-from muse.sentences.commands.encoders import encoded, made_by, open_encoder
+from muse.sentences.commands.encoders import open_encoder
 
 if TYPE_CHECKING:
     from muse.sentences.evaluation.suite import TaskScore
@@ -60,7 +60,7 @@ def suite_report(options: Any, suite: Path) -> Report:
 
     `options` are those of `muse evaluate sentences`.
     """
-    from muse.evaluation.score import gold_name, space_signature
+    from muse.evaluation.score import gold_name
     from muse.files.space_folder import with_checksum
     from muse.files.writing import check_place, replaced
     from muse.sentences.evaluation.classifier import require_sklearn
@@ -79,17 +79,13 @@ def suite_report(options: Any, suite: Path) -> Report:
     config = SuiteConfig(folds=options.folds, seed=options.seed)
     check_tasks(tasks, config)  # before the space is read, which may take long
     space = open_space(options.space, options.device, options.quiet)
-    space.side(language)
-    encoder = open_encoder(space, options)
-    gold = "+".join(gold_name(path) for task in tasks for part in task.files.values() for path in part)
-    signature = str(space_signature(
-        space, language, language, retrieval="suite",
-        gold=with_checksum(suite.resolve().name, hashlib.sha256(gold.encode()).hexdigest()),
-        more=(*made_by(encoder, options), f"folds:{options.folds}", f"drawn:{options.seed}"),
-    ))  # fmt: skip
-    scores = evaluate_suite(
-        tasks, lambda sentences: encoded(encoder, sentences, language, space.progress), config, space.progress
+    opened = open_encoder(options, language, space=space)
+    read = "+".join(gold_name(path) for task in tasks for part in task.files.values() for path in part)
+    gold = with_checksum(suite.resolve().name, hashlib.sha256(read.encode()).hexdigest())
+    signature = str(
+        opened.signature([language], "suite", gold, f"folds:{options.folds}", f"drawn:{options.seed}")
     )
+    scores = evaluate_suite(tasks, lambda sentences: opened.rows(sentences, language), config, space.progress)
     if options.picture is not None:
         with replaced(options.picture) as stream:
             stream.write(drawn(scores, signature).encode("utf-8", "replace"))
@@ -121,39 +117,33 @@ def _names(text: str | None, known: Sequence[str]) -> list[str] | None:
 
 def drawn(scores: Sequence[TaskScore], title: str) -> str:
     """A picture in SVG: a bar a task from 0 to 100, with its interval and its figure."""
-    height = _TOP + _LINE * len(scores) + 30
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 {height}" font-family="sans-serif" '
-        'font-size="13" role="img">',
-        f"<title>{_plain(', '.join(f'{one.name} {one.value:.1f}' for one in scores))}</title>",
-        f'<rect width="640" height="{height}" fill="#fff"/>',
-        '<text x="12" y="22" font-size="10" textLength="616" lengthAdjust="spacingAndGlyphs">'
-        f"{_plain(title)}</text>",
-        '<text x="12" y="42" fill="#555">accuracy (blue) and Pearson’s correlation (green), × 100, with 95 % '
-        "intervals</text>",
-    ]
-    for place, score in enumerate(scores):
-        parts += _bar(score, _TOP + _LINE * place)
     base = _TOP + _LINE * len(scores)
-    for tick in range(0, 101, 25):
-        parts.append(
-            f'<text x="{_x(tick):.1f}" y="{base + 18}" fill="#555" text-anchor="middle">{tick}</text>'
-            f'<line x1="{_x(tick):.1f}" x2="{_x(tick):.1f}" y1="{_TOP}" y2="{base}" stroke="#0002"/>'
-        )
-    return "\n".join([*parts, "</svg>", ""])
+    bars = (_bar(score, _TOP + _LINE * place) for place, score in enumerate(scores))
+    axis = (
+        f'<text x="{_x(tick):.1f}" y="{base + 18}" fill="#555" text-anchor="middle">{tick}</text>'
+        f'<line x1="{_x(tick):.1f}" x2="{_x(tick):.1f}" y1="{_TOP}" y2="{base}" stroke="#0002"/>'
+        for tick in range(0, 101, 25)
+    )
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 {base + 30}" \
+font-family="sans-serif" font-size="13" role="img">
+<title>{_plain(", ".join(f"{one.name} {one.value:.1f}" for one in scores))}</title>
+<rect width="640" height="{base + 30}" fill="#fff"/>
+<text x="12" y="22" font-size="10" textLength="616" lengthAdjust="spacingAndGlyphs">{_plain(title)}</text>
+<text x="12" y="42" fill="#555">accuracy (blue) and Pearson’s correlation (green), × 100, with 95 % \
+intervals</text>
+{"".join(f"{part}{chr(10)}" for part in (*bars, *axis))}</svg>
+"""
 
 
-def _bar(score: TaskScore, top: int) -> list[str]:
+def _bar(score: TaskScore, top: int) -> str:
     middle, (low, high) = top + _LINE / 2, score.ci95
     colour = "#2b6cb0" if score.measure == "accuracy" else "#2f855a"
-    return [
-        f'<text x="{_LEFT - 8}" y="{middle + 4:.1f}" text-anchor="end">{_plain(score.name)}</text>',
-        f'<rect x="{_LEFT}" y="{top + 4}" width="{_x(score.value) - _LEFT:.1f}" height="{_LINE - 8}" '
-        f'fill="{colour}" fill-opacity=".75"/>',
-        f'<line x1="{_x(low):.1f}" x2="{_x(high):.1f}" y1="{middle:.1f}" y2="{middle:.1f}" stroke="#111" '
-        'stroke-width="2"/>',
-        f'<text x="{_x(100) + 12:.1f}" y="{middle + 4:.1f}">{score.value:.1f} [{low:.1f}, {high:.1f}]</text>',
-    ]
+    return f"""<text x="{_LEFT - 8}" y="{middle + 4:.1f}" text-anchor="end">{_plain(score.name)}</text>
+<rect x="{_LEFT}" y="{top + 4}" width="{_x(score.value) - _LEFT:.1f}" height="{_LINE - 8}" fill="{colour}" \
+fill-opacity=".75"/>
+<line x1="{_x(low):.1f}" x2="{_x(high):.1f}" y1="{middle:.1f}" y2="{middle:.1f}" stroke="#111" \
+stroke-width="2"/>
+<text x="{_x(100) + 12:.1f}" y="{middle + 4:.1f}">{score.value:.1f} [{low:.1f}, {high:.1f}]</text>"""
 
 
 def _x(value: float) -> float:

@@ -16,7 +16,12 @@ from muse.commands.options import Clustered, Searched, choose_direction, one_mac
 from muse.commands.outputs import echo
 from muse.errors import Contradiction
 from muse.options import Backend, Common, Device, Seed, Threads, option
-from muse.sentences.commands.encoders import EncoderOptions, encoded, encoder_option, made_by, open_encoder
+from muse.sentences.commands.encoders import (
+    EncoderOptions,
+    OpenedEncoder,
+    encoder_option,
+    open_encoder,
+)
 
 if TYPE_CHECKING:
     from muse.evaluation.score import Signature
@@ -25,7 +30,6 @@ if TYPE_CHECKING:
     from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.sentences.evaluation.retrieval import MiningScore
     from muse.sentences.mining import MiningConfig, Values
-    from muse.space import Space
 
 log = logging.getLogger(__name__)
 
@@ -105,14 +109,12 @@ def mine(options: MineOptions) -> None:
     read = [] if options.ray is not None and options.gold is None else _texts(direction, files)
     known = None if options.gold is None else _known_pairs(options.gold, read)
     space = open_space(options.space, config.device, options.quiet)
-    for language in direction:
-        space.side(language)
-    encoder = open_encoder(space, options)
-    signature = _signature(space, direction, options.gold, config, made_by(encoder, options))
+    opened = open_encoder(options, *direction, space=space)
+    signature = _signature(opened, direction, options.gold, config)
     if options.ray is not None:
-        found = _on_cluster(encoder, options, options.ray, config, space.progress)
+        found = _on_cluster(opened.encoder, options, options.ray, config, space.progress)
     else:
-        found = _mined(encoder, read, config, space.progress)
+        found = _mined(opened, read, config)
         _write(options.out, found)
     score = None if known is None else _score(found, known, config.threshold)
     _print(options, found, signature, score, recalls)
@@ -176,9 +178,9 @@ def mining(options: MiningOptions) -> Report:
     direction = choose_direction(space, options.src, options.tgt)
     read = _texts(direction, (options.source, options.target))
     known = _known_pairs(options.gold, read)
-    encoder = open_encoder(space, options)
-    signature = _signature(space, direction, options.gold, config, made_by(encoder, options))
-    found = _mined(encoder, read, config, space.progress)
+    opened = open_encoder(options, space=space)
+    signature = _signature(opened, direction, options.gold, config)
+    found = _mined(opened, read, config)
     score = _score(found, known, config.threshold)
     fields = {"pairs": found.pairs, **score.as_json(), **worst(recalls), "signature": str(signature)}
     return fields, [*map(str, recalls), f"{score} | {signature}"]
@@ -201,14 +203,13 @@ class _Text(NamedTuple):
     first: dict[str, str]
 
 
-def _mined(
-    encoder: SentenceEncoder, texts: Sequence[_Text], config: MiningConfig, progress: Progress
-) -> MinedPairs:
+def _mined(opened: OpenedEncoder, texts: Sequence[_Text], config: MiningConfig) -> MinedPairs:
     """The pairs of two texts, on this machine."""
     from muse.sentences.mining import mine
 
+    progress = opened.space.progress
     rows = [
-        encoded(encoder, text.sentences, text.language, progress.part(number, 3))
+        opened.rows(text.sentences, text.language, progress.part(number, 3))
         for number, text in enumerate(texts, 1)
     ]
     found = mine(rows[0], rows[1], config=config, progress=progress.part(3, 3))
@@ -311,10 +312,9 @@ def _score(found: MinedPairs, known: set[tuple[str, str]], threshold: float | No
 
 
 def _signature(
-    space: Space, direction: tuple[str, str], gold: Path | None, config: MiningConfig, made: tuple[str, ...]
+    opened: OpenedEncoder, direction: tuple[str, str], gold: Path | None, config: MiningConfig
 ) -> Signature:
     """How pairs were found."""
-    from muse.evaluation.score import space_signature, text_name
+    from muse.evaluation.score import text_name
 
-    name = "" if gold is None else text_name(gold)
-    return space_signature(space, *direction, retrieval=str(config.score), gold=name, more=made)
+    return opened.signature(direction, str(config.score), "" if gold is None else text_name(gold))
