@@ -63,7 +63,7 @@ def of_few_words(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
         few = replace(raw, matrix=rows).most_frequent(FEW)
         sides[language] = SideToSave(few, fitted, whole.side(language).mapping, (file,))
     manifest = whole.manifest
-    made = Provenance(manifest["method"], manifest["settings"], verdict=manifest["verdict"])
+    made = Provenance(manifest.method, manifest.settings, verdict=manifest.verdict)
     save_space(folder / place, sides, pivot="en", provenance=made)
     few_rows = load_space(folder / place).vectors("fr").matrix
     np.testing.assert_allclose(few_rows, whole.vectors("fr").matrix[:FEW], atol=1e-5)

@@ -53,8 +53,8 @@ def aligned(checkout: Path) -> Path:
 
 def test_the_verdict_on_the_sample(aligned: Path) -> None:
     space = load_space(aligned)
-    assert space.manifest["verdict"]["label"] == "aligned"
-    assert 0.8 <= space.manifest["verdict"]["confidence"] <= 1
+    assert space.manifest.verdict.label == "aligned"
+    assert 0.8 <= (space.manifest.verdict.confidence or 0) <= 1
     assert [len(space.vectors(language)) for language in ("fr", "en")] == [WORDS, WORDS]
     assert [path.name for path in aligned.parent.iterdir()] == ["fr-en"]
 

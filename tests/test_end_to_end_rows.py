@@ -106,7 +106,7 @@ def test_disjoint_rows_are_aligned(made: Path, aligned: Ended) -> None:
     for language in ("a", "b"):
         side = loaded.vectors(language)
         assert (side.frequency_ordered, side.noun, list(side.words[:3])) == (False, "rows", ["0", "1", "2"])
-    settings = loaded.manifest["settings"]
+    settings = loaded.manifest.settings
     assert "epsilon" in settings["rounds"][0]  # the settings of rows, not of words
     assert settings["reweight"] is False
 
@@ -255,7 +255,7 @@ def test_dimensions_that_differ(made: Path, fast: Command, tmp_path: Path) -> No
     ended = fast(*_arguments(made, tmp_path / "x", "a.npy", "wide.npy", "--init", "clusters", "--json"))
     assert ended.code == 0, ended.err
     assert ended.json["verdict"] == "aligned"
-    assert load_space(tmp_path / "x").manifest["dimension"] == WIDTH
+    assert load_space(tmp_path / "x").manifest.dimension == WIDTH
 
 
 @pytest.mark.slow
@@ -271,7 +271,7 @@ def test_words_on_one_side_and_rows_on_the_other(made: Path, fast: Command, tmp_
 @pytest.mark.slow
 def test_unrelated_rows_are_not_called_aligned(made: Path, fast: Command, tmp_path: Path) -> None:
     ended = fast(*_arguments(made, tmp_path / "x", "a.npy", "noise.npy", "--init", "clusters"))
-    verdict: Any = load_space(tmp_path / "x").manifest["verdict"]["label"]
+    verdict: Any = load_space(tmp_path / "x").manifest.verdict.label
     assert ended.code == (3 if verdict == "failed" else 0)
     assert verdict in ("failed", "doubtful")
     assert "Say which rows belong together: 50 lines of an id (a), a tab and an id (b)" in ended.err

@@ -108,8 +108,9 @@ def by_muse(given: Given, queries: Matrix, seed: int) -> Found:
             "new", "old", src_emb=rows, tgt_emb=given.store, out=Path(folder, "space"), seed=seed, quiet=True,
             **more,
         )  # fmt: skip
-        into_store = space.manifest.get("supervision", {}).get("into_store")
-        chosen = space.made.method if into_store is None else into_store["chosen"]
+        supervision = space.manifest.supervision
+        into_store = None if supervision is None else supervision.fields.get("into_store")
+        chosen = space.manifest.method if into_store is None else into_store["chosen"]
         return map_into_store(space, "new", queries, "old"), given.store, chosen
 
 

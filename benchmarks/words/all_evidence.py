@@ -36,6 +36,7 @@ from muse.api.settings import settings_of
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, compare_words, evaluate_words
 from muse.files import read_lexicon, read_vectors
+from muse.files.space_manifest import read_manifest
 from muse.learn.settings import AlignConfig
 from muse.lexicon import Lexicon
 from muse.progress import Progress
@@ -72,10 +73,10 @@ def made(
         quiet = Progress(quiet=True)
         files = {pair.source: pair.source_file, pair.target: pair.target_file}
         rows = {name: read_side(config, name, path, quiet).vectors for name, path in files.items()}
-        chosen = read_pretrained() if trees is None else read_pretrained(trees)
-        known = RankerInputs(report.config.lexicon)
-        ways: dict[str, Any] = {"seed": seed, "progress": quiet, "elsewhere": chosen}
-        choose_answers(report.aligned, report.learned, rows, known, **ways)
+        chosen = None if trees is None else read_pretrained(trees)
+        known = RankerInputs(report.config.lexicon, pretrained=chosen)
+        choose_answers(report.aligned, folder, report.learned, rows, known, seed=seed, progress=quiet)
+        read_manifest(folder).write(folder)
     return load_space(folder)
 
 
@@ -166,7 +167,7 @@ def _row(asked: argparse.Namespace, pair: Pair, space: Space, path: Path) -> dic
     table = space.answers(pair.source, pair.target)
     report = {} if table is None else dict(table.report)
     shares = dict(report.pop("evidence", {}))
-    found = measured(space, lexicon, pair) | shares | {"verdict": space.made.verdict.label}
+    found = measured(space, lexicon, pair) | shares | {"verdict": space.manifest.verdict.label}
     found |= {"by": report.get("by", "csls"), "labelled": report.get("trained_on", 0)}
     found["of_other_languages"] = report.get("of_other_languages", "")
     return found | {"list": gold_name(path), "commit": commit(), "date": today()}

@@ -35,6 +35,7 @@ from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.evaluation.score import gold_name
 from muse.files import read_lexicon
+from muse.files.space_manifest import read_manifest
 from muse.lexicon import Lexicon
 from muse.progress import Progress
 from muse.ranking.external_scores import ExternalScores
@@ -90,13 +91,9 @@ def made(
         config = replace(config, hints=hints(outside, source, target))
     began = time.perf_counter()
     report = run(config)
-    ways: dict[str, Any] = {
-        "seed": asked.seed, "progress": quiet,
-        "elsewhere": read_pretrained() if trees is None else read_pretrained(trees),
-    }  # fmt: skip
-    choose_answers(
-        report.aligned, report.learned, sides, RankerInputs(report.config.lexicon, outside), **ways
-    )
+    known = RankerInputs(report.config.lexicon, outside, None if trees is None else read_pretrained(trees))
+    choose_answers(report.aligned, folder, report.learned, sides, known, seed=asked.seed, progress=quiet)
+    read_manifest(folder).write(folder)
     took = time.perf_counter() - began
     return load_space(folder), outside, 0 if config.hints is None else len(config.hints), took
 
@@ -153,7 +150,7 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
             "date": today(),
         }  # fmt: skip
         yield cell | {
-            "list": gold_name(path), "verdict": space.made.verdict.label, "method": space.made.method,
+            "list": gold_name(path), "verdict": space.manifest.verdict.label, "method": space.manifest.method,
             "hints": given, "seconds": took,
             "encoder_alone": "" if firsts is None else right(firsts, known_targets(space, pair, lexicon)),
             **shares, **measured(space, lexicon, pair),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,12 @@ from muse.progress import Progress
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.features import HeldOutRows, KnownPairs
 from muse.ranking.model import ChoiceReport, read_pretrained
-from muse.ranking.oov import keep_unseen
+from muse.ranking.oov import write_unseen
 from muse.ranking.train_ranker import learn_answers
 from muse.ranking.trees import BoostedTrees
 from muse.run.seeds import AlignStream, generator
 from muse.space import Space
-from muse.space.answer_table import keep_answers
+from muse.space.answer_table import write_answers
 from muse.vectors import Vectors
 
 LABELLED = 1_000  # words of pairs: more hardly improve the choice, and each view needs a search of its own
@@ -44,34 +45,37 @@ class AnswersReport:
 
 @dataclass(frozen=True, eq=False)
 class RankerInputs:
-    """What is known beside the vectors: the pairs of a dictionary, and scores of an encoder or a program."""
+    """What is known beside the vectors: the pairs of a dictionary, and scores of an encoder or a program.
+
+    `pretrained` are trees learned on other languages than the usual ones.
+    """
 
     lexicon: Lexicon | None = None
     outside: ExternalScores | None = None
+    pretrained: BoostedTrees | None = None
 
 
 def choose_answers(
     space: Space,
+    folder: Path,
     learned: Mapping[str, Learned],
     normalised: Mapping[str, Vectors],
     known: RankerInputs,
     *,
     seed: int,
     progress: Progress,
-    pretrained: BoostedTrees | None = None,
 ) -> dict[str, AnswersReport]:
-    """How the answers of each mapped language were chosen; those by all the evidence are kept in the folder.
+    """How the answers of each mapped language were chosen; those by all the evidence are written to `folder`.
 
     `normalised` has the rows of every language before the mapping, by which maps of cross-validation give
-    evidence for words whose pairs they do not know. `pretrained` are trees learned on other languages than
-    the usual ones.
+    evidence for words whose pairs they do not know.
     """
     reports = {}
     chosen = [language for language in learned if _can_choose(space, language, learned[language])]
     for place, language in enumerate(chosen):
         with progress.stage(f"choosing answers ({language})", len(chosen)) as tick:
             given = _given(learned[language], normalised[language], normalised[space.pivot], known)
-            reports[language] = _choose(space, language, given, seed, pretrained)
+            reports[language] = _choose(space, language, given, (known.pretrained, seed), folder)
             tick(place + 1)
     return reports
 
@@ -91,8 +95,9 @@ def _given(learned: Learned, source: Vectors, target: Vectors, known: RankerInpu
 
 
 def _choose(
-    space: Space, language: str, given: KnownPairs, seed: int, pretrained: BoostedTrees | None
+    space: Space, language: str, given: KnownPairs, by: tuple[BoostedTrees | None, int], folder: Path
 ) -> AnswersReport:
+    pretrained, seed = by
     source, target = space.vectors(language), space.vectors(space.pivot)
     found = learn_answers(
         (source.words, target.words), (np.asarray(source.matrix), np.asarray(target.matrix)), given,
@@ -100,11 +105,10 @@ def _choose(
     )  # fmt: skip
     direction = language, space.pivot
     for way, one in zip((direction, direction[::-1]), found, strict=True):
-        if one.report.by != "csls" and (home := space.home) is not None:
-            table = replace(one.answers, report=one.report.as_json())
-            keep_answers(home, way, table, space.origin(*direction))
+        if one.report.by != "csls":
+            write_answers(folder, way, replace(one.answers, report=one.report.as_json()))
             if one.unseen is not None:
-                keep_unseen(home, way, one.unseen, space.origin(*direction))
+                write_unseen(folder, way, one.unseen)
     return AnswersReport(*(one.report for one in found))
 
 

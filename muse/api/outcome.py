@@ -12,8 +12,7 @@ from muse.api.answers import AnswersReport
 from muse.api.settings import files_of, via_files
 from muse.errors import MuseError, reworded
 from muse.evaluation.score import Signature
-from muse.files.space_manifest import input_file, plain, read_manifest
-from muse.files.space_record import InputFile, SpaceRecord
+from muse.files.space_manifest import InputFile, Manifest, input_file, plain, read_manifest
 from muse.learn.bilingual import Learned
 from muse.learn.joint import Joint
 from muse.learn.schedule import RefinementConfig, first_rounds, refinement, refines_plainly
@@ -221,14 +220,14 @@ def recorded_settings(config: AlignConfig) -> dict[str, Any]:
     return {**recorded(config), "refinement": refinement(config), "rounds": first_rounds(config)}
 
 
-def differences(config: AlignConfig, made: SpaceRecord, *, untrained: Collection[str] = ()) -> list[str]:
+def differences(config: AlignConfig, made: Manifest, *, untrained: Collection[str] = ()) -> list[str]:
     """How a space that is there differs from what `config` would make, as far as is recorded of it.
 
     Files are the same if their checksums are; pipes and arrays have none. Vectors of `untrained` languages
     are not there yet. With `into`, the languages that are added are compared.
     """
     found = []
-    base = set() if config.into is None else set(read_manifest(config.into)["languages"])
+    base = set() if config.into is None else set(read_manifest(config.into).languages)
     if {*made.languages} != {*config.src, config.pivot} | base or made.pivot != config.pivot:
         found.append(f"its languages {', '.join(made.languages)} with the pivot {made.pivot}")
     if config.into is None:
@@ -244,10 +243,8 @@ def differences(config: AlignConfig, made: SpaceRecord, *, untrained: Collection
     return found
 
 
-def _other_settings(config: AlignConfig, made: SpaceRecord) -> Iterator[str]:
-    of_words = made.language(made.pivot).frequency_ordered and any(
-        one.frequency_ordered for one in made.mapped
-    )
+def _other_settings(config: AlignConfig, made: Manifest) -> Iterator[str]:
+    of_words = made.language(made.pivot).ranked and any(one.ranked for one in made.mapped)
     if not of_words and config.reweight is None:
         config = replace(config, reweight=False)  # as unlabelled vectors would set it
     now = plain({**recorded(config), "seed": config.seed})
@@ -268,7 +265,7 @@ def _shown(value: Any) -> str:
 def _same_files(made: Sequence[InputFile], now: Sequence[Path] | None) -> bool:
     if now is None or any(one.sha256 is None for one in made):
         return True  # nobody can tell
-    return [one.sha256 for one in made] == [input_file(path)["sha256"] for path in now]
+    return [one.sha256 for one in made] == [input_file(path).sha256 for path in now]
 
 
 def _inputs(config: AlignConfig) -> tuple[Path, ...]:

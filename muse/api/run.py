@@ -10,8 +10,8 @@ import hashlib
 import logging
 import time
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +41,14 @@ from muse.evaluation.score import Signature
 from muse.files.atomic import only_writer
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
-from muse.files.space_manifest import is_space, read_manifest
-from muse.files.space_record import SpaceRecord
+from muse.files.space_manifest import Manifest, is_space, read_manifest
 from muse.learn.bilingual import PARTS
 from muse.learn.multilingual import Bridge, BridgeLanguages, LearnedMany, learn_many
 from muse.learn.settings import AlignConfig, AlignOptions
 from muse.lexicon import Lexicon
 from muse.options import RunOptions, check_names, of_checkpoint, options_of, signature
 from muse.progress import Progress, messages_shown
+from muse.ranking.derived import write_derived
 from muse.ranking.external_scores import ExternalScores
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
@@ -178,18 +178,20 @@ def _run(
         saving = time.perf_counter()
         before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
         signatures = _signatures(config, learned, inputs.words())
-        with progress.part(parts - 1, parts).stage("saving", 0):
-            aligned = _save(config, inputs, learned, signatures, before)
+        answers = _Choosing(config, inputs, learned, outside)
+        try:
+            aligned = _save(
+                config, inputs, learned, signatures, before, answers, progress.part(parts - 1, parts)
+            )
+        except KeyboardInterrupt as error:
+            raise KeyboardInterrupt(checkpoint.interrupted()) from error
         checkpoint.clear()
-        saved = time.perf_counter()
-        # After the space is saved: it serves without answers too, should the run end here.
-        answers = _answers(config, inputs, learned, aligned, outside, progress.part(parts, parts))
         end = time.perf_counter()
-    seconds = {"load": loaded - began, **learned.seconds, "save": saved - saving}
-    seconds |= {"answers": end - saved} if answers else {}
+    seconds = {"load": loaded - began, **learned.seconds, "save": end - saving - answers.seconds}
+    seconds |= {"answers": answers.seconds} if answers.reports else {}
     return AlignResult(
         aligned, config, learned.languages, seconds | {"total": end - began}, inputs.words(), signatures,
-        learned.joint, learned.failures, answers,
+        learned.joint, learned.failures, answers.reports,
     )  # fmt: skip
 
 
@@ -215,7 +217,7 @@ def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:
     grows = config.into is not None and config.folder.resolve() == config.into.resolve()
     if config.force or config.resume or grows or not is_space(config.folder):
         return
-    made = SpaceRecord.of(read_manifest(config.folder))
+    made = read_manifest(config.folder)
     if differ := differences(config, made, untrained=untrained):
         raise BadSetting(
             f"{config.folder} has a space that was made otherwise: {'; '.join(differ)}; give --force to "
@@ -233,20 +235,28 @@ def _outside(
     return outside_scores(config, source.vectors, inputs.target.vectors, device=device, progress=progress)
 
 
-def _answers(
-    config: AlignConfig,
-    inputs: RunInputs,
-    learned: LearnedMany,
-    aligned: Space,
-    outside: ExternalScores | None,
-    progress: Progress,
-) -> dict[str, AnswersReport]:
-    if config.answers == "csls":
-        return {}
-    sides = {**inputs.sources, config.pivot: inputs.target}
-    normalised = {language: side.vectors for language, side in sides.items()}
-    known = RankerInputs(config.lexicon, outside)
-    return choose_answers(aligned, learned.languages, normalised, known, seed=config.seed, progress=progress)
+@dataclass
+class _Choosing:
+    """The answers to be chosen, when the space is written; then the reports and the seconds they took."""
+
+    config: AlignConfig
+    inputs: RunInputs
+    learned: LearnedMany
+    outside: ExternalScores | None
+    reports: Mapping[str, AnswersReport] = field(default_factory=dict)
+    seconds: float = 0
+
+    def choose(self, space: Space, folder: Path, progress: Progress) -> None:
+        """Choose answers from the space and write them to its folder, unless CSLS is asked for."""
+        if self.config.answers == "csls":
+            return
+        began, sides = time.perf_counter(), {**self.inputs.sources, self.config.pivot: self.inputs.target}
+        normalised = {language: side.vectors for language, side in sides.items()}
+        known = RankerInputs(self.config.lexicon, self.outside)
+        self.reports = choose_answers(
+            space, folder, self.learned.languages, normalised, known, seed=self.config.seed, progress=progress
+        )
+        self.seconds = time.perf_counter() - began
 
 
 def _resolved(config: AlignConfig) -> AlignConfig:
@@ -264,7 +274,7 @@ def _resolved(config: AlignConfig) -> AlignConfig:
     if config.into is None:
         return config
     pivot = check_addition(config.into, config.src, config.tgt)
-    saved = read_manifest(config.into)["languages"]
+    saved = read_manifest(config.into).languages
     for language in config.via:
         if language in saved:
             raise BadSetting(
@@ -278,7 +288,7 @@ def _direction(config: AlignConfig) -> tuple[str, str] | None:
     """The languages of a dictionary; None where several are mapped, and it may be of any."""
     pivot = config.tgt
     if pivot is None and config.into is not None:
-        pivot = read_manifest(config.into)["pivot"]
+        pivot = read_manifest(config.into).pivot
     return (config.src[0], pivot) if pivot is not None and len(config.src) == 1 else None
 
 
@@ -323,8 +333,8 @@ def _others(config: AlignConfig, inputs: RunInputs) -> BridgeLanguages:
     if config.into is not None:
         space = load_space(config.into, check=False)  # checked when its pivot was read
         for language in space.languages:
-            made, vectors = space.made.language(language), space.vectors(language)
-            label = made.verdict.label or space.made.verdict.label
+            made, vectors = space.manifest.language(language), space.vectors(language)
+            label = made.verdict.label or space.manifest.verdict.label
             if language != space.pivot and label != "failed":
                 identity = np.eye(vectors.dimension, dtype=np.float32)
                 saved.append(Bridge(vectors, identity, made.method, made.via, label == "aligned"))
@@ -378,8 +388,10 @@ def _save(
     learned: LearnedMany,
     signatures: Mapping[str, Signature],
     before: dict[str, Any],
+    answers: _Choosing,
+    progress: Progress,
 ) -> Space:
-    """The space as it was saved."""
+    """The space as it was saved, with all that is derived of it."""
     sides, target_map = {}, None
     for language, one in learned.languages.items():
         more = manifest_entry(config, one, signatures[language])
@@ -388,10 +400,20 @@ def _save(
             inputs.sources[language], mapping=one.alignment.source_map, more=more,
             store_map=one.alignment.store_map,
         )  # fmt: skip
-    made = provenance(config, learned.languages, learned.joint, before)
-    if config.into is not None:
-        manifest = add_to_space(config.folder, config.into, sides, provenance=made)
-    else:
+    if config.into is None:
         sides[config.pivot] = replace(inputs.target, mapping=target_map)
-        manifest = save_space(config.folder, sides, pivot=config.pivot, provenance=made)
+
+    def derive(folder: Path, manifest: Manifest) -> None:
+        saving.close()
+        space = space_of_saved(folder, manifest, sides)
+        answers.choose(space, folder, progress.skip_parts(1))
+        write_derived(space, folder, learned.languages)
+
+    made = provenance(config, learned.languages, learned.joint, before)
+    with ExitStack() as saving:
+        saving.enter_context(progress.stage("saving", 0))
+        if config.into is not None:
+            manifest = add_to_space(config.folder, config.into, sides, provenance=made, derive=derive)
+        else:
+            manifest = save_space(config.folder, sides, pivot=config.pivot, provenance=made, derive=derive)
     return space_of_saved(config.folder, manifest, sides)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -23,9 +23,9 @@ from muse.api.results import (
     WordTranslations,
     html_card,
 )
-from muse.errors import BadSetting, UnknownWord, did_you_mean, named_as_in_python
+from muse.errors import BadFile, BadSetting, UnknownWord, did_you_mean, named_as_in_python
 from muse.exchange import dictionary_frame
-from muse.files.space_manifest import ALIGNED, aligned_spaces
+from muse.files.space_manifest import ALIGNED, aligned_spaces, read_manifest
 from muse.progress import Progress
 from muse.ranking.induction import InductionConfig, entries
 from muse.ranking.lookup import entries_of_word, neighbours, not_found, spellings
@@ -74,6 +74,9 @@ class InteractiveSpace(Space):
     Traceback (most recent call last):
     muse.errors.BadSetting: 'table' is a word of fr and of en; choose one: space["fr", "table"]
     """
+
+    warned_of: set[str] = field(default_factory=set, init=False)
+    """The words that several languages have, and whose language was guessed."""
 
     @classmethod
     def of(cls, space: Space) -> Self:
@@ -144,9 +147,10 @@ class InteractiveSpace(Space):
     @property
     def verdict(self) -> SpaceVerdict:
         """The verdict, a str with its confidence; empty if none was recorded."""
-        made = self.made
-        languages = {one.language: one.label for one in made.mapped}
-        return SpaceVerdict(made.verdict.label or "", made.verdict.confidence, languages)
+        verdict, mapped = self.manifest.verdict, self.manifest.mapped
+        return SpaceVerdict(
+            verdict.label or "", verdict.confidence, {one.language: one.label for one in mapped}
+        )
 
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str is an Iterable[str] too
@@ -251,13 +255,20 @@ class InteractiveSpace(Space):
         """
         if not isinstance(folder, str | PathLike):
             raise BadSetting(f"a space is saved to a folder, got {folder!r}; give its path")
-        if (home := self.home) is None:
+        if self.folder is None or not self._is_there(self.folder):
             raise BadSetting(
                 "a space is saved by copying its folder, but that was removed, or replaced by another space; "
                 "load or align it again"
             )
-        copy_space(Path(folder), home)
+        copy_space(Path(folder), self.folder)
         return Path(folder)
+
+    def _is_there(self, folder: Path) -> bool:
+        """Whether a folder has this space, and not another one."""
+        try:
+            return read_manifest(folder) == self.manifest
+        except BadFile:
+            return False
 
     def _repr_html_(self) -> str:
         """A card for notebooks: the verdict, the words of each language, and some translations."""
@@ -317,7 +328,7 @@ def load_space(folder: Path | str, **options: Any) -> InteractiveSpace:
 
 
 def language_of(
-    space: Space, words: Sequence[str], *, but: str | None = None, choice: Choice = "lang"
+    space: InteractiveSpace, words: Sequence[str], *, but: str | None = None, choice: Choice = "lang"
 ) -> str:
     """The only language, `but` one, that has all of the words that any has.
 
@@ -366,12 +377,14 @@ def _rank(space: Space, language: str, word: str) -> int:
     return vectors.index[find_form(word, vectors) or word] + 1
 
 
-def _say_which(space: Space, language: str, known: Mapping[str, list[str]], choice: Choice) -> None:
+def _say_which(
+    space: InteractiveSpace, language: str, known: Mapping[str, list[str]], choice: Choice
+) -> None:
     """Warns, once of a word, that another language has it too, if no other word told them apart."""
     both = [one for one in space.languages if one != language and all(one in of for of in known.values())]
     word = next(iter(known))
-    if both and (asked := ("language of", word)) not in space.memo:
-        space.memo[asked] = language
+    if both and word not in space.warned_of:
+        space.warned_of.add(word)
         log.warning(
             "%r is taken as a word of %s, where it has rank %d, not of %s (rank %d); for that use %s",
             word, language, _rank(space, language, word), both[0], _rank(space, both[0], word),

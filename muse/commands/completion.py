@@ -107,7 +107,7 @@ def _in_space(space: Path) -> list[str]:
     from muse.files.space_manifest import read_manifest
 
     try:
-        return list(read_manifest(space)["languages"])
+        return list(read_manifest(space).languages)
     except MuseError:
         return []
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from muse.progress import printable
+
+if TYPE_CHECKING:
+    from muse.files.space_manifest import Manifest
 
 OUTPUTS = {"save", "model", "folder", "out"}  # parameters that name what is written
 LONGEST_NAME, LONGEST_PATH = 200, 3_800  # bytes; systems take 255 and 4,096
@@ -65,7 +68,7 @@ def check_outputs(options: dict[str, Any]) -> None:
                 )
 
 
-def check_inputs_spared(manifest: Mapping[str, Any]) -> None:
+def check_inputs_spared(manifest: Manifest) -> None:
     """Raise BadSetting if the current command writes where a file is that a space was made of."""
     from muse.space.saving import check_not_an_input
 

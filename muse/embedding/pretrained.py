@@ -2,8 +2,8 @@
 
 The folder may be of sentence-transformers, of Hugging Face's transformers, which is read with mean pooling,
 or of model2vec. Words are encoded once: their vectors are kept in a folder, under a name with a digest of the
-model, the words and the template, and sealed (`muse.files.kept`): reading a gigabyte takes a second, encoding
-it takes minutes. Those of an earlier run into the same folder are removed.
+model, the words and the template: reading a gigabyte takes a second, encoding it takes minutes. Those of an
+earlier run into the same folder are removed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, MissingExtra
-from muse.files.kept import Origin, keep_rows, read_rows
+from muse.files.atomic import atomic_path, parents_made
+from muse.files.derived import arrays_of
+from muse.files.source import DAMAGED
 from muse.files.space_folder import checksum
 from muse.files.vectors.arrays import tensor_names
 from muse.installation import install_extra
@@ -66,19 +68,13 @@ class PretrainedEncoder:
         Raise BadFile for a folder without a model.
         """
         folder = checksum(self.folder)
-        origins = {language: Origin("", self._digest(folder, own)) for language, own in words.items()}
-        paths = {language: cache / f"{one.digest[:NAMED]}.npy" for language, one in origins.items()}
-        kept = {
-            language: read_rows(path, origins[language], _of_words(len(words[language])))
-            for language, path in paths.items()
-        }
+        paths = {language: cache / f"{self._digest(folder, own)}.npz" for language, own in words.items()}
+        kept = {language: _kept(path, len(words[language])) for language, path in paths.items()}
         new = [language for language, rows in kept.items() if rows is None]
         model = _load(self.folder, device) if new else None
         for language in new:
             kept[language] = rows = self._encoded(words[language], model, progress, language)
-            with suppress(OSError):
-                cache.mkdir(parents=True, exist_ok=True)
-            keep_rows(paths[language], rows, origins[language])
+            _keep(paths[language], rows)
         if new:
             _remove_others(cache, {path.name for path in paths.values()})
         return [rows for rows in kept.values() if rows is not None]
@@ -95,12 +91,28 @@ class PretrainedEncoder:
         return np.where(np.isfinite(encoded).all(axis=1, keepdims=True), encoded, 0).astype(np.float32)
 
     def _digest(self, folder: str, words: Sequence[str]) -> str:
-        return hashlib.sha256("\0".join((folder, self.template, *words)).encode()).hexdigest()
+        return hashlib.sha256("\0".join((folder, self.template, *words)).encode()).hexdigest()[:NAMED]
 
 
-def _of_words(count: int) -> Callable[[Matrix], bool]:
-    """Whether an array can be the vectors of this number of words."""
-    return lambda rows: rows.ndim == 2 and len(rows) == count
+def _kept(path: Path, count: int) -> Matrix | None:
+    """The rows (n, d) of this number of words that `_keep` wrote; None without a whole file."""
+    try:
+        parts = arrays_of(path.read_bytes()) if path.exists() else {}
+        rows = parts.get("rows", np.zeros(0))
+        fits = rows.ndim == 2 and len(rows) == count and rows.dtype == np.float32
+        return rows if fits and str(parts["digest"]) == _digest_of(rows) else None
+    except (OSError, *DAMAGED, KeyError):
+        return None
+
+
+def _keep(path: Path, rows: Matrix) -> None:
+    """Write rows with the digest of their content, if the folder is writable."""
+    with suppress(OSError), parents_made(path), atomic_path(path) as partial, partial.open("wb") as file:
+        np.savez(file, rows=rows, digest=np.array(_digest_of(rows)))
+
+
+def _digest_of(rows: Matrix) -> str:
+    return hashlib.sha256(np.ascontiguousarray(rows).data).hexdigest()
 
 
 def _require() -> Any:

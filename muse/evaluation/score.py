@@ -126,7 +126,7 @@ def space_signature(
         f"{source}-{target}",
         normalisation="/".join(steps),
         method=space.method(source, target),
-        seed=space.made.seed,
+        seed=space.manifest.seed,
         vocabulary=(len(sides[0].vectors), len(sides[1].vectors)),
         gold=gold,
         coverage=coverage,

@@ -19,11 +19,13 @@ from muse.files import write_npz, write_vectors_text, write_word2vec
 from muse.files.atomic import atomic_files, writing
 from muse.files.parquet import require_pyarrow
 from muse.files.space_folder import folder_name
+from muse.files.space_manifest import Manifest
 from muse.files.vectors.parquet import write_parquet
 from muse.files.writing import check_binary_name, check_folder, check_place, check_text_name
 from muse.normalise import normalise
 from muse.progress import Progress, Tick
-from muse.space import Provenance, SideToSave, Space, save_space
+from muse.ranking.derived import write_derived
+from muse.space import Provenance, SideToSave, Space, save_space, space_of_saved
 from muse.space.saving import check_not_an_input
 from muse.vectors import Matrix, Vectors
 
@@ -39,8 +41,12 @@ def export_space(space: Space, out: Path, *, max_vocab: int | None = None) -> di
         vectors = space.vectors(language).most_frequent(max_vocab)
         rows, fitted = normalise(vectors.matrix, ["unit"])
         sides[language] = SideToSave(replace(vectors, matrix=rows), fitted)
-    method = space.made.method
-    save_space(out, sides, pivot=space.pivot, provenance=Provenance(method))
+
+    def derive(folder: Path, manifest: Manifest) -> None:
+        write_derived(space_of_saved(folder, manifest, sides), folder)
+
+    provenance = Provenance(space.manifest.method)
+    save_space(out, sides, pivot=space.pivot, provenance=provenance, derive=derive)
     return {language: len(side.vectors) for language, side in sides.items()}
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -45,46 +43,9 @@ def folder_name(language: str) -> str:
     return name
 
 
-def vectors_digest(checksums: Mapping[str, str], languages: Iterable[str]) -> str:
-    """Eight digits that identify the vectors of these languages, by the checksums of a manifest.
-
-    They are in the names of what is kept of a space: its folder may get the files of another one.
-    """
-    found = sorted(f"{name} {checksums.get(f'{folder_name(name)}/{VECTORS}')}" for name in languages)
-    return hashlib.sha256("\n".join(found).encode()).hexdigest()[:8]
-
-
-def hubness_name(against: str, digest: str, *, approximate: bool) -> str:
-    """The name of the file with the hubness against another language, by exact or approximate search."""
-    return f"hubness.{folder_name(against)}.{digest}{'.approximate' if approximate else ''}.npy"
-
-
-def calibration_name(target: str, digest: str) -> str:
-    """The name of the file with the calibration of translations into another language."""
-    return f"calibration.{folder_name(target)}.{digest}.json"
-
-
-def answers_name(target: str, digest: str) -> str:
-    """The name of the file with the answers in another language."""
-    return f"answers.{folder_name(target)}.{digest}.npz"
-
-
-def answer_model_name(target: str, digest: str) -> str:
-    """The name of the file with what answers words beyond those of the space in another language."""
-    return f"answers.{folder_name(target)}.{digest}.model.npz"
-
-
-def remove_outdated(path: Path, digest: str) -> None:
-    """Remove what was kept beside `path` under the same name but for `digest`: it is of other vectors.
-
-    A process that has it open reads on.
-    """
-    before, _, after = path.name.rpartition(digest)
-    name = re.compile(f"{re.escape(before)}[0-9a-f]{{{len(digest)}}}{re.escape(after)}")
-    with suppress(OSError):  # another process may have been quicker
-        for beside in path.parent.iterdir():
-            if name.fullmatch(beside.name) and beside.name != path.name:
-                beside.unlink()
+def derived_name(kind: str, language: str, other: str) -> str:
+    """The path in a space of what is derived of two languages: `kind` is such as hubness.{}.npy."""
+    return f"{folder_name(language)}/{kind.format(folder_name(other))}"
 
 
 def with_checksum(name: str, digest: str) -> str:

@@ -1,20 +1,27 @@
-"""The manifest of an aligned space: its contents, how it was made, and the checksums of its files.
+"""The manifest of an aligned space: what it has, how it was made, and the checksums of its files.
 
-On disk it is JSON, whose names are a contract. `read_manifest` checks what loading a space needs; what is
-recorded besides is read as a `muse.files.space_record.SpaceRecord`: nobody else parses the JSON.
+On disk it is JSON. The fields of the classes here are its keys, which are a contract, and no other module
+knows them: `read_manifest` checks that each has its type, and what uses a space asks the `Manifest`.
 """
+
+# Not pydantic: importing it takes as long as all of `muse --help`, and three quarters of its memory.
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import platform
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, is_dataclass
+import shlex
+from collections.abc import Mapping
+from collections.abc import Mapping as AnyMapping
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from enum import StrEnum
+from functools import cache
 from itertools import islice
-from pathlib import Path
-from typing import Any, TypeGuard
+from pathlib import Path, PurePath
+from types import UnionType
+from typing import Any, ClassVar, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -37,67 +44,433 @@ from muse.files.space_folder import (
     unreadable,
 )
 from muse.installation import __version__
+from muse.vectors import brief
 
 ALIGNED = Path("embeddings", "aligned")  # where muse align writes spaces by default
-FILES = (
-    WORDS,
-    VECTORS,
-    MAPPING,
-    MEANS,
-    TEXTS,
-    STORE_MAP,
-    HIDDEN,
-)  # of each language; few have the last three
 MOST, NAMED = 1_000, 5  # files looked at in a folder, and spaces named in a message
 LARGEST = 1e38  # figures are of float32
-FORMAT, FORMAT_VERSION = "muse-space", 1
-_KEYS = {"format_version": int, "pivot": str, "dimension": int, "languages": dict, "checksums": dict}
-_LANGUAGE_KEYS = {"words": int, "normalisation": list}
-# Of the space and of each language, if they are there and known.
-_OPTIONAL = {
-    "method": str, "mapping": str, "verdict": dict, "settings": dict, "inputs": list, "files": list,
-    "seed": int, "via": list, "history": list, "supervision": dict, "command": list, "candidates": list,
-    "texts": bool, "reason": str, "store_map": bool, "hidden_units": int,
-}  # fmt: skip
-_OWN_DIMENSION = {"dimension": int}  # of a language's own vectors, if that is not the dimension of the space
+FORMAT, FORMAT_VERSION = "muse-space", 2
+UNKNOWN = "unknown"  # the label of a verdict that was not recorded
+Curve = list[tuple[float, float]]
+Stage = tuple[str, float | None, float | None]  # with its seconds and the peak of memory so far, in MB
+Record = TypeVar("Record", bound="JsonRecord")
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest as it was written, with the versions of the software and the checksums of all files."""
-    import torch  # not above: a manifest is read, and completed on the command line, without it
+class Reason(StrEnum):
+    """Why a mapping was chosen among those that were tried: written by who chose it."""
 
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    ours = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "muse_version": __version__,
-        "created_with": {
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "torch": torch.__version__,
-        },
-        "checksums": {path.relative_to(folder).as_posix(): checksum(path) for path in files},
+    FIRST_ALIGNED = "first aligned"
+    ONLY = "only one"
+    CRITERION = "highest criterion"
+    VERDICT = "best verdict"
+    PAIRS = "pairs"
+    DETOUR = "detour"
+
+
+def _key(default: Any = MISSING, **metadata: Any) -> Any:
+    """A key of the JSON: `always` written, also with its default; `required`; a number of `least` so much."""
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+class JsonRecord:
+    """An object of the manifest: its fields are the keys; those with their default need not be written."""
+
+    def __repr__(self) -> str:
+        values = {name: value for name, value in self.as_json().items() if value or value == 0}
+        return (
+            f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in values.items())})"
+        )
+
+    @classmethod
+    def of(cls: type[Record], **parts: Any) -> Record:
+        """The object with these fields, each whatever `plain` makes JSON of; ValueError for another type."""
+        found: Record = from_json(cls, plain(parts))
+        return found
+
+    @classmethod
+    def read(cls: type[Record], value: Mapping[str, Any], where: str, *, whole: bool) -> Record:
+        """The object of JSON; ValueError for a key that has another type or, if it is `whole`, is missing."""
+        found = {}
+        for name, (one, kind) in cls.keys().items():
+            if one.metadata.get("required") and whole and value.get(name) is None:
+                raise ValueError(f"expected {where}{name} to be of type {_called(kind)}, got None")
+            if value.get(name) is not None:
+                found[name] = from_json(kind, value[name], f"{where}{name}", whole=whole)
+                least = one.metadata.get("least")
+                if least is not None and found[name] < least:
+                    raise ValueError(f"expected {where}{name} to be at least {least}, got {found[name]}")
+        return cls(**found)
+
+    def as_json(self) -> dict[str, Any]:
+        """The object for JSON."""
+        values = [(one, getattr(self, one.name)) for one, _ in self.keys().values()]
+        return {one.name: plain(value) for one, value in values if self._is_written(one, value)}
+
+    @classmethod
+    def keys(cls) -> Mapping[str, tuple[Any, Any]]:
+        """The fields that are in the JSON, each with its type."""
+        return _keys(cls)  # type: ignore[arg-type]
+
+    def _is_written(self, one: Any, value: Any) -> bool:
+        default = one.default_factory() if one.default_factory is not MISSING else one.default
+        return bool(one.metadata.get("always") or one.metadata.get("required") or value != default)
+
+
+@cache
+def _keys(kind: Any) -> Mapping[str, tuple[Any, Any]]:
+    kinds = get_type_hints(kind)
+    return {one.name: (one, kinds[one.name]) for one in fields(kind) if one.metadata.get("json", True)}
+
+
+@dataclass(frozen=True, repr=False)
+class OpenRecord(JsonRecord):
+    """An object as some command shows it with --json: `fields`, of which those in KINDS have that type."""
+
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    KINDS: ClassVar[Mapping[str, Any]] = {}
+
+    @classmethod
+    def read(cls: type[Record], value: Mapping[str, Any], where: str, *, whole: bool) -> Record:
+        """The object of JSON; ValueError for a key that has another type."""
+        for name, kind in cls.KINDS.items():  # type: ignore[attr-defined]
+            from_json(kind, value.get(name), f"{where}{name}", whole=whole)
+        return cls(fields=from_json(Any, value, where.rstrip(".")))  # type: ignore[call-arg]
+
+    def as_json(self) -> dict[str, Any]:
+        """The object for JSON."""
+        return {name: plain(value) for name, value in self.fields.items()}
+
+
+@dataclass(frozen=True, repr=False)
+class InputFile(JsonRecord):
+    """A file that a space was made of: where it was, and its checksum, None if it could be read only once."""
+
+    path: str = _key("", required=True)
+    sha256: str | None = _key(None, always=True)
+
+    @property
+    def name(self) -> str:
+        """Its name without folders, which are of no use to others."""
+        return PurePath(self.path.replace("\\", "/")).name
+
+
+@dataclass(frozen=True, repr=False)
+class VerdictRecord(OpenRecord):
+    """A verdict and its figures, as in `muse align --json`."""
+
+    KINDS = {"label": str | None, "confidence": float | None}
+
+    @property
+    def label(self) -> str | None:
+        """The label; None if there is none."""
+        return self.fields.get("label") or None
+
+    @property
+    def confidence(self) -> float | None:
+        """The confidence that the mapping is right, 0 to 1; None if it was not recorded."""
+        return self.fields.get("confidence")
+
+
+@dataclass(frozen=True, repr=False)
+class MethodRecord(OpenRecord):
+    """A method of learning from pairs, with its fields in `muse align --json`."""
+
+    KINDS = {"name": str | None, "held_out_p_at_1": float | None, "ci95": tuple[float, ...] | None}
+    chosen: bool = False
+
+    @property
+    def interval(self) -> tuple[float, float, float] | None:
+        """P@1 and the bounds of its interval, in percent; None if one is missing or no percentage."""
+        found = [self.fields.get("held_out_p_at_1"), *(self.fields.get("ci95") or ())]
+        if len(found) != 3 or not all(one is not None and 0 <= one <= 100 for one in found):
+            return None
+        return found[0], found[1], found[2]
+
+
+@dataclass(frozen=True, repr=False)
+class SupervisionRecord(OpenRecord):
+    """How a mapping was learned from pairs, mostly of a dictionary, and the methods tried, in their order."""
+
+    KINDS = {"candidates": tuple[MethodRecord, ...] | None, "chosen": str | None}
+
+    @property
+    def methods(self) -> tuple[MethodRecord, ...]:
+        """The methods tried."""
+        tried = self.fields.get("candidates") or ()
+        return tuple(MethodRecord(one, one.get("name") == self.fields.get("chosen")) for one in tried)
+
+    @property
+    def giver(self) -> str:
+        """What gave the pairs: a dictionary, an encoder or a program."""
+        others = {"encoder": "an encoder", "program": "a program"}
+        return others.get(str(self.fields.get("pairs_of")), "a dictionary")
+
+    @property
+    def tested(self) -> bool:
+        """Whether any word was held out: a single pair leaves none."""
+        return any(method.fields.get("words") for method in self.methods)
+
+    @property
+    def chosen(self) -> str:
+        """The method chosen."""
+        return str(self.fields.get("chosen", "?"))
+
+
+@dataclass(frozen=True, repr=False)
+class StageCurves(JsonRecord):
+    """The figures that one stage reported at its steps; None where there was none."""
+
+    stage: str = _key("", always=True)
+    seconds: float | None = _key(None, always=True)
+    steps: tuple[float, ...] = _key((), always=True)
+    figures: Mapping[str, tuple[float | None, ...]] = _key({}, always=True)
+
+    @property
+    def curves(self) -> Mapping[str, Curve]:
+        """For each figure, (step, value) in order."""
+        found = {
+            name: [(step, one) for step, one in zip(self.steps, values, strict=False) if one is not None]
+            for name, values in self.figures.items()
+        }
+        return {name: curve for name, curve in found.items() if curve}
+
+
+@dataclass(frozen=True, repr=False)
+class CandidateRecord(OpenRecord):
+    """An initialisation that was tried: its fields as in `muse align --json`, and its history."""
+
+    KINDS = {"method": str | None, "chosen": bool | None, "history": tuple[StageCurves, ...] | None}
+
+    @property
+    def traces(self) -> tuple[StageCurves, ...]:
+        """What its stages reported."""
+        found: tuple[StageCurves, ...] = from_json(tuple[StageCurves, ...], self.fields.get("history") or [])
+        return found
+
+    @property
+    def chosen(self) -> bool:
+        """Whether it is the one that was chosen."""
+        return bool(self.fields.get("chosen"))
+
+    @property
+    def name(self) -> str:
+        """The initialisation with its variant."""
+        return str(self.fields.get("method", "?"))
+
+
+def _stages(seconds: Mapping[str, float], memory: Mapping[str, float | None]) -> tuple[Stage, ...]:
+    return tuple((stage, took, memory.get(stage)) for stage, took in seconds.items())
+
+
+@dataclass(frozen=True, repr=False)
+class LanguageRecord(JsonRecord):
+    """One language of a space: its words, the files they came from, and how it was mapped.
+
+    The pivot was not mapped. `dimension` is that of its own vectors, if the space has another one; `ranked`
+    whether it has words, most frequent first. `reason` says why the chosen candidate was chosen (a Reason),
+    `via` are the languages of a detour, `history` is of the last refinement.
+    """
+
+    language: str = _key("", json=False)
+    role: str = _key("", always=True)
+    words: int = _key(0, required=True, least=1)
+    normalisation: tuple[str, ...] = _key((), required=True)
+    files: tuple[InputFile, ...] = _key((), always=True)
+    dimension: int | None = _key(None, least=1)
+    ranked: bool = True
+    texts: bool = False
+    store_map: bool = False
+    hidden_units: int = _key(0, least=1)
+    method: str = ""
+    via: tuple[str, ...] = _key((), learned=True)
+    criterion: float | None = _key(None, learned=True)
+    verdict: VerdictRecord = _key(VerdictRecord(), learned=True)
+    candidates: tuple[CandidateRecord, ...] = _key((), learned=True)
+    reason: str = _key("", learned=True)
+    history: tuple[StageCurves, ...] = _key((), learned=True)
+    seconds: Mapping[str, float] = _key({}, learned=True)
+    peak_memory_mb: Mapping[str, float | None] = _key({}, learned=True)
+    seed: int | None = _key(None, learned=True)
+    signature: str = _key("", learned=True)
+    created: str = _key("", learned=True)
+    command: tuple[str, ...] = _key((), learned=True)
+    supervision: SupervisionRecord | None = None
+
+    def _is_written(self, one: Any, value: Any) -> bool:
+        # Of a language that was mapped, all of how it was.
+        return bool(self.signature and one.metadata.get("learned")) or super()._is_written(one, value)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Its stages."""
+        return _stages(self.seconds, self.peak_memory_mb)
+
+    @property
+    def label(self) -> str:
+        """The label of the verdict; "unknown" if there is none."""
+        return self.verdict.label or UNKNOWN
+
+    @property
+    def confidence(self) -> float | None:
+        """The confidence that the mapping is right, 0 to 1; None if it was not recorded."""
+        return self.verdict.confidence
+
+    @property
+    def judged_on_pairs(self) -> bool:
+        """Whether the verdict rests on pairs of the dictionary that were held out."""
+        return self.supervision is not None and self.supervision.tested and not self.via
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """The names of the files that the space cannot do without, in the folder of the space."""
+        more = {TEXTS: self.texts, STORE_MAP: self.store_map, HIDDEN: self.hidden_units}
+        names = (WORDS, VECTORS, MAPPING, MEANS, *(name for name, there in more.items() if there))
+        return tuple(f"{folder_name(self.language)}/{name}" for name in names)
+
+
+@dataclass(frozen=True, repr=False)
+class Manifest(JsonRecord):
+    """The manifest of a space; what was not recorded is None or empty.
+
+    `mapping` is orthogonal, or linear if it weights dimensions; `inputs` are files besides those of the
+    languages, such as a dictionary; `seconds` and `peak_memory_mb` are of stages of all languages. The
+    `checksums` are of all files, by their paths in the folder. Criterion, verdict, candidates and supervision
+    are those of the least confident language.
+    """
+
+    pivot: str = _key("", required=True)
+    dimension: int = _key(0, required=True, least=1)
+    languages: Mapping[str, LanguageRecord] = _key({}, required=True)
+    checksums: Mapping[str, str] = _key({}, required=True)
+    mapping: str | None = _key(None, always=True)
+    method: str = _key("", always=True)
+    settings: Mapping[str, Any] = _key({}, always=True)
+    seed: int | None = _key(None, always=True)
+    criterion: float | None = _key(None, always=True)
+    verdict: VerdictRecord = _key(VerdictRecord(), always=True)
+    inputs: tuple[InputFile, ...] = _key((), always=True)
+    seconds: Mapping[str, float] = _key({})
+    peak_memory_mb: Mapping[str, float | None] = _key({})
+    candidates: tuple[CandidateRecord, ...] = ()
+    supervision: SupervisionRecord | None = None
+    joint: Mapping[str, Any] | None = None
+    format: str = _key(FORMAT, always=True)
+    format_version: int = _key(FORMAT_VERSION, always=True)
+    muse_version: str | None = _key(None, always=True)
+    created_with: Mapping[str, str] = _key({}, always=True)
+
+    def __post_init__(self) -> None:
+        named = {name: replace(one, language=name) for name, one in self.languages.items()}
+        object.__setattr__(self, "languages", named)
+
+    def language(self, name: str) -> LanguageRecord:
+        """The record of a language; almost empty if it has no entry."""
+        return self.languages.get(name) or LanguageRecord(language=name)
+
+    @property
+    def mapped(self) -> tuple[LanguageRecord, ...]:
+        """The languages but the pivot."""
+        return tuple(one for language, one in self.languages.items() if language != self.pivot)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages of all languages."""
+        return _stages(self.seconds, self.peak_memory_mb)
+
+    @property
+    def derived_names(self) -> list[str]:
+        """The paths of the files that were derived of the space, in its folder."""
+        needed = {name for entry in self.languages.values() for name in entry.file_names}
+        folders = set(map(folder_name, self.languages))
+        return [name for name in self.checksums if name.rpartition("/")[0] in folders and name not in needed]
+
+    def all_inputs(self) -> dict[str, str]:
+        """What each file is that the space was made of, by its checksum."""
+        parts = [(file, "a file") for file in self.inputs]
+        for language, entry in self.languages.items():
+            parts += [(file, f"the vectors of {language}") for file in entry.files]
+        return {file.sha256: kind for file, kind in parts if file.sha256 is not None}
+
+    def write(self, folder: Path) -> Manifest:
+        """The manifest as it is written, with the versions of the software and the checksums of all files."""
+        import torch  # not above: a manifest is read, and completed on the command line, without it
+
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / MANIFEST)
+        written = replace(
+            self,
+            format_version=FORMAT_VERSION,
+            muse_version=__version__,
+            created_with={
+                "python": platform.python_version(), "numpy": np.__version__, "torch": torch.__version__,
+            },
+            checksums={path.relative_to(folder).as_posix(): checksum(path) for path in files},
+        )  # fmt: skip
+        text = json.dumps(written.as_json(), indent=2, allow_nan=False)
+        (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+        return written
+
+
+def from_json(kind: Any, value: Any, where: str = "", *, whole: bool = False) -> Any:
+    """A value of JSON as this type; ValueError for one that is none, or has a number that is no figure.
+
+    Records that are `whole` have all keys that they must have. A byte of a path that is no UTF-8 becomes "?".
+    """
+    if isinstance(kind, UnionType):
+        return None if value is None else from_json(get_args(kind)[0], value, where, whole=whole)
+    outer, inner = get_origin(kind) or kind, (get_args(kind) or (Any,))
+    within = f"{where}." if where else ""
+    if isinstance(value, dict) and is_dataclass(kind):
+        record: Any = kind
+        return record.read(value, within, whole=whole)
+    if isinstance(value, dict) and outer in (AnyMapping, Any):
+        return {
+            _text(name): from_json(inner[-1], one, f"{within}{name}", whole=whole)
+            for name, one in value.items()
+        }
+    if isinstance(value, list) and outer in (tuple, Any):
+        found = [from_json(inner[0], one, where, whole=whole) for one in value]
+        return tuple(found) if outer is tuple else found
+    if isinstance(value, str) and kind in (str, Any):
+        return _text(value)
+    fits = {
+        Any: value is None or isinstance(value, bool) or is_figure(value),
+        bool: isinstance(value, bool),
+        int: is_figure(value) and isinstance(value, int),
+        float: is_figure(value),
     }
-    written: dict[str, Any] = plain({**manifest, **ours})
-    text = json.dumps(written, indent=2, allow_nan=False)
-    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
-    return written
+    if not fits.get(kind, False):
+        raise ValueError(f"expected {where} to be of type {_called(kind)}, got {value!r}")
+    return value
 
 
-def input_file(path: Path | str) -> dict[str, str | None]:
+def _called(kind: Any) -> str:
+    """What a type is called in JSON's Python."""
+    outer = get_origin(kind) or kind
+    names = {tuple: "list", AnyMapping: "dict", Any: "figure"}
+    return "dict" if is_dataclass(kind) else names.get(outer, getattr(outer, "__name__", str(outer)))
+
+
+def _text(value: str) -> str:
+    # A path has half a surrogate pair for a byte that is not UTF-8.
+    return value if value.isascii() else value.encode(errors="replace").decode()
+
+
+def input_file(path: Path | str) -> InputFile:
     """The path and the checksum of an input file of a space; None of a pipe, which was read once."""
-    if is_stream(Path(path)):
-        return {"path": str(path), "sha256": None}
-    try:
-        return {"path": str(path), "sha256": checksum(Path(path))}
-    except OSError:  # it existed when the run began: no reason to lose the result
-        return {"path": str(path), "sha256": None}
+    found = None
+    with suppress(OSError):  # it existed when the run began: no reason to lose the result
+        found = None if is_stream(Path(path)) else checksum(Path(path))
+    return InputFile(str(path), found)
 
 
 def plain(value: Any) -> Any:
     """The value for JSON: dataclasses as objects, NaN as null, paths as text."""
+    if isinstance(value, JsonRecord):
+        return value.as_json()
     if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -107,21 +480,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)
-
-
-def presentable(value: Any) -> Any:
-    """A value of a manifest, to show it: null for numbers that are no figures, and all text in UTF-8.
-
-    >>> presentable({"confidence": 1e400, "path": "fr" + chr(0xDCFF), "seed": 7})
-    {'confidence': None, 'path': 'fr?', 'seed': 7}
-    """
-    if isinstance(value, Mapping):
-        return {presentable(key): presentable(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [presentable(one) for one in value]
-    if isinstance(value, str):  # a path has half a surrogate pair for a byte that is not UTF-8
-        return value.encode(errors="replace").decode()
-    return None if isinstance(value, int | float) and not -LARGEST <= value <= LARGEST else value
 
 
 def is_figure(value: object) -> TypeGuard[int | float]:
@@ -138,52 +496,57 @@ def is_space(folder: Path) -> bool:
     return isinstance(manifest, dict) and manifest.get("format") == FORMAT
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> Manifest:
     """The manifest of the space in `folder`; BadFile if this version cannot read it."""
     path = folder / MANIFEST
     try:
-        manifest = parse_json(path.read_bytes(), paths=True)
+        found = parse_json(path.read_bytes(), paths=True)
     except (FileNotFoundError, NotADirectoryError):
         raise BadFile(_no_space(folder)) from None
     except OSError as error:
         raise unreadable(path, error) from error
     except ValueError as error:
         raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise BadFile(
             f"{folder}: expected an aligned space, found another {MANIFEST}; make one with muse align"
         )
-    _check_manifest(path, manifest)
+    _check_version(path, found)
+    try:
+        manifest: Manifest = from_json(Manifest, found, whole=True)
+    except ValueError as error:
+        raise BadFile(f"{path}: {error}; {AGAIN}") from error
+    for language in manifest.languages:
+        folder_name(language)
+    if manifest.pivot not in manifest.languages:
+        raise BadFile(f"{path}: expected the pivot among the languages, got {manifest.pivot!r}; {AGAIN}")
     return manifest
 
 
-Mark = tuple[int, int, int, int]  # device, number, time and size of a file
-Marks = Mapping[str, Mark | None]
+def _check_version(path: Path, found: Mapping[str, Any]) -> None:
+    """Raise BadFile for the manifest of another version."""
+    version = found.get("format_version")
+    if not isinstance(version, int):
+        raise BadFile(f"{path}: expected format_version to be of type int, got {version!r}; {AGAIN}")
+    if version > FORMAT_VERSION:
+        raise BadFile(
+            f"{path}: written by a newer muse (format {version}, this one reads {FORMAT_VERSION}); upgrade it"
+        )
+    if version < FORMAT_VERSION:
+        raise BadFile(
+            f"{path}: written by an earlier muse (format {version}, this one reads {FORMAT_VERSION}); make "
+            f"the space again: {_command_of(found)}"
+        )
 
 
-def marks_of(folder: Path, languages: Iterable[str]) -> Marks:
-    """What tells the space in `folder` from one that replaces or overwrites it, by the paths of its files."""
-    homes = [os.path.join(folder, folder_name(language)) for language in languages]  # noqa: PTH118 - quick
-    paths = [os.path.join(home, name) for home in homes for name in FILES]  # noqa: PTH118
-    return {path: mark_of(path) for path in (str(folder / MANIFEST), *paths)}
-
-
-def is_overwritten(path: str, mark: Mark | None) -> bool:
-    """Whether the file with this mark was changed in place: it is the same file, with another time or size.
-
-    One that was replaced by another is not: whoever has it open reads on.
-    """
-    now = mark_of(path)
-    return mark is not None and now is not None and now != mark and now[:2] == mark[:2]
-
-
-def mark_of(path: str) -> Mark | None:
-    """What tells a file from another version of it; None without it."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 - three times as quick as of a Path
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+def _command_of(found: Mapping[str, Any]) -> str:
+    """The command that makes a space of another version again, as far as it says."""
+    languages = found.get("languages")
+    for entry in languages.values() if isinstance(languages, dict) else ():
+        command = entry.get("command") if isinstance(entry, dict) else None
+        if command and isinstance(command, list) and all(isinstance(word, str) for word in command):
+            return _text(shlex.join([*(word for word in command if word != "--force"), "--force"]))
+    return "muse align ... --force"
 
 
 def _no_space(folder: Path) -> str:
@@ -206,49 +569,21 @@ def aligned_spaces() -> list[Path]:
     return sorted(filter(is_space, islice(ALIGNED.iterdir(), MOST))) if ALIGNED.is_dir() else []
 
 
-def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
-    version = manifest.get("format_version")
-    if isinstance(version, int) and version > FORMAT_VERSION:
-        raise BadFile(
-            f"{path}: written by a newer muse (format {version}, this one reads {FORMAT_VERSION}); upgrade it"
-        )
-    _check_keys(path, manifest, {**_KEYS, **_known(manifest)})
-    for language, entry in manifest["languages"].items():
-        folder_name(language)
-        where = f"languages.{language}."
-        _check_keys(path, entry, _LANGUAGE_KEYS, where=where)
-        _check_keys(path, entry, _known(entry), where=where)
-        if "dimension" in entry:
-            _check_keys(path, entry, _OWN_DIMENSION, where=where)
-    if manifest["pivot"] not in manifest["languages"]:
-        raise BadFile(f"{path}: expected the pivot among the languages, got {manifest['pivot']!r}; {AGAIN}")
-
-
-def _known(part: Mapping[str, Any]) -> dict[str, type]:
-    return {key: kind for key, kind in _OPTIONAL.items() if part.get(key) is not None}
-
-
-def _check_keys(path: Path, part: Any, keys: Mapping[Any, type], where: str = "") -> None:
-    for key, kind in keys.items():
-        if not isinstance(part, dict) or not isinstance(part.get(key), kind):
-            found = part.get(key) if isinstance(part, dict) else part
-            raise BadFile(
-                f"{path}: expected {where}{key} to be of type {kind.__name__}, got {found!r}; {AGAIN}"
-            )
-
-
-def verify(folder: Path, manifest: Mapping[str, Any]) -> None:
+def verify(folder: Path, manifest: Manifest) -> None:
     """Raise BadFile, naming the file, if a file of the space is missing or differs from its checksum."""
-    for language, entry in manifest["languages"].items():
-        more = ((TEXTS, "texts"), (STORE_MAP, "store_map"), (HIDDEN, "hidden_units"))
-        names = (WORDS, VECTORS, MAPPING, MEANS, *(name for name, key in more if entry.get(key)))
-        for name in (f"{folder_name(language)}/{name}" for name in names):
-            _verify_file(folder / name, manifest["checksums"].get(name))
+    for entry in manifest.languages.values():
+        for name in entry.file_names:
+            try:
+                found = checksum(folder / name)
+            except OSError as error:
+                raise unreadable(folder / name, error) from error
+            check_sum(folder / name, found, manifest.checksums.get(name))
 
 
-def _verify_file(path: Path, expected: object) -> None:
-    try:
-        found = checksum(path)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    check_sum(path, found, expected)
+def derived_contents(folder: Path, manifest: Manifest) -> dict[str, bytes]:
+    """The contents of the files of a space that were derived of it, as far as they can be read."""
+    contents = {}
+    for name in manifest.derived_names:
+        with suppress(OSError):
+            contents[name] = (folder / name).read_bytes()
+    return contents

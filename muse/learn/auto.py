@@ -19,7 +19,7 @@ import numpy as np
 from muse.alignment import Alignment
 from muse.errors import Mismatch, NotConverged
 from muse.files.json_text import parse_json
-from muse.files.space_record import Reason
+from muse.files.space_manifest import Reason
 from muse.learn.criterion import Criterion, criterion
 from muse.learn.initialise.adversarial import PAPER, AdversarialConfig, adversarial
 from muse.learn.initialise.clusters import ClustersConfig, centroids_of, clusters

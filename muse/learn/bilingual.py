@@ -18,7 +18,7 @@ import torch
 
 from muse.alignment import Alignment, StoreMap
 from muse.errors import BadSetting, Mismatch, NotConverged
-from muse.files.space_record import Reason
+from muse.files.space_manifest import Reason
 from muse.learn.auto import Candidate, best, candidates, improve, initialisations, reason_for
 from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
 from muse.learn.initialise.components import in_smaller_space

@@ -20,7 +20,7 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, MuseError, reworded
-from muse.files.space_record import Reason
+from muse.files.space_manifest import Reason
 from muse.learn.auto import Candidate, improve
 from muse.learn.bilingual import PARTS, Learned, learn, sampled
 from muse.learn.criterion import criterion

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.files.kept import Origin, keep_arrays, read_arrays
-from muse.files.space_folder import answer_model_name, folder_name
+from muse.files.derived import arrays_of, write_arrays
+from muse.files.space_folder import derived_name
 from muse.ranking.candidates import (
     BACK,
     HUBNESS_K,
@@ -35,12 +35,11 @@ from muse.ranking.spelling import Correspondences, Grams, Spellings, dots, lette
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import Space
-from muse.space.answer_table import AnswerTable
+from muse.space.answer_table import ALIGN, AnswerTable
 from muse.space.hubness import HIGHEST
 from muse.vectors import Matrix
 
-# At most in a file: coordinates, scores and n-grams take about 1 kB for each word of either language.
-BYTES, BYTES_OF_WORD = 1 << 24, 4_000
+MODEL = "answers.{}.model.npz"
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -221,26 +220,25 @@ class OovRanker:
         return cls(AnswerModel.of_arrays(arrays), count, *scores, whole, ends, *maps)
 
 
-def keep_unseen(home: Path, languages: tuple[str, str], unseen: OovRanker, origin: Origin) -> None:
-    """Keep it beside the answers of the space."""
-    keep_arrays(_path(home, languages, origin), unseen.arrays(), origin)
+@dataclass(frozen=True, eq=False)
+class RefinedTargets:
+    """The rows (m, k) of all targets of a direction as those of unseen words are compared with them."""
+
+    rows: Matrix
+
+
+def write_unseen(folder: Path, languages: tuple[str, str], unseen: OovRanker) -> None:
+    """Write it beside the answers in the folder of a space."""
+    write_arrays(folder / derived_name(MODEL, *languages), unseen.arrays())
 
 
 def find_unseen(space: Space, direction: tuple[str, str]) -> OovRanker | None:
     """How words beyond those of the space are answered; None where its answers are those of CSLS."""
-    key = "unseen answers", *direction
-    if key not in space.memo:
-        space.memo[key] = _read(space, direction)
-    found: OovRanker | None = space.memo[key]
-    return found
-
-
-def _read(space: Space, direction: tuple[str, str]) -> OovRanker | None:
     counts = len(space.vectors(direction[0])), len(space.vectors(direction[1]))
-    if (home := space.home) is None:
-        return None
-    most, origin = BYTES + sum(counts) * BYTES_OF_WORD, space.origin(*direction)
-    return read_arrays(_path(home, direction, origin), most, origin, possible_for(counts))
+    made, name = possible_for(counts), derived_name(MODEL, *direction)
+    return space.once(
+        OovRanker, direction, lambda: space.derived.read(name, lambda found: made(arrays_of(found)), ALIGN)
+    )
 
 
 def possible_for(counts: tuple[int, int]) -> Callable[[Mapping[str, NDArray[Any]]], OovRanker]:
@@ -274,11 +272,6 @@ def answer_unseen(
     target = space.vectors(direction[1])
     rows = torch.stack(list(words.values())).cpu().numpy()
     mapped = np.asarray(target.matrix)
-    key = "refined targets", *direction
-    if key not in space.memo:  # once, since there are many
-        space.memo[key] = unseen.refined(mapped)
-    return unseen.answer(list(words), rows, (target.words, mapped, space.memo[key]))
-
-
-def _path(home: Path, languages: tuple[str, str], origin: Origin) -> Path:
-    return home / folder_name(languages[0]) / answer_model_name(languages[1], origin.digits)
+    # Once, since there are many.
+    refined = space.once(RefinedTargets, direction, lambda: RefinedTargets(unseen.refined(mapped)))
+    return None if refined is None else unseen.answer(list(words), rows, (target.words, mapped, refined.rows))

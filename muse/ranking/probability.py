@@ -27,9 +27,10 @@ mostly shared by the halves.
 
 from __future__ import annotations
 
+import json
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -40,8 +41,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.errors import BadSetting, Mismatch
-from muse.files.kept import keep_numbers, read_numbers
-from muse.files.space_folder import calibration_name, folder_name
+from muse.files.json_text import parse_json
+from muse.files.space_folder import derived_name
 from muse.procrustes import cross_fitted
 from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval, mutual_neighbours
@@ -58,7 +59,7 @@ HELD_OUT_FOLDS = 2  # of the pairs that a temperature is fitted to
 WORDS = 12_000  # the most frequent of each side are enough to fit three numbers
 FOLDS = 20  # of the words, each rotated by a fit to the pairs of the others
 MAX_NONE_SCORE = 4.0  # of "none of them": CSLS lies between -4 and 4, in practice below 2
-MEMO = "calibration"  # the first part of the key in the memo of a space
+CALIBRATION = "calibration.{}.json"
 Rows = tuple[Tensor, Tensor]  # of the source (n, d) and of the target (m, d), of unit length, in one space
 CACHED_RETRIEVAL = ("csls", HUBNESS_K)  # the retrieval whose calibration is kept: the default
 ROUNDING = 1.001  # a fit may end that close beyond its bounds
@@ -259,25 +260,19 @@ def calibrate_space(
     probability must not depend on how many words are looked up.
     """
     rows, unweighted = (space.tensor(source), space.tensor(target)), None
-    if space.made.mapping == "linear":
+    if space.manifest.mapping == "linear":
         unweighted = space.unweighted(source, WORDS), space.unweighted(target, WORDS)
     return calibrate_rows(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
 
 
 def known_calibration(space: Space, source: str, target: str) -> Calibration | None:
-    """The calibration found earlier for the default retrieval, None before it was needed."""
-    key = MEMO, source, target
-    if key not in space.memo and (home := space.home) is not None:
-        path = _path(space, home, source, target)
-        kept = read_numbers(path, space.origin(source, target), _possible)
-        if kept is not None:
-            space.memo[key] = kept
-    known: Calibration | None = space.memo.get(key)
-    return known
+    """The calibration for the default retrieval, if the space was saved with it or it was found earlier."""
+    name = derived_name(CALIBRATION, source, target)
+    return space.once(Calibration, (source, target), lambda: space.derived.read(name, _possible))
 
 
 def find_calibration(space: Space, source: str, target: str) -> Calibration | None:
-    """The calibration for the default retrieval: the known one, or fitted now and kept in the folder.
+    """The calibration for the default retrieval: the known one, or fitted now.
 
     None if the space is too small for one: without two pairs of mutual neighbours, or in one dimension.
     """
@@ -292,22 +287,22 @@ def find_calibration(space: Space, source: str, target: str) -> Calibration | No
             log.debug("no probabilities: %s", error)
             return None
         tick(1)
-    space.memo[MEMO, source, target] = found
-    if (home := space.home) is not None:
-        keep_numbers(_path(space, home, source, target), asdict(found), space.origin(source, target))
+    space.keep((source, target), found)
     return found
 
 
-def _path(space: Space, folder: Path, source: str, target: str) -> Path:
-    return folder / folder_name(source) / calibration_name(target, space.digest(source, target))
+def write_calibration(folder: Path, source: str, target: str, found: Calibration) -> None:
+    """Write a calibration to the folder of a space."""
+    path = folder / derived_name(CALIBRATION, source, target)
+    path.write_text(json.dumps(asdict(found)) + "\n", encoding="utf-8")
 
 
-def _possible(values: Mapping[str, float]) -> Calibration:
-    """The calibration of kept values; ValueError for those that no fit gives."""
-    found = Calibration(**values)
+def _possible(content: bytes) -> Calibration:
+    """The calibration in a file; ValueError for values that no fit gives."""
+    found = Calibration(**parse_json(content))
     coldest, hottest = COLDEST / ROUNDING, HOTTEST * ROUNDING
     if not all(coldest <= one <= hottest for one in (found.closed_set, found.open_set)):
         raise ValueError(f"expected temperatures between {COLDEST} and {HOTTEST}")
-    if abs(found.none) > MAX_NONE_SCORE * ROUNDING:
+    if not abs(found.none) <= MAX_NONE_SCORE * ROUNDING:  # which nan is not
         raise ValueError(f"expected a score of none of at most {MAX_NONE_SCORE}")
     return found

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from muse.files.space_record import Curve, LanguageRecord, StageCurves
+from muse.files.space_manifest import Curve, LanguageRecord, StageCurves
 from muse.report.facts import Facts
 from muse.report.measured import Reliability
 from muse.report.word_map import Picture
@@ -239,7 +239,7 @@ def panels(records: Sequence[LanguageRecord]) -> tuple[Panel, ...]:
         tried = [(one.name, one.traces, one.chosen) for one in record.candidates]
         for key in SHOWN:
             found += _panel(key, f"{of}, first rounds" if key[0] == "refine" else of, tried)
-        last = [(record.method or "chosen", record.refinement, True)]
+        last = [(record.method or "chosen", record.history, True)]
         for key in SHOWN:
             found += _panel(key, f"{of}, last rounds", last)
     return tuple(found)

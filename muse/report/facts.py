@@ -17,8 +17,7 @@ import numpy as np
 
 from muse.evaluation.score import Signature, look_up_signature
 from muse.evaluation.words import Hubness, hubness
-from muse.files.space_manifest import presentable
-from muse.files.space_record import UNKNOWN, LanguageRecord, Reason, SpaceRecord
+from muse.files.space_manifest import UNKNOWN, LanguageRecord, Reason
 from muse.lexicon import Entry
 from muse.progress import Progress
 from muse.ranking.induction import best_entries
@@ -114,14 +113,13 @@ class Accuracy:
 class Facts:
     """The content of a report.
 
-    `made` is how the space was made. `accuracy` is None without a gold list; `hubness` is of the most
+    `accuracy` is None without a gold list; `hubness` is of the most
     frequent words, which the survey has searched.
     """
 
     space: Space
     config: ReportConfig
     signature: Signature
-    made: SpaceRecord
     accuracy: Accuracy | None
     survey: Survey
     hubness: tuple[Hubness, Hubness]
@@ -130,12 +128,12 @@ class Facts:
     @property
     def records(self) -> tuple[LanguageRecord, ...]:
         """How each language of the direction was mapped; the pivot was not."""
-        return tuple(one for one in self.made.mapped if one.language in (self.source, self.target))
+        return tuple(one for one in self.space.manifest.mapped if one.language in (self.source, self.target))
 
     @property
     def mapped(self) -> tuple[LanguageRecord, ...]:
         """How every language was mapped."""
-        return self.made.mapped
+        return self.space.manifest.mapped
 
     @property
     def source(self) -> str:
@@ -194,7 +192,7 @@ class Facts:
 def direction_of(space: Space, source: str | None, target: str | None) -> tuple[str, str]:
     """The given direction of a report or, if several are possible, the one with the least certain mapping."""
     if source is None and target is None and len(space.languages) > 2:
-        least = least_certain(space.made.mapped)
+        least = least_certain(space.manifest.mapped)
         source = None if least is None else least.language
     return space.direction(source, target)
 
@@ -202,7 +200,7 @@ def direction_of(space: Space, source: str | None, target: str | None) -> tuple[
 def gather_facts(space: Space, config: ReportConfig, progress: Progress) -> Facts:
     """The facts; Mismatch, before the long searches, if no pair of the dictionary is covered."""
     source, target, rng = config.source, config.target, np.random.default_rng(config.seed)
-    made, accuracy = SpaceRecord.of(presentable(space.manifest)), None
+    accuracy = None
     with progress.stage("report", 4) as tick:
         if config.gold is not None:
             accuracy = _accuracy(space, config.gold, config, rng)
@@ -217,7 +215,7 @@ def gather_facts(space: Space, config: ReportConfig, progress: Progress) -> Fact
     return Facts(
         space, config,
         look_up_signature(space, source, target, retrieval=Retrieval()),
-        made, accuracy, looked_up, (plain, csls), picture,
+        accuracy, looked_up, (plain, csls), picture,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from muse.api.remedies import FEW_WORDS, PAIRS, RemedyText
-from muse.files.space_record import LanguageRecord
+from muse.files.space_manifest import LanguageRecord
 from muse.ranking.translations import TRUSTED
 
 OF_ONE_RUN = ("--json", "--quiet", "-q", "--resume", "--verbose", "-v")

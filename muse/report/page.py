@@ -18,8 +18,7 @@ from muse.errors import BadFile, MissingExtra
 from muse.evaluation.score import Interval
 from muse.evaluation.words import GroupScore
 from muse.files.atomic import atomic_folder, writing
-from muse.files.space_manifest import is_figure
-from muse.files.space_record import InputFile, Stage
+from muse.files.space_manifest import InputFile, Stage, is_figure
 from muse.files.writing import check_place, replaced
 from muse.installation import install_extra
 from muse.languages import english_name
@@ -173,7 +172,7 @@ def _alone(environment: Environment, drawing: Drawing) -> str:
 
 def view(facts: Facts) -> dict[str, Any]:
     """What the templates show, beside the drawings."""
-    base, folder = facts.config.base, facts.folder
+    base, folder, made = facts.config.base, facts.folder, facts.space.manifest
     marks = {facts.source: "one", facts.target: "two"}
     report = ["muse", "report", str(folder)]
     return {
@@ -183,9 +182,9 @@ def view(facts: Facts) -> dict[str, Any]:
         if facts.accuracy is None
         else accuracy_table(facts.accuracy, marks, frequency_ordered=facts.frequency_ordered),
         "disagreement": disagreement(facts),
-        "settings": settings(facts.made.settings),
-        "files": {name: _names(facts.made.language(name).files) for name in (facts.source, facts.target)},
-        "inputs": _names(facts.made.inputs),
+        "settings": settings(made.settings),
+        "files": {name: _names(made.language(name).files) for name in (facts.source, facts.target)},
+        "inputs": _names(made.inputs),
         "reasons": {record.language: why_chosen(record) for record in facts.records},
         "stages": stage_rows(facts),
         "shown": WRONG,
@@ -224,7 +223,7 @@ def _names(files: Sequence[InputFile]) -> list[tuple[str, str]]:
 
 def stage_rows(facts: Facts) -> Sequence[Stage]:
     """The stages of the run: first those shared by all languages, then each language's own."""
-    rows = list(facts.made.stages)
+    rows = list(facts.space.manifest.stages)
     for record in facts.records:
         prefix = f"{record.language}: " if len(facts.records) > 1 else ""
         rows += [(prefix + stage, seconds, memory) for stage, seconds, memory in record.stages]

@@ -6,11 +6,11 @@ its device once; hubness, biases and answers are read or computed once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
@@ -18,17 +18,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import StoreMap
-from muse.errors import BadFile, BadSetting, Contradiction, Mismatch, did_you_mean
-from muse.files.kept import Origin
-from muse.files.space_folder import (
-    MANIFEST,
-    TEXTS,
-    VECTORS,
-    WORDS,
-    folder_name,
-)
-from muse.files.space_manifest import Mark, Marks, is_overwritten, mark_of
-from muse.files.space_record import SpaceRecord
+from muse.errors import BadSetting, Contradiction, Mismatch, did_you_mean
+from muse.files.derived import DerivedFiles
+from muse.files.space_manifest import Manifest
 from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.search.approximate import Approximation
@@ -36,14 +28,15 @@ from muse.search.retrieval import Retrieval
 from muse.space.answer_table import AnswersBy, AnswerTable, read_answers
 from muse.space.hubness import (
     approximate_hubness_of_both,
+    hubness_file,
     hubness_of_both,
-    keep,
-    read_kept,
+    read_hubness,
     uses_cached_hubness,
 )
 from muse.space.saving import mapped
 from muse.vectors import Matrix, Vectors
 
+T = TypeVar("T")
 _RANK = 1e-5  # singular values below this share of the largest are rounding: mappings are float32
 
 
@@ -68,12 +61,10 @@ class Side:
 class Space:
     """Languages in the space of one of them, the pivot; `manifest` records how it was made.
 
-    `progress` shows the progress of searches that the space itself runs; `folder` is where the space was
-    loaded from, which keeps what they find as long as the `marks` of its files are the same; `in_memory` is
-    whether nothing is read from there any more; `approximation` says when searches need not be exact;
-    `answers_by` is "all" where translations are those chosen by all the evidence, "csls" where they are
-    ranked by CSLS alone; `memo` keeps what other modules find of the space, each under keys of its own, such
-    as its calibrations (`muse.ranking.probability`).
+    `progress` shows the progress of searches that the space itself runs; `folder` is where it was loaded
+    from, with what was derived of it, whose `contents` may be in memory; `approximation` says when searches
+    need not be exact; `answers_by` is "all" where translations are those chosen by all the evidence, "csls"
+    where they are ranked by CSLS alone.
 
     >>> import numpy as np
     >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
@@ -84,15 +75,13 @@ class Space:
 
     sides: Mapping[str, Side]
     pivot: str
-    manifest: Mapping[str, Any] = field(default_factory=dict)
+    manifest: Manifest = field(default_factory=Manifest)
     device: str = "cpu"
     progress: Progress = field(default_factory=lambda: Progress(quiet=True), repr=False)
     folder: Path | None = None
-    marks: Marks | None = None
-    in_memory: bool = False
+    contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     approximation: Approximation = field(default_factory=Approximation, repr=False)
     answers_by: AnswersBy = "all"
-    memo: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False, repr=False)
     # Caches, so that a server need not move or compute these for every request.
     _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
     _hubness: dict[tuple[str, str], Tensor] = field(default_factory=dict, init=False, repr=False)
@@ -100,6 +89,7 @@ class Space:
     _biases: dict[tuple[str, str, Retrieval], Tensor | None] = field(
         default_factory=dict, init=False, repr=False
     )
+    _found: dict[tuple[type, str, str], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
         sides = ", ".join(side.vectors.summary for side in self.sides.values())
@@ -112,32 +102,21 @@ class Space:
         return tuple(self.sides)
 
     @cached_property
-    def made(self) -> SpaceRecord:
-        """How the space was made: its manifest, typed, whatever of it is recorded."""
-        return SpaceRecord.of(self.manifest)
+    def derived(self) -> DerivedFiles:
+        """What was derived of the space when it was written."""
+        return DerivedFiles(self.folder, self.manifest.checksums, self.contents)
 
-    @property
-    def home(self) -> Path | None:
-        """The folder that keeps what was found of this space; None once another space has replaced it."""
-        return self.folder if self.folder is not None and self.is_current else None
+    def once(self, kind: type[T], direction: tuple[str, str], make: Callable[[], T | None]) -> T | None:
+        """The only value of a type that other modules find of a direction: made at the first call."""
+        key = kind, *direction
+        if key not in self._found:
+            self._found[key] = make()
+        found: T | None = self._found[key]
+        return found
 
-    @property
-    def is_current(self) -> bool:
-        """Whether manifest, words and vectors in the folder that the space was loaded from are the same."""
-        return all(mark_of(path) == mark for path, mark in self._watched)
-
-    @cached_property
-    def _watched(self) -> Sequence[tuple[str, Mark | None]]:
-        marks = self.marks or {}
-        return [(path, marks[path]) for path in marks if path.endswith((MANIFEST, WORDS, VECTORS))]
-
-    def digest(self, *languages: str) -> str:
-        """Eight digits that identify the vectors of these languages among all saved spaces."""
-        return self.origin(*languages).digits
-
-    def origin(self, *languages: str) -> Origin:
-        """The words and vectors of these languages, which seal what is kept of them (`muse.files.kept`)."""
-        return Origin.of(self.made.checksums, languages)
+    def keep(self, direction: tuple[str, str], value: object) -> None:
+        """Let `once` return a value from now on."""
+        self._found[type(value), *direction] = value
 
     def side(self, language: str) -> Side:
         """The side of `language`; BadSetting if the space has none."""
@@ -148,38 +127,12 @@ class Space:
             )
         return self.sides[language]
 
-    def _check_mapped(self, language: str) -> None:
-        """Raise BadFile if a file of `language` that is mapped was overwritten."""
-        for path, mark in self._mapped.get(language, ()):
-            if is_overwritten(path, mark):
-                raise BadFile(
-                    f"{path}: expected the file that was loaded, found it overwritten in place; load the "
-                    "space again, and replace spaces by renaming, as muse align does"
-                )
-
-    @cached_property
-    def _mapped(self) -> Mapping[str, Sequence[tuple[str, Mark]]]:
-        """The files of each language that are mapped, not in memory, with their marks."""
-        if self.folder is None or self.marks is None or self.in_memory:
-            return {}
-        paths = {
-            language: [str(self.folder / folder_name(language) / name) for name in (VECTORS, TEXTS)]
-            for language in self.sides
-        }
-        marks = self.marks
-        return {
-            language: [(path, mark) for path in own if (mark := marks.get(path)) is not None]
-            for language, own in paths.items()
-        }
-
     def vectors(self, language: str) -> Vectors:
-        """The words of `language` and their rows (n, k) in the shared space; BadFile if overwritten since."""
-        self._check_mapped(language)
+        """The words of `language` and their rows (n, k) in the shared space."""
         return self.side(language).vectors
 
     def tensor(self, language: str) -> Tensor:
         """The rows (n, k) of `language` on the space's device, moved there once."""
-        self._check_mapped(language)
         if language not in self._rows:
             self._rows[language] = self.vectors(language).tensor(self.device)
         return self._rows[language]
@@ -216,10 +169,10 @@ class Space:
         if self.answers_by != "all" or not uses_cached_hubness(retrieval or Retrieval()):
             return None
         key = source, target
-        if key not in self._answers and (home := self.home) is not None:
+        if key not in self._answers:
             counts = len(self.vectors(source)), len(self.vectors(target))
-            self._answers[key] = read_answers(home, key, counts, self.origin(*key))
-        return self._answers.get(key)
+            self._answers[key] = read_answers(self.derived, key, counts)
+        return self._answers[key]
 
     def by_csls(self) -> Self:
         """The same space, with translations ranked by CSLS alone."""
@@ -236,11 +189,8 @@ class Space:
 
     def method(self, source: str, target: str) -> str:
         """The method by which the mappings between two languages were found, joined by + if they differ."""
-        made = self.made
-        found = [
-            made.languages[language].method for language in (source, target) if language in made.languages
-        ]
-        return "+".join(dict.fromkeys(filter(None, found))) or made.method
+        found = [self.manifest.language(language).method for language in (source, target)]
+        return "+".join(dict.fromkeys(filter(None, found))) or self.manifest.method
 
     def map_words(self, language: str, matrix: Matrix) -> Matrix:
         """New words of `language`, raw rows (n, d), as rows of unit length in the shared space.
@@ -275,51 +225,47 @@ class Space:
             )
 
     def hubness(self, language: str, against: str) -> Tensor | None:
-        """The hubness r (n,) of the words of `language` against another one, None before it was needed.
+        """The hubness r (n,) of the words of `language` against another one; None before it was found.
 
         It is the mean cosine of each word to its HUBNESS_K nearest words of that language.
         """
         key = (language, against)
-        if key not in self._hubness and (home := self.home) is not None:
-            approximate = self.is_approximate(against, language)
-            count, origin = len(self.vectors(language)), self.origin(*key)
-            kept = read_kept(home, key, count, origin, approximate=approximate)
+        if key not in self._hubness:
+            approximate, count = self.is_approximate(against, language), len(self.vectors(language))
+            kept = read_hubness(self.derived, key, count, approximate=approximate)
             if kept is not None:
                 self._hubness[key] = torch.from_numpy(kept).to(self.device)
         return self._hubness.get(key)
 
     def is_approximate(self, source: str, target: str) -> bool:
-        """Whether the hubness between two languages need not be exact, and is not kept in the folder."""
-        rows = self.tensor(source), self.tensor(target)
-        if not self.approximation.applies(len(rows[0]), len(rows[1]), on_gpu=rows[1].is_cuda):
+        """Whether the hubness between two languages need not be exact, and the space has no exact one."""
+        counts = len(self.vectors(source)), len(self.vectors(target))
+        if not self.approximation.applies(*counts, on_gpu=self.tensor(target).is_cuda):
             return False
-        home = self.home
-        origin = self.origin(source, target)
-        return home is None or read_kept(home, (target, source), len(rows[1]), origin) is None
+        return hubness_file((target, source), approximate=False) not in self.manifest.checksums
 
     def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
-        """`retrieval.bias` (m,) of all targets for all sources: read from disk, or computed once and kept."""
+        """`retrieval.bias` (m,) of all targets for all sources, found once."""
         key = (source, target, retrieval)
         if key not in self._biases:
             if uses_cached_hubness(retrieval):
-                r = self.hubness(target, source)  # (m,)
-                self._biases[key] = (self._find_hubness(source, target) if r is None else r) / 2
+                self._biases[key] = self.find_hubness(source, target)[1] / 2
             else:
                 self._biases[key] = self._find_bias(source, target, retrieval)
         return self._biases[key]
 
-    def _find_hubness(self, source: str, target: str) -> Tensor:
-        """The hubness (m,) of the targets; the hubness of the sources, found with it, is kept too."""
+    def find_hubness(self, source: str, target: str) -> tuple[Tensor, Tensor]:
+        """The hubness (n,) and (m,) of both languages against one another: known, or found now."""
+        known = self.hubness(source, target), self.hubness(target, source)
+        if known[0] is not None and known[1] is not None:
+            return known[0], known[1]
         languages, rows = (source, target), (self.tensor(source), self.tensor(target))
-        approximate = self.is_approximate(source, target)
-        if approximate:
+        if self.is_approximate(source, target):
             found = approximate_hubness_of_both(languages, rows, self.progress, self.approximation)
         else:
             found = hubness_of_both(languages, rows, self.progress)
-        if (home := self.home) is not None:
-            keep(home, languages, found, self.origin(*languages), approximate=approximate)
-        self._hubness[(source, target)], self._hubness[(target, source)] = found
-        return found[1]
+        self._hubness[source, target], self._hubness[target, source] = found
+        return found
 
     def _find_bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
         words = len(self.vectors(target))

@@ -1,7 +1,7 @@
 """Answer tables: the translations of every word, chosen once by all the evidence and kept beside the space.
 
 `muse.ranking` learns them; all that answers questions reads them, so that each gives the same answer. A table
-is an .npz without pickle in the folder of its source language, sealed as `muse.files.kept` says.
+is an .npz without pickle in the folder of its source language.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.files.kept import Origin, keep_arrays, read_arrays
-from muse.files.space_folder import answers_name, folder_name
+from muse.files.derived import DerivedFiles, arrays_of, write_arrays
+from muse.files.space_folder import derived_name
 from muse.vectors import ShortRepr
 
 AnswersBy = Literal["all", "csls"]
-BYTES, BYTES_OF_WORD = 1 << 16, 1_000  # at most in a table: ten answers to a word take 128
+ANSWERS = "answers.{}.npz"
+ALIGN = "align again to choose answers by all evidence"
 LIMIT = 4.01  # CSLS lies between -4 and 4, but for rounding
 _ARRAYS = ("pointers", "columns", "csls", "probability")
 
@@ -89,24 +90,25 @@ class AnswerTable(ShortRepr):
         return cls(**own, report=report)
 
 
-def keep_answers(home: Path, languages: tuple[str, str], table: AnswerTable, origin: Origin) -> None:
-    """Write the table of the answers from the first language to the second, if the folder is writable."""
+def write_answers(folder: Path, languages: tuple[str, str], table: AnswerTable) -> None:
+    """Write the table of the answers from the first language to the second to the folder of a space."""
     text = json.dumps(dict(table.report), ensure_ascii=False)
     report = np.frombuffer(text.encode(), np.uint8)
-    keep_arrays(_path(home, languages, origin), {**table.arrays(), "report": report}, origin)
+    write_arrays(folder / derived_name(ANSWERS, *languages), {**table.arrays(), "report": report})
 
 
 def read_answers(
-    home: Path, languages: tuple[str, str], counts: tuple[int, int], origin: Origin
+    derived: DerivedFiles, languages: tuple[str, str], counts: tuple[int, int]
 ) -> AnswerTable | None:
-    """The table kept for `counts` words of both languages; None if there is none, or a broken one."""
+    """The table of a space for `counts` words of both languages; None if there is none, or a broken one."""
 
-    def made(parts: Mapping[str, NDArray[Any]]) -> AnswerTable:
+    def made(content: bytes) -> AnswerTable:
+        parts = arrays_of(content)
         table = AnswerTable.of_arrays(parts, json.loads(parts["report"].tobytes()))
         _check(table, counts)
         return table
 
-    return read_arrays(_path(home, languages, origin), BYTES + counts[0] * BYTES_OF_WORD, origin, made)
+    return derived.read(derived_name(ANSWERS, *languages), made, ALIGN)
 
 
 def _check(table: AnswerTable, counts: tuple[int, int]) -> None:
@@ -119,7 +121,3 @@ def _check(table: AnswerTable, counts: tuple[int, int]) -> None:
     fits = fits and bool((np.abs(table.csls) <= LIMIT).all())  # which nan is not
     if not fits or not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError("no answers to the words of this space")
-
-
-def _path(home: Path, languages: tuple[str, str], origin: Origin) -> Path:
-    return home / folder_name(languages[0]) / answers_name(languages[1], origin.digits)

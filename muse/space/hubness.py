@@ -1,4 +1,4 @@
-"""Hubness of a space: the bias of every word under CSLS, computed once and kept in the space's folder."""
+"""Hubness of a space: the bias of every word under CSLS, computed once, by whoever writes the space."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor
 
-from muse.files.kept import Origin, keep_rows, read_rows
-from muse.files.space_folder import folder_name, hubness_name
+from muse.files.archive import array_in
+from muse.files.derived import DerivedFiles
+from muse.files.space_folder import derived_name, write_array
 from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.search.bidirectional_search import BidirectionalSearch
@@ -45,31 +46,32 @@ def approximate_hubness_of_both(
     return found[0], found[1]
 
 
-def read_kept(
-    folder: Path, languages: tuple[str, str], count: int, origin: Origin, *, approximate: bool = False
+def hubness_file(languages: tuple[str, str], *, approximate: bool) -> str:
+    """The path in a space of the hubness of the first language against the second."""
+    return derived_name(f"hubness.{{}}{'.approximate' if approximate else ''}.npy", *languages)
+
+
+def read_hubness(
+    derived: DerivedFiles, languages: tuple[str, str], count: int, *, approximate: bool = False
 ) -> Matrix | None:
-    """The hubness (n,) kept of the `count` words of the first language against the second.
+    """The hubness (n,) of the `count` words of the first language against the second, from a space's file.
 
-    None if there is none, a broken or changed one, one of other vectors, or one with a value that is no mean
-    cosine.
+    None if there is none, a damaged one, or one with a value that is no mean cosine.
     """
-    name = hubness_name(languages[1], origin.digits, approximate=approximate)
 
-    def fits(found: Matrix) -> bool:
-        return found.shape == (count,) and bool((np.abs(found) <= HIGHEST).all())
+    def made(content: bytes) -> Matrix:
+        found = array_in(np.frombuffer(bytearray(content), np.uint8))  # writable, as torch wants its arrays
+        if found.dtype != np.float32 or found.shape != (count,) or not (np.abs(found) <= HIGHEST).all():
+            raise ValueError(f"impossible values, or {found.dtype} of shape {found.shape}")
+        return found
 
-    return read_rows(folder / folder_name(languages[0]) / name, origin, fits)
+    return derived.read(hubness_file(languages, approximate=approximate), made)
 
 
-def keep(
-    folder: Path,
-    languages: tuple[str, str],
-    found: tuple[Tensor, Tensor],
-    origin: Origin,
-    *,
-    approximate: bool = False,
+def write_hubness(
+    folder: Path, languages: tuple[str, str], found: tuple[Tensor, Tensor], *, approximate: bool = False
 ) -> None:
-    """Write the hubness of both languages to the folder of their space, if it is writable."""
-    for own, other, r in zip(languages, reversed(languages), found, strict=True):
-        path = folder / folder_name(own) / hubness_name(other, origin.digits, approximate=approximate)
-        keep_rows(path, r.cpu().numpy(), origin)
+    """Write the hubness of both languages to the folder of a space."""
+    for way, one in zip((languages, languages[::-1]), found, strict=True):
+        path = folder / hubness_file(way, approximate=approximate)
+        write_array(path, tuple(one.shape), [one.cpu().numpy()])

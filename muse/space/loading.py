@@ -1,11 +1,11 @@
 """Loading: the aligned space that is saved in a folder, even while another process replaces it.
 
 The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
-`vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d) and, against other languages,
-`hubness.<other>.<digest>.npy` or `hubness.<other>.<digest>.approximate.npy` (n,), all float32,
-`calibration.<other>.<digest>.json` and `answers.<other>.<digest>.npz`, whose digest is of the vectors of
-both; k is the dimension of the space, d the dimension of the language's own vectors, which may differ.
-Unlabelled vectors whose texts are known also have `texts.txt` (a text a line). Nothing in it is a pickle.
+`vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d), all float32, and what was derived of it and
+another language: `hubness.<other>.npy` or `hubness.<other>.approximate.npy` (n,), `calibration.<other>.json`,
+`answers.<other>.npz` and `answers.<other>.model.npz`. k is the dimension of the space, d the dimension of the
+language's own vectors, which may differ. Unlabelled vectors whose texts are known also have `texts.txt` (a
+text a line). Nothing in it is a pickle.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ from muse.files.space_folder import (
     read_content,
     read_words,
 )
-from muse.files.space_manifest import Marks, marks_of, read_manifest, verify
+from muse.files.space_manifest import Manifest, derived_contents, read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.approximate import Approximation, Recall
@@ -67,18 +66,18 @@ def load_space(
     `approximation`. Without one, it searches very large vocabularies approximately, and logs the recall. With
     the `answers` "csls" translations are ranked by CSLS alone.
     While the folder is replaced, as `muse align` does it, the space is either the old one or the new one. Do
-    not overwrite files in place under a mapped space, as `cp` and `rsync --inplace` do: the next use of it
-    raises BadFile, but arrays that you hold already change, and reading one that was cut short ends Python.
+    not overwrite files in place under a mapped space, as `cp` and `rsync --inplace` do: its numbers change,
+    and reading a file that was cut short ends Python. One that is read `into_memory` needs its files no more.
     """
     folder = Path(folder)
-    sides, manifest, marks = read_whole(folder, lambda place: _load_sides(place, check, into_memory))
+    sides, manifest, contents = read_whole(folder, lambda place: _load_sides(place, check, into_memory))
     return Space(
-        sides, manifest["pivot"], manifest, device, progress or Progress(quiet=True), folder, marks,
-        into_memory, approximation or Approximation("auto", report=_log_recall), answers,
+        sides, manifest.pivot, manifest, device, progress or Progress(quiet=True), folder, contents,
+        approximation or Approximation("auto", report=_log_recall), answers,
     )  # fmt: skip
 
 
-def space_of_saved(folder: Path, manifest: Mapping[str, Any], made: Mapping[str, SideToSave]) -> Space:
+def space_of_saved(folder: Path, manifest: Manifest, made: Mapping[str, SideToSave]) -> Space:
     """The space that was just saved in `folder`, as `load_space` would have it, without its checks.
 
     The words and mappings of the languages `made` are those in memory; their rows are memory-mapped as they
@@ -88,11 +87,11 @@ def space_of_saved(folder: Path, manifest: Mapping[str, Any], made: Mapping[str,
     sides = {
         language: _made_side(folder, made[language])
         if language in made
-        else _load_side(folder, language, manifest, _content_of_small)
-        for language in manifest["languages"]
+        else _load_side(folder, manifest, language, _content_of_small)
+        for language in manifest.languages
     }
     return Space(
-        sides, manifest["pivot"], manifest, folder=folder, marks=marks_of(folder, sides),
+        sides, manifest.pivot, manifest, folder=folder,
         approximation=Approximation("auto", report=_log_recall),
     )  # fmt: skip
 
@@ -110,23 +109,17 @@ def _made_side(folder: Path, side: SideToSave) -> Side:
 
 def _load_sides(
     folder: Path, check: bool, into_memory: bool
-) -> tuple[dict[str, Side], dict[str, Any], Marks]:
-    # The languages, the manifest and the marks of all files.
+) -> tuple[dict[str, Side], Manifest, dict[str, bytes]]:
+    """The languages, the manifest, and the contents of derived files in memory."""
     manifest = read_manifest(folder)
-    marks = marks_of(folder, manifest["languages"])
     if check and not into_memory:
         verify(folder, manifest)
-    read = _Contents(folder, manifest["checksums"] if check else {}) if into_memory else _content_of_small
-    sides = {language: _load_side(folder, language, manifest, read) for language in manifest["languages"]}
+    read = _Contents(folder, manifest.checksums if check else {}) if into_memory else _content_of_small
+    sides = {language: _load_side(folder, manifest, language, read) for language in manifest.languages}
     if check:
         for language, side in sides.items():
             _check_numbers(folder / folder_name(language), side)
-    if marks_of(folder, sides) != marks:
-        raise BadFile(
-            f"{folder}: expected a space that nobody changes, found its files changed while they were read; "
-            "load it again once they are written"
-        )
-    return sides, manifest, marks
+    return sides, manifest, derived_contents(folder, manifest) if into_memory else {}
 
 
 @dataclass(frozen=True)
@@ -134,7 +127,7 @@ class _Contents:
     """The bytes of the files of a space, read into memory; BadFile for one with another of its checksums."""
 
     folder: Path
-    checksums: Mapping[str, Any]
+    checksums: Mapping[str, str]
 
     def __call__(self, path: Path) -> Content:
         content = read_content(path)
@@ -166,26 +159,22 @@ def _check_numbers(home: Path, side: Side) -> None:
 
 
 def _load_side(
-    folder: Path,
-    language: str,
-    manifest: Mapping[str, Any],
-    read: Callable[[Path], Content | None],
+    folder: Path, manifest: Manifest, language: str, read: Callable[[Path], Content | None]
 ) -> Side:
-    entry, k = manifest["languages"][language], manifest["dimension"]
-    d = entry.get("dimension", k)  # of the language's own vectors
-    n, steps = entry["words"], tuple(entry["normalisation"])
+    entry, k = manifest.languages[language], manifest.dimension
+    d, n, steps = entry.dimension or k, entry.words, entry.normalisation  # d is of the language's own vectors
     check_steps(steps)
     home = folder / folder_name(language)
     words = read_words(home / WORDS, n, read(home / WORDS))
     rows = read_array(home / VECTORS, (n, k), read(home / VECTORS))
-    texts = KeptTexts(home / TEXTS, n, read(home / TEXTS)) if entry.get("texts") else None
-    vectors = Vectors(language, words, rows, frequency_ordered=entry.get("ranked") is not False, texts=texts)
+    texts = KeptTexts(home / TEXTS, n, read(home / TEXTS)) if entry.texts else None
+    vectors = Vectors(language, words, rows, frequency_ordered=entry.ranked, texts=texts)
     means = read_array(home / MEANS, (steps.count("centre"), d), read(home / MEANS))
     mapping = read_array(home / MAPPING, (k, d), read(home / MAPPING))
     store = None
-    if entry.get("store_map"):
+    if entry.store_map:
         store = StoreMap(read_array(home / STORE_MAP, (k, d), read(home / STORE_MAP)))
-        if units := entry.get("hidden_units"):
+        if units := entry.hidden_units:
             whole = read_array(home / HIDDEN, (units, d + 1 + k), read(home / HIDDEN))
             store = replace(store, hidden=HiddenLayer(whole[:, :d], whole[:, d], whole[:, d + 1 :].T))
     return Side(vectors, mapping, Normalisation(steps, tuple(means)), store)

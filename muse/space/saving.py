@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -32,26 +33,27 @@ from muse.files.space_folder import (
     check_words,
     checksum,
     folder_name,
+    unreadable,
     write_array,
     write_words,
 )
 from muse.files.space_manifest import (
+    LanguageRecord,
+    Manifest,
+    VerdictRecord,
     input_file,
-    is_figure,
     is_space,
     plain,
     read_manifest,
     verify,
-    write_manifest,
 )
-from muse.files.space_record import SpaceRecord
 from muse.normalise import Normalisation, normalise
 from muse.vectors import Matrix, Vectors
 
 CHUNK = 16_384  # rows mapped at once: 20 MB at d = 300
 ORTHOGONAL = 1e-3  # the largest defect of a mapping that still counts as a rotation
-# Entries that write_manifest writes itself, so they are not copied.
-WRITTEN_ANEW = ("format", "format_version", "muse_version", "created_with", "checksums")
+# Writes what is derived of the space in a folder that has this manifest, into the same folder.
+Derive = Callable[[Path, Manifest], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,16 +131,21 @@ def save_space(
     *,
     pivot: str,
     provenance: Provenance,
-) -> dict[str, Any]:
-    """The manifest of the space of `sides`, which is written atomically, replacing an earlier space."""
+    derive: Derive = lambda *_: None,
+) -> Manifest:
+    """The manifest of the space of `sides`, which is written atomically, replacing an earlier space.
+
+    `derive` writes what is derived of it into the same folder, before that has its name.
+    """
     folder = Path(folder).resolve()
     check_out(folder)
     _check_sides(sides, pivot)
-    with writing(folder):
-        with atomic_folder(folder) as partial:
-            for language, side in sides.items():
-                save_side(partial / folder_name(language), side)
-            return write_manifest(partial, _manifest(sides, pivot, provenance))
+    with writing(folder), atomic_folder(folder) as partial:
+        for language, side in sides.items():
+            save_side(partial / folder_name(language), side)
+        manifest = _manifest(sides, pivot, provenance)
+        derive(partial, manifest)
+        return manifest.write(partial)
 
 
 def check_apart(languages: Iterable[str]) -> None:
@@ -191,46 +198,35 @@ def save_side(folder: Path, side: SideToSave) -> None:
             write_array(folder / HIDDEN, (len(whole), d + 1 + k), [whole])
 
 
-def _manifest(
-    sides: Mapping[str, SideToSave],
-    pivot: str,
-    provenance: Provenance,
-) -> dict[str, Any]:
-    made = {key: getattr(provenance, key) for key in ("method", "settings", "seed", "criterion", "verdict")}
-    return {
-        **provenance.more,
-        "pivot": pivot,
-        "dimension": len(sides[pivot].map_or_identity()),
-        "mapping": "orthogonal" if all(map(is_rotation, sides.values())) else "linear",
-        "languages": {
-            language: language_entry(side, "pivot" if language == pivot else "source")
+def _manifest(sides: Mapping[str, SideToSave], pivot: str, provenance: Provenance) -> Manifest:
+    more = {**provenance.more, "inputs": [input_file(path) for path in provenance.inputs]}
+    return Manifest.of(
+        pivot=pivot,
+        dimension=len(sides[pivot].map_or_identity()),
+        mapping="orthogonal" if all(map(is_rotation, sides.values())) else "linear",
+        languages={
+            language: language_record(side, "pivot" if language == pivot else "source")
             for language, side in sides.items()
         },
-        **made,
-        "inputs": [input_file(path) for path in provenance.inputs],
-    }
+        method=provenance.method,
+        settings=provenance.settings,
+        seed=provenance.seed,
+        criterion=provenance.criterion,
+        verdict=provenance.verdict,
+        **more,
+    )
 
 
-def language_entry(side: SideToSave, role: str) -> dict[str, Any]:
-    """The entry of one language in the manifest; it has the dimension only if the space has another one."""
+def language_record(side: SideToSave, role: str) -> LanguageRecord:
+    """The record of one language in the manifest; it has the dimension only if the space has another one."""
     k, d = side.map_or_identity().shape
-    return {
-        **side.more,
-        "role": role,
-        **({} if k == d else {"dimension": d}),
-        **({} if side.vectors.frequency_ordered else {"ranked": False}),
-        **({} if side.vectors.texts is None else {"texts": True}),
-        **_store_entry(side.store_map),
-        "words": len(side.vectors),
-        "normalisation": side.normalisation.steps,
-        "files": [input_file(path) for path in side.files],
-    }
-
-
-def _store_entry(found: StoreMap | None) -> dict[str, Any]:
-    if found is None:
-        return {}
-    return {"store_map": True, **({} if found.hidden is None else {"hidden_units": len(found.hidden.bias)})}
+    hidden = None if side.store_map is None else side.store_map.hidden
+    return LanguageRecord.of(
+        **side.more, role=role, words=len(side.vectors), normalisation=side.normalisation.steps,
+        files=[input_file(path) for path in side.files], dimension=None if k == d else d,
+        ranked=side.vectors.frequency_ordered, texts=side.vectors.texts is not None,
+        store_map=side.store_map is not None, hidden_units=None if hidden is None else len(hidden.bias),
+    )  # fmt: skip
 
 
 def is_rotation(side: SideToSave) -> bool:
@@ -250,19 +246,19 @@ def check_addition(folder: Path | str, languages: Sequence[str], pivot: str | No
     `pivot` is the expected pivot, if one was given.
     """
     manifest = read_manifest(Path(folder))
-    if pivot is not None and pivot != manifest["pivot"]:
+    if pivot is not None and pivot != manifest.pivot:
         raise BadSetting(
-            f"{folder} has the pivot {manifest['pivot']}, got --tgt {pivot}; omit --tgt, or add to a space "
+            f"{folder} has the pivot {manifest.pivot}, got --tgt {pivot}; omit --tgt, or add to a space "
             f"with the pivot {pivot}"
         )
-    check_apart(dict.fromkeys((*manifest["languages"], *languages)))
+    check_apart(dict.fromkeys((*manifest.languages, *languages)))
     for language in languages:
-        if language in manifest["languages"]:
+        if language in manifest.languages:
             raise BadSetting(
-                f"{folder} has {', '.join(manifest['languages'])}; a language to add needs another name, "
+                f"{folder} has {', '.join(manifest.languages)}; a language to add needs another name, "
                 f"got {language!r}"
             )
-    return str(manifest["pivot"])
+    return manifest.pivot
 
 
 def add_to_space(
@@ -271,33 +267,33 @@ def add_to_space(
     sides: Mapping[str, SideToSave],
     *,
     provenance: Provenance,
-) -> dict[str, Any]:
+    derive: Derive = lambda *_: None,
+) -> Manifest:
     """The manifest of the saved `space` with the languages of `sides`, written to `folder` atomically.
 
     `folder` may be the folder of the space, which is then replaced. All files of the existing languages are
-    copied. Criterion and verdict of `provenance` replace the space's own if its confidence is lower.
+    copied. Criterion and verdict of `provenance` replace the space's own if its confidence is lower. `derive`
+    is as in `save_space`.
     """
     folder, space = Path(folder).resolve(), Path(space).resolve()
     check_out(folder)
     manifest = read_manifest(space)
     pivot = check_addition(space, tuple(sides))
-    verify(space, manifest)
     for language, side in sides.items():
-        check_side(language, side, manifest["dimension"], pivot)
-    with writing(folder):
-        with atomic_folder(folder) as partial:
-            for language in manifest["languages"]:
-                _copy_files(space / folder_name(language), partial / folder_name(language))
-            verify(partial, manifest)  # what was copied: the space may have been replaced in the meantime
-            for language, side in sides.items():
-                save_side(partial / folder_name(language), side)
-            return write_manifest(partial, _with_languages(manifest, sides, provenance))
+        check_side(language, side, manifest.dimension, pivot)
+    with writing(folder), atomic_folder(folder) as partial:
+        _copy_files(space, partial, manifest)
+        for language, side in sides.items():
+            save_side(partial / folder_name(language), side)
+        grown = _with_languages(manifest, sides, provenance)
+        derive(partial, grown)
+        return grown.write(partial)
 
 
 def copy_space(folder: Path | str, space: Path | str) -> None:
-    """Copy the saved `space`, with all that is kept beside it, to `folder`, atomically.
+    """Copy the saved `space` to `folder`, atomically, replacing an earlier space there.
 
-    It replaces an earlier space there. BadFile if a file of the space is damaged, or replaced meanwhile.
+    BadFile if a file of the space is damaged, or replaced meanwhile.
     """
     folder, space = Path(folder).resolve(), Path(space).resolve()
     if folder == space:
@@ -305,48 +301,54 @@ def copy_space(folder: Path | str, space: Path | str) -> None:
     check_out(folder)
     with writing(folder), atomic_folder(folder) as partial:
         shutil.copyfile(space / MANIFEST, partial / MANIFEST)
-        manifest = read_manifest(partial)
-        for name in map(folder_name, manifest["languages"]):
-            _copy_files(space / name, partial / name)
-        verify(partial, manifest)
+        _copy_files(space, partial, read_manifest(partial))
 
 
-def _copy_files(folder: Path, to: Path) -> None:
-    """Copy the files of a language, without their modes, which not every file system has."""
-    to.mkdir()
-    for path in folder.iterdir():
-        if not path.name.endswith(".partial"):  # which another process keeps its hubness in
-            shutil.copyfile(path, to / path.name)
+def _copy_files(space: Path, to: Path, manifest: Manifest) -> None:
+    """Copy the files of a space, without their modes, which not every file system has; BadFile for damage.
+
+    What was derived of it and is damaged is left out.
+    """
+    for language, entry in manifest.languages.items():
+        (to / folder_name(language)).mkdir()
+        for name in entry.file_names:
+            try:
+                shutil.copyfile(space / name, to / name)
+            except FileNotFoundError as error:
+                raise unreadable(space / name, error) from error
+    verify(to, manifest)
+    for name in manifest.derived_names:
+        with suppress(FileNotFoundError):
+            shutil.copyfile(space / name, to / name)
+            if checksum(to / name) != manifest.checksums[name]:
+                (to / name).unlink()
 
 
-def _with_languages(
-    manifest: Mapping[str, Any], sides: Mapping[str, SideToSave], provenance: Provenance
-) -> dict[str, Any]:
+def _with_languages(manifest: Manifest, sides: Mapping[str, SideToSave], provenance: Provenance) -> Manifest:
     """The manifest of the space with the languages of `sides` added."""
-    added = {language: language_entry(side, "source") for language, side in sides.items()}
-    rotations = manifest.get("mapping") == "orthogonal" and all(map(is_rotation, sides.values()))
-    grown = {key: value for key, value in manifest.items() if key not in WRITTEN_ANEW}
-    if _confidence(plain(provenance.verdict)) < _confidence(manifest.get("verdict")):
-        grown |= {"verdict": provenance.verdict, "criterion": provenance.criterion}
-    return {
-        **grown,
-        "mapping": "orthogonal" if rotations else "linear",
-        "languages": {**manifest["languages"], **added},
-    }
+    added = {language: language_record(side, "source") for language, side in sides.items()}
+    rotations = manifest.mapping == "orthogonal" and all(map(is_rotation, sides.values()))
+    grown = replace(
+        manifest, mapping="orthogonal" if rotations else "linear", languages={**manifest.languages, **added}
+    )
+    verdict = VerdictRecord(plain(provenance.verdict) or {})
+    if _certainty(verdict) < _certainty(manifest.verdict):
+        criterion = plain(provenance.criterion)
+        grown = replace(grown, verdict=verdict, criterion=criterion)
+    return grown
 
 
-def _confidence(verdict: Any) -> float:
-    found = verdict.get("confidence") if isinstance(verdict, dict) else None
-    return float(found) if is_figure(found) else 1.0
+def _certainty(verdict: VerdictRecord) -> float:
+    return 1.0 if verdict.confidence is None else verdict.confidence
 
 
-def check_not_an_input(manifest: Mapping[str, Any], paths: Iterable[Path], *, written: str = "--out") -> None:
+def check_not_an_input(manifest: Manifest, paths: Iterable[Path], *, written: str = "--out") -> None:
     """Raise BadSetting if a file or folder at one of the paths is an input of the space with this manifest.
 
     It is known by its checksum, wherever it was read from and whatever its name is; what was made of the
     space before has another one, unless it is the same to the byte. `written` is the option that names it.
     """
-    known = dict(_inputs(SpaceRecord.of(manifest)))
+    known = manifest.all_inputs()
     for path in paths if known else ():
         if not path.exists() or is_stream(path):
             continue
@@ -362,11 +364,3 @@ def check_not_an_input(manifest: Mapping[str, Any], paths: Iterable[Path], *, wr
                 f"{path}: {written} would replace {found}, which this space was made of; choose another "
                 f"{written}"
             )
-
-
-def _inputs(made: SpaceRecord) -> Iterator[tuple[str, str]]:
-    """The checksum of each input, and what it is."""
-    parts = [(file, "a file") for file in made.inputs]
-    for language, entry in made.languages.items():
-        parts += [(file, f"the vectors of {language}") for file in entry.files]
-    yield from ((file.sha256, kind) for file, kind in parts if file.sha256 is not None)

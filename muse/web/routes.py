@@ -15,8 +15,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from muse.errors import BadSetting
 from muse.evaluation.score import look_up_signature
-from muse.files.space_manifest import presentable
-from muse.files.space_record import InputFile, SpaceRecord
+from muse.files.space_manifest import InputFile, Manifest
 from muse.installation import __version__
 from muse.ranking.translations import Translation
 from muse.search.retrieval import Retrieval
@@ -61,7 +60,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 def space_answer(space: Space, name: str, examples: Mapping[str, list[str]]) -> responses.SpaceFacts:
     """The languages of a space, with examples, and what its verdict rests on."""
-    made = SpaceRecord.of(presentable(space.manifest))
+    made = space.manifest
     verdict = _read(responses.Judgement, made.verdict.fields)
     return responses.SpaceFacts(
         name=name,
@@ -77,7 +76,7 @@ def space_answer(space: Space, name: str, examples: Mapping[str, list[str]]) -> 
     )
 
 
-def _language(space: Space, made: SpaceRecord, name: str, examples: list[str]) -> responses.Language:
+def _language(space: Space, made: Manifest, name: str, examples: list[str]) -> responses.Language:
     entry, mapped = made.language(name), name != space.pivot
     supervision = None if entry.supervision is None else entry.supervision.fields
     return responses.Language(

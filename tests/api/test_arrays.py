@@ -62,10 +62,10 @@ def test_the_rotation_is_found_and_the_manifest_names_no_file(tmp_path: Path) ->
     space = aligned(tmp_path, FRENCH.matrix.astype(np.float64), tmp_path / "b.npy")
     nearest = (space.vectors("minilm").matrix @ space.vectors("use").matrix.T).argmax(axis=1)
     assert (nearest == np.arange(600)).mean() > 0.95
-    entries = space.manifest["languages"]
-    assert entries["minilm"]["files"] == []
-    assert [Path(file["path"]).name for file in entries["use"]["files"]] == ["b.npy"]
-    assert [Path(file["path"]).name for file in space.manifest["inputs"]] == ["ids.tsv"]
+    entries = space.manifest.languages
+    assert entries["minilm"].files == ()
+    assert [file.name for file in entries["use"].files] == ["b.npy"]
+    assert [file.name for file in space.manifest.inputs] == ["ids.tsv"]
 
 
 def test_fewer_rows_are_read_where_fewer_are_wanted(tmp_path: Path) -> None:

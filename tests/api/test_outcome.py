@@ -89,7 +89,7 @@ def test_python_asks_too(files: Path) -> None:
     package.align("fr", "en", **settings)
     with pytest.raises(BadSetting, match="made otherwise: seed 0 .now 5.; give force"):
         package.align("fr", "en", **settings, seed=5)
-    assert package.align("fr", "en", **settings, seed=5, force=True).manifest["seed"] == 5
+    assert package.align("fr", "en", **settings, seed=5, force=True).manifest.seed == 5
 
 
 def test_without_a_space_nothing_is_compared(muse: Command, files: Path) -> None:

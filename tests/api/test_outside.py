@@ -76,8 +76,8 @@ def test_vectors_of_an_encoder(options: dict[str, Any], made: Made, tmp_path: Pa
     assert report.learned["xx"].supervision is not None
     assert right(report.aligned, made) > 0.8
     manifest = muse.load_space(options["out"]).manifest
-    assert manifest["settings"]["encoder_emb"] == [*map(str, files)]
-    assert [one["path"] for one in manifest["inputs"]] == [*map(str, files)]
+    assert manifest.settings["encoder_emb"] == [*map(str, files)]
+    assert [one.path for one in manifest.inputs] == [*map(str, files)]
 
 
 @pytest.mark.slow
@@ -243,7 +243,8 @@ def test_a_space_is_not_replaced_where_other_pairs_help(
     (tmp_path / "a.tsv").write_text("".join(lines))
     options |= {"answers": "csls", "refine": False}
     run(settings_of(src="xx", tgt="yy", **{**options, "evidence": tmp_path / "a.tsv"}))
-    assert muse.load_space(options["out"]).manifest["supervision"]["pairs_of"] == "program"
+    supervision = muse.load_space(options["out"]).manifest.supervision
+    assert supervision is not None and supervision.giver == "a program"
     (tmp_path / "copy.tsv").write_text("".join(lines))
     run(settings_of(src="xx", tgt="yy", **{**options, "evidence": tmp_path / "copy.tsv"}))
     (tmp_path / "a.tsv").write_text("".join(lines[1:]))

@@ -36,10 +36,10 @@ def test_files_are_paths_or_strings(tmp_path: Path, kind: type) -> None:
     sources, out = [kind(tmp_path / "fr.vec")], kind(tmp_path / "space")
     space = muse.align(["fr"], "en", src_emb=sources, tgt_emb=kind(tmp_path / "en.vec"), out=out)
     assert space.languages == ("fr", "en")
-    assert space.manifest["verdict"]["label"] == "aligned"
+    assert space.manifest.verdict.label == "aligned"
     loaded = muse.load_space(out)
     assert loaded.manifest == space.manifest
-    assert (space.home, space.marks, space.device) == (loaded.folder, loaded.marks, loaded.device)
+    assert (space.folder, space.device) == (loaded.folder, loaded.device)
     for language in space.languages:
         one, other = space.side(language), loaded.side(language)
         assert list(one.vectors.words) == list(other.vectors.words)
@@ -140,15 +140,15 @@ def test_the_recipe_of_the_paper_from_files_to_answers(
         np.testing.assert_allclose(space.vectors(language).matrix, rows, atol=1e-4)
         assert space.side(language).normalisation.steps == ()
     np.testing.assert_allclose(space.map_words("fr", source.matrix[:9]), unit(x[:9] @ mapping.T), atol=1e-4)
-    record = space.made.languages["fr"]
+    record = space.manifest.languages["fr"]
     assert record.signature.startswith(
         "csls:10 | fr-en | none | adversarial:paper | seed:0 | vocab:600/600 |"
     )
     assert "| refine:plain | recipe:muse |" in record.signature
     assert space.answers("fr", "en") is None  # CSLS answers
     assert space.translate("fr7", top=1)[0][0] == f"en{csls(unit(x @ mapping.T), unit(y))[7].argmax()}"
-    assert space.manifest["settings"]["recipe"] == "muse"
-    assert space.manifest["verdict"]["label"] == "aligned"
+    assert space.manifest.settings["recipe"] == "muse"
+    assert space.manifest.verdict.label == "aligned"
 
 
 def test_the_signature_has_every_option() -> None:
@@ -249,11 +249,11 @@ def test_the_vectors_of_a_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         muse.align("fr", "en", src_emb=given, tgt_emb="en.vec", out=out)
         for given, out in (("xx_toy_md", "by-name"), (made, "by-folder"))
     )
-    assert by_name.manifest["verdict"]["label"] == "aligned"
+    assert by_name.manifest.verdict.label == "aligned"
     assert list(by_name.vectors("fr").words) == list(source.words)
-    files = [space.manifest["languages"]["fr"]["files"] for space in (by_name, by_folder)]
-    assert Path(files[0][0]["path"]).name == "xx_toy_md-1.0.0"
-    assert files[0][0]["sha256"] == files[1][0]["sha256"]
+    files = [space.manifest.languages["fr"].files for space in (by_name, by_folder)]
+    assert files[0][0].name == "xx_toy_md-1.0.0"
+    assert files[0][0].sha256 == files[1][0].sha256
 
 
 @pytest.mark.slow
@@ -273,7 +273,7 @@ def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> Non
     }
     space = muse.align("fr", "en", src_words=tmp_path / "words.txt", **files)
     assert list(space.vectors("fr").words) == listed
-    assert [Path(file["path"]).name for file in space.manifest["languages"]["fr"]["files"]] == [
+    assert [file.name for file in space.manifest.languages["fr"].files] == [
         "made",
         "words.txt",
     ]

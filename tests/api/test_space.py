@@ -214,7 +214,8 @@ def test_what_a_user_gets_back_is_short(space: InteractiveSpace, tmp_path: Path)
     saved(tmp_path / "s", count=1_200)
     large = muse.load(tmp_path / "s")
     assert repr(large) == "Space(en: 1,200 words, fr: 1,199 words, 8 dimensions, pivot en, aligned)"
-    parts = (large, large.made, large.sides, large.vectors("fr"), large.vectors("fr").index, large.verdict,
+    vectors = large.vectors("fr")
+    parts = (large, large.manifest, large.sides, vectors, vectors.index, large.verdict,
              large.side("fr").normalisation, muse.induce(large, retrieval=Retrieval("nn")))  # fmt: skip
     assert all(len(repr(part)) < 1_000 for part in parts)
 
@@ -317,7 +318,7 @@ def test_the_former_name_loads_the_same(tmp_path: Path) -> None:
 def test_the_language_of_words_without_ranks_is_asked_for(tmp_path: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(200, 8)).astype(np.float32)
     words = [str(row) for row in range(200)]
-    space = plain_space(rows, rows[::-1], words, words[::-1])
+    space = InteractiveSpace.of(plain_space(rows, rows[::-1], words, words[::-1]))
     unranked = {name: side.vectors for name, side in space.sides.items()}
     assert language_of(space, ["199"]) == "en"  # by its rank
     sides = {

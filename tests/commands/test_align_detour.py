@@ -73,10 +73,10 @@ def test_over_another_of_the_languages_to_map(muse: Command, files: Path) -> Non
     fields = align(muse, "--src", "xx", "--src", "fr", "--tgt", "en", "--json").json
     assert {name: own["via"] for name, own in fields["languages"].items()} == {"xx": ["fr"], "fr": []}
     assert fields["unsupervised"] is False
-    entry = load_space("space").manifest["languages"]["xx"]
-    assert entry["via"] == ["fr"]
-    assert entry["method"] == "via fr: identical + identical"
-    assert "via fr: identical + identical" in entry["signature"]
+    entry = load_space("space").manifest.languages["xx"]
+    assert entry.via == ("fr",)
+    assert entry.method == "via fr: identical + identical"
+    assert "via fr: identical + identical" in entry.signature
     assert as_over_french(files / "space") > 0.6
 
 
@@ -89,7 +89,7 @@ def test_over_a_language_that_is_not_saved(muse: Command, files: Path, made: Pat
     assert set(fields["words"]) == {"xx", "en"}
     space = load_space("space")
     assert space.languages == ("xx", "en")
-    assert [one["path"] for one in space.manifest["inputs"]] == [str(given)]
+    assert [one.path for one in space.manifest.inputs] == [str(given)]
     shown = align(muse, "--src", "xx", "--tgt", "en", "--via", "fr", "--verbose", "--force").out
     assert "spell alike (identical strings), over fr" in shown
     assert "initialisation  via fr: identical + identical" in shown
@@ -100,7 +100,7 @@ def test_over_a_language_of_the_space(muse: Command, files: Path) -> None:
     align(muse, "--src", "fr", "--tgt", "en", "--no-reweight")
     fields = muse("align", "--init", "identical", "--src", "xx", "--into", "space", "--json", "--quiet").json
     assert fields["via"] == ["fr"]
-    assert load_space("space").manifest["languages"]["xx"]["method"] == "via fr: identical + identical"
+    assert load_space("space").manifest.languages["xx"].method == "via fr: identical + identical"
     assert as_over_french(files / "space") > 0.6
 
 

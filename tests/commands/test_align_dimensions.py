@@ -52,10 +52,10 @@ def test_new_words_of_either_language_are_mapped(
 ) -> None:
     align(muse, "--src", source, "--tgt", target, weighted)
     space = load_space("space")
-    entries = space.manifest["languages"]
-    assert space.manifest["dimension"] == DIMENSION
-    assert entries["xx"]["dimension"] == DIMENSION + MORE
-    assert "dimension" not in entries["en"]
+    entries = space.manifest.languages
+    assert space.manifest.dimension == DIMENSION
+    assert entries["xx"].dimension == DIMENSION + MORE
+    assert entries["en"].dimension is None
     for language in ("xx", "en"):
         vectors = f"all.{language}.vec"
         mapped = muse("map", "space", "--lang", language, "--vectors", vectors, "--out", "new.npz", "--json")
@@ -70,7 +70,7 @@ def test_new_words_of_either_language_are_mapped(
     for language in ("xx", "en"):
         turned = space.unweighted(language, 50)
         assert turned.shape == (50, DIMENSION)
-        if space.manifest["mapping"] == "orthogonal":
+        if space.manifest.mapping == "orthogonal":
             np.testing.assert_allclose(turned, space.tensor(language)[:50], atol=1e-5)
 
 

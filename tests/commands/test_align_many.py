@@ -12,7 +12,7 @@ import pytest
 
 from muse.api import run as api
 from muse.files.space_folder import write_array
-from muse.files.space_manifest import read_manifest, write_manifest
+from muse.files.space_manifest import read_manifest
 from muse.learn.settings import AlignConfig
 from muse.normalise import normalise
 from muse.space import load_space
@@ -101,13 +101,13 @@ def test_the_fields(muse: Command, files: Path) -> None:
 def test_the_space(space: Path) -> None:
     loaded = load_space(space)
     assert loaded.languages == ("fr", "de", "en")
-    entries = loaded.manifest["languages"]
+    entries = loaded.manifest.languages
     for language in ("fr", "de"):
-        assert entries[language]["method"] == "similarity"
-        assert entries[language]["verdict"]["label"] == "aligned"
-        assert 0.5 < entries[language]["criterion"] <= 1
-    assert loaded.manifest["mapping"] == "orthogonal"
-    assert loaded.manifest["settings"]["reweight"] is False
+        assert entries[language].method == "similarity"
+        assert entries[language].verdict.label == "aligned"
+        assert 0.5 < (entries[language].criterion or 0) <= 1
+    assert loaded.manifest.mapping == "orthogonal"
+    assert loaded.manifest.settings["reweight"] is False
     np.testing.assert_array_equal(loaded.side("en").mapping, np.eye(DIMENSION, dtype=np.float32))
 
 
@@ -155,8 +155,8 @@ def test_joint(muse: Command, files: Path) -> None:
     assert fields["joint"]["pairs"].keys() == {"fr-de", "fr-en", "de-en"}
     assert fields["seconds"]["joint"] > 0
     manifest = load_space("space").manifest
-    assert manifest["joint"] == fields["joint"]
-    assert manifest["settings"]["joint"] is True
+    assert manifest.joint == fields["joint"]
+    assert manifest.settings["joint"] is True
     np.testing.assert_array_equal(load_space("space").side("en").mapping, np.eye(DIMENSION, dtype=np.float32))
     assert "joint           " in several(muse, "--joint", "-q").out
 
@@ -195,8 +195,7 @@ def test_a_language_added_meets_the_pivot_where_the_space_has_moved_it(muse: Com
     write_array(space / "en" / "vectors.npy", moved.shape, [moved])
     write_array(space / "en" / "mapping.npy", stress.shape, [stress])
     manifest = read_manifest(space)
-    (space / "manifest.json").unlink()
-    write_manifest(space, {**manifest, "mapping": "linear"})
+    replace(manifest, mapping="linear").write(space)
     assert align(muse, "--src", "es", "--into", "space").code == 0
     grown = load_space(space)
     np.testing.assert_array_equal(grown.vectors("en").matrix, moved)
@@ -204,7 +203,7 @@ def test_a_language_added_meets_the_pivot_where_the_space_has_moved_it(muse: Com
     np.testing.assert_allclose(own @ own.T, np.eye(DIMENSION), atol=1e-5)
     found = muse("translate", "space", "es7", "es70", "--src", "es", "--json").json["translations"]
     assert [found[word][0][0] for word in ("es7", "es70")] == ["en7", "en70"]
-    assert grown.manifest["mapping"] == "linear"
+    assert grown.manifest.mapping == "linear"
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
@@ -267,7 +266,7 @@ def test_one_that_failed_is_the_verdict_on_all(muse: Command, files: Path) -> No
     fields = json.loads(ended.out)
     assert fields["verdict"] == fields["languages"]["noise"]["verdict"] == "failed"
     assert fields["languages"]["fr"]["verdict"] == "aligned"
-    assert load_space("space").manifest["verdict"]["label"] == "failed"
+    assert load_space("space").manifest.verdict.label == "failed"
 
 
 @pytest.mark.slow

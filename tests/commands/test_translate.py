@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from muse.files import read_vectors, write_vectors_text
-from muse.files.kept import keep_numbers
 from muse.normalise import normalise
-from muse.space import Provenance, SideToSave, load_space, save_space
+from muse.ranking.probability import Calibration, write_calibration
+from muse.space import Provenance, SideToSave, save_space
 from muse.text.arpa import read_arpa
 from muse.vectors import Vectors
 from tests.support.command import Command, Ended, refused, tree
+from tests.support.spaces import derived
 from tests.translate.test_text import PAIRS, toy
 
 ENGLISH = "the cat eats .\nhe is a man .\nThe man is the cat.\n" * 3
@@ -164,9 +165,7 @@ def test_words_with_their_worth(muse: Command, space: Path) -> None:
 
 
 def test_weak_answers_are_named(muse: Command, space: Path) -> None:
-    origin = load_space(space).origin("fr", "en")
-    values = {"closed_set": 10.0, "open_set": 10.0, "none": 3.0}
-    keep_numbers(space / "fr" / f"calibration.en.{origin.digits}.json", values, origin)
+    derived(space, lambda folder: write_calibration(folder, "fr", "en", Calibration(10, 10, 3)))
     ended = muse("translate", space, "chat", "--top", 1)
     assert ended.err == "chat: no translation to trust, the best has 11 %\n"
     assert ended.out.startswith("chat\tcat")

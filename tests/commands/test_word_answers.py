@@ -26,7 +26,9 @@ def space_of_rows(folder: Path, *, texts: bool = True) -> Path:
         own = [f"{language} text {row}\nof <b>" for row in range(COUNT)] if texts else None
         numbers = list(map(str, range(COUNT)))
         sides[language] = replace(
-            side, vectors=replace(side.vectors, words=numbers, frequency_ordered=False, texts=own)
+            side,
+            vectors=replace(side.vectors, words=numbers, frequency_ordered=False, texts=own),
+            more={"verdict": PROVENANCE.verdict},
         )
     save_space(folder, sides, pivot="en", provenance=PROVENANCE)
     return folder
@@ -56,7 +58,7 @@ def test_without_texts_nothing_is_added(muse: Command, tmp_path: Path) -> None:
     assert "texts" not in found
     assert set(found["answers"]["3"][0]) == {"target", "score", "probability", "mutual", "grade"}
     assert not list(space.rglob("texts.txt"))
-    assert "texts" not in load_space(space).manifest["languages"]["fr"]
+    assert not load_space(space).manifest.languages["fr"].texts
 
 
 def test_equal_ids_of_two_languages_are_no_spelling(muse: Command, tmp_path: Path) -> None:
@@ -104,9 +106,9 @@ def test_align_keeps_the_texts(muse: Command, tmp_path: Path) -> None:
         config=AlignConfig(init="dictionary", refine=False),
     )  # fmt: skip
     assert [space.vectors(language).text_of("599") for language in ("fr", "en")] == ["fr 599", "en 599"]
-    entry = space.manifest["languages"]["fr"]
-    assert [Path(file["path"]).name for file in entry["files"]] == ["fr.npy", "fr.txt"]
-    assert "fr/texts.txt" in space.manifest["checksums"]
+    entry = space.manifest.languages["fr"]
+    assert [file.name for file in entry.files] == ["fr.npy", "fr.txt"]
+    assert "fr/texts.txt" in space.manifest.checksums
     (tmp_path / "fr.txt").write_text("one\n", encoding="utf-8")
     options = [
         "--src-emb",

@@ -87,7 +87,7 @@ def test_a_map_into_a_store_is_that_of_muse(space: Space, tmp_path: Path, units:
 def test_by_command(muse: Command, space: Space, tmp_path: Path) -> None:
     pytest.importorskip("safetensors")
     out = tmp_path / "map.safetensors"
-    told = json.loads(muse("export", space.home, "--format", "map", "--out", out, "--json").out)
+    told = json.loads(muse("export", space.folder, "--format", "map", "--out", out, "--json").out)
     assert (told["language"], told["from"], told["to"]) == ("fr", 8, 8)
     np.testing.assert_allclose(by_numpy(out, rows()), space.map_words("fr", rows()), atol=1e-6)
 

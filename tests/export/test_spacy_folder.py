@@ -83,7 +83,7 @@ def space_with(language: str) -> Space:
     rows = np.eye(2, dtype=np.float32)
     sides = plain_space(rows, rows, ["a", "b"], ["c", "d"]).sides
     renamed = replace(sides["fr"], vectors=replace(sides["fr"].vectors, language=language))
-    return Space({language: renamed, "en": sides["en"]}, "en", {})
+    return Space({language: renamed, "en": sides["en"]}, "en")
 
 
 @pytest.mark.parametrize("language", ["sw", "zz", "frw", "eng_Latn", "java-api", "../x", "en.stop_words"])

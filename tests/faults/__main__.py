@@ -1,4 +1,4 @@
-"""Kills, full disks, replaced and overwritten spaces, changed caches, redirects: scripts/faults --help."""
+"""Kills, full disks, replaced spaces, changed caches, redirects: scripts/faults --help."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from tests.faults.concurrency import together
 from tests.faults.injection import calls_of, inject
 from tests.faults.jobs import JOBS
 from tests.faults.kills import BEFORE, Reference, Report, kill, reference
-from tests.faults.overwriting import overwrite_live
 from tests.faults.redirects import follow_redirects
 from tests.faults.serving import serve_and_kill
 
@@ -47,8 +46,8 @@ def failing(references: Sequence[Reference], count: int, folder: Path, drawn: ra
 
 
 def _changed(asked: argparse.Namespace, folder: Path, drawn: random.Random) -> dict[str, Report]:
-    """What others change: the files of a space, what is kept beside it, where a download is sent."""
-    attacks = {"overwrites": overwrite_live, "caches": change_caches, "redirects": follow_redirects}
+    """What others change: what is derived of a space, where a download is sent."""
+    attacks = {"caches": change_caches, "redirects": follow_redirects}
     counts = {name: getattr(asked, name) for name in attacks}
     return {name: attacks[name](count, folder, drawn) for name, count in counts.items() if count}
 
@@ -76,7 +75,6 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=24, help="needs strace")
     parser.add_argument("--loads", type=int, default=500)
     parser.add_argument("--replacements", type=int, default=20)
-    parser.add_argument("--overwrites", type=int, default=10, help="of a space under muse serve")
     parser.add_argument("--caches", type=int, default=50, help="changes of what is kept beside a space")
     parser.add_argument("--redirects", type=int, default=500, help="chains that muse fetch follows")
     parser.add_argument("--jobs", default="", help="names of commands, separated by commas; all of them")

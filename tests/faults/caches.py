@@ -12,11 +12,10 @@ import numpy as np
 
 from muse.ranking.probability import find_calibration
 from muse.ranking.ranker import translate_words
-from muse.search.retrieval import Retrieval
 from muse.space import Space, load_space
-from muse.space.answer_table import AnswerTable, keep_answers
+from muse.space.answer_table import AnswerTable, write_answers
 from tests.faults.kills import Report
-from tests.support.spaces import saved
+from tests.support.spaces import derived, saved
 
 WAYS = (("fr", "en"), ("en", "fr"))
 KEPT = ("hubness.*.npy", "calibration.*.json", "answers.*.npz")
@@ -44,12 +43,11 @@ def change_caches(count: int, folder: Path, drawn: random.Random) -> Report:
 def _prepare(folder: Path) -> None:
     space = saved(folder, plain=True)
     for way in WAYS:
-        space.bias(*way, Retrieval())
-        find_calibration(space, *way)
         n, m = (len(space.vectors(language)) for language in way)
         columns, shares = np.arange(n)[::-1] % m, np.full(n, 0.5, np.float32)
         table = AnswerTable(np.arange(n + 1), columns, np.zeros(n, np.float32), shares)
-        keep_answers(folder, way, table, space.origin(*way))
+        write_answers(folder, way, table)
+    derived(folder)
 
 
 def _answers(space: Space) -> dict[tuple[str, str], Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile, BadSetting, MuseError
-from muse.files.space_manifest import input_file, is_space, plain
+from muse.files.space_manifest import input_file, is_space, plain, read_manifest
 from muse.space import load_space
 from tests.support.spaces import saved
 
@@ -124,12 +124,27 @@ def test_a_manifest_that_is_not_json(folder: Path, text: bytes) -> None:
 
 
 def test_a_newer_format(folder: Path) -> None:
-    change(folder, format_version=2, languages="unheard of")
-    with pytest.raises(
-        BadFile, match=r"written by a newer muse \(format 2, this one reads 1\); upgrade"
-    ) as error:
+    change(folder, format_version=3, languages="unheard of")
+    with pytest.raises(BadFile, match=rf"{folder}/manifest.json: written by a newer muse \(format 3, .* 2\)"):
         load_space(folder)
-    assert str(folder) in str(error.value)
+    assert is_space(folder)
+
+
+COMMAND = ["muse", "align", "--src", "fr", "--out", "my space"]
+FORMER: list[tuple[Any, str]] = [
+    ({"fr": {"command": COMMAND}, "en": {}}, "muse align --src fr --out 'my space' --force$"),
+    ({"fr": {"command": "muse"}, "en": []}, r"muse align \.\.\. --force$"),
+    ("unheard of", r"muse align \.\.\. --force$"),
+]
+
+
+@pytest.mark.parametrize(("languages", "command"), FORMER)
+def test_a_former_format_is_refused_with_the_command_that_makes_the_space_again(
+    folder: Path, languages: Any, command: str
+) -> None:
+    change(folder, format_version=1, languages=languages)
+    with pytest.raises(BadFile, match=rf"earlier muse \(format 1, .* 2\); make the space again: {command}"):
+        load_space(folder)
     assert is_space(folder)
 
 
@@ -143,12 +158,12 @@ def test_a_missing_or_odd_entry_is_named(folder: Path, key: str, value: object) 
 
 LANGUAGES: list[tuple[Any, str]] = [
     ({"fr": {}, "en": {}}, "expected languages.fr.words to be of type int, got None"),
-    ({"fr": 3}, "expected languages.fr.words to be of type int, got 3"),
+    ({"fr": 3}, "expected languages.fr to be of type dict, got 3"),
     ({"fr": {"words": 1, "normalisation": []}}, "expected the pivot among the languages"),
     ({"..": {"words": 1, "normalisation": []}}, "a language needs a name"),
     ({"en": {"words": 40, "normalisation": ["whiten"]}}, "a normalisation step must be"),
-    ({"en": {"words": 40, "normalisation": [["unit"]]}}, "a normalisation step must be"),
-    ({"en": {"words": -1, "normalisation": []}}, "words.txt: expected -1 words"),
+    ({"en": {"words": 40, "normalisation": [["unit"]]}}, "normalisation to be of type str, got"),
+    ({"en": {"words": -1, "normalisation": []}}, "languages.en.words to be at least 1, got -1"),
 ]
 
 
@@ -185,19 +200,48 @@ def test_the_checksum_of_a_folder_is_that_of_its_files_and_their_names(tmp_path:
     for name in ("one", "two"):
         (tmp_path / name / "vocab").mkdir(parents=True)
         (tmp_path / name / "vocab" / "vectors").write_bytes(b"rows")
-    one, two = (input_file(tmp_path / name)["sha256"] for name in ("one", "two"))
+    one, two = (input_file(tmp_path / name).sha256 for name in ("one", "two"))
     assert one == two
     (tmp_path / "two" / "vocab" / "vectors").rename(tmp_path / "two" / "vectors")
-    assert input_file(tmp_path / "two")["sha256"] not in (None, one)
+    assert input_file(tmp_path / "two").sha256 not in (None, one)
     (tmp_path / "one" / "vocab" / "vectors").write_bytes(b"Rows")
-    assert input_file(tmp_path / "one")["sha256"] not in (None, one)
+    assert input_file(tmp_path / "one").sha256 not in (None, one)
 
 
-@pytest.mark.parametrize("key", ["verdict", "settings", "inputs", "history", "supervision", "candidates"])
-def test_what_the_manifest_may_have_is_of_its_type(folder: Path, key: str) -> None:
-    change(folder, **{key: "text"})
-    with pytest.raises(BadFile, match=rf"manifest.json: expected {key} to be of type \w+, got 'text'"):
+ODD: list[tuple[dict[str, Any], str]] = [
+    *(({key: "text"}, f"{key} to be of type") for key in ("verdict", "settings", "inputs", "supervision")),
+    ({"candidates": ["text"]}, "candidates to be of type dict, got 'text'"),
+    (
+        {"candidates": [{"history": [{"steps": ["1"]}]}]},
+        "candidates.history.steps to be of type float, got '1'",
+    ),
+    ({"verdict": {"label": 3}}, "verdict.label to be of type str, got 3"),
+    ({"verdict": {"confidence": "high"}}, "verdict.confidence to be of type float, got 'high'"),
+    ({"verdict": {"confidence": 1e400}}, "verdict.confidence to be of type float, got inf"),
+    ({"verdict": {"agreement": 1e400}}, "verdict.agreement to be of type figure, got inf"),
+    ({"settings": {"deep": [{"x": 1e400}]}}, "settings.deep.x to be of type figure, got inf"),
+    ({"inputs": [{"sha256": "ab"}]}, "inputs.path to be of type str, got None"),
+    ({"seed": True}, "seed to be of type int, got True"),
+    ({"dimension": 0}, "dimension to be at least 1, got 0"),
+    ({"checksums": {"en/words.txt": 7}}, "checksums.en/words.txt to be of type str, got 7"),
+]
+
+
+@pytest.mark.parametrize(("entries", "message"), ODD)
+def test_what_the_manifest_may_have_is_of_its_type(
+    folder: Path, entries: dict[str, Any], message: str
+) -> None:
+    change(folder, **entries)
+    with pytest.raises(BadFile, match=f"manifest.json: expected {message}"):
         load_space(folder)
+
+
+def test_a_manifest_is_read_as_it_was_written(folder: Path) -> None:
+    text = (folder / "manifest.json").read_text(encoding="utf-8")
+    read_manifest(folder).write(folder)
+    assert (folder / "manifest.json").read_text(encoding="utf-8") == text
+    change(folder, inputs=[{"path": "fr\udcff.vec", "sha256": None}], of_a_later_muse=1)
+    assert [file.name for file in read_manifest(folder).inputs] == ["fr?.vec"]
 
 
 def test_a_manifest_that_is_nested_too_deeply(folder: Path) -> None:

@@ -10,24 +10,21 @@ from typing import Any
 import numpy as np
 
 from muse.files.parts import PartFolder, begin_parts, open_parts
-from muse.ranking.probability import find_calibration, known_calibration
+from muse.ranking.probability import known_calibration
 from muse.run.checkpoint import Checkpoint
-from muse.search.retrieval import Retrieval
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.space import Space, load_space
-from muse.space.hubness import HUBNESS_K, read_kept
 from tests.fuzz.target import Target
-from tests.support.spaces import plain_space, raw_rows, saved
+from tests.support.spaces import derived, plain_space, raw_rows, saved
 
 TEXT = ["The cat0 en1 en2", "fr1 fr2", ""]
 FINGERPRINT = ("inputs", "settings")
 
 
 def _spaces(folder: Path) -> None:
-    space = saved(folder / "two" / "x", count=12)
-    space.bias("fr", "en", Retrieval("csls", HUBNESS_K))
-    find_calibration(space, "fr", "en")  # both are kept beside the words
+    saved(folder / "two" / "x", count=12)
+    derived(folder / "two" / "x")
     saved(folder / "three" / "x", "fr", "de", count=12)
 
 
@@ -37,8 +34,7 @@ def _space(folder: Path) -> Iterator[Any]:
         side = space.side(language)
         yield from (side.vectors.matrix, side.mapping, *side.normalisation.means)
         for other in space.languages:
-            count, origin = len(side.vectors), space.origin(language, other)
-            yield read_kept(folder / "x", (language, other), count, origin)
+            yield space.hubness(language, other)
             yield (found := known_calibration(space, language, other)) and vars(found)
 
 

@@ -1,85 +1,66 @@
-"""Targets that are kept beside a space, and tables and lists of words: answers, caches, CSV, spreadsheets.
+"""Targets that are derived of a space, and tables and lists of words: answers, caches, CSV, spreadsheets.
 
-A damaged kept file is refused by its seal. So that the checks behind the seal are reached as well, each is
-read a second time with a seal that is made to match.
+A damaged file is refused by its checksum. So that the checks behind that are reached as well, each is read a
+second time with the checksum that it has.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from muse.commands.word_tables import read_words
-from muse.embedding.pretrained import _of_words
-from muse.files import kept, read_lexicon
+from muse.embedding import pretrained
+from muse.files import read_lexicon
+from muse.files.derived import DerivedFiles, arrays_of
 from muse.files.dictionary_writer import dictionary_writer
+from muse.files.space_folder import checksum, derived_name
 from muse.files.tables import plain_cell, table_writer
 from muse.lexicon import Entry
 from muse.ranking import oov
 from muse.ranking.cca_projection import CcaProjection
 from muse.ranking.model import AnswerModel
 from muse.ranking.oov import OovRanker, SpelledAlike
-from muse.ranking.probability import Calibration, _possible
-from muse.space.answer_table import AnswerTable, keep_answers, read_answers
-from muse.space.hubness import keep, read_kept
+from muse.ranking.probability import CALIBRATION, Calibration, _possible, write_calibration
+from muse.space.answer_table import AnswerTable, read_answers, write_answers
+from muse.space.hubness import read_hubness, write_hubness
 from tests.fuzz.target import Target
 from tests.fuzz.texts import SENTENCES, files, only
 from tests.support.spaces import raw_rows
 
 COUNT = 7  # words of either language
 DIRECTION = ("fr", "en")
-ORIGIN = kept.Origin("0123abcd", "of these vectors")
-CACHE, NUMBERS, UNSEEN = "cache.npy", "numbers.json", "unseen.npz"
-
-
-class _Matching(str):
-    """A seal that is equal to every other."""
-
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    def __ne__(self, other: object) -> bool:
-        return False
-
-
-@contextmanager
-def _sealed(folder: Path) -> Iterator[None]:
-    """A block in which every file of a folder has the right seal."""
-    for path in folder.rglob("*.npy"):
-        content = path.read_bytes()[: -len(kept._MARK) - 64]
-        seal = kept._Seal(path, ORIGIN)
-        seal.add(content)
-        path.write_bytes(content + kept._MARK + seal.digits().encode())
-    seals = kept._seal_of_arrays, kept._seal_of_numbers
-    # By hand: mock.patch takes longer than to read the file.
-    kept._seal_of_arrays = kept._seal_of_numbers = lambda *_: _Matching()  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        kept._seal_of_arrays, kept._seal_of_numbers = seals
+CACHE, SUMS = "cache.npz", "sums.json"
 
 
 Read = Callable[[Path], Iterator[Any]]
 
 
-def _twice(read: Read) -> Read:
-    """What is read with the seal that a file has, and with the right one."""
+def _sum_up(folder: Path) -> None:
+    """Write the checksums of all files of a folder."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != SUMS]
+    sums = {path.relative_to(folder).as_posix(): checksum(path) for path in files}
+    (folder / SUMS).write_text(json.dumps(sums), encoding="utf-8")
+
+
+def _twice(read: Callable[[DerivedFiles], Iterator[Any]]) -> Read:
+    """What is read with the checksum that a file should have, and with the one that it has."""
 
     def both(folder: Path) -> Iterator[Any]:
         logger = logging.getLogger("muse")
         level = logger.level
         logger.setLevel(logging.CRITICAL)
         try:
-            yield from read(folder)
-            with _sealed(folder):
-                yield from read(folder)
+            with suppress(ValueError):  # of the checksums themselves
+                yield from read(DerivedFiles(folder, json.loads((folder / SUMS).read_bytes())))
+            _sum_up(folder)
+            yield from read(DerivedFiles(folder, json.loads((folder / SUMS).read_bytes())))
         finally:
             logger.setLevel(level)
 
@@ -95,12 +76,12 @@ def _answers(folder: Path) -> None:
         drawn.uniform(-1, 1, total).astype(np.float32), drawn.uniform(0, 1, total).astype(np.float32),
         {"chosen": True, "pairs": 5},
     )  # fmt: skip
-    (folder / "0" / "fr").mkdir(parents=True)
-    keep_answers(folder / "0", DIRECTION, table, ORIGIN)
+    write_answers(folder / "0", DIRECTION, table)
+    _sum_up(folder / "0")
 
 
-def _table(folder: Path) -> Iterator[Any]:
-    table = read_answers(folder, DIRECTION, (COUNT, COUNT), ORIGIN)
+def _table(files: DerivedFiles) -> Iterator[Any]:
+    table = read_answers(files, DIRECTION, (COUNT, COUNT))
     if table is not None:
         yield from (table.first(), table.csls, table.probability)
         columns, csls, probability = table.padded(np.arange(COUNT))
@@ -115,35 +96,35 @@ def _hubness(folder: Path) -> None:
     for language in DIRECTION:
         (folder / "0" / language).mkdir(parents=True)
     rows = torch.from_numpy(raw_rows(0, COUNT, 2)[:, 0] / 10)
-    keep(folder / "0", DIRECTION, (rows, rows), ORIGIN)
+    write_hubness(folder / "0", DIRECTION, (rows, rows))
+    _sum_up(folder / "0")
 
 
-def _hubs(folder: Path) -> Iterator[Any]:
+def _hubs(files: DerivedFiles) -> Iterator[Any]:
     for languages in (DIRECTION, DIRECTION[::-1]):
-        if (found := read_kept(folder, languages, COUNT, ORIGIN)) is not None:
+        if (found := read_hubness(files, languages, COUNT)) is not None:
             assert found.shape == (COUNT,)
             yield found
 
 
 def _caches(folder: Path) -> None:
-    (folder / "0").mkdir()
-    kept.keep_rows(folder / "0" / CACHE, raw_rows(0, COUNT, 3), ORIGIN)
+    pretrained._keep(folder / "0" / CACHE, raw_rows(0, COUNT, 3))
 
 
 def _cache(folder: Path) -> Iterator[Any]:
-    if (found := kept.read_rows(folder / CACHE, ORIGIN, _of_words(COUNT))) is not None:
+    if (found := pretrained._kept(folder / CACHE, COUNT)) is not None:
         assert len(found) == COUNT
         yield found
 
 
 def _calibrations(folder: Path) -> None:
-    (folder / "0").mkdir()
-    values = vars(Calibration(closed_set=0.05, open_set=0.06, none=0.4))
-    kept.keep_numbers(folder / "0" / NUMBERS, values, ORIGIN)
+    (folder / "0" / "fr").mkdir(parents=True)
+    write_calibration(folder / "0", *DIRECTION, Calibration(closed_set=0.05, open_set=0.06, none=0.4))
+    _sum_up(folder / "0")
 
 
-def _calibration(folder: Path) -> Iterator[Any]:
-    if (found := kept.read_numbers(folder / NUMBERS, ORIGIN, _possible)) is not None:
+def _calibration(files: DerivedFiles) -> Iterator[Any]:
+    if (found := files.read(derived_name(CALIBRATION, *DIRECTION), _possible)) is not None:
         yield vars(found)
 
 
@@ -167,13 +148,13 @@ def _unseen(folder: Path) -> None:
     maps = CcaProjection((raw_rows(4, 2, 2), raw_rows(5, 2, 2)), (raw_rows(6, 1, 2)[0], raw_rows(7, 1, 2)[0]))
     both = spelled(False), spelled(True)
     unseen = OovRanker(AnswerModel.csls(), COUNT, scores, hubness, named, *both, hubness, maps)
-    (folder / "0").mkdir()
-    kept.keep_arrays(folder / "0" / UNSEEN, unseen.arrays(), ORIGIN)
+    oov.write_unseen(folder / "0", DIRECTION, unseen)
+    _sum_up(folder / "0")
 
 
-def _model(folder: Path) -> Iterator[Any]:
-    made = oov.possible_for((COUNT, COUNT))
-    if (found := kept.read_arrays(folder / UNSEEN, 1 << 24, ORIGIN, made)) is not None:
+def _model(files: DerivedFiles) -> Iterator[Any]:
+    made, name = oov.possible_for((COUNT, COUNT)), derived_name(oov.MODEL, *DIRECTION)
+    if (found := files.read(name, lambda content: made(arrays_of(content)))) is not None:
         yield from (found.hubness_back, found.mapped_hubness, found.whole.map_)
 
 
@@ -256,7 +237,7 @@ _LISTS = files({"x.txt": "\n".join([*SENTENCES, *_HOSTILE]) + "\n", "y.txt": "\u
 TARGETS = (
     Target("kept.answers", _answers, _twice(_table)),
     Target("kept.hubness", _hubness, _twice(_hubs)),
-    Target("kept.encoder", _caches, _twice(_cache)),
+    Target("kept.encoder", _caches, _cache),
     Target("kept.calibration", _calibrations, _twice(_calibration)),
     Target("kept.unseen", _unseen, _twice(_model)),
     Target("words", _LISTS, _listed),

@@ -13,7 +13,7 @@ import scipy.linalg
 
 from muse.alignment import Alignment
 from muse.errors import BadFile, BadSetting, NotConverged
-from muse.files.space_record import Reason
+from muse.files.space_manifest import Reason
 from muse.learn import auto
 from muse.learn.auto import Candidate, best, candidates, initialisations, reason_for
 from muse.learn.criterion import criterion

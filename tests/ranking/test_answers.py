@@ -73,7 +73,7 @@ def test_a_weak_answer_names_the_languages_where_the_word_is_more_frequent() -> 
     space = plain_space(eye, eye, ["roi", "pain", "chat", "king"], ["king", "bread", "cat", "pain"])
     weak, sure = Calibration(10, 10, 3), Calibration(0.01, 0.01, -3)
     for calibration, expected in ((weak, {"king": ("en",)}), (sure, {})):
-        space.memo["calibration", "fr", "en"] = calibration
+        space.keep(("fr", "en"), calibration)
         found = translate_words(space, space.vectors("fr").words)
         assert {one.grade for one in found} == {"weak" if expected else "trusted"}
         # pain is more frequent in French, and roi is French alone.

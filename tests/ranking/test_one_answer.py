@@ -14,10 +14,10 @@ from muse.normalise import normalise
 from muse.ranking.ranker import translate_words
 from muse.report.measured import Gold, gold_answers, measure
 from muse.space import SideToSave, Space, load_space, save_space
-from muse.space.answer_table import AnswerTable, keep_answers
+from muse.space.answer_table import AnswerTable, write_answers
 from muse.vectors import Vectors
 from tests.support.command import Command
-from tests.support.spaces import PROVENANCE, STEPS, raw_rows, saved
+from tests.support.spaces import PROVENANCE, STEPS, derived, raw_rows, saved
 
 COUNT, SHARE = 39, 0.75
 REPORT = {"by": "all evidence"}
@@ -37,7 +37,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("answers") / "space"
     space = saved(folder, count=COUNT + 1, plain=True)
     for way in (("fr", "en"), ("en", "fr")):
-        keep_answers(folder, way, shifted(space, *way), space.origin(*way))
+        write_answers(folder, way, shifted(space, *way))
+    derived(folder, lambda _: None)
     (folder.parent / "gold.txt").write_text("fr3 en4\nfr5 en5\n")
     return folder
 
@@ -85,7 +86,8 @@ def test_text(tmp_path: Path, muse: Command) -> None:
     }
     save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
     space = load_space(tmp_path / "space")
-    keep_answers(tmp_path / "space", ("fr", "en"), shifted(space, "fr", "en"), space.origin("fr", "en"))
+    answers = shifted(space, "fr", "en")
+    derived(tmp_path / "space", lambda folder: write_answers(folder, ("fr", "en"), answers))
     assert muse("translate", tmp_path / "space", stdin="frc fre\n").out == "end enf\n"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from muse.files.space_record import SpaceRecord
+from muse.files.space_manifest import Manifest
 from muse.report.charts import Frame, panel_drawing, panels, ticks
 
 
@@ -19,7 +19,7 @@ GROWING = trace("refine", words=[4e3, 4e3, 4e3, 1e4, 1e4], objective=[0.28, 0.33
 
 
 def found(**entry: Any) -> Any:
-    return panels(SpaceRecord.of({"pivot": "en", "languages": {"fr": entry}}).mapped)
+    return panels(Manifest.of(**{"pivot": "en", "languages": {"fr": entry}}).mapped)
 
 
 def test_a_fall_is_explained_where_it_happens() -> None:
@@ -57,6 +57,7 @@ def test_notes_are_on_the_chosen_curve_alone() -> None:
         {
             "method": "similarity",
             "verdict": "aligned",
+            "chosen": True,
             "history": [trace("refine", words=[4e3], objective=[0.5])],
         },
     ]
@@ -70,7 +71,7 @@ def test_notes_are_on_the_chosen_curve_alone() -> None:
 
 def test_each_language_has_its_own_panels() -> None:
     entries = {"fr": {"history": [GROWING]}, "de": {"history": [GROWING]}}
-    both = panels(SpaceRecord.of({"pivot": "en", "languages": entries}).mapped)
+    both = panels(Manifest.of(**{"pivot": "en", "languages": entries}).mapped)
     assert [panel.title for panel in both] == [
         "Refinement of fr, last rounds",
         "Refinement of de, last rounds",
@@ -78,7 +79,8 @@ def test_each_language_has_its_own_panels() -> None:
 
 
 def test_what_the_words_of_a_drawing_promise_is_drawn() -> None:
-    tried = [{"method": name, "history": [GROWING]} for name in ("gromov:rank", "features", "similarity")]
+    names = ("gromov:rank", "features", "similarity")
+    tried = [{"method": name, "history": [GROWING], "chosen": name == "features"} for name in names]
     (panel,) = found(candidates=tried, method="features")
     drawing = panel_drawing(panel)
     written = [caption.text for caption in drawing.captions]

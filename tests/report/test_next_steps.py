@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from muse.cli import main
-from muse.files.space_record import SpaceRecord
+from muse.files.space_manifest import Manifest
 from muse.report.next_steps import Context, base_of, command_line, next_steps, shown
 
 HERE = Context(Path("/work/fr-en"), Path("/work"), "fr", "en", "en", only=True, measured=True, words=14_000)
@@ -19,7 +19,7 @@ COMMAND = ["muse", "align", "--src", "fr", "--tgt", "en", "--tgt-emb", "/data/en
 
 
 def commands(label: str, context: Context = HERE, **entry: Any) -> list[str]:
-    (record,) = SpaceRecord.of({"pivot": "en", "languages": {"fr": entry}}).mapped
+    (record,) = Manifest.of(**{"pivot": "en", "languages": {"fr": entry}}).mapped
     return [step.command for step in next_steps(label, record, context) if step.command]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +12,23 @@ import torch
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import look_up_signature, space_signature
 from muse.normalise import Normalisation, normalise
+from muse.ranking.derived import write_derived
 from muse.ranking.lookup import neighbours
-from muse.ranking.probability import find_calibration, known_calibration
 from muse.ranking.ranker import translate_words
 from muse.search.approximate import Approximation, Demand, Recall
-from muse.search.retrieval import Retrieval, mean_similarity
+from muse.search.retrieval import Retrieval
 from muse.space import SideToSave, Space, load_space, save_space
 from muse.vectors import Matrix, Vectors
-from tests.support.spaces import PROVENANCE, plain_space, raw_rows, saved, side_to_save, sides_to_save, words
+from tests.support.spaces import (
+    PROVENANCE,
+    derived,
+    plain_space,
+    raw_rows,
+    saved,
+    side_to_save,
+    sides_to_save,
+    words,
+)
 
 
 @pytest.fixture
@@ -58,7 +66,7 @@ def test_a_mapping_that_is_no_rotation_still_gives_unit_rows(tmp_path: Path) -> 
     sides["fr"] = side_to_save("fr", raw_rows(1, 39), stretched)
     save_space(tmp_path / "s", sides, pivot="en", provenance=PROVENANCE)
     space = load_space(tmp_path / "s")
-    assert space.manifest["mapping"] == "linear"
+    assert space.manifest.mapping == "linear"
     np.testing.assert_allclose(np.linalg.norm(space.vectors("fr").matrix, axis=1), 1, atol=1e-6)
     new = space.map_words("fr", raw_rows(1, 39))
     np.testing.assert_allclose(new, space.vectors("fr").matrix, atol=1e-5)
@@ -179,20 +187,22 @@ def test_hubness_of_very_many_words_is_approximate_and_kept_as_such(tmp_path: Pa
     space, csls = load_space(tmp_path / "s", approximation=asked), Retrieval()
     found = space.bias("fr", "en", csls)
     assert found is not None and [recall.meets(Demand()) for recall in recalls] == [True, True]
+    signed = look_up_signature(space, "fr", "en", retrieval=csls)
+    assert "| search:approximate |" in str(signed)
+    # Neither is looked up by what the space keeps.
+    assert "search" not in str(look_up_signature(space, "fr", "en", retrieval=Retrieval("csls", k=5)))
+    assert "search" not in str(space_signature(space, "fr", "en", retrieval="csls:10"))
+    derived(tmp_path / "s", lambda folder: write_derived(space, folder))
     again = load_space(tmp_path / "s", approximation=asked)
     kept = again.bias("fr", "en", csls)
     assert kept is not None and torch.equal(kept, found) and len(recalls) == 2
-    signed = look_up_signature(again, "fr", "en", retrieval=csls)
-    assert "| search:approximate |" in str(signed)
-    # Neither is looked up by what the space keeps.
-    assert "search" not in str(look_up_signature(again, "fr", "en", retrieval=Retrieval("csls", k=5)))
-    assert "search" not in str(space_signature(again, "fr", "en", retrieval="csls:10"))
     # An exact space does not take it, and what that has found is better.
     exact = load_space(tmp_path / "s")
     assert exact.hubness("en", "fr") is None
     bias = exact.bias("fr", "en", csls)
     assert bias is not None
     torch.testing.assert_close(found, bias, atol=0.01, rtol=0)
+    derived(tmp_path / "s", lambda folder: write_derived(exact, folder))
     better = load_space(tmp_path / "s", approximation=asked)
     kept = better.bias("fr", "en", csls)
     assert kept is not None and torch.equal(kept, bias)
@@ -226,62 +236,6 @@ def test_bias_uses_what_is_stored(space: Space, monkeypatch: pytest.MonkeyPatch)
     assert space.bias("en", "fr", Retrieval()) is not None
     with pytest.raises(AssertionError, match="searched again"):
         space.bias("fr", "en", Retrieval(k=9))
-
-
-def test_a_space_finds_hubness_once_and_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    space = saved(tmp_path / "s")
-    assert not list((tmp_path / "s").rglob("hubness*"))
-    found = space.bias("fr", "en", Retrieval())
-    assert found is not None
-    torch.testing.assert_close(found, mean_similarity(space.tensor("en"), space.tensor("fr")) / 2)
-    monkeypatch.setattr("muse.space.aligned.hubness_of_both", None)
-    again = load_space(tmp_path / "s")
-    for one, other in (("fr", "en"), ("en", "fr")):
-        kept, first = (of.bias(one, other, Retrieval()) for of in (again, space))
-        assert kept is not None and first is not None
-        assert torch.equal(kept, first)
-
-
-@pytest.mark.parametrize("broken", [b"", b"\x93NUMPY", None])
-def test_a_broken_hubness_is_found_again(tmp_path: Path, broken: bytes | None) -> None:
-    space = saved(tmp_path / "s")
-    expected = space.bias("fr", "en", Retrieval())
-    path = tmp_path / "s" / "en" / f"hubness.fr.{space.digest('fr', 'en')}.npy"
-    if broken is None:
-        np.save(path, np.full(len(space.vectors("en")), np.nan, np.float32))
-    else:
-        path.write_bytes(broken)
-    found = load_space(tmp_path / "s").bias("fr", "en", Retrieval())
-    assert found is not None and expected is not None
-    assert torch.equal(found, expected)
-
-
-def test_the_hubness_of_other_vectors_is_not_used(tmp_path: Path) -> None:
-    first = saved(tmp_path / "s")
-    assert first.bias("fr", "en", Retrieval()) is not None
-    find_calibration(first, "fr", "en")
-    sides = {"en": side_to_save("en", raw_rows(7, 40)), "fr": side_to_save("fr", raw_rows(8, 39))}
-    save_space(tmp_path / "other", sides, pivot="en", provenance=PROVENANCE)
-    expected = load_space(tmp_path / "other").bias("fr", "en", Retrieval())
-    shutil.copytree(tmp_path / "other", tmp_path / "s", dirs_exist_ok=True)  # as cp -r does
-    found = load_space(tmp_path / "s", check=True)
-    assert known_calibration(found, "fr", "en") is None
-    bias = found.bias("fr", "en", Retrieval())
-    assert bias is not None and expected is not None
-    assert torch.equal(bias, expected)
-
-
-def test_a_folder_that_cannot_be_written_keeps_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    space = saved(tmp_path / "s")
-
-    def full(*_: object) -> None:
-        raise OSError("no space")
-
-    monkeypatch.setattr("muse.files.kept.atomic_path", full)
-    assert space.bias("fr", "en", Retrieval()) is not None
-    assert not list((tmp_path / "s").rglob("*hubness*"))
 
 
 def test_direction(tmp_path: Path) -> None:

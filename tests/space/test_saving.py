@@ -18,6 +18,7 @@ from muse.api.settings import check, settings_of
 from muse.errors import BadFile, BadSetting, Mismatch, MuseError, NotConverged
 from muse.files.atomic import writing
 from muse.files.space_folder import write_array
+from muse.files.space_manifest import InputFile
 from muse.installation import __version__
 from muse.search.retrieval import Retrieval
 from muse.space import Provenance, check_addition, check_out, load_space, save_space
@@ -50,29 +51,29 @@ def test_the_manifest_says_how_it_was_made(tmp_path: Path) -> None:
     source.write_bytes(b"the file")
     sides = sides_to_save()
     sides["fr"] = replace(sides["fr"], files=(source, tmp_path / "gone"))
-    provenance = replace(PROVENANCE, inputs=(source,), more={"candidates": [1], "pivot": "not this"})
+    provenance = replace(PROVENANCE, inputs=(source,), more={"candidates": [{"method": "x"}]})
     save(tmp_path / "s", sides=sides, provenance=provenance)
     manifest = load_space(tmp_path / "s").manifest
     digest = hashlib.sha256(b"the file").hexdigest()
-    assert (manifest["format"], manifest["format_version"]) == ("muse-space", 1)
-    assert manifest["muse_version"] == __version__
-    assert manifest["pivot"] == "en"
-    assert manifest["dimension"] == 8
-    assert manifest["mapping"] == "orthogonal"
-    assert manifest["languages"]["fr"] == {
+    assert (manifest.format, manifest.format_version) == ("muse-space", 2)
+    assert manifest.muse_version == __version__
+    assert manifest.pivot == "en"
+    assert manifest.dimension == 8
+    assert manifest.mapping == "orthogonal"
+    assert manifest.languages["fr"].as_json() == {
         "role": "source",
         "words": 39,
         "normalisation": ["unit", "centre", "unit"],
         "files": [{"path": str(source), "sha256": digest}, {"path": str(tmp_path / "gone"), "sha256": None}],
     }
-    assert manifest["languages"]["en"]["role"] == "pivot"
-    assert manifest["inputs"] == [{"path": str(source), "sha256": digest}]
-    assert manifest["candidates"] == [1]
-    assert (manifest["method"], manifest["seed"], manifest["criterion"]) == ("gromov", 7, 0.5)
-    assert (manifest["settings"], manifest["verdict"]) == ({"rounds": 5}, {"label": "aligned"})
+    assert manifest.languages["en"].role == "pivot"
+    assert manifest.inputs == (InputFile(str(source), digest),)
+    assert [one.name for one in manifest.candidates] == ["x"]
+    assert (manifest.method, manifest.seed, manifest.criterion) == ("gromov", 7, 0.5)
+    assert (manifest.settings, manifest.verdict.fields) == ({"rounds": 5}, {"label": "aligned"})
     files = contents(tmp_path / "s")
     del files["manifest.json"]
-    assert manifest["checksums"] == {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    assert manifest.checksums == {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
 
 
 def test_settings_may_be_objects_and_figures_not_a_number(tmp_path: Path) -> None:
@@ -107,7 +108,6 @@ def test_any_name_of_a_language_will_do(tmp_path: Path, language: str) -> None:
     assert space.languages == ("en", language)
     assert len(space.vectors(language)) == 39
     assert space.bias(language, "en", Retrieval()) is not None
-    assert load_space(tmp_path / "s").hubness("en", language) is not None
     assert [path.name for path in tmp_path.iterdir()] == ["s"]
     assert len(list((tmp_path / "s").iterdir())) == 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from muse.alignment import HiddenLayer, StoreMap
+from muse.files.space_manifest import Manifest, read_manifest
 from muse.normalise import Normalisation, normalise
+from muse.ranking.derived import write_derived
 from muse.ranking.ranker import translate_words
 from muse.ranking.translations import Translations
 from muse.search.retrieval import Retrieval
@@ -67,6 +70,16 @@ def saved(folder: Path, *others: str, count: int = 40, plain: bool = False) -> S
     return load_space(folder)
 
 
+def derived(folder: Path, write: Callable[[Path], None] | None = None) -> Space:
+    """A saved space with what `write` adds to its folder, by default all that is derived of any space."""
+    if write is None:
+        write_derived(load_space(folder), folder)
+    else:
+        write(folder)
+    read_manifest(folder).write(folder)
+    return load_space(folder)
+
+
 def saved_with_store_map(folder: Path, units: int = 5) -> Space:
     """The same space, where fr has a map of its own into the rows of en, with this number of hidden units."""
     rng = np.random.default_rng(3)
@@ -88,7 +101,7 @@ def plain_space(source: Matrix, target: Matrix, source_words: list[str], target_
     for language, rows, text in (("fr", source, source_words), ("en", target, target_words)):
         unit = normalise(rows, ["unit"])[0]
         sides[language] = Side(Vectors(language, text, unit), identity, steps)
-    return Space(sides, "en", {"method": "gromov", "seed": 7})
+    return Space(sides, "en", Manifest(method="gromov", seed=7))
 
 
 def space_with_zeros(count: int = 40) -> Space:

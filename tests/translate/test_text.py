@@ -149,7 +149,7 @@ def test_words_of_a_text_are_found_as_the_vocabulary_spells_them(language: str) 
     own = rows[[english.index(word) for word in pairs.values()]]
     sides = plain_space(own, rows, list(pairs), english).sides
     foreign = replace(sides["fr"], vectors=replace(sides["fr"].vectors, language=language))
-    space = Space({language: foreign, "en": sides["en"]}, "en", {"method": "gromov", "seed": 7})
+    space = Space({language: foreign, "en": sides["en"]}, "en")
     translator = Translator(space, source=language, config=TextConfig(Retrieval("nn")))
     assert translator.translate(list(lines)) == list(lines.values())
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from muse.files.space_manifest import Manifest
+
 pytest.importorskip("fastapi")
 pytest.importorskip("httpx")
 pytest.importorskip("sklearn")
@@ -24,8 +26,8 @@ VERDICT: dict[str, Any] = {
 }
 
 
-def shown(manifest: Any) -> SpaceFacts:
-    space = replace(small_space(), manifest=manifest)
+def shown(**manifest: Any) -> SpaceFacts:
+    space = replace(small_space(), manifest=Manifest.of(**manifest))
     return space_answer(space, "x", {name: [] for name in space.languages})
 
 
@@ -36,7 +38,7 @@ def test_everything_that_is_recorded() -> None:
         "files": [{"path": "/home/somebody/fr.vec.gz", "sha256": "ab12"}, {"path": "C:\\Users\\b\\fr.vec"}],
         "supervision": {"held_out_p_at_1": 61.5, "ci95": [55.0, 68.0], "pairs": 300, "chosen": "procrustes"},
     }
-    found = shown({"verdict": VERDICT, "languages": {"fr": entry}, "mapping": "linear", "muse_version": "1"})
+    found = shown(verdict=VERDICT, languages={"fr": entry}, mapping="linear", muse_version="1")
     french, english = found.languages
     assert french.verdict == Judgement(**VERDICT)
     assert french.held_out == HeldOut(held_out_p_at_1=61.5, ci95=(55.0, 68.0), pairs=300)
@@ -51,20 +53,16 @@ def test_everything_that_is_recorded() -> None:
 
 def test_what_no_answer_can_hold_is_replaced_or_left_out() -> None:
     files = [{"path": "/data/fr\udcff.vec"}]  # a name that is not UTF-8
-    found = shown({"verdict": {**VERDICT, "confidence": float("nan")}, "languages": {"fr": {"files": files}}})
+    found = shown(verdict={**VERDICT, "confidence": float("nan")}, languages={"fr": {"files": files}})
     assert found.languages[0].files[0].name == "fr?.vec"
     assert "nan" not in found.model_dump_json()
-
-
-def test_the_verdict_on_the_whole_is_that_on_its_only_mapping() -> None:
-    assert shown({"verdict": VERDICT}).languages[0].verdict == Judgement(**VERDICT)
 
 
 def test_the_verdict_on_several_mappings_is_that_on_none_of_them() -> None:
     two = small_space()
     german = replace(two.side("fr"), vectors=replace(two.vectors("fr"), language="de"))
     own = {**VERDICT, "confidence": 0.6}
-    manifest = {"verdict": VERDICT, "languages": {"fr": {"verdict": own}, "de": {}}}
+    manifest = Manifest.of(verdict=VERDICT, languages={"fr": {"verdict": own}, "de": {}})
     space = replace(two, sides={**two.sides, "de": german}, manifest=manifest)
     found = space_answer(space, "x", {name: [] for name in space.languages})
     assert found.confidence == 0.9
@@ -72,23 +70,6 @@ def test_the_verdict_on_several_mappings_is_that_on_none_of_them() -> None:
 
 
 def test_a_signature_is_made_where_none_is_recorded() -> None:
-    signature = shown({"method": "gromov", "seed": 7}).languages[0].signature
+    signature = shown(method="gromov", seed=7).languages[0].signature
     assert signature is not None
     assert signature.startswith("csls:10 | fr-en | unit | gromov | seed:7 | vocab:60/60 | muse ")
-
-
-@pytest.mark.parametrize(
-    "manifest",
-    [
-        {}, {"verdict": "aligned"}, {"verdict": {"label": 3}}, {"verdict": {"confidence": 1}},
-        {"mapping": 3, "muse_version": []},
-        {"languages": {"fr": {"verdict": ["aligned"], "supervision": []}}},
-        {"languages": {"fr": {"files": "fr.vec", "supervision": {"pairs": "many"}, "signature": 7}}},
-        {"languages": {"fr": {"files": ["fr.vec", None]}}},
-    ],
-)  # fmt: skip
-def test_other_forms_are_left_out(manifest: dict[str, Any]) -> None:
-    found = shown(manifest)
-    french = found.languages[0]
-    assert (found.verdict, french.verdict, french.held_out, french.files) == (None, None, None, [])
-    assert (found.mapping, found.muse_version) == (None, None)

@@ -1,0 +1,25 @@
+"""Derived: what using a space needs beside its vectors, computed once by whoever writes the space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from muse.ranking.probability import find_calibration, write_calibration
+from muse.space import Space
+from muse.space.hubness import write_hubness
+
+
+def write_derived(space: Space, folder: Path, languages: Iterable[str] | None = None) -> None:
+    """Write the hubness and calibration of languages, all but the pivot, against the pivot to a folder.
+
+    Between two others both are found in memory when they are needed: there are too many pairs.
+    """
+    others = [one for one in space.languages if one != space.pivot]
+    for language in others if languages is None else languages:
+        way = language, space.pivot
+        approximate = space.is_approximate(*way)
+        write_hubness(folder, way, space.find_hubness(*way), approximate=approximate)
+        for source, target in (way, way[::-1]):
+            if (found := find_calibration(space, source, target)) is not None:
+                write_calibration(folder, source, target, found)
