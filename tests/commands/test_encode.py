@@ -98,17 +98,8 @@ def test_the_text_to_fit_may_have_its_language_before_it(
     fit = space.parent / name
     fit.write_text("\n".join(TEXT), encoding="utf-8")
     more = ["--encoder", "mean+znorm", "--out", space.parent / "out.npy"]
-    ended = muse(
-        "encode",
-        space,
-        "--lang",
-        "fr",
-        "--input",
-        space.parent / "text.txt",
-        *more,
-        "--fit",
-        f"{language}{fit}",
-    )
+    read = ["--lang", "fr", "--input", space.parent / "text.txt"]
+    ended = muse("encode", space, *read, *more, "--fit", f"{language}{fit}")
     assert (ended.code, ended.err) == (0, "")
     fitted = load_encoder("mean+znorm", load_space(space)).fit(TEXT, "fr")
     np.testing.assert_allclose(np.load(space.parent / "out.npy"), fitted.encode(TEXT, "fr").matrix, atol=1e-5)
@@ -143,14 +134,6 @@ def test_two_spaces(muse: Command, space: Path, stdin: io.BytesIO) -> None:
     fields = muse("encode", space, "--also", space, "--lang", "fr", "--json").json
     assert fields["dimension"] == 16
     np.testing.assert_allclose(fields["vectors"], np.tile(expected(space), 2), atol=1e-7)
-
-
-def test_encoders_side_by_side(muse: Command, space: Path, stdin: io.BytesIO) -> None:
-    send(stdin, "\n".join(TEXT))
-    fields = muse("encode", space, "--encoder", "mean & power-mean[inf]", "--lang", "fr", "--json").json
-    assert (fields["dimension"], fields["encoder"]) == (16, "mean&power-mean[inf]")
-    both = np.concatenate([expected(space, "mean"), expected(space, "power-mean[inf]")], axis=1)
-    np.testing.assert_allclose(fields["vectors"], both, atol=1e-7)
 
 
 def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path) -> None:
@@ -190,16 +173,8 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
 def test_bad_parquet(muse: Command, space: Path, tmp_path: Path) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table({"en": ["a"], "fr": ["b"]}), tmp_path / "two.parquet")
-    base = [
-        "encode",
-        space,
-        "--lang",
-        "fr",
-        "--input",
-        tmp_path / "two.parquet",
-        "--out",
-        tmp_path / "out.npy",
-    ]
+    base = ["encode", space, "--lang", "fr", "--input", tmp_path / "two.parquet"]
+    base += ["--out", tmp_path / "out.npy"]
     before = tree(tmp_path)
     refused(muse(*base, "--column", "text"), "two.parquet", "text columns (en, fr), got 'text'")
     refused(muse(*base), "two.parquet", "text columns (en, fr), got none")

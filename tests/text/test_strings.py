@@ -12,6 +12,7 @@ import pytest
 from muse.errors import BadSetting
 from muse.ranking.ranker import translate_words
 from muse.search.retrieval import Retrieval
+from muse.sentences.loading import load_encoder
 from muse.text.strings import all_strings
 from muse.translate.text import Translator
 from tests.support.spaces import plain_space
@@ -21,6 +22,7 @@ SPACE = plain_space(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32), li
 NN = Retrieval("nn")
 TAKERS: dict[str, tuple[Take, str]] = {
     "translate_words": (lambda given: translate_words(SPACE, given, retrieval=NN), "words"),
+    "encoder": (lambda given: load_encoder("mean", SPACE).encode(given, "fr").matrix.tolist(), "sentences"),
     "Translator": (lambda given: Translator(SPACE).translate(given), "lines"),
 }
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
-import re
-from collections import ChainMap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,9 @@ import torch
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.space_folder import checksum
 from muse.sentences.encoders import reading
-from muse.sentences.encoders.composed import Concatenated
-from muse.sentences.encoders.encoder import Encoded, SentenceEncoder
+from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.words import Lookup, TrainedEncoder, weights_from_rank
-from muse.sentences.loading import MAKERS, load_encoder
+from muse.sentences.loading import load_encoder
 from muse.space import Space
 from muse.vectors import Matrix
 from tests.support.command import tree
@@ -67,20 +64,6 @@ def one(name: str, sentence: str, of: Space) -> Matrix:
     return found
 
 
-class Frame:
-    """A table that is no mapping, as polars and Arrow have: pandas is not needed to recognise one."""
-
-    def __init__(self, *columns: str) -> None:
-        self._columns = columns
-
-    @property
-    def columns(self) -> list[str]:
-        return list(self._columns)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-
 def encoders_of_every_kind() -> list[SentenceEncoder]:
     of = space()
     trained = TrainedEncoder("x", of, ("fr", "en"), {}, "mean", (1.0,), {})
@@ -102,36 +85,6 @@ def test_a_lone_string_is_no_list_of_sentences(encoder: SentenceEncoder) -> None
             ask(None)
 
 
-COLUMNS = """with the columns 'id', 'text'; give the column of the sentences, as in frame["text"]"""
-ROWS = {"id": [7], "text": ["le chat"]}
-TABLES: dict[str, tuple[Callable[[], object], str]] = {
-    "dict": (lambda: ROWS, "a dict with the keys 'id', 'text'; give one of its values"),
-    "mapping": (lambda: ChainMap(ROWS), "a ChainMap with the keys 'id', 'text'; give one of its values"),
-    "frame": (lambda: Frame("id", "text"), f"a Frame {COLUMNS}"),
-    "pandas": (lambda: pytest.importorskip("pandas").DataFrame(ROWS), f"a DataFrame {COLUMNS}"),
-    "arrow": (lambda: pytest.importorskip("pyarrow").table(ROWS), f"a Table {COLUMNS}"),
-}
-
-
-@pytest.mark.parametrize("encoder", encoders_of_every_kind(), ids=lambda encoder: encoder.name)
-@pytest.mark.parametrize("table", TABLES)
-def test_a_table_or_mapping_is_no_list_of_sentences(encoder: SentenceEncoder, table: str) -> None:
-    make, message = TABLES[table]
-    given: Any = make()
-    for ask in (encoder.encode, encoder.fit):
-        with pytest.raises(BadSetting, match=re.escape(f"sentences must be a list of str, got {message}")):
-            ask(given, "fr")
-
-
-@pytest.mark.parametrize("index", [None, ["columns", "keys"]])
-def test_a_column_of_a_table_is_a_list_of_sentences(index: list[str] | None) -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"text": ["le chat", "noir"]}, index=index)
-    encoder = load_encoder("mean", space())
-    expected = encoder.encode(["le chat", "noir"], "fr").matrix
-    np.testing.assert_array_equal(encoder.encode(frame["text"], "fr").matrix, expected)
-
-
 @pytest.mark.parametrize("encoder", encoders_of_every_kind()[:-2], ids=lambda encoder: encoder.name)
 @pytest.mark.parametrize("missing", [None, math.nan, 3, b"le chat"])
 def test_what_is_no_string_is_no_sentence(
@@ -145,13 +98,6 @@ def test_what_is_no_string_is_no_sentence(
     if encoder.fit(TEXT, "fr") is not encoder:
         with pytest.raises(BadSetting, match=message):
             encoder.fit(["le", "chat", "dort", missing], "fr")
-
-
-def test_arrays_of_strings_are_sentences() -> None:
-    encoder = load_encoder("mean", space())
-    expected = encoder.encode(["le chat", "noir"], "fr").matrix
-    for given in (np.array(["le chat", "noir"]), np.array(["le chat", "noir"], object), ("le chat", "noir")):
-        np.testing.assert_array_equal(encoder.encode(given, "fr").matrix, expected)
 
 
 def test_mean_is_of_the_known_words() -> None:
@@ -249,16 +195,6 @@ def test_different_encoders_side_by_side_on_one_space(tmp_path: Path) -> None:
         load_encoder(tmp_path / "kept", of, of)
 
 
-def test_different_encoders_side_by_side_on_a_space_each() -> None:
-    a, b = space(), space(seed=5, dimension=3)
-    found = load_encoder("mean&power-mean[1,inf]", a, b).encode(TEXT, "fr").matrix
-    parts = [
-        load_encoder(name, of).encode(TEXT, "fr").matrix
-        for name, of in (("mean", a), ("power-mean[1,inf]", b))
-    ]
-    np.testing.assert_array_equal(found, np.concatenate(parts, axis=1))
-
-
 def test_folders_take_corrections_and_stand_beside_names(tmp_path: Path) -> None:
     of = space()
     fitted = load_encoder("idf", of).fit(TEXT, "fr")
@@ -313,23 +249,6 @@ def test_no_sentences() -> None:
     for name in ("mean", "idf", "power-mean"):
         encoder = load_encoder(name, space())
         assert encoder.encode([], "fr").matrix.shape == (0, encoder.dimension)
-
-
-def test_side_by_side_the_counts_are_those_of_the_part_that_read_most(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    parts = [load_encoder(name, space()) for name in ("mean", "idf")]
-    told = iter([(2, 1), (1, 3)])
-
-    def encode(self: object, sentences: object, language: str) -> Encoded:
-        unknown, truncated = next(told)
-        return Encoded(np.ones((2, 5), np.float32), 0, 7, unknown, truncated)
-
-    for part in parts:
-        monkeypatch.setattr(type(part), "encode", encode)
-    found = Concatenated(parts).encode(["le", "chat"], "fr")
-    assert found.matrix.shape == (2, 10)
-    assert (found.tokens, found.unknown, found.truncated) == (7, 1, 3)
 
 
 def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -462,12 +381,6 @@ def test_binary_codes_of_a_threshold_need_no_text() -> None:
     assert encoder.fit(TEXT, "fr") is encoder
 
 
-def test_below_a_threshold_under_zero_there_are_bits_of_no_empty_sentence() -> None:
-    found = load_encoder("mean+binary[-9]", space()).encode(["le chat", "xyzzy", ""], "fr")
-    np.testing.assert_array_equal(found.matrix, [[1] * 5, [0] * 5, [0] * 5])
-    assert found.empty == 2
-
-
 def test_what_stands_before_a_threshold_is_fitted_on_its_own() -> None:
     of = space()
     encoder = load_encoder("mean+centre+binary[0.1]", of)
@@ -542,10 +455,6 @@ def test_languages_it_has_not_got(name: str) -> None:
             use(["le chat"], "xx")
 
 
-def test_every_untrained_name_of_the_contract_is_there() -> None:
-    assert {"mean", "idf", "sif", "power-mean"} <= set(MAKERS)
-
-
 def test_another_space_is_refused(tmp_path: Path) -> None:
     load_encoder("idf", space()).save(tmp_path / "encoder")
     with pytest.raises(Mismatch, match="belongs to a space whose fr has the checksum"):
@@ -616,10 +525,6 @@ def test_saving_replaces_no_other_folder(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="is not a saved encoder"):
         load_encoder("mean", space()).save(tmp_path / "thesis")
     assert tree(tmp_path) == before
-
-
-def test_scale_of_rows_is_kept_by_all_but_znorm() -> None:
-    assert math.isclose(float(np.linalg.norm(one("mean", "chat", space()))), 1, abs_tol=1e-5)
 
 
 @pytest.mark.parametrize("count", [0, 10**12])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from muse.errors import BadSetting, NotConverged
-from muse.progress import Progress, Tick
+from muse.errors import NotConverged
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, best_epoch, train
@@ -177,47 +175,3 @@ def test_a_run_killed_after_its_best_epoch_keeps_that(tmp_path: Path) -> None:
     short = Regression()
     run(short, TrainerConfig(epochs=1, batch=8, patience=3))
     assert same(resumed, short)
-
-
-class Listener(Progress):
-    """Hears every tick."""
-
-    def __init__(self) -> None:
-        super().__init__(quiet=True)
-        self.heard: list[tuple[str, int, int, dict[str, float]]] = []
-
-    @contextmanager
-    def stage(
-        self, name: str, total: int, unit: str = "steps", *, first: int = 0, may_end_early: bool = False
-    ) -> Iterator[Tick]:
-        def tick(done: int, **figures: float) -> None:
-            self.heard.append((name, total, done, figures))
-
-        yield tick
-
-
-def test_progress_is_told_with_the_loss() -> None:
-    listener = Listener()
-    train(Regression(), CONFIG, seed=0, runtime=Runtime(progress=listener))
-    assert {(name, total) for name, total, *_ in listener.heard} == {("training", 180)}
-    done = [done for *_, done, _ in listener.heard]
-    assert done == sorted(done)
-    assert len(done) == 6 * 4
-    assert done[-1] == 180
-    assert all(math.isfinite(figures["loss"]) for *_, figures in listener.heard)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"epochs": -1}, "epochs must be at least 0 and at most 1,000,000,000, got -1"),
-        ({"patience": 0}, "patience must be at least 1"),
-        ({"batch": 0}, "batch must be at least 1 and at most 1,000,000,000, got 0"),
-        ({"rate": 0.0}, "rate must be above 0"),
-        ({"rate": math.inf}, "rate must be above 0"),
-        ({"rate": math.nan}, "rate must be above 0"),
-    ],
-)
-def test_settings_that_cannot_work(settings: dict[str, float], message: str) -> None:
-    with pytest.raises(BadSetting, match=message):
-        TrainerConfig(**settings)  # type: ignore[arg-type]
