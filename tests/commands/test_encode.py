@@ -150,7 +150,7 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
         ([*base, "--encoder", "power-mean[-2,1]"], ["p = -2", "infinite at 0"]),
         ([*base, "--encoder", "mean+znorm"], ["znorm must be fitted on text in fr", "--fit"]),
         ([*base, "--column", "x"], ["--column needs a Parquet file"]),
-        ([*base, "--out", tmp_path / "out.txt"], ["out.txt", ".npy or .parquet"]),
+        ([*base, "--out", tmp_path / "out.txt"], ["out.txt", ".npy"]),
         ([*base, "--out", tmp_path / "text.txt" / "out.npy"], ["text.txt", "folder"]),
         ([*base, "--input", tmp_path / "nosuch.txt"], ["nosuch.txt: expected a file"]),
         ([*base, "--input", tmp_path / "bytes.txt"], ["bytes.txt:2: expected UTF-8"]),
