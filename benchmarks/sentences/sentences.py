@@ -26,7 +26,6 @@ from benchmarks.support.sentence_sets import PIVOT, Aligned, SpaceOf, retrieval_
 from benchmarks.support.tables import header, heading, row
 from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import read_rated_sentences
 from muse.progress import Progress
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
@@ -34,6 +33,7 @@ from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
 from muse.sentences.evaluation.probing import ONE_LANGUAGE, Probe, evaluate_probe, language_probe
 from muse.sentences.evaluation.sts import evaluate_sts
 from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
+from muse.sentences.files.sentence_text import read_rated_sentences
 from muse.sentences.loading import load_encoder
 from muse.space import load_space
 from muse.vectors import Matrix

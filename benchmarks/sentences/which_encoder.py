@@ -34,11 +34,11 @@ from benchmarks.support.sentence_search import TAUGHT
 from benchmarks.support.sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
 from benchmarks.support.tables import commit, muse, today
 from muse.evaluation.score import Signature, bootstrap_interval
-from muse.files.sentence_text import read_rated_sentences
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.retrieval import Queries, different, sentence_ranks
 from muse.sentences.evaluation.sts import evaluate_sts
+from muse.sentences.files.sentence_text import read_rated_sentences
 from muse.sentences.loading import load_encoder
 from muse.space import Space, load_space
 from muse.vectors import Matrix

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import read_parallel
+from muse.sentences.files.sentence_text import read_parallel
 from muse.space import Space
 
 LASER = {"fr": "fra", "de": "deu", "it": "ita", "ru": "rus"}  # the names of Tatoeba

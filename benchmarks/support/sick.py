@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import RatedSentences
+from muse.sentences.files.sentence_text import RatedSentences
 
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment", "SemEval_set")
 _NAMES = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}

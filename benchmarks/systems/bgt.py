@@ -37,7 +37,6 @@ from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
 from benchmarks.support.tables import header, heading, row
 from benchmarks.systems.bgt_probes import PAPER, Task, tasks
 from benchmarks.systems.bgt_rows import ROWS, Bench, Row, rows
-from muse.files.sentence_text import read_rated_sentences
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.search.retrieval import PairScore
@@ -46,6 +45,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
 from muse.sentences.evaluation.probing import evaluate_probe
 from muse.sentences.evaluation.sts import evaluate_sts
+from muse.sentences.files.sentence_text import read_rated_sentences
 from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner
 from muse.sentences.systems.bgt.inputs import piece_tokens
 from muse.sentences.systems.bgt.latent_network import BgtNetwork

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from benchmarks.support.sentence_sets import PIVOT, Aligned
 from muse.evaluation.score import Signature
-from muse.files.sentence_text import read_documents
 from muse.progress import Progress
 from muse.run.runtime import Runtime
+from muse.sentences.files.sentence_text import read_documents
 from muse.sentences.systems.cmlm.cmlm_system import CMLM
 from muse.sentences.systems.cmlm.passages import Documents
 from muse.sentences.systems.pretrained_backbones import open_backbone

@@ -37,12 +37,12 @@ from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
 from benchmarks.support.sick import official, related
 from benchmarks.support.tables import header, heading, numbers, row
 from benchmarks.systems.cmlm_bench import NOTHING, Bench, job, part_novels, write_pairs
-from muse.files.sentence_text import read_rated_sentences
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
 from muse.sentences.evaluation.probing import ONE_LANGUAGE, evaluate_probe
 from muse.sentences.evaluation.sts import RatedRows, evaluate_relatedness, evaluate_sts
+from muse.sentences.files.sentence_text import read_rated_sentences
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm.cmlm_system import prepare
 from muse.sentences.systems.network_encoder import NetworkEncoder

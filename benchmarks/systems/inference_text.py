@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from benchmarks.support.sick import official
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import read_parallel
 from muse.sentences.files.nli import read_nli
+from muse.sentences.files.sentence_text import read_parallel
 
 PIVOT, OTHERS = "en", ("fr", "de")
 Pairs = list[tuple[str, str]]

@@ -43,7 +43,6 @@ from benchmarks.support.kept_rows import append, read_rows
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, header, heading, numbers, row, today
 from benchmarks.systems.word_by_word import Bench, infersent
-from muse.files.sentence_text import read_pairs
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.run.seeds import TrainingStream, torch_seeded
@@ -52,6 +51,7 @@ from muse.sentences.encoders.ragged import passes
 from muse.sentences.evaluation.classifier import ClassifierConfig
 from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.sentences.files.nli import LABELS, read_nli
+from muse.sentences.files.sentence_text import read_pairs
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.corpora import draw_languages

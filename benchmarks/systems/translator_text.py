@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import read_parallel
+from muse.sentences.files.sentence_text import read_parallel
 
 PIVOT = "en"
 LONGEST = 30  # words

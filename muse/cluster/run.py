@@ -21,9 +21,9 @@ import torch
 from muse.errors import BadFile, BadSetting, MissingExtra, MuseError
 from muse.files.parts import MANIFEST as PARTS_MANIFEST
 from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
-from muse.files.sentence_text import files_of
 from muse.files.source import cannot_open
 from muse.files.space_folder import MANIFEST, checksum
+from muse.files.text_slices import files_of
 from muse.installation import __version__, install_extra
 from muse.progress import Progress
 

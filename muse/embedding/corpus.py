@@ -10,9 +10,9 @@ from pathlib import Path
 from muse.errors import BadFile, BadSetting
 from muse.files.parquet import is_parquet
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import files_of, slices
 from muse.files.source import is_packed, is_stream
 from muse.files.space_folder import MANIFEST
+from muse.files.text_slices import files_of, slices
 from muse.orthography import lowercase
 from muse.progress import Progress
 from muse.text.segmentation import is_spaced

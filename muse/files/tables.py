@@ -72,13 +72,15 @@ class TableRows:
 class TableColumns:
     """The columns that are read of a table: what errors call each, and what files call it.
 
-    Without a header, which some tables must have, the columns have this order, and `more` may follow.
+    Without a header, which some tables must have, the columns have this order, and `more` may follow; or the
+    last one has the `rest` of a line, tabs too.
     """
 
     names: Mapping[str, Collection[str]]
     optional: Collection[str] = ()
     header: bool = False
     more: bool = False
+    rest: bool = False
     form: str = "tsv"  # of text whose name does not say how cells are separated
     advice: str = "correct the line"
 
@@ -90,22 +92,22 @@ def read_columns(path: Path | str, wanted: TableColumns) -> Iterator[tuple[str, 
     """
     path = Path(path)
     table = open_table(path, wanted.form, len(wanted.names))
-    rows, places, width = table.rows, None, len(wanted.names)
-    if table.names is None:
+    rows, got = table.rows, table.names
+    if got is None:
         first = next(rows, (1, []))
-        places, width = _places(first[1], wanted), max(width, len(first[1]))
-        rows = rows if places else chain([first], rows)
-    else:
-        places, width = _places(table.names, wanted), len(table.names)
+        got = first[1]
+        rows = rows if _places(got, wanted) else chain([first], rows)
+    places = _places(got, wanted)
     if places is None and (wanted.header or table.names is not None):
-        got = table.names if table.names is not None else first[1]
         needed = (" or ".join(names) for name, names in wanted.names.items() if name not in wanted.optional)
         raise BadFile(
             f"{table.where(1)}: expected a first line of names with a column {', one '.join(needed)}, got "
             f"{got[:4]}; {wanted.advice}"
         )
-    least = width if places else len(wanted.names)
+    least = len(got) if places else len(wanted.names)
     for number, cells in rows:
+        if wanted.rest and len(cells) > least:
+            cells = [*cells[: least - 1], "\t".join(cells[least - 1 :])]
         if len(cells) < least or (len(cells) > least and not (places or wanted.more)):
             if not any(map(str.strip, cells)):
                 continue
@@ -134,7 +136,7 @@ def _places(first: Sequence[str], wanted: TableColumns) -> list[int | None] | No
 def open_table(path: Path, form: str = "tsv", columns: int = 2) -> TableRows:
     """A table by what is in the file, and else by the ending of its name; text of another name is `form`.
 
-    Which of a comma and a semicolon separates the cells of CSV, is told by the number of `columns`.
+    What separates the cells of CSV, a comma, a semicolon or a tab, is told by the number of `columns`.
     """
     with open_beginning(path) as file:
         kind = readable_kind(file, TABLE).name
@@ -153,8 +155,10 @@ def open_table(path: Path, form: str = "tsv", columns: int = 2) -> TableRows:
     form = next((suffix[1:] for suffix in path.suffixes if suffix in (".csv", ".tsv")), form)
     if form == "tsv":
         return TableRows(form, tab_rows(lines), f"{path}:")
-    found = (sign for sign in ",;" if len(next(csv.reader([first], delimiter=sign))) == columns)
-    return TableRows(form, csv_rows(lines, path, next(found, ",")), f"{path}:")
+    counts = {sign: len(next(csv.reader([first], delimiter=sign))) for sign in ",;\t"}
+    sign = max(counts, key=lambda sign: (counts[sign] == columns, counts[sign]))
+    rows = tab_rows(lines) if sign == "\t" else csv_rows(lines, path, sign)
+    return TableRows(form, rows, f"{path}:")
 
 
 def _lines_of_file(path: Path) -> Iterator[str]:

@@ -20,8 +20,8 @@ from muse.cluster.shards import KeySearch, SentenceBlocks, look_up
 from muse.files.atomic import atomic_path
 from muse.files.parquet import SENTENCE, VECTOR
 from muse.files.parts import PartFolder, open_parts
-from muse.files.sentence_text import TextSlice, slices
 from muse.files.space_folder import checksum
+from muse.files.text_slices import TextSlice, slices
 from muse.search.bidirectional_search import BothDirections
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.reading import blocks

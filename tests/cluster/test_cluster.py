@@ -23,7 +23,7 @@ from pyarrow import dataset
 from muse.cluster.run import Make, connected, make_parts
 from muse.errors import MuseError
 from muse.files.parts import MANIFEST, WORK, begin_parts
-from muse.files.sentence_text import SLICE
+from muse.files.text_slices import SLICE
 from muse.normalise import Normalisation, normalise
 from muse.progress import Progress
 from muse.sentences.loading import load_encoder

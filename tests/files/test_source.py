@@ -24,12 +24,12 @@ from muse.evaluation.score import gold_name
 from muse.files import read_lexicon, read_vectors
 from muse.files.parquet import read_column
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import read_sentences
 from muse.files.source import RATIO_VARIABLE, Source, is_packed, open_source, temporary_file
 from muse.files.space_folder import checksum
 from muse.files.vectors.word2vec import write_word2vec
 from muse.files.writing import write_vectors_text
 from muse.sentences.encoders.encoder import stream_sentences
+from muse.sentences.files.sentence_text import read_sentences
 from muse.text.arpa import read_arpa
 from tests.support.command import Command
 from tests.support.spaces import saved

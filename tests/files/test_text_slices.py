@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from pyarrow import dataset, parquet, table
 
 from muse.errors import BadFile, BadSetting
-from muse.files import sentence_text as module
+from muse.files import text_slices as module
 from muse.files.parts import MANIFEST, WORK, PartFolder, begin_parts, check_parts, open_parts, read_manifest
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import TextSlice, slices
+from muse.files.text_slices import TextSlice, slices
 
 LINES = st.lists(st.text("ab é\t", max_size=4), min_size=1, max_size=30)
 

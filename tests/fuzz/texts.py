@@ -16,17 +16,17 @@ from muse.files.dictionary_writer import dictionary_writer
 from muse.files.lexicons import formats
 from muse.files.parquet import parquet_writer, read_column
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import (
+from muse.files.tables import table_writer
+from muse.files.text_slices import slices
+from muse.lexicon import Entry
+from muse.sentences.files.nli import read_nli
+from muse.sentences.files.sentence_text import (
     read_documents,
     read_pairs,
     read_probe_text,
     read_rated_sentences,
     read_sentences,
-    slices,
 )
-from muse.files.tables import table_writer
-from muse.lexicon import Entry
-from muse.sentences.files.nli import read_nli
 from muse.text.arpa import read_arpa, write_arpa
 from muse.text.language_model import learn_language_model
 from tests.fuzz.target import Target

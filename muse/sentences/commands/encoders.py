@@ -108,8 +108,8 @@ def open_encoder(
     The encoder is fitted on the text of --fit; `own` is what `--fit task` stands for. Its files are read for
     the signature too, before the work.
     """
-    from muse.files.sentence_text import read_sentences
     from muse.sentences.encoders.saving import weights_checksum
+    from muse.sentences.files.sentence_text import read_sentences
     from muse.sentences.loading import saved_in
 
     if own is None and OWN in options.fit:

@@ -228,9 +228,9 @@ def _given(space: Space, options: ProbeOptions) -> Iterator[Task]:
     import numpy as np
 
     from muse.evaluation.score import gold_name
-    from muse.files.sentence_text import PARTS, read_probe_text
     from muse.sentences.evaluation.classifier import Parts
     from muse.sentences.evaluation.probing import Probe
+    from muse.sentences.files.sentence_text import PARTS, read_probe_text
 
     if options.lang is None:
         return
@@ -260,8 +260,8 @@ def _probes(space: Space, options: ProbeOptions, rng: np.random.Generator) -> It
     # The tasks of --probe, by default all of meaning and form that the texts allow, with a name for the files
     # of each. Of several languages, those without genders are left out of `gender`.
     from muse.evaluation.score import gold_name
-    from muse.files.sentence_text import read_sentences
     from muse.sentences.evaluation.probing import ONE_LANGUAGE, STYLE, has_genders, language_probe
+    from muse.sentences.files.sentence_text import read_sentences
 
     files = by_language(options.text, "--text")
     for language, _ in files:
@@ -308,7 +308,7 @@ def _languages(space: Space, options: TransferOptions) -> list[str]:
 
 def _labelled(folder: Path, languages: list[str]) -> tuple[dict[str, list[str]], list[str]]:
     """The sentences by language, and their labels."""
-    from muse.files.sentence_text import read_aligned
+    from muse.sentences.files.sentence_text import read_aligned
 
     *texts, labels = read_aligned(*(folder / f"{language}.txt" for language in languages), folder / LABELS)
     return dict(zip(languages, texts, strict=True)), [label.strip() for label in labels]

@@ -21,7 +21,7 @@ from muse.sentences.commands.encoders import (
 from muse.sentences.commands.evaluate_suite import SuiteOptions, check_suite_options, suite_report
 
 if TYPE_CHECKING:
-    from muse.files.sentence_text import RatedSentences
+    from muse.sentences.files.sentence_text import RatedSentences
     from muse.space import Space
     from muse.vectors import Matrix
 
@@ -110,7 +110,7 @@ def _texts(
     # The lines of both languages, and a name for the files.
     from muse.errors import BadSetting
     from muse.evaluation.score import gold_name
-    from muse.files.sentence_text import read_aligned, read_parallel
+    from muse.sentences.files.sentence_text import read_aligned, read_parallel
 
     files = [file for file in (options.source, options.target) if file is not None]
     if options.parallel is None:
@@ -160,8 +160,8 @@ def sts(options: StsOptions) -> Report:
     import numpy as np
 
     from muse.evaluation.score import gold_name
-    from muse.files.sentence_text import read_rated_sentences
     from muse.sentences.evaluation.sts import evaluate_sts
+    from muse.sentences.files.sentence_text import read_rated_sentences
 
     if (options.target_pairs is None) != (options.tgt is None):
         raise click.UsageError(
@@ -202,9 +202,9 @@ def relatedness(options: RelatednessOptions) -> Report:
     import numpy as np
 
     from muse.evaluation.score import gold_name
-    from muse.files.sentence_text import read_rated_sentences
     from muse.sentences.evaluation.classifier import require_sklearn
     from muse.sentences.evaluation.sts import RatedRows, evaluate_relatedness
+    from muse.sentences.files.sentence_text import read_rated_sentences
 
     require_sklearn()
     texts = [read_rated_sentences(path) for path in (options.train_pairs, options.pairs)]

@@ -220,7 +220,7 @@ def _mined(opened: OpenedEncoder, texts: Sequence[_Text], config: MiningConfig) 
 
 
 def _write(out: Path, found: MinedPairs) -> None:
-    from muse.files.sentence_text import write_scored_pairs
+    from muse.sentences.files.sentence_text import write_scored_pairs
 
     scores, pairs = found.read()
     write_scored_pairs(out, ((float(value), *pair) for value, pair in zip(scores, pairs, strict=True)))
@@ -261,7 +261,7 @@ def _config(options: PairOptions, recalls: list[Recall]) -> MiningConfig:
 
 def _texts(direction: tuple[str, str], files: tuple[Path, Path]) -> list[_Text]:
     """The texts of both languages."""
-    from muse.files.sentence_text import read_sentences
+    from muse.sentences.files.sentence_text import read_sentences
     from muse.text.characters import canonical
 
     found = []
@@ -280,11 +280,11 @@ def _texts(direction: tuple[str, str], files: tuple[Path, Path]) -> list[_Text]:
 def _known_pairs(gold: Path, texts: Sequence[_Text]) -> set[tuple[str, str]]:
     """The pairs of lines, by canonical form, that a file has, encoded in any way; Mismatch if none."""
     from muse.errors import Mismatch
-    from muse.files.sentence_text import read_parallel
+    from muse.sentences.files.sentence_text import read_parallel
     from muse.text.characters import canonical
 
     source, target = (text.first for text in texts)
-    text = read_parallel(gold, "source<TAB>target", otherwise=None)
+    text = read_parallel(gold)
     pairs = set(zip(*(map(canonical, side) for side in text), strict=True))
     known = {(source[one], target[two]) for one, two in pairs if one in source and two in target}
     if not known:

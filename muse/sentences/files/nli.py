@@ -10,19 +10,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from muse.errors import BadFile, Mismatch
-from muse.files.plain_text import read_lines
+from muse.files.tables import TableColumns, read_columns
 
 log = logging.getLogger(__name__)
 
 LABELS = ("entailment", "neutral", "contradiction")
 PARTS = {"train": "train", "trial": "dev", "dev": "dev", "test": "test"}
 _NO_CONSENSUS = "-"  # SNLI's label if its annotators did not agree
-_COLUMNS = {
-    "premise": ("sentence_A", "sentence1", "premise"),
-    "hypothesis": ("sentence_B", "sentence2", "hypothesis"),
-    "label": ("entailment_judgment", "gold_label", "label"),
-}
-_PART, _NUMBER = "SemEval_set", ("pair_ID", "pairID")
+_COLUMNS = TableColumns(
+    {
+        "premise": ("sentence_A", "sentence1", "premise"),
+        "hypothesis": ("sentence_B", "sentence2", "hypothesis"),
+        "label": ("entailment_judgment", "gold_label", "label"),
+        "part": ("SemEval_set",),
+        "number": ("pair_ID", "pairID"),
+    },
+    optional=("part", "number"), header=True, advice="use SICK.txt or a file like SNLI's",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -43,8 +47,8 @@ class Inference:
         chosen = [part == name for part in self.parts]
         if not any(chosen):
             raise Mismatch(
-                f"pairs of the {name} part are needed, found none; name the parts in a column {_PART}, or, "
-                "if no two share a sentence, number the pairs: those that end in 8 or 9 are test, in 7 dev"
+                f"pairs of the {name} part are needed, found none; name the parts in a column SemEval_set, "
+                "or, if no two share a sentence, number them: those that end in 8 or 9 are test, in 7 dev"
             )
         return Inference(
             tuple(compress(self.premises, chosen)), tuple(compress(self.hypotheses, chosen)),
@@ -58,7 +62,7 @@ class _Row(NamedTuple):
     `name` is its id in the file, "" if that has none; `given` says whether the file names its part.
     """
 
-    line: int
+    where: str
     name: str
     premise: str
     hypothesis: str
@@ -96,44 +100,35 @@ def read_translated_nli(files: Mapping[str, Path]) -> dict[str, Inference]:
     _check_parts(files[pivot], rows[pivot])
     found = {pivot: _inference(files[pivot], rows[pivot])}
     for language in [name for name in files if name != pivot]:
-        _check_same_rows((files[language], rows[language]), (files[pivot], rows[pivot]))
+        _check_same_rows(rows[language], rows[pivot])
         parts = (row.part for row in rows[pivot])
         own = [row._replace(part=part) for row, part in zip(rows[language], parts, strict=True)]
         found[language] = _inference(files[language], own)
     return found
 
 
-class _Shared(NamedTuple):
-    """Sentences of one part that another has too: how many of how many, and the first with its two lines."""
-
-    part: str
-    other: str
-    shared: int
-    total: int
-    sentence: str
-    lines: tuple[int, int]
-
-    def __str__(self) -> str:
-        """What is shared, for a message."""
-        return (
-            f"{self.shared} of {self.total} sentences of its {self.part} part are in its {self.other} part "
-            f"too ({self.sentence[:60]!r}, lines {self.lines[0]} and {self.lines[1]})"
-        )
-
-
 def _check_parts(path: Path | str, rows: Sequence[_Row]) -> None:
     """Raise BadFile where parts by number share sentences; warn where parts that the file names do."""
-    among = (("test", "train"), ("dev", "train"), ("test", "dev"))
-    found = next((one for part, other in among if (one := _shared(rows, part, other)) is not None), None)
-    if found is None:
-        return
-    if all(row.given for row in rows):
-        log.warning("%s: %s: what is measured on the %s part is too favourable", path, found, found.part)
-        return
-    raise BadFile(
-        f"{path}:{found.lines[0]}: parts must not share sentences, found that, by the last digit of the "
-        f"number, {found}; name the file's own parts in a column {_PART}: TRAIN, TRIAL or TEST"
-    )
+    places: dict[str, dict[str, str]] = {part: {} for part in set(PARTS.values())}  # by bare sentence
+    for row in (row for row in rows if row.label is not None):
+        for sentence in (row.premise, row.hypothesis):
+            places[row.part].setdefault(bare(sentence), row.where)
+    for part, other in (("test", "train"), ("dev", "train"), ("test", "dev")):
+        own, others = places[part], places[other]
+        shared = [sentence for sentence in own if sentence in others]
+        if not shared:
+            continue
+        found = (
+            f"{len(shared)} of {len(own)} sentences of its {part} part are in its {other} part too "
+            f"({shared[0][:60]!r}, {own[shared[0]]} and {others[shared[0]]})"
+        )
+        if all(row.given for row in rows):
+            log.warning("%s: %s: what is measured on the %s part is too favourable", path, found, part)
+            return
+        raise BadFile(
+            f"{own[shared[0]]}: parts must not share sentences, found that, by the last digit of the number, "
+            f"{found}; name the file's own parts in a column SemEval_set: TRAIN, TRIAL or TEST"
+        )
 
 
 def bare(sentence: str) -> str:
@@ -146,41 +141,19 @@ def bare(sentence: str) -> str:
     return found.rstrip(" .") or found
 
 
-def _shared(rows: Sequence[_Row], part: str, other_part: str) -> _Shared | None:
-    """What a part shares with another, None if nothing; what `bare` leaves out makes no difference."""
-    found: dict[str, dict[str, tuple[int, str]]] = {part: {}, other_part: {}}  # by part and bare sentence
-    for row in rows:
-        if row.label is not None and row.part in found:
-            for sentence in (row.premise, row.hypothesis):
-                found[row.part].setdefault(bare(sentence), (row.line, sentence))
-    own, other = found[part], found[other_part]
-    both = [one for one in own if one in other]
-    if not both:
-        return None
-    line, sentence = own[both[0]]
-    return _Shared(part, other_part, len(both), len(own), sentence, (line, other[both[0]][0]))
-
-
-def _check_same_rows(translation: tuple[Path, list[_Row]], original: tuple[Path, list[_Row]]) -> None:
-    (path, rows), (other, originals) = translation, original
+def _check_same_rows(rows: Sequence[_Row], originals: Sequence[_Row]) -> None:
     for row, own in zip(rows, originals, strict=False):
-        if row.name and own.name and row.name != own.name:
-            raise Mismatch(
-                f"{path}:{row.line}: expected pair {own.name} as in {other}:{own.line}, got pair {row.name}; "
-                f"each row must translate the same row of {other}"
-            )
-        if row.label != own.label:
-            raise Mismatch(
-                f"{path}:{row.line}: expected the label of {other}:{own.line}, {own.labelled}, got "
-                f"{row.labelled}; each row must translate the same row of {other}"
-            )
+        for what, found, expected in (("pair", row.name, own.name), ("label", row.labelled, own.labelled)):
+            if found != expected and found and expected:
+                raise Mismatch(
+                    f"{row.where}: expected the {what} {expected} as in {own.where}, got {found}; each row "
+                    "must translate the same row"
+                )
     if len(rows) != len(originals):
-        longer, more = max(translation, original, key=lambda side: len(side[1]))
-        first = more[min(len(rows), len(originals))]
+        first = max(rows, originals, key=len)[min(len(rows), len(originals))]
         raise Mismatch(
-            f"{longer}:{first.line}: a translation must have the same number of rows, got {len(rows)} in "
-            f"{path} and {len(originals)} in {other}; this is the first row without a counterpart: each row "
-            f"must translate the same row of {other}"
+            f"{first.where}: expected as many rows in a translation, got {len(rows)} for {len(originals)}; "
+            "this is the first without a counterpart: each row must translate the same row"
         )
 
 
@@ -194,57 +167,26 @@ def _inference(path: Path | str, rows: Sequence[_Row]) -> Inference:
 
 
 def _rows(path: Path | str) -> list[_Row]:
-    lines = read_lines(path)
-    header = next(iter(lines), "").split("\t")
-    places = {name: _place(path, header, names) for name, names in _COLUMNS.items()}
-    rows: list[_Row] = []
-    for number, line in enumerate(lines, 2):
-        fields, where = line.split("\t"), f"{path}:{number}"
-        if not line.strip():
-            continue
-        if len(fields) < len(header):
-            raise BadFile(
-                f"{where}: expected {len(header)} columns as in line 1, got {len(fields)}; correct the line"
-            )
-        if not (fields[places["premise"]].strip() or fields[places["hypothesis"]].strip()):
+    rows = list[_Row]()
+    for place, (where, (premise, hypothesis, given, part, name)) in enumerate(read_columns(path, _COLUMNS)):
+        if not (premise.strip() or hypothesis.strip()):
             raise BadFile(f"{where}: expected two sentences, got two empty ones; correct the line")
-        given = fields[places["label"]].strip()
-        named = _named(header, fields), fields[places["premise"]], fields[places["hypothesis"]]
-        label = given.lower()
-        if label == _NO_CONSENSUS:
-            rows.append(_Row(number, *named, None, "", _PART in header))
-            continue
-        if label not in LABELS:
+        label, part, name = given.strip().lower(), part.strip(), name.strip()
+        if label not in (*LABELS, _NO_CONSENSUS):
             raise BadFile(
-                f"{where}: a label must be one of {', '.join(LABELS)}; got {given!r}; correct the line"
+                f"{where}: a label must be one of {', '.join(LABELS)}; got {given.strip()!r}; correct the "
+                "line"
             )
-        part = _part(header, fields, number - 2, where)
-        rows.append(_Row(number, *named, LABELS.index(label), part, _PART in header))
+        if part and part.lower() not in PARTS:
+            raise BadFile(
+                f"{where}: SemEval_set must be one of TRAIN, TRIAL, TEST; got {part!r}; correct the line"
+            )
+        known = None if label == _NO_CONSENSUS else LABELS.index(label)
+        made = PARTS[part.lower()] if part else _part_by_number(name, place)
+        rows.append(_Row(where, name, premise, hypothesis, known, made, bool(part)))
     return rows
 
 
-def _place(path: Path | str, header: Sequence[str], names: Sequence[str]) -> int:
-    for name in names:
-        if name in header:
-            return header.index(name)
-    raise BadFile(
-        f"{path}:1: expected a first line of tab-separated names with a column {' or '.join(names)}, got "
-        f"{header[:4]}; use SICK.txt or a file like SNLI's"
-    )
-
-
-def _part(header: Sequence[str], fields: Sequence[str], place: int, where: str) -> str:
-    if _PART in header:
-        given = fields[header.index(_PART)].strip()
-        if given.lower() not in PARTS:
-            raise BadFile(
-                f"{where}: {_PART} must be one of TRAIN, TRIAL, TEST; got {given!r}; correct the line"
-            )
-        return PARTS[given.lower()]
-    named = _named(header, fields)
-    tenth = int(named[-1]) if named.isdecimal() else place % 10
+def _part_by_number(name: str, place: int) -> str:
+    tenth = int(name[-1]) if name.isdecimal() else place % 10
     return "dev" if tenth == 7 else "test" if tenth > 7 else "train"
-
-
-def _named(header: Sequence[str], fields: Sequence[str]) -> str:
-    return next((fields[header.index(name)].strip() for name in _NUMBER if name in header), "")

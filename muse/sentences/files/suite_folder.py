@@ -30,14 +30,14 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 from muse.errors import BadFile, BadSetting
 from muse.files.plain_text import read_lines
-from muse.files.sentence_text import rating_in, read_rated_sentences
+from muse.files.tables import TableColumns, read_columns
 from muse.sentences.files.nli import bare
+from muse.sentences.files.sentence_text import RATED, rating_in, read_aligned
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +52,13 @@ SETS: Mapping[str, tuple[str, ...]] = {
     "STS16": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
 }
 _LABEL, _FIRST, _SECOND, _RATING = "label", "sentence", "second sentence", "rating"
+# What headers call the columns.
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    _LABEL: ("label", "quality", "entailment_judgment"),
+    _FIRST: ("sentence", "sentence_a", "#1 string"),
+    _SECOND: ("second sentence", "sentence_b", "#2 string"),
+    _RATING: ("rating", "relatedness_score"),
+}
 _SENTEVAL = ("", "downstream", "data/downstream")  # where its folders lie
 _TWO = ("0", "1")
 _STS_RATINGS = (0.0, 5.0)
@@ -85,10 +92,6 @@ class _SuiteRow(NamedTuple):
     rating: float = math.nan
 
 
-def _by_tabs(line: str) -> list[str]:
-    return line.split("\t")
-
-
 def _by_class(line: str) -> list[str]:
     """The coarse class and the sentence of TREC's own lines, such as DESC:manner How did it begin."""
     label, _, rest = line.partition(":")
@@ -96,21 +99,22 @@ def _by_class(line: str) -> list[str]:
 
 
 class _Format(NamedTuple):
-    """How lines are read: the names of the columns, and what splits a line into them.
+    """The columns of a table, or of lines in Latin-1 what splits one into them.
 
-    Without a column of labels, those of a part's first file have the label 0, those of its second 1. With a
-    header the first line is not read; `more` columns may follow.
+    Without a column of labels, those of a part's first file have the label 0, those of its second 1.
     """
 
-    columns: tuple[str, ...]
-    split: Callable[[str], list[str]] = _by_tabs
-    header: bool = False
-    more: bool = False
-    encoding: str | None = None  # None: UTF-8
+    columns: TableColumns
+    split: Callable[[str], list[str]] | None = None
 
 
-_CSV = _Format((_FIRST, _SECOND, _RATING))  # with commas and quotes, which are read elsewhere
-_STS = _Format((_RATING, _FIRST, _SECOND))
+def _columns(*names: str, header: bool = False, more: bool = False) -> TableColumns:
+    others = [name for name in names if name not in _NAMES]
+    return TableColumns({name: _NAMES.get(name, ()) for name in names}, others, header=header, more=more)
+
+
+_CSV, _STS = _Format(RATED), _Format(_columns(_RATING, _FIRST, _SECOND))
+_LINES = _Format(_columns(_FIRST), lambda line: [line])
 
 
 class _SuiteLayout(NamedTuple):
@@ -132,7 +136,7 @@ class _Kind(NamedTuple):
 def _own(place: str, names: str, endings: Mapping[str, str], *columns: str) -> _SuiteLayout:
     """The layout of muse: a file a part, named by its ending."""
     parts = {part: (names.format(ending),) for part, ending in endings.items()}
-    return _SuiteLayout((place, ""), parts, _Format(columns))
+    return _SuiteLayout((place, ""), parts, _Format(_columns(*columns)))
 
 
 def _senteval(place: str, parts: Mapping[str, tuple[str, ...]], form: _Format) -> _SuiteLayout:
@@ -142,7 +146,7 @@ def _senteval(place: str, parts: Mapping[str, tuple[str, ...]], form: _Format) -
 def _by_folds(name: str, negative: str, positive: str) -> tuple[_Kind, tuple[_SuiteLayout, ...]]:
     return _Kind(FOLDS, _TWO), (
         _own("senteval", "{}.tsv", {"all": name}, _LABEL, _FIRST),
-        _senteval(name, {"all": (negative, positive)}, _Format((_FIRST,), encoding="latin-1")),
+        _senteval(name, {"all": (negative, positive)}, _LINES),
     )
 
 
@@ -153,7 +157,7 @@ _SICK = (
     _senteval(
         "SICK",
         {"train": ("SICK_train.txt",), "dev": ("SICK_trial.txt",), "test": ("SICK_test_annotated.txt",)},
-        _Format(("id", _FIRST, _SECOND, _RATING, _LABEL), header=True),
+        _Format(_columns("id", _FIRST, _SECOND, _RATING, _LABEL, header=True)),
     ),
 )
 
@@ -170,24 +174,24 @@ _TASKS: Mapping[str, tuple[_Kind, tuple[_SuiteLayout, ...]]] = {
     "SST-2": (_Kind(GIVEN, _TWO), (
         _own("senteval", "SST2.{}.tsv", _IN_THREE, _LABEL, _FIRST),
         _senteval("SST/binary", {part: (f"sentiment-{part}",) for part in _IN_THREE},
-                  _Format((_FIRST, _LABEL))),
+                  _Format(_columns(_FIRST, _LABEL))),
     )),
     "TREC": (_Kind(GIVEN, ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")), (
         _own("senteval", "TREC.{}.tsv", {"train": "train", "test": "test"}, _LABEL, _FIRST),
         _senteval("TREC", {"train": ("train_5500.label",), "test": ("TREC_10.label",)},
-                  _Format((_LABEL, _FIRST), _by_class, encoding="latin-1")),
+                  _Format(_columns(_LABEL, _FIRST), _by_class)),
     )),
     "MRPC": (_Kind(GIVEN, _TWO), (
         _own("senteval", "MRPC.{}.tsv", {**_IN_THREE, "dev": "val"}, _LABEL, _FIRST, _SECOND),
         _senteval("MRPC", {part: (f"msr_paraphrase_{part}.txt",) for part in ("train", "test")},
-                  _Format((_LABEL, "id", "other id", _FIRST, _SECOND), header=True)),
+                  _Format(_columns(_LABEL, "id", "other id", _FIRST, _SECOND, header=True))),
     )),
     "SICK-E": (_Kind(GIVEN, _SICK_LABELS, (1.0, 5.0)), _SICK),
     "SICK-R": (_Kind(REGRESSION, _SICK_LABELS, (1.0, 5.0)), tuple(map(_without_dev, _SICK))),
     "STS-B": (_Kind(REGRESSION, (), _STS_RATINGS), (
         _SuiteLayout(("sts", ""), {part: (f"stsb-{{}}-{part}.csv",) for part in ("train", "test")}, _CSV),
         _senteval("STS/STSBenchmark", {part: (f"sts-{part}.csv",) for part in ("train", "test")},
-                  _Format(("genre", "file", "year", "id", _RATING, _FIRST, _SECOND), more=True)),
+                  _Format(_columns("genre", "file", "year", "id", _RATING, _FIRST, _SECOND, more=True))),
     )),
 }  # fmt: skip
 TASKS = (*_TASKS, *SETS)
@@ -320,66 +324,50 @@ def _senteval_sets(folder: Path, name: str) -> Iterator[tuple[str, tuple[Path, .
 
 def _beside(sentences: Path, gold: Path) -> list[_SuiteRow]:
     """The pairs of a file with the ratings on the lines of another; one with a blank rating is left out."""
+    pairs, ratings = read_aligned(sentences, gold)
     rows = []
-    for number, (line, rating) in enumerate(zip_longest(read_lines(sentences), read_lines(gold)), 1):
-        if line is None or rating is None:
-            short, other = (sentences, gold) if line is None else (gold, sentences)
-            raise BadFile(
-                f"{other}:{number}: expected a line for each of {short}, which has {number - 1}; use the "
-                "files as they were aligned"
-            )
-        fields = line.split("\t")
-        if len(fields) < 2:
+    for number, (line, rating) in enumerate(zip(pairs, ratings, strict=True), 1):
+        first, tab, rest = line.partition("\t")
+        if not tab:
             raise BadFile(
                 f"{sentences}:{number}: expected two sentences separated by a tab, got {line[:60]!r}; "
                 "correct the line"
             )
         if rating.strip():
-            given = _rating(rating, f"{gold}:{number}", _STS_RATINGS)
-            rows.append(_SuiteRow(f"{sentences}:{number}", fields[0], fields[1], rating=given))
-    if not rows:
-        raise BadFile(f"{gold}: expected ratings, one a line, found none; check the file")
+            given = rating_in(rating, f"{gold}:{number}", _STS_RATINGS)
+            rows.append(_SuiteRow(f"{sentences}:{number}", first, rest.partition("\t")[0], rating=given))
     return rows
 
 
 def _rows(paths: Sequence[Path], form: _Format, kind: _Kind) -> list[_SuiteRow]:
     """The rows of the files of a part; BadFile, naming the line, for one that cannot be right."""
-    if form is _CSV:
-        found = read_rated_sentences(paths[0], kind.ratings)
-        pairs = zip(found.first, found.second, found.ratings, strict=True)
-        return [_SuiteRow(f"{paths[0]}", first, second, "", rating) for first, second, rating in pairs]
     return [row for place, path in enumerate(paths) for row in _rows_of(path, form, kind, str(place))]
 
 
 def _rows_of(path: Path, form: _Format, kind: _Kind, label: str) -> list[_SuiteRow]:
     rows = []
-    for number, line in enumerate(read_lines(path, form.encoding), 1):
-        # A blank line of a file of bare sentences is an empty one: SentEval counts it among its 3,775 of CR.
-        if not (line.strip() or form.columns == (_FIRST,)):
-            continue
-        fields, where, wanted = form.split(line), f"{path}:{number}", len(form.columns)
-        if form.header and number == 1:
-            if not set(kind.labels).isdisjoint(fields):
-                raise BadFile(
-                    f"{where}: expected the names of the columns, got {line[:60]!r}; put a header above it"
-                )
-            continue
-        if len(fields) < wanted or (len(fields) > wanted and not form.more):
-            raise BadFile(
-                f"{where}: expected {wanted} columns, {', '.join(form.columns)}, separated by tabs, got "
-                f"{len(fields)} ({line[:60]!r}); correct the line"
-            )
-        cells = dict(zip(form.columns, fields, strict=False))
+    for where, cells in _cells(path, form):
+        row = dict(zip(form.columns.names, cells, strict=False))
         rows.append(
             _SuiteRow(
-                where, cells[_FIRST], cells.get(_SECOND),
-                _label(cells[_LABEL], where, kind.labels) if _LABEL in cells else label,
-                _rating(cells[_RATING], where, kind.ratings) if _RATING in cells else math.nan,
+                where, row[_FIRST], row.get(_SECOND),
+                _label(row[_LABEL], where, kind.labels) if _LABEL in row else label,
+                rating_in(row[_RATING], where, kind.ratings) if _RATING in row else math.nan,
             )
         )  # fmt: skip
     if not rows:
-        raise BadFile(f"{path}: expected lines of {', '.join(form.columns)}, found none; check the file")
+        raise BadFile(f"{path}: expected rows of {', '.join(form.columns.names)}, found none; check the file")
     return rows
+
+
+def _cells(path: Path, form: _Format) -> Iterator[tuple[str, list[str]]]:
+    if form.split is None:
+        yield from read_columns(path, form.columns)
+        return
+    for number, line in enumerate(read_lines(path, "latin-1"), 1):
+        # A blank line of a file of bare sentences is an empty one: SentEval counts it among its 3,775 of CR.
+        if line.strip() or form is _LINES:
+            yield f"{path}:{number}", form.split(line)
 
 
 def _label(text: str, where: str, known: Sequence[str]) -> str:
@@ -390,16 +378,6 @@ def _label(text: str, where: str, known: Sequence[str]) -> str:
             "remove it if it is a header"
         )
     return label
-
-
-def _rating(text: str, where: str, ratings: tuple[float, float]) -> float:
-    rating = rating_in(text, ratings)
-    if rating is None:
-        raise BadFile(
-            f"{where}: expected a number from {ratings[0]:g} to {ratings[1]:g} as the rating, got "
-            f"{text[:60]!r}; correct the line"
-        )
-    return rating
 
 
 def _check_learned(rows: Mapping[str, Sequence[_SuiteRow]]) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from muse.files.sentence_text import read_pairs
 from muse.run.seeds import TrainingStream, generator_for, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Limited, Reader
+from muse.sentences.files.sentence_text import read_pairs
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import Recurrent
 from muse.sentences.systems.networks.transformer import random_rows

@@ -11,11 +11,11 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from muse.errors import BadSetting, Contradiction
-from muse.files.sentence_text import read_pairs
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_out
+from muse.sentences.files.sentence_text import read_pairs
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork

@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, Mismatch
-from muse.files.sentence_text import ParallelText, read_pairs
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged, encoding_batches, token_batches
 from muse.sentences.encoders.reading import Reader, blocks
+from muse.sentences.files.sentence_text import ParallelText, read_pairs
 from muse.sentences.systems.bgt.inputs import (
     BgtConfig,
     Tokens,

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from muse.files.sentence_text import read_documents
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.files.nli import read_translated_nli
+from muse.sentences.files.sentence_text import read_documents
 from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
     Cotrained,

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from muse.errors import Mismatch
-from muse.files.sentence_text import read_sentences
 from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.files.sentence_text import read_sentences
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.corpora import warn_of_another_language
 from muse.sentences.systems.pieces import BEGINS, BOS, EOS, MASK, SPECIALS, Pieces

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from muse.errors import BadSetting, Mismatch
-from muse.files.sentence_text import ParallelText
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.files.sentence_text import ParallelText
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.pieces import (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def test_parts_by_number_and_pairs_without_consensus(tmp_path: Path) -> None:
         (SNLI + "neutral\t\tb\nneutral\t \t\n", "nli.txt:3: expected two sentences, got two empty ones"),
         (SNLI + "neutral\ta\n", "nli.txt:2: expected 3 columns.*got 2"),
         (SICK + "1\ta\tb\tNEUTRAL\t3\tOTHER\n", "nli.txt:2: SemEval_set must be one of.*'OTHER'"),
-        ("a\tb\tneutral\n", "nli.txt:1: expected a first line of tab-separated names"),
+        ("a\tb\tneutral\n", "nli.txt:1: expected a first line of names"),
         (SNLI, "found none"),
         ("", "nli.txt: expected content"),
     ],
@@ -74,7 +75,7 @@ def without_parts(text: str) -> str:
 @pytest.mark.parametrize("shared", ["a 3", "b 10", " A  3 ", "a 3 .", "B 10."])
 def test_parts_by_number_must_not_share_a_sentence(tmp_path: Path, shared: str) -> None:
     line = {"3": 5, "0": 12}[shared.rstrip(" .")[-1]]
-    told = rf"nli.txt:10: parts must not share.* 1 of 4 sentences of its test .*lines 10 and {line}\)"
+    told = rf"nli.txt:10: parts must not share.* 1 of 4 sentences of its test .*txt:10 and .*txt:{line}\)"
     with pytest.raises(BadFile, match=told):
         read_nli(written(tmp_path, without_parts(numbered(shared))))
     with pytest.raises(BadFile, match=told):
@@ -85,14 +86,14 @@ def test_what_named_parts_share_is_told(tmp_path: Path, caplog: pytest.LogCaptur
     found = read_nli(written(tmp_path, numbered("a 3")))
     assert found.part("test").premises == ("a 3",)
     (told,) = caplog.messages
-    assert "1 of 2 sentences of its test part are in its train part too ('a 3', lines 10 and 5)" in told
+    assert re.search(r"1 of 2 sentences of its test part are in its train .*'a 3', .*:10 and .*:5", told)
 
 
 def test_what_dev_and_test_share_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     rows = "1\ta\tb\tNEUTRAL\t3\tTRAIN\n2\tc\td\tNEUTRAL\t4\tTRIAL\n3\tC.\tf\tNEUTRAL\t1\tTEST\n"
     assert read_nli(written(tmp_path, SICK + rows)).parts == ("train", "dev", "test")
     (told,) = caplog.messages
-    assert "1 of 2 sentences of its test part are in its dev part too ('C.', lines 4 and 3)" in told
+    assert re.search(r"1 of 2 sentences of its test part are in its dev .*'c', .*:4 and .*:3", told)
 
 
 def test_a_sentence_may_be_twice_in_a_part(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -127,15 +128,15 @@ def test_a_translation_has_the_same_rows_and_the_parts_of_the_first_file(tmp_pat
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("neutral\tA\tB\nneutral\tC\tD\n", r"fr.txt:3: expected the label of .*en.txt:3, -, got neutral"),
+        ("neutral\tA\tB\nneutral\tC\tD\n", r"fr.txt:3: expected the label - as in .*en.txt:3, got neutral"),
         (
             "neutral\tA\tB\n\n-\tC\tD\n-\tE\tF\n",
-            r"fr.txt:5: expected the label of .*en.txt:5, entailment, got -",
+            r"fr.txt:5: expected the label entailment as in .*en.txt:5, got -",
         ),
-        ("neutral\tA\tB\n-\tC\tD\n", r"en.txt:5: .*same number of rows, got 2 in .*fr.txt and 4 in .*en.txt"),
+        ("neutral\tA\tB\n-\tC\tD\n", r"en.txt:5: .* got 2 for 4"),
         (
             "neutral\tA\tB\n-\tC\tD\nentailment\tE\tF\ncontradiction\tG\tH\nneutral\tI\tJ\n",
-            r"fr.txt:6: .*same number of rows, got 5 in .*fr.txt and 4 in .*en.txt",
+            r"fr.txt:6: .* got 5 for 4",
         ),
     ],
 )
@@ -146,5 +147,5 @@ def test_a_translation_of_other_rows(tmp_path: Path, rows: str, message: str) ->
 
 def test_a_translation_in_another_order(tmp_path: Path) -> None:
     rows = "1\tA\tB\tNEUTRAL\t3\tTRAIN\n4\tG\tH\t-\t1\tTRIAL\n"
-    with pytest.raises(Mismatch, match=r"fr.txt:3: expected pair 2 as in .*en.txt:3, got pair 4"):
+    with pytest.raises(Mismatch, match=r"fr.txt:3: expected the pair 2 as in .*en.txt:3, got 4"):
         read_translated_nli(translated(tmp_path, SICK + rows))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadFile, BadSetting, Mismatch
 from muse.sentences.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, TASKS, SuitePart, read_suite
 
 
@@ -125,7 +125,7 @@ def test_labels_and_ratings_that_a_task_has_not(
 def test_a_first_pair_is_no_header(tmp_path: Path) -> None:
     for part in ("train", "test"):
         write(tmp_path / "MRPC" / f"msr_paraphrase_{part}.txt", "1\t7\t8\tone\ttwo", "0\t7\t8\tone\ttwo")
-    with pytest.raises(BadFile, match=r"train.txt:1: expected the names of the columns, got '1"):
+    with pytest.raises(BadFile, match=r"train.txt:1: .* got \['1'"):
         read_suite(tmp_path)
 
 
@@ -249,8 +249,8 @@ def test_files_as_the_script_of_senteval_leaves_them(tmp_path: Path, above: str)
         ("SST/binary/sentiment-dev", "2\tgood", "sentiment-dev:2: a label must be one of 0, 1; got 'good'"),
         ("MRPC/msr_paraphrase_test.txt", "1\tone\ttwo", "test.txt:3: expected 5 columns.*got 3"),
         ("STS/STSBenchmark/sts-test.csv", "a\tb\tc\t1\t5.5\td\te", "sts-test.csv:2: .* 0 to 5 .*'5.5'"),
-        ("STS/STS12-en-test/STS.input.surprise.OnWN.txt", "g\th", "input.*:4: .* each of .*gs.*has 3"),
-        ("STS/STS12-en-test/STS.gs.surprise.OnWN.txt", "6", "gs.*:4: .* each of .*input.*has 3"),
+        ("STS/STS12-en-test/STS.input.surprise.OnWN.txt", "g\th", "got 4 in .*input.*, 3 in .*gs"),
+        ("STS/STS12-en-test/STS.gs.surprise.OnWN.txt", "6", "got 3 in .*input.*, 4 in .*gs"),
     ],
 )
 def test_files_of_senteval_that_cannot_be_right(
@@ -261,5 +261,5 @@ def test_files_of_senteval_that_cannot_be_right(
         (tmp_path / name).unlink()
     else:
         (tmp_path / name).write_text((tmp_path / name).read_text() + f"{line}\n")
-    with pytest.raises(BadFile, match=message):
+    with pytest.raises((BadFile, Mismatch), match=message):
         read_suite(tmp_path)

@@ -1,0 +1,119 @@
+"""Slices of large texts: where each begins and ends, so that several machines can read them independently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from muse.errors import BadFile
+from muse.files.parquet import is_parquet, read_rows, row_groups
+from muse.files.plain_text import BOM, lines_of, read_lines
+from muse.files.source import is_packed
+
+SLICE = 16_384  # sentences
+_BLOCK = 1 << 24  # bytes
+
+
+@dataclass(frozen=True)
+class TextSlice:
+    """Consecutive sentences of a file, `rows` of them; `first` is the number of the first among all files.
+
+    Of a text these are the bytes from `begin` to `end` and the lines from `line` on, or without an `end` all
+    of it; of Parquet, the rows from `begin` to `end` of a `group` of its `column`.
+    """
+
+    path: Path
+    first: int
+    rows: int
+    begin: int = 0
+    end: int | None = None
+    line: int = 1
+    column: str | None = None
+    group: int = 0
+
+    def sentences(self) -> list[str]:
+        """The sentences; BadFile if the file has changed since."""
+        found = self._read()
+        if len(found) != self.rows:
+            raise BadFile(
+                f"{self.path}: expected {self.rows} sentences in a part of it, got {len(found)}; "
+                "do not change a file while it is read"
+            )
+        return found
+
+    def _read(self) -> list[str]:
+        if self.column is not None and self.end is not None:
+            return read_rows(self.path, self.column, self.group, self.begin, self.end)
+        if self.end is None:
+            return list(read_lines(self.path))
+        with self.path.open("rb") as file:
+            file.seek(self.begin)
+            return lines_of(file.read(self.end - self.begin), str(self.path), self.line)
+
+
+def slices(path: Path, column: str | None = None, size: int = SLICE) -> list[TextSlice]:
+    """The slices of a text, of a Parquet file, or of all files of a folder in the order of their names.
+
+    A compressed text is one slice, since it can only be read from its start. Raise BadFile if there is
+    nothing to read.
+    """
+    found: list[TextSlice] = []
+    for file in files_of(path):
+        first = found[-1].first + found[-1].rows if found else 0
+        found += _of_parquet(file, first, column, size) if is_parquet(file) else _of_text(file, first, size)
+    if not found:
+        raise BadFile(f"{path}: expected sentences, one on each line, got nothing; check its name")
+    return found
+
+
+def files_of(path: Path) -> list[Path]:
+    """The file itself, or the files of a folder in the order of their names, without hidden or empty ones."""
+    if not path.is_dir():
+        return [path]
+    files = (file for file in path.iterdir() if file.is_file() and file.name[0] not in "._")
+    return sorted(file for file in files if file.stat().st_size)
+
+
+def _of_parquet(path: Path, first: int, column: str | None, size: int) -> list[TextSlice]:
+    found = []
+    name, groups = row_groups(path, column)
+    for group, rows in enumerate(groups):
+        for begin in range(0, rows, size):
+            end = min(begin + size, rows)
+            found.append(TextSlice(path, first, end - begin, begin, end, column=name, group=group))
+            first += end - begin
+    return found
+
+
+def _of_text(path: Path, first: int, size: int) -> list[TextSlice]:
+    if is_packed(path):
+        rows = sum(1 for _ in read_lines(path))
+        return [TextSlice(path, first, rows)] if rows else []
+    with path.open("rb") as file:
+        begin = len(BOM) if file.read(len(BOM)) == BOM else 0
+    found, done = [], 0
+    for end, line in _ends(path, begin, size):
+        found.append(TextSlice(path, first + done, line - done, begin, end, done + 1))
+        begin, done = end, line
+    return found
+
+
+def _ends(path: Path, begin: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yields where a slice ends, in bytes and in lines."""
+    read = ended = begin
+    lines = counted = 0
+    with path.open("rb") as file:
+        file.seek(begin)
+        while data := file.read(_BLOCK):
+            breaks = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+            for place in range(size - 1 - (lines - counted), len(breaks), size):
+                ended = read + int(breaks[place]) + 1
+                counted = lines + place + 1
+                yield ended, counted
+            lines, read = lines + len(breaks), read + len(data)
+            last = data[-1:]
+    if ended < read:
+        yield read, lines + (last != b"\n")

@@ -1,0 +1,163 @@
+"""Sentences in files: what is there comes back, and what is not as it should be is named with its line."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from muse.errors import BadFile, Mismatch
+from muse.files.tables import table_writer
+from muse.sentences.files.sentence_text import (
+    ProbeText,
+    RatedSentences,
+    read_aligned,
+    read_documents,
+    read_pairs,
+    read_parallel,
+    read_probe_text,
+    read_rated_sentences,
+    read_sentences,
+    write_scored_pairs,
+)
+from tests.support.command import tree
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_sentences_keep_empty_lines(tmp_path: Path) -> None:
+    assert read_sentences(write(tmp_path / "a.txt", "Un.\n\nTrois.\r\n")) == ["Un.", "", "Trois."]
+    with pytest.raises(BadFile, match=r"a\.txt: expected sentences, one a line, got 2 empty lines"):
+        read_sentences(write(tmp_path / "a.txt", "\n \n"))
+    with pytest.raises(BadFile, match=r"a\.txt: expected content, got an empty file"):
+        read_sentences(write(tmp_path / "a.txt", ""))
+
+
+def test_aligned_files_have_the_same_lines(tmp_path: Path) -> None:
+    one, other = write(tmp_path / "a", "Un.\nDeux.\n"), write(tmp_path / "b", "One.\nTwo.")
+    assert read_aligned(one, other) == [["Un.", "Deux."], ["One.", "Two."]]
+    write(other, "One.\nTwo.\nThree.\n")
+    with pytest.raises(Mismatch, match=r"got 2 in .*a, 3 in .*b;"):
+        read_aligned(one, other)
+
+
+def test_two_files_keep_their_lines_together(tmp_path: Path) -> None:
+    files = write(tmp_path / "en", "one\n\nthree\n"), write(tmp_path / "fr", "un\ndeux\ntrois\tet plus\n")
+    assert read_pairs(files) == (["one", "", "three"], ["un", "deux", "trois\tet plus"])
+
+
+PARALLEL = "The cat.\tLe chat.\r\n\n  \nA tree\t Un arbre \n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("x.tsv", PARALLEL.encode()),
+        ("x.tsv.gz", gzip.compress(PARALLEL.encode())),
+        ("x", PARALLEL.encode("utf-16")),
+        ("x.csv", b'"The cat.",Le chat.\nA tree," Un arbre "\n'),
+        ("x", b"French\tsource\ttarget\nx\tThe cat.\tLe chat.\ny\tA tree\t Un arbre \n"),
+        ("x", b'{"tgt": "Le chat.", "src": "The cat."}\n{"src": "A tree", "tgt": " Un arbre "}\n'),
+    ],
+)
+def test_parallel_text_in_every_kind_of_table(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert read_parallel(tmp_path / name) == (["The cat.", "A tree"], ["Le chat.", " Un arbre "])
+
+
+def test_sheets_and_parquet_have_ratings_too(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    pytest.importorskip("pyarrow")
+    for name in ("x.xlsx", "x.parquet"):
+        with table_writer(tmp_path / name, {"score": float, "sentence1": str, "sentence2": str}) as append:
+            append([2.5, "A.", "B, C."])
+            append([4, "D.", "E."])
+        assert read_rated_sentences(tmp_path / name) == RatedSentences(
+            ("A.", "D."), ("B, C.", "E."), (2.5, 4.0)
+        )
+    with table_writer(tmp_path / "x.xlsx", {"score": float, "sentence1": str, "sentence2": str}) as append:
+        append([None, "A.", "B."])
+    with pytest.raises(BadFile, match=r"x\.xlsx:muse!A2: .* got ''"):
+        read_rated_sentences(tmp_path / "x.xlsx")
+
+
+def test_rated_sentences(tmp_path: Path) -> None:
+    rated = read_rated_sentences(write(tmp_path / "a.csv", '"Yes, ""so"".",B.,2.5\n\n"C\n",D.,0\n'))
+    assert rated == RatedSentences(('Yes, "so".', "C\n"), ("B.", "D."), (2.5, 0.0))
+    for text in ('A "b, c\tD.\t4\n', 'sentence1\tsentence2\tid\tscore\nA "b, c\tD.\t1\t4\n'):
+        assert read_rated_sentences(write(tmp_path / "a.tsv", text)) == RatedSentences(
+            ('A "b, c',), ("D.",), (4.0,)
+        )
+    assert read_rated_sentences(write(tmp_path / "a", "A.\tB, c.\t4\n")).second == ("B, c.",)
+
+
+def test_documents_keep_the_order_of_their_paragraphs(tmp_path: Path) -> None:
+    (tmp_path / "text.gz").write_bytes(gzip.compress(b"a\tone\nb\tx\n\na\ttwo\twith a tab\nb\t\n"))
+    assert read_documents(tmp_path / "text.gz") == {"a": ["one", "two\twith a tab"], "b": ["x"]}
+
+
+def test_probe_text(tmp_path: Path) -> None:
+    text = "tr\tPAST\tIl vint .\n\nva\tPRES\tIl vient .\nte\tPAST\tElle alla .\n"
+    assert read_probe_text(write(tmp_path / "x.txt", text)) == ProbeText(
+        ("tr", "va", "te"), ("PAST", "PRES", "PAST"), ("Il vint .", "Il vient .", "Elle alla .")
+    )
+
+
+PROBE = "tr\tA\tx\n"
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "message"),
+    [
+        (read_parallel, "a\tb\njust one\n", r"/a:2: expected 2 columns, .* got 1"),
+        (read_parallel, "a\tb\tc\n", r"/a:1: expected 2 columns, .* got 3 .* cut -f1,2"),
+        (read_parallel, "", "empty file"),
+        (read_parallel, "\n \n", r"/a: .* found none"),
+        (read_documents, "a\tone\njust a sentence\n", r"/a:2: expected 2 columns"),
+        (read_documents, "\tone\n", r"/a:1"),
+        (read_documents, "a\tone\nb\ttwo\n", "2 with at most one"),
+        (read_documents, "\n", "0 with at most one"),
+        *((read_probe_text, f"{PROBE}{line}\n", r"/a:2") for line in (
+            "train\tA\tx", "tr\tA", "tr\tA\tx\ty", "tr\t \tx", "A\ttr\tx",
+        )),
+        (read_probe_text, f"{PROBE}tr\tB\ty\n", "found none of va, te"),
+        (read_probe_text, f"{PROBE}va\tA\ty\nte\tA\tz\n", "got 'A' alone"),
+        (read_rated_sentences, "A.,B.,1\nA.,B.\n", r"/a:2: expected 3 columns, .* got 2"),
+        (read_rated_sentences, "A, b.,C.,1\n", r"/a:1: expected 3 columns, .* got 4"),
+        (read_rated_sentences, "A.,B.,1\nA.,B.,high\n", r"/a:2: .* got 'high'"),
+        (read_rated_sentences, "A.,B.,nan\n", "got 'nan'"),
+        (read_rated_sentences, "A.,B.,inf\n", "got 'inf'"),
+        (read_rated_sentences, 'A.,B.,1\n"A.,B.,2\n', r"/a:2: .* a quoted one"),
+        (read_rated_sentences, "a\tb\n\xff", r"/a:1: expected 3 columns"),
+    ],
+)  # fmt: skip
+def test_tables_that_cannot_be_right(
+    tmp_path: Path, read: Callable[[Path], object], text: str, message: str
+) -> None:
+    with pytest.raises(BadFile, match=message):
+        read(write(tmp_path / "a", text))
+
+
+@pytest.mark.parametrize("name", ["out.tsv", "out.tsv.gz"])
+def test_scored_pairs_come_back(tmp_path: Path, name: str) -> None:
+    pairs = [(1.25, "Un\tchat.", "A cat.\r"), (0.5, "été", "summer")]
+    assert write_scored_pairs(tmp_path / name, iter(pairs)) == 2
+    assert read_sentences(tmp_path / name) == ["1.2500\tUn chat.\tA cat. ", "0.5000\tété\tsummer"]
+
+
+def test_a_write_that_breaks_down_leaves_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "out.tsv", "before")
+    before = tree(tmp_path)
+    with pytest.raises(RuntimeError, match="midway"):
+        write_scored_pairs(tmp_path / "out.tsv", broken())
+    assert tree(tmp_path) == before
+
+
+def broken() -> Iterator[tuple[float, str, str]]:
+    yield 1.0, "Un.", "One."
+    raise RuntimeError("midway")
