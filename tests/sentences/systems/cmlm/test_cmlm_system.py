@@ -365,7 +365,7 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: 
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("en1 en2\nen3\n", ["en.tsv:1", "document<TAB>paragraph"]),
+        ("en1 en2\nen3\n", ["en.tsv:1", "document"]),
         ("a\ten1\nb\ten2\n", ["two or more paragraphs"]),
         ("a\ten1\na\ten2\n", ["at least two documents"]),
         ("a\ten1\na\t?\nb\t?\nb\ten2\n", ["adjacent paragraphs"]),

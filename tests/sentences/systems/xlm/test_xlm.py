@@ -371,7 +371,7 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
     "exponent": (["--set", "exponent=2"], ["exponent must be at least 0 and at most 1", "2"]),
     "share": (["--set", "share=0"], ["above 0 and at most 1", "0"]),
     "judged": (["--set", "judged=de"], ["one of en, fr", "'de'"]),
-    "no documents": (["--set", "documents=true"], ["en.txt:1", "document<TAB>paragraph"]),
+    "no documents": (["--set", "documents=true"], ["en.txt:1", "document"]),
     "language": (["--text", "xx=nosuch"], ["'xx'"]),
     "no file": (["--text", "fr=nosuch.txt"], ["nosuch.txt"]),
     "too little": (
