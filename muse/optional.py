@@ -1,7 +1,8 @@
 """Optional packages, which can be taken out, and what each offers to the rest if its folder is there.
 
 The rest imports none of them. It asks here for what they offer: commands and tasks by their section of the
-help, formats by their kind, or a module at the moment it is used.
+help, formats by their kind, or a module at the moment it is used. Libraries that an extra installs are
+imported here too.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from muse.errors import MissingExtra
+from muse.installation import install_extra
 
 
 class OptionalPackage(NamedTuple):
@@ -75,3 +77,14 @@ def require(package: str, wanted: str) -> None:
         raise MissingExtra(
             f"{wanted} needs the package muse.{package}, which this installation lacks; install muse whole"
         )
+
+
+def library(name: str, purpose: str, extra: str) -> Any:
+    """A module of a library; MissingExtra, which says what needs it and what installs it, without that."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0].replace("_", "-")
+        raise MissingExtra(
+            f"{purpose} needs {package}, which is missing; run {install_extra(extra)}"
+        ) from error

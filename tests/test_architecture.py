@@ -44,7 +44,7 @@ ONLY_USERS = {
     "click": {
         "cli",
         "commands",
-        *(f"{name}.command" for name in ("cluster", "embedding", "fetch", "report", "web")),
+        *(f"{name}.command" for name in ("cluster", "fetch")),
         "sentences.commands",
     },
     "faiss": {"learn.initialise.clusters", "report.word_map", "search.approximate", "search.exact"},
@@ -63,7 +63,7 @@ ONLY_USERS = {
     "pydantic": {"web.responses"},
     "rapidfuzz": {"ranking.spelling"},
     "ray": {"cluster.run"},
-    "requests": {"fetch.download", "fetch.published"},
+    "requests": {"fetch.download"},
     "sacrebleu": {"evaluation.translation"},
     "sacremoses": {"text.tokens"},
     "safetensors": {
@@ -91,7 +91,7 @@ ONLY_USERS = {
     "srsly": {"files.vectors.spacy"},
     "tokenizers": {"export.static_embedding", "sentences.systems.pieces"},
     "transformers": {"sentences.systems.pretrained_backbones"},
-    "uvicorn": {"web.app", "web.server"},
+    "uvicorn": {"web.app"},
 }
 GLOBAL_RANDOMNESS = ("np.random.seed", "np.random.rand(", "torch.manual_seed", "random.seed")
 
@@ -127,6 +127,8 @@ def _imported(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"line {node.lineno}: import by the full name"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "library":
+            yield str(getattr(node.args[0], "value", ""))
 
 
 @cache

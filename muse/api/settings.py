@@ -261,7 +261,7 @@ def vectors_of(language: str) -> Path:
 def _embed(texts: Mapping[str, Path], *, seed: int, quiet: bool) -> None:
     """Trains the vectors of each language."""
     embedding = load("embedding.training")
-    config = embedding.EmbedConfig(seed=seed, threads=torch.get_num_threads())
+    config = load("embedding.config").EmbedConfig(seed=seed, threads=torch.get_num_threads())
     for language, text in texts.items():
         made = embedding.embed(
             [text], vectors_of(language), language=language, config=config, progress=Progress(quiet=quiet)

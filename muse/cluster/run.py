@@ -18,13 +18,14 @@ from typing import Any, Protocol
 
 import torch
 
-from muse.errors import BadFile, BadSetting, MissingExtra, MuseError
+from muse.errors import BadFile, BadSetting, MuseError
 from muse.files.parts import MANIFEST as PARTS_MANIFEST
 from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
 from muse.files.source import cannot_open
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.text_slices import files_of
-from muse.installation import __version__, install_extra
+from muse.installation import __version__
+from muse.optional import library
 from muse.progress import Progress
 
 LOCAL = "local"
@@ -104,13 +105,9 @@ def _native_stderr_discarded() -> Iterator[None]:
 
 def require_ray() -> Any:
     """The ray package; MissingExtra if it is not installed."""
-    try:
-        import ray
-        import ray.data
-        import ray.util.client
-    except ImportError as error:
-        raise MissingExtra(f"--ray needs Ray, which is missing; run {install_extra('ray')}") from error
-    return ray
+    for module in ("ray.data", "ray.util.client"):
+        library(module, "--ray", "ray")
+    return library("ray", "--ray", "ray")
 
 
 @dataclass(frozen=True)

@@ -183,6 +183,10 @@ def _click_type(one: Declaration) -> Any:
         (one.least if one.above is None else one.above),
         (one.most if one.below is None else one.below),
     )
+    if one.kind is WHOLE and low is high is None:
+        return click.INT
+    if one.kind is WHOLE and low is high is None:
+        return click.INT
     if one.kind is WHOLE:
         return click.IntRange(None if low is None else int(low), None if high is None else int(high))
     if one.kind is NUMBER:

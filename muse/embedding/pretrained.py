@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.errors import BadFile, BadSetting
 from muse.files.atomic import atomic_path, parents_made
 from muse.files.derived import arrays_of
 from muse.files.source import DAMAGED
 from muse.files.space_folder import checksum
 from muse.files.vectors.arrays import tensor_names
-from muse.installation import install_extra
+from muse.optional import library
 from muse.progress import Progress
 from muse.vectors import Matrix
 
@@ -116,14 +116,7 @@ def _digest_of(rows: Matrix) -> str:
 
 
 def _require() -> Any:
-    try:
-        import sentence_transformers
-    except ImportError as error:
-        raise MissingExtra(
-            "--encoder needs sentence-transformers, which is not installed; run "
-            f"{install_extra('transformers')}"
-        ) from error
-    return sentence_transformers
+    return library("sentence_transformers", "--encoder", "transformers")
 
 
 def _load(folder: Path, device: str) -> Any:

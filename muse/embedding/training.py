@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
+from muse.embedding.config import EmbedConfig
 from muse.embedding.corpus import RESERVED, Corpus, write_corpus
 from muse.embedding.fasttext_process import TOLD
-from muse.errors import BadFile, BadSetting, NotConverged
+from muse.errors import BadFile, NotConverged
 from muse.files import read_vectors
 from muse.files.atomic import atomic_path, parents_made
-from muse.files.vectors.fasttext import LONG
 from muse.files.writing import check_place, check_text_name, write_vectors_text
 from muse.progress import Progress, Tick
 from muse.run.memory import peak_memory_mb
@@ -35,10 +35,6 @@ from muse.text.surface import iso_code
 
 log = logging.getLogger(__name__)
 
-TOKENS_TO_READ = 30_000_000  # in all, as far as EPOCHS allow: little text must be read more often
-MAX_SETTING = 1_000_000_000  # fastText's numbers have 32 bits
-EPOCHS = (5, 15)  # at least, at most
-BUCKETS = (500_000, 2_000_000)  # fastText has 2,000,000, which take 2.4 GB in 300 dimensions
 SHORTEST_LINE = 30  # letters: with fewer, its language cannot be guessed
 LEAST_LINES = 20  # that are long enough
 DISTINGUISHED_LANGUAGES = frozenset(
@@ -52,51 +48,6 @@ DECIMALS = 5
 SEEDS = 1 << 31  # that fastText distinguishes
 _PROGRESS = re.compile(r"Progress:\s*([0-9.]+)%")
 _PROCESS = "muse.embedding.fasttext_process"
-
-
-@dataclass(frozen=True)
-class EmbedConfig:
-    """How text is read, and the settings of fastText's skip-gram (Bojanowski et al., 2017).
-
-    `epochs` None: the shorter the text, the more. With one thread the same text, seed and settings give the
-    same vectors; with several they give similar ones, since threads race for the same rows.
-    """
-
-    dimension: int = 300
-    epochs: int | None = None
-    window: int = 5
-    negatives: int = 10
-    least_count: int = 5
-    ngrams: tuple[int, int] = (3, 6)
-    most_words: int = 200_000
-    keep_case: bool = False
-    threads: int = 1
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, value in (
-            ("--dim", self.dimension), ("--epochs", self.epochs or 1), ("--window", self.window),
-            ("--negatives", self.negatives), ("--min-count", self.least_count),
-            ("--max-vocab", self.most_words), ("--threads", self.threads),
-        ):  # fmt: skip
-            if not 1 <= value <= MAX_SETTING:
-                raise BadSetting(f"{name} must be at least 1 and at most {MAX_SETTING:,}, got {value}")
-        shortest, longest = self.ngrams
-        if not 0 <= shortest <= longest < LONG:
-            raise BadSetting(
-                f"--ngrams must be MIN-MAX with MIN at most MAX, and MAX below {LONG}; "
-                f"got {shortest}-{longest}"
-            )
-
-    def buckets(self, tokens: int) -> int:
-        """The number of rows that n-grams share, in a text of this number of tokens."""
-        return 0 if self.ngrams[1] == 0 else BUCKETS[tokens > TOKENS_TO_READ]
-
-    def epochs_for(self, tokens: int) -> int:
-        """The number of times that a text of this number of tokens is read."""
-        if self.epochs is not None:
-            return self.epochs
-        return min(max(EPOCHS[0], round(TOKENS_TO_READ / max(tokens, 1))), EPOCHS[1])
 
 
 def lines_by_language(lines: Sequence[str]) -> Counter[str] | None:
@@ -188,9 +139,9 @@ def embed(
         _train(corpus, trained, config, epochs, progress.part(2, 3))
         fitted = time.perf_counter()
         with progress.part(3, 3).stage("saving", 0):
-            words = _write(trained, out, language, config.most_words)
+            words = _write(trained, out, language, config.max_vocab)
         if words < FEWEST_WORDS:
-            warnings = (*warnings, _too_few_words(words, cut=words == config.most_words))
+            warnings = (*warnings, _too_few_words(words, cut=words == config.max_vocab))
             log.warning("%s: %s", language, warnings[-1])
         if model is not None:
             with atomic_path(model) as place:
@@ -218,9 +169,9 @@ def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
 def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress: Progress) -> None:
     shortest, longest = config.ngrams
     settings = {
-        "input": str(corpus.path), "model": "skipgram", "dim": config.dimension, "ws": config.window,
-        "epoch": epochs, "neg": config.negatives, "minCount": config.least_count, "minn": shortest,
-        "maxn": longest, "bucket": config.buckets(corpus.tokens), "thread": config.threads,
+        "input": str(corpus.path), "model": "skipgram", "dim": config.dim, "ws": config.window,
+        "epoch": epochs, "neg": config.negatives, "minCount": config.min_count, "minn": shortest,
+        "maxn": longest, "bucket": config.buckets(corpus.tokens), "thread": config.threads or 1,
         "seed": config.seed % SEEDS, "verbose": 2,
     }  # fmt: skip
     command = [sys.executable, "-m", _PROCESS, str(out), json.dumps(settings)]
@@ -235,7 +186,7 @@ def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress
             raise
     if process.returncode == TOLD:
         raise BadFile(
-            f"fastText needs words that stand at least {config.least_count} times in the text, got none "
+            f"fastText needs words that stand at least {config.min_count} times in the text, got none "
             f"({last.rstrip('.')}); give more text, or lower --min-count"
         )
     if process.returncode:

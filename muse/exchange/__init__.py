@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import Mismatch, MissingExtra
-from muse.installation import install_extra
+from muse.errors import Mismatch
 from muse.lexicon import Entry, Lexicon
+from muse.optional import library
 from muse.vectors import Vectors
 
 __all__ = ["SpaceTransformer", "dictionary_frame", "keyed_vectors", "lexicon_of", "table_frame", "vectors_of"]
@@ -32,11 +32,8 @@ def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
 
 def table_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> Any:
     """A pandas.DataFrame of these rows; MissingExtra, with the command that installs it, without pandas."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtra(f"a DataFrame needs pandas; run {install_extra('exchange')}") from None
-    return pd.DataFrame(list(rows), columns=list(columns))
+    frames = library("pandas", "a DataFrame", "exchange")
+    return frames.DataFrame(list(rows), columns=list(columns))
 
 
 def lexicon_of(frame: Any) -> Lexicon:
@@ -79,11 +76,7 @@ def keyed_vectors(vectors: Vectors) -> Any:
     >>> found.index_to_key, found["cat"].tolist()
     (['the', 'cat'], [0.0, 1.0])
     """
-    try:
-        from gensim.models import KeyedVectors
-    except ImportError:
-        raise MissingExtra(f"KeyedVectors need gensim; run {install_extra('exchange')}") from None
-    found = KeyedVectors(vectors.dimension)
+    found = library("gensim.models", "KeyedVectors", "exchange").KeyedVectors(vectors.dimension)
     found.add_vectors(list(vectors.words), np.array(vectors.matrix))
     return found
 

@@ -6,21 +6,14 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from muse.errors import BadSetting, Mismatch, MissingExtra
-from muse.installation import install_packages
+from muse.errors import BadSetting, Mismatch
 from muse.normalise import Normalisation
 from muse.space import load_space
 from muse.space.saving import mapped
 from muse.vectors import Matrix
-
-try:
-    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-    from sklearn.utils.validation import check_array, check_is_fitted
-except ImportError as error:
-    raise MissingExtra(
-        f"a SpaceTransformer needs scikit-learn; run {install_packages('scikit-learn')}"
-    ) from error
 
 
 class SpaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

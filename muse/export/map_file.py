@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 
 from muse.alignment import HiddenLayer
-from muse.errors import BadFile, MissingExtra
+from muse.errors import BadFile
 from muse.files.writing import check_place, replaced
-from muse.installation import __version__, install_extra
+from muse.installation import __version__
 from muse.normalise import SMALL
+from muse.optional import library
 from muse.space import Space
 from muse.space.store_projection import ToStore, store_map
 from muse.vectors import Matrix
@@ -101,10 +102,7 @@ def check_map_name(out: Path) -> None:
 
 
 def _as_safetensors(found: PortableMap) -> bytes:
-    try:
-        from safetensors.numpy import save
-    except ImportError:
-        raise _missing("safetensors") from None
+    save = library("safetensors.numpy", "a .safetensors file", "exchange").save
     tensors = {f"mean.{place}": mean for place, mean in enumerate(found.means)} | {"weight": found.weight}
     tensors |= {f"shift.{place}": shift for place, shift in enumerate(found.shifts)}
     if found.hidden is not None:
@@ -116,10 +114,8 @@ def _as_safetensors(found: PortableMap) -> bytes:
 
 def _as_onnx(found: PortableMap) -> bytes:
     """The graph: division by the length, subtraction of a mean, and a product, in the order of the steps."""
-    try:
-        from onnx import TensorProto, helper, numpy_helper
-    except ImportError:
-        raise _missing("onnx") from None
+    onnx = library("onnx", "an .onnx file", "exchange")
+    helper = onnx.helper
     constants = {"least": np.array([SMALL], np.float32), "weight": np.ascontiguousarray(found.weight.T)}
     graph = _Graph(helper.make_node, constants)
     means, shifts = iter(found.means), iter(found.shifts)
@@ -135,11 +131,12 @@ def _as_onnx(found: PortableMap) -> bytes:
     graph.keep_zeros()
     k, d = found.weight.shape
     ends = [
-        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["rows", width])
+        helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["rows", width])
         for name, width in (("vectors", d), ("mapped", k))
     ]
     kept = [
-        numpy_helper.from_array(np.asarray(one, np.float32), name) for name, one in graph.constants.items()
+        onnx.numpy_helper.from_array(np.asarray(one, np.float32), name)
+        for name, one in graph.constants.items()
     ]
     made = helper.make_graph(graph.nodes, f"map of {found.language}", ends[:1], ends[1:], kept)
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="muse")
@@ -199,7 +196,3 @@ class _Graph:
 
     def _add(self, operation: str, *inputs: str, to: str, **attributes: Any) -> None:
         self.nodes.append(self._node(operation, [*inputs], [to], **attributes))
-
-
-def _missing(package: str) -> MissingExtra:
-    return MissingExtra(f"a portable map of this kind needs {package}; run {install_extra('exchange')}")

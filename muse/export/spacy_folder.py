@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import Mismatch, MissingExtra
+from muse.errors import Mismatch
 from muse.files.atomic import atomic_folder, writing
 from muse.files.space_folder import folder_name
 from muse.files.vectors.spacy import SETTINGS, VOCAB
 from muse.files.writing import check_folder_place
-from muse.installation import install_extra
+from muse.optional import library
 from muse.space import Space
 from muse.space.saving import check_not_an_input
 from muse.vectors import Vectors
@@ -53,7 +53,7 @@ def export_spacy(
 
     `out` becomes the folder of `language`, or else has a folder in it for every language.
     """
-    _require()
+    library("spacy", "spaCy's format", "spacy")
     if language is not None:
         space.side(language)
     places = {language: out} if language else {name: out / folder_name(name) for name in space.languages}
@@ -115,10 +115,3 @@ def _look_up_in_lower_case(settings: Path) -> None:
 
     found = json.loads(settings.read_text(encoding="utf-8"))
     settings.write_text(json.dumps(found | {"attr": LOWER}), encoding="utf-8")
-
-
-def _require() -> None:
-    try:
-        import spacy  # noqa: F401
-    except ImportError:
-        raise MissingExtra(f"spaCy's format needs spacy; run {install_extra('spacy')}") from None

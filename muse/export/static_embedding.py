@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import Mismatch, MissingExtra
+from muse.errors import Mismatch
 from muse.files.atomic import atomic_folder, writing
 from muse.files.writing import check_folder_place
-from muse.installation import install_extra
+from muse.optional import library
 from muse.space import Space
 from muse.vectors import Matrix, Vectors
 
@@ -51,7 +51,9 @@ def export_static_embedding(
     language has a word in several forms, that one or else the most frequent is taken, and the others count
     as left out.
     """
-    tokenizers, save_file = _require()
+    purpose = "a folder for sentence-transformers"
+    tokenizers = library("tokenizers", purpose, "exchange")
+    save_file = library("safetensors.numpy", purpose, "exchange").save_file
     check_folder_place(out, OURS)
     sides = [space.vectors(language).most_frequent(max_vocab) for language in languages or space.languages]
     lower = all(word == word.lower() for side in sides for word in side.words)
@@ -117,14 +119,3 @@ def _only_token(tokenizer: Any, word: str) -> str | None:
     normalised = tokenizer.normalizer.normalize_str(word)
     parts = [part for part, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normalised)]
     return normalised if parts == [normalised] and normalised != UNKNOWN else None
-
-
-def _require() -> tuple[Any, Any]:
-    try:
-        import tokenizers
-        from safetensors.numpy import save_file
-    except ImportError:
-        raise MissingExtra(
-            f"sentence-transformers' format needs tokenizers and safetensors; run {install_extra('exchange')}"
-        ) from None
-    return tokenizers, save_file

@@ -13,12 +13,11 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from muse.errors import BadFile, BadSetting, MissingExtra, did_you_mean
+from muse.errors import BadFile, BadSetting, did_you_mean
 from muse.fetch.download import PartialFile, RetryPolicy, check_content, download
 from muse.files.atomic import writing
 from muse.files.space_folder import checksum
 from muse.files.writing import check_folder, replaced
-from muse.installation import install_extra
 from muse.progress import BYTES, Progress, Tick
 
 log = logging.getLogger(__name__)
@@ -210,14 +209,6 @@ class Fetched:
     def as_json(self) -> dict[str, Any]:
         """All fields, for JSON."""
         return {**vars(self), "path": str(self.path)}
-
-
-def require_fetch() -> None:
-    """Raise MissingExtra if requests is not installed."""
-    try:
-        import requests  # noqa: F401
-    except ImportError:
-        raise MissingExtra(f"downloading needs requests; run {install_extra('fetch')}") from None
 
 
 def check_item(item: Item, config: FetchConfig) -> None:

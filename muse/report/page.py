@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from muse.api.remedies import PAIRS
-from muse.errors import BadFile, MissingExtra
+from muse.errors import BadFile
 from muse.evaluation.score import Interval
 from muse.evaluation.words import GroupScore
 from muse.files.atomic import atomic_folder, writing
 from muse.files.space_manifest import InputFile, Stage, is_figure
 from muse.files.writing import check_place, replaced
-from muse.installation import install_extra
 from muse.languages import english_name
 from muse.ranking.translations import grade_of
 from muse.report.charts import Drawing, drawings
@@ -36,7 +35,6 @@ Mark = tuple[float | None, Interval | None, str]  # a figure in percent, its int
 Groups = Sequence[GroupScore]
 TEMPLATES = "templates"
 PALETTE = ("web", "page", "palette.css")  # the explorer's, so that both look alike
-FIGURES = (".svg", ".png")  # PNG: those of an older muse
 KINDS = {
     "identical": "the list has the word itself",
     "different": "the list has other words",
@@ -60,14 +58,6 @@ class WrittenReport:
         return {"out": str(self.page), "figures": {name: str(path) for name, path in self.figures.items()}}
 
 
-def require_report() -> None:
-    """Raise MissingExtra if a package of the extra is not installed."""
-    try:
-        import jinja2  # noqa: F401
-    except ImportError:
-        raise MissingExtra(f"a report needs jinja2; run {install_extra('report')}") from None
-
-
 def figures_folder(page: Path) -> Path:
     """The folder for the figures of a page: fr-en.figures for fr-en.html."""
     return page.with_suffix(".figures")
@@ -79,7 +69,7 @@ def check_page(page: Path) -> None:
     if page.suffix.lower() not in (".html", ".htm"):
         raise BadFile(f"{page}: expected a name that ends in .html; choose another --out")
     folder = figures_folder(page)
-    if folder.exists() and not (folder.is_dir() and all(one.suffix in FIGURES for one in folder.iterdir())):
+    if folder.exists() and not (folder.is_dir() and all(one.suffix == ".svg" for one in folder.iterdir())):
         raise BadFile(
             f"{folder}: expected no folder, or the figures of a report, got other files; choose another --out"
         )

@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-import click
-
-from muse.commands.options import backend, common
+from muse.commands.command import command
+from muse.commands.options import OneSpace
 from muse.commands.outputs import echo
-from muse.commands.sections import SectionedCommand
+from muse.options import Backend, Common, Device, Seed, Threads, option
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Address": ("--host", "--port"),
-        "Advanced": ("--allow-remote", "--backend"),
-    },
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions(OneSpace, Backend, Seed, Device, Threads, Common):
+    """The options of `muse serve`."""
+
+    host: str = option("127.0.0.1", section="Address", metavar="HOST", help="Address to listen on.")
+    port: int = option(
+        8765, section="Address", metavar="PORT", least=0, most=65535,
+        help="Port to listen on; 0 picks a free one.",
+    )  # fmt: skip
+    allow_remote: bool = option(
+        False, section="Advanced", help="Allow a --host that other machines can reach."
+    )
+
+
+@command(
+    ServeOptions,
     examples=(
         "muse serve embeddings/aligned/fr-en",
         "muse serve SPACE --port 0 --json",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Address to listen on.")
-@click.option(
-    "--port",
-    default=8765,
-    show_default=True,
-    type=click.IntRange(0, 65535),
-    metavar="PORT",
-    help="Port to listen on; 0 picks a free one.",
-)
-@click.option("--allow-remote", is_flag=True, help="Allow a --host that other machines can reach.")
-@backend
-@common
-def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **options: Any) -> None:
+def serve(options: ServeOptions) -> None:
     """Explore a SPACE in the browser.
 
     The explorer shows words, sentences, neighbours and a map of the space. Stop it with Ctrl-C. Its API is
@@ -47,23 +42,22 @@ def serve(space: Path, as_json: bool, quiet: bool, seed: int, device: str, **opt
     from muse.run.runtime import pick_device
     from muse.space import load_space
     from muse.web.explorer import Explorer
-    from muse.web.server import Address, bind, check_host, known_hosts, require_web, url
+    from muse.web.server import Address, bind, check_host, known_hosts, url
 
-    require_web()
-    address = Address(options["host"], options["port"], options["allow_remote"])
+    address = Address(options.host, options.port, options.allow_remote)
     check_host(address)
-    name, device = space.resolve().name, pick_device(device)
-
+    device = pick_device(options.device)
     with bind(address) as listening:
         # Into memory: a file that is cut short under a memory map would end the server.
-        explorer = Explorer(load_space(space, device=device, into_memory=True), name, seed)
+        space = load_space(options.space, device=device, into_memory=True)
+        explorer = Explorer(space, options.space.resolve().name, options.seed)
         explorer.fill_caches()
         explorer.pictures.begin(explorer.direction(None, None))  # there before a page asks for it
         from muse.web.app import create_app
         from muse.web.app import serve as answer
 
-        app = create_app(explorer, hosts=known_hosts(address.host))
-        where = url(listening)
-        echo(json.dumps({"url": where, "space": str(space)}) if as_json else f"{space}: {where}")
+        app, where = create_app(explorer, hosts=known_hosts(address.host)), url(listening)
+        shown = {"url": where, "space": str(options.space)}
+        echo(json.dumps(shown) if options.as_json else f"{options.space}: {where}")
         with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped
             answer(app, listening)

@@ -6,8 +6,7 @@ import ipaddress
 import socket
 from dataclasses import dataclass
 
-from muse.errors import BadSetting, MissingExtra
-from muse.installation import install_extra
+from muse.errors import BadSetting
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
@@ -19,15 +18,6 @@ class Address:
     host: str = "127.0.0.1"
     port: int = 8765
     allow_remote: bool = False
-
-
-def require_web() -> None:
-    """Raise MissingExtra if a package of the extra is not installed."""
-    try:
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError:
-        raise MissingExtra(f"the explorer needs fastapi and uvicorn; run {install_extra('web')}") from None
 
 
 def check_host(address: Address) -> None:

@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         lines = [" ".join(f"{language}{word}" for word in line) for line in words]
         (tmp_path / f"{language}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("muse.embedding.training.EPOCHS", (1, 1))
+    monkeypatch.setattr("muse.embedding.config.EPOCHS", (1, 1))
     return tmp_path
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from muse.errors import BadSetting
-from muse.installation import install_extra
 from muse.space import save_space
 from muse.web.server import Address, bind, check_host, is_loopback, url
 from tests.support.command import Command, tree
@@ -88,11 +87,6 @@ def test_a_space_of_one_language(muse: Command, tmp_path: Path) -> None:
     ended = muse("serve", tmp_path / "one", "--port", 0)
     assert ended.code == 1
     assert "nothing besides en" in ended.errors[0]
-
-
-def test_without_the_extra(muse: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    assert install_extra("web") in muse("serve", tmp_path).errors[0]
 
 
 @pytest.mark.slow

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from muse.embedding.config import EmbedConfig
 from muse.embedding.corpus import SAMPLE, Corpus, write_corpus
-from muse.embedding.training import EmbedConfig, embed, language_warnings, lines_by_language
+from muse.embedding.training import embed, language_warnings, lines_by_language
 from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files import read_vectors
 from muse.files.vectors.fasttext import load_fasttext
@@ -26,7 +27,7 @@ from muse.progress import Progress
 LINES = ["L'eau de la Mer.", "", "Deux mots</s> ; 12:45 !", "  ", "Été"]
 TOKENS = "l' eau de la mer .\ndeux mots ; 12:45 !\nété\n"
 TOPICS, WORDS = 4, 8
-SMALL = EmbedConfig(dimension=16, epochs=5, least_count=1)
+SMALL = EmbedConfig(dim=16, epochs=5, min_count=1)
 
 
 @pytest.fixture
@@ -163,7 +164,7 @@ def test_a_process_that_the_system_kills_is_told_and_leaves_nothing(
 @pytest.mark.slow
 def test_the_most_frequent_words_are_written(text: Path, tmp_path: Path) -> None:
     whole = embed([text], tmp_path / "a.vec", language="xx", config=SMALL)
-    few = replace(SMALL, most_words=5)
+    few = replace(SMALL, max_vocab=5)
     assert embed([text], tmp_path / "b.vec", language="xx", config=few).words == 5 < whole.words
     five, every = (read_vectors(tmp_path / f"{name}.vec", language="xx").words for name in "ba")
     assert five == every[:5]
@@ -194,7 +195,7 @@ def test_what_cannot_be_trained_is_refused_and_nothing_is_left(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"dimension": 0}, "--dim must be at least 1 and at most 1,000,000,000, got 0"),
+        ({"dim": 0}, "--dim must be at least 1 and at most 1,000,000,000, got 0"),
         ({"ngrams": (4, 3)}, "got 4-3"),
     ],
 )

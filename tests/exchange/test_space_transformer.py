@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pickle
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from muse import exchange
-from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra
+from muse.errors import BadFile, BadSetting, Mismatch
 from muse.space import save_space
 from tests.support.spaces import PROVENANCE, raw_rows, rotation, saved, side_to_save
 from tests.support.toys import raw_pair
@@ -141,13 +139,3 @@ def test_the_space_is_read_whole_before_anything_is_set(tmp_path: Path) -> None:
     with pytest.raises(BadFile):
         transformer.fit(raw_rows(1, 39))
     assert vars(transformer).keys() == {"space", "language"}
-
-
-def test_without_scikit_learn_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn.base", None)
-    monkeypatch.delitem(sys.modules, "muse.exchange.space_transformer")
-    monkeypatch.delattr(exchange, "space_transformer")
-    with pytest.raises(MissingExtra, match=r"a SpaceTransformer needs scikit-learn; run .*scikit-learn"):
-        _ = exchange.SpaceTransformer
-    with pytest.raises(AttributeError, match="module 'muse.exchange' has no attribute 'nosuch'"):
-        _ = exchange.nosuch

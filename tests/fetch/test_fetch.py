@@ -6,7 +6,6 @@ import errno
 import gzip
 import hashlib
 import re
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +29,6 @@ from muse.fetch.published import (
     vectors,
 )
 from muse.files import read_vectors
-from muse.installation import install_extra
 from muse.progress import Progress
 from tests.support.command import Command, tree
 from tests.support.server import Answer, File, Server, serving, status
@@ -402,19 +400,6 @@ def test_the_command_fetches_what_align_then_finds(
     assert file["path"] == "embeddings/raw/cc.fr.300.vec.gz"
     assert file["licence"] == "CC BY-SA 3.0"
     assert Path(file["path"]).read_bytes() == BODY
-
-
-def test_a_missing_extra_is_said_before_anything(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "requests", None)
-    ended = muse("fetch", "vectors", "fr")
-    assert ended.code == 1
-    assert install_extra("fetch") in ended.errors[0]
-    assert muse("fetch", "vectors", "fr", "--dry-run").code == 0
-    assert muse("fetch", "--list").code == 0
-    assert tree(tmp_path) == {}
 
 
 def test_dry_run_and_list_touch_nothing(

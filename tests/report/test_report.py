@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ import numpy as np
 import pytest
 
 from muse.files.space_manifest import Manifest, Reason, is_space
-from muse.installation import install_extra
 from muse.normalise import normalise
 from muse.report.facts import REASONS, supervision_json, why_chosen
 from muse.report.page import WrittenReport
@@ -373,13 +371,6 @@ def test_bad_input(muse: Command, space: Path, gold: Path, tmp_path: Path) -> No
         ((space, "--out", out, "--src", "de"), "are fr, en"),
     ):
         assert message in refused(muse, tmp_path, *arguments)
-
-
-def test_a_missing_package_is_said_first(
-    muse: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    assert install_extra("report") in refused(muse, tmp_path, tmp_path / "none")
 
 
 def test_what_was_learned_from_a_dictionary_is_shown(muse: Command, tmp_path: Path) -> None:
