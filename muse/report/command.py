@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muse.commands.command import command
-from muse.commands.options import DICTIONARY_FORMS, Answered, Languages, OneSpace, open_space
+from muse.commands.options import Answered, Languages, OneSpace, open_space
 from muse.commands.outputs import echo
-from muse.options import Backend, Common, Device, Seed, Threads, option
+from muse.options import DICTIONARY_FORMS, Backend, Common, Device, Seed, Threads, option
 
 if TYPE_CHECKING:
     from muse.report.facts import ReportConfig

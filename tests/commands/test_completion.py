@@ -40,7 +40,7 @@ def completed(*words: str) -> list[str]:
 
 def test_commands_in_the_order_of_work() -> None:
     assert completed("")[:3] == ["fetch", "embed", "align"]
-    assert completed("tr") == ["translate", "train", "train-lm", "train-translator"]
+    assert completed("tr") == ["translate", "train", "train-translator", "train-lm"]
 
 
 @pytest.mark.parametrize(
