@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from muse.commands.command import command
 from muse.commands.options import Answered, Languages, OneSpace, open_space
 from muse.commands.outputs import echo
-from muse.options import DICTIONARY_FORMS, Backend, Common, Device, Seed, Threads, option
+from muse.options import Backend, Common, Device, DictionaryForm, Seed, Threads, option
 
 if TYPE_CHECKING:
     from muse.report.facts import ReportConfig
@@ -18,16 +18,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions(OneSpace, Languages, Answered, Backend, Seed, Device, Threads, Common):
+class ReportOptions(OneSpace, DictionaryForm, Languages, Answered, Backend, Seed, Device, Threads, Common):
     """The options of `muse report`."""
 
     dictionary: Path | None = option(
         None, section="Input", help="Gold translations to measure accuracy with, a pair on each line."
     )
-    dictionary_format: str | None = option(
-        None, section="Input", metavar="NAME", choices=DICTIONARY_FORMS,
-        help=f"Format of --dictionary: {', '.join(DICTIONARY_FORMS)}.  [default: recognised by its content]",
-    )  # fmt: skip
     out: Path | None = option(
         None, section="Output", written=True,
         help="Page to write, .html; its figures go to a folder beside it.  [default: SPACE.html]",
