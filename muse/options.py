@@ -5,7 +5,7 @@
         top: int = option(1, section="Output", metavar="N", least=1, help="Number of translations.")
 
 The class checks and converts its values, wherever they come from (`OptionSet`). `muse.commands.command` makes
-of it the options of a command, in sections of help; `signature` the signature of a function; `recorded` what
+of it the options of a command, in sections of help; `takes` the signature of a function; `recorded` what
 the manifest of a space says of it; `compared` what decides whether a space is replaced without --force;
 `of_checkpoint` what a run shares with the one it resumes; `table` a table for the documentation.
 """
@@ -27,6 +27,7 @@ from muse.optional import require
 
 P = ParamSpec("P")
 T = TypeVar("T", bound="OptionSet")
+F = TypeVar("F", bound=Callable[..., Any])
 REQUIRED = inspect.Parameter.empty  # the default of what must be given
 LARGEST = 1e30  # times a logarithm or a distance it is still a number of float32
 LONGEST_SHOWN = 200  # characters of a wrong value
@@ -350,12 +351,17 @@ def preset_of(cls: type[OptionSet], preset: str) -> dict[str, Any]:
     return {name: one.presets[preset] for name, one in options_of(cls).items() if preset in one.presets}
 
 
-def signature(function: Callable[..., Any], cls: type[OptionSet], *without: str) -> inspect.Signature:
-    """The signature of a function that takes the options as `**options`: with every one of them by name."""
-    own = inspect.signature(function)
-    kept = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    made = [*_parameters(cls, {*without, *own.parameters}), *kept]
-    return own.replace(parameters=sorted(made, key=lambda one: one.kind))
+def takes(cls: type[OptionSet], *without: str) -> Callable[[F], F]:
+    """A decorator of a function that takes options as `**options`: its signature has every one by name."""
+
+    def named(function: F) -> F:
+        own = inspect.signature(function)
+        kept = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        made = [*kept, *_parameters(cls, {*without, *own.parameters})]
+        setattr(function, "__signature__", own.replace(parameters=sorted(made, key=lambda one: one.kind)))  # noqa: B010
+        return function
+
+    return named
 
 
 def _parameters(cls: type[OptionSet], without: set[str]) -> Iterator[inspect.Parameter]:
@@ -407,6 +413,68 @@ class Backend(OptionSet):
     backend: Literal["auto", "torch", "faiss"] = option(
         "auto", section="Advanced", presets={"muse": "faiss"},
         help="Library for exact neighbour search: the same results, at another speed. auto is torch.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSpace(OptionSet):
+    """A space, which may be left out where there is one alone."""
+
+    space: Path = option(argument=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Languages(OptionSet):
+    """Two languages of a space."""
+
+    src: str | None = option(
+        None, section="Input", metavar="LANG",
+        help="Source language.  [default: the language besides the pivot; if --tgt is that, the pivot]",
+    )  # fmt: skip
+    tgt: str | None = option(
+        None, section="Input", metavar="LANG",
+        help="Target language.  [default: the pivot; if --src is the pivot, the other language]",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrieved(Backend):
+    """How neighbours are looked up."""
+
+    retrieval: Literal["csls", "nn", "isf"] = option(
+        "csls", section="Advanced", once=True, help="Search by CSLS, nearest neighbour or inverted softmax."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched(OptionSet):
+    """Exact or approximate search."""
+
+    search: Literal["auto", "exact", "approximate"] = option(
+        "auto", section="Advanced",
+        help="How to search; auto is approximate for more than 80,000 by 80,000. The recall is measured.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered(OptionSet):
+    """How translations are ranked."""
+
+    answers: Literal["all", "csls"] = option(
+        "all", section="Advanced",
+        help="Translations chosen by all the evidence, where SPACE has them, or by CSLS alone, as in the "
+        "papers.",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clustered(OptionSet):
+    """A Ray cluster that a command runs on."""
+
+    ray: str | None = option(
+        None, package="cluster", section="Advanced", metavar="ADDRESS",
+        help="Run on a Ray cluster: local (started here), auto, HOST:PORT or ray://HOST:PORT. --out is then "
+        "a folder of Parquet files; run the same command again to resume.",
     )  # fmt: skip
 
 

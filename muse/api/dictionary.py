@@ -13,7 +13,9 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
-from muse.api.space import FORMER_NAMES, as_retrieval, direction_of, language_names, limits_of, load, seeded
+import numpy as np
+
+from muse.api.space import as_retrieval, direction_of, induced, load
 from muse.errors import BadSetting, named_as_in_python
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
@@ -22,7 +24,8 @@ from muse.files import read_lexicon
 from muse.files.dictionary_writer import Write, can_store_entry, dictionary_writer, form_of_name
 from muse.files.tables import require_form
 from muse.lexicon import Entry, Lexicon
-from muse.ranking.induction import entries
+from muse.options import check_names, takes
+from muse.ranking.settings import InducedPairs, Translated
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.answer_table import AnswersBy
@@ -31,6 +34,7 @@ from muse.space.saving import check_not_an_input
 log = logging.getLogger(__name__)
 
 
+@takes(InducedPairs)
 @named_as_in_python()
 def induce(
     space: Space | Path | str,
@@ -38,25 +42,22 @@ def induce(
     out: Path | str | None = None,
     format: str | None = None,
     retrieval: Retrieval | str = "csls",
-    answers: AnswersBy = "all",
-    seed: int = 0,
+    words: Iterable[str] | None = None,
     **options: Any,
 ) -> Lexicon:
     """The dictionary of a space, or of the space in a folder, most frequent words first.
 
-    Other `options` are those of `muse induce`, by their names: `lang` (`src`) and `tgt`, the languages;
-    `top`, `mutual`, `words`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`. With `out` it is also
-    written, in the `format` that the name says, or that is given. `Space.dictionary` gives a DataFrame.
+    `words` is a list of one's own. Other `options` are those of `muse induce`, by their names: `src` and
+    `tgt`, the languages; `top`, `mutual`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`, `answers`,
+    `seed`. With `out` it is also written, in the `format` that the name says, or that is given.
+    `Space.dictionary` gives a DataFrame.
     """
     if not isinstance(out, str | PathLike | None):
         raise BadSetting(f"out must be the name of a file, got {out!r}")
-    found = opened(space, answers)
-    names = {name: options.pop(name) for name in ("lang", "tgt", *FORMER_NAMES) if name in options}
-    way = direction_of(found, *language_names(names.pop("lang", None), names.pop("tgt", None), names))
-    made = entries(
-        found, *way, limits=limits_of(found, way[0], options, "muse.induce"),
-        retrieval=as_retrieval(retrieval), rng=seeded(seed),
-    )  # fmt: skip
+    check_names(induce, options)
+    wanted = InducedPairs(**options)
+    found = opened(space, wanted.answers)
+    way, made = induced(found, wanted, words, retrieval)
     with ExitStack() as files:
         if out is not None:
             check_not_an_input(found.manifest, [Path(out)], written="out")
@@ -90,6 +91,7 @@ def _lexicon(made: list[Entry]) -> Lexicon:
     )
 
 
+@takes(Translated)
 @named_as_in_python()
 def evaluate(
     space: Space | Path | str,
@@ -97,32 +99,26 @@ def evaluate(
     *,
     dictionary_format: str | None = None,
     retrieval: Retrieval | str = "csls",
-    answers: AnswersBy = "all",
-    seed: int = 0,
-    **languages: str | None,
+    **options: Any,
 ) -> WordScore:
     """How often the space, or that in a folder, gives a translation that a gold dictionary has first: P@1.
 
     The `dictionary` is a file, a Lexicon, pairs of words, or a DataFrame with the columns source and target;
     `dictionary_format` is the format of a file that should not be recognised.
-    `lang` (`src`) and `tgt` are its languages, by default those of the space; it may be in either direction.
+    `src` and `tgt` are its languages, by default those of the space; it may be in either direction.
     `seed` is for the intervals. Other tasks have commands: `muse evaluate --help`.
     """
-    found = opened(space, answers)
-    given = _given(languages)
-    lexicon = lexicon_from(dictionary, direction_of(found, *given), dictionary_format)
-    way = _way(found, lexicon, given)
+    check_names(evaluate, options)
+    wanted = Translated(**options)
+    found = opened(space, wanted.answers)
+    lexicon = lexicon_from(dictionary, direction_of(found, wanted.src, wanted.tgt), dictionary_format)
+    way = _way(found, lexicon, (wanted.src, wanted.tgt))
     warn_of_dictionary(found, lexicon, *way)
     name = gold_name(Path(dictionary)) if isinstance(dictionary, str | PathLike) else None
     return evaluate_words(
-        found, lexicon, rng=seeded(seed), source=way[0], target=way[1],
+        found, lexicon, rng=np.random.default_rng(wanted.seed), source=way[0], target=way[1],
         retrieval=as_retrieval(retrieval), gold=name,
     )  # fmt: skip
-
-
-def _given(languages: dict[str, str | None]) -> tuple[str | None, str | None]:
-    names = dict(languages)
-    return language_names(names.pop("lang", None), names.pop("tgt", None), names, "muse.evaluate")
 
 
 def _way(space: Space, lexicon: Lexicon, given: tuple[str | None, str | None]) -> tuple[str, str]:
@@ -133,7 +129,7 @@ def _way(space: Space, lexicon: Lexicon, given: tuple[str | None, str | None]) -
     if swapped and given == (None, None):
         return way[::-1]
     if swapped:
-        log.warning("the dictionary seems to be from %s to %s: swap lang and tgt", *way[::-1])
+        log.warning("the dictionary seems to be from %s to %s: swap src and tgt", *way[::-1])
     return way
 
 

@@ -27,7 +27,7 @@ _DOTS = {"aligned": "#2da44e", "doubtful": "#bf8700", "failed": "#cf222e"}  # se
 class WordTranslations(Translations):
     """The translations of one word, best first; each is a `muse.ranking.translations.Translation`.
 
-    `word` is the word as it was asked for and `form` the entry it stands for, `lang` its language and `tgt`
+    `word` is the word as it was asked for and `form` the entry it stands for, `src` its language and `tgt`
     that of the translations. A word that is not there has none, and a `reason`.
     """
 
@@ -35,10 +35,10 @@ class WordTranslations(Translations):
     def of(cls, found: Translations, way: tuple[str, str], reason: str) -> Self:
         """What a space says of a word."""
         made = cls(found.word, found.form, found, reason=reason)
-        made.lang, made.tgt = way
+        made.src, made.tgt = way
         return made
 
-    lang: str
+    src: str
     tgt: str
 
     def to_frame(self) -> Any:
@@ -56,7 +56,7 @@ class WordTranslations(Translations):
         shown = ", ".join(map(repr, islice(self, SHOWN)))
         more = f", {len(self) - SHOWN} more" if len(self) > SHOWN else ""
         found = f"{shown or self.reason or 'no translation'}{more}"
-        return printable(f"{self.word} ({self.lang}-{self.tgt}): {found}")
+        return printable(f"{self.word} ({self.src}-{self.tgt}): {found}")
 
     def _repr_html_(self) -> str:
         return html_table(("", self.tgt, "probability", "score", "mutual"), _cells([self]))

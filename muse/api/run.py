@@ -46,7 +46,7 @@ from muse.learn.bilingual import PARTS
 from muse.learn.multilingual import Bridge, BridgeLanguages, LearnedMany, learn_many
 from muse.learn.settings import AlignConfig, AlignOptions
 from muse.lexicon import Lexicon
-from muse.options import RunOptions, check_names, of_checkpoint, options_of, signature
+from muse.options import RunOptions, check_names, of_checkpoint, options_of, takes
 from muse.progress import Progress, messages_shown
 from muse.ranking.derived import write_derived
 from muse.ranking.external_scores import ExternalScores
@@ -68,6 +68,7 @@ from muse.space import (
 log = logging.getLogger(__name__)
 
 
+@takes(AlignOptions, "as_json")
 @named_as_in_python()
 def align(
     src: str | Sequence[str] | None = None,
@@ -106,9 +107,6 @@ def align(
         log.log(*_advice(space, weakest(report.learned)))
     report.check()
     return space
-
-
-setattr(align, "__signature__", signature(align, AlignOptions, "as_json"))  # noqa: B010 - which mypy does not know
 
 
 def _advice(space: InteractiveSpace, language: str) -> tuple[int, str]:

@@ -1,13 +1,13 @@
 """The space at the prompt: what `muse.load` and `muse.align` return.
 
 A word is looked up in the language that has it. If several have it, the language must be named, as in
-`space["fr", "table"]` and `space.translate("table", lang="fr")`: it is never guessed.
+`space["fr", "table"]` and `space.translate("table", src="fr")`: it is never guessed.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import islice
 from os import PathLike
@@ -23,13 +23,16 @@ from muse.api.results import (
     WordTranslations,
     html_card,
 )
-from muse.errors import BadFile, BadSetting, UnknownWord, did_you_mean, named_as_in_python
+from muse.errors import BadFile, BadSetting, UnknownWord, named_as_in_python
 from muse.exchange import dictionary_frame
 from muse.files.space_manifest import ALIGNED, aligned_spaces, read_manifest
+from muse.lexicon import Entry
+from muse.options import check_names, takes
 from muse.progress import Progress
 from muse.ranking.induction import InductionConfig, entries
 from muse.ranking.lookup import entries_of_word, neighbours, not_found, spellings
 from muse.ranking.ranker import RANKS_APART, SMOOTHING, translate_words
+from muse.ranking.settings import InducedPairs
 from muse.ranking.translations import Translations
 from muse.run.runtime import pick_device
 from muse.search.approximate import Approximation
@@ -44,9 +47,9 @@ from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
 
-Choice = Literal["lang", "key", "pair"]  # how a language is named: by lang=, in brackets, or in a pair
+# How a language is named: by src= or lang=, in brackets, or in a pair.
+Choice = Literal["src", "lang", "key", "pair"]
 Key = str | tuple[str, str]  # a word, or its language and the word
-FORMER_NAMES = {"src": "lang", "source": "lang", "target": "tgt"}  # of the languages of a call
 NAMED = 3  # words that a message lists
 # Words to try: common ones, but no grammar.
 PASSED_OVER, LOOKED_AT, SHORTEST = 200, 2_000, 4
@@ -154,40 +157,40 @@ class InteractiveSpace(Space):
 
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str is an Iterable[str] too
-        self, word: str, top: int = 5, *, lang: str | None = None, tgt: str | None = None,
-        retrieval: Retrieval | str | None = None, **names: str | None,
+        self, word: str, top: int = 5, *, src: str | None = None, tgt: str | None = None,
+        retrieval: Retrieval | str | None = None,
     ) -> WordTranslations: ...  # fmt: skip
     @overload
     def translate(
-        self, word: Iterable[str], top: int = 5, *, lang: str | None = None, tgt: str | None = None,
-        retrieval: Retrieval | str | None = None, **names: str | None,
+        self, word: Iterable[str], top: int = 5, *, src: str | None = None, tgt: str | None = None,
+        retrieval: Retrieval | str | None = None,
     ) -> TranslationTable: ...  # fmt: skip
     @named_as_in_python()
     def translate(
-        self, word: str | Iterable[str], top: int = 5, *, lang: str | None = None, tgt: str | None = None,
-        retrieval: Retrieval | str | None = None, **names: str | None,
+        self, word: str | Iterable[str], top: int = 5, *, src: str | None = None, tgt: str | None = None,
+        retrieval: Retrieval | str | None = None,
     ) -> WordTranslations | TranslationTable:  # fmt: skip
         """The `top` best translations of a word or, of a list of words, those of each.
 
         Each is a pair (word, score) with its `probability` of being right, and whether it is `mutual`.
-        `lang` is the language of the words, if several languages have them, and `tgt` that of the
-        translations, if the space has more than two. Former names are `source` and `target`.
+        `src` is the language of the words, if several languages have them, and `tgt` that of the
+        translations, if the space has more than two.
         Raise UnknownWord if no word is there; in a list, one that is not has no translations, and a `reason`.
         """
         check_top(top)
         if isinstance(word, str) or not isinstance(word, Iterable):
             check_word(word)
-            return self._translations([word], lang, tgt, names, top=top, retrieval=retrieval)[word]
+            return self._translations([word], src, tgt, top=top, retrieval=retrieval)[word]
         words = all_strings(word, "words")
-        return self._translations(words, lang, tgt, names, top=top, retrieval=retrieval)
+        return self._translations(words, src, tgt, top=top, retrieval=retrieval)
 
     def _translations(
-        self, words: Sequence[str], lang: str | None, tgt: str | None, names: Mapping[str, str | None], *,
+        self, words: Sequence[str], src: str | None, tgt: str | None, *,
         top: int, retrieval: Retrieval | str | None,
     ) -> TranslationTable:  # fmt: skip
         if not words:
             return TranslationTable()
-        way = self._way(words, *language_names(lang, tgt, names, "space.translate"))
+        way = self._way(words, src, tgt)
         every = translate_words(
             self, words, source=way[0], target=way[1], top=top, retrieval=as_retrieval(retrieval)
         )
@@ -198,24 +201,23 @@ class InteractiveSpace(Space):
         return TranslationTable(found)
 
     def _reason(self, found: Translations, language: str) -> str:
-        return not_found(self, language, found.word, "lang") if found.form is None else found.reason
+        return not_found(self, language, found.word, "src") if found.form is None else found.reason
 
-    def _way(self, words: Sequence[str], lang: str | None, tgt: str | None) -> tuple[str, str]:
+    def _way(self, words: Sequence[str], src: str | None, tgt: str | None) -> tuple[str, str]:
         """The language of the words and that of their translations."""
-        if lang is None:
+        if src is None:
             others = [language for language in self.languages if language != tgt]
-            lang = others[0] if tgt is not None and len(others) == 1 else language_of(self, words, but=tgt)
-        return direction_of(self, lang, tgt)
+            src = others[0] if tgt is not None and len(others) == 1 else language_of(self, words, but=tgt)
+        return direction_of(self, src, tgt)
 
     @named_as_in_python()
-    def neighbours(self, word: str, top: int = 5, *, lang: str | None = None, **names: str | None) -> Nearest:
+    def neighbours(self, word: str, top: int = 5, *, lang: str | None = None) -> Nearest:
         """The `top` words of its own language that are nearest to a word, with their cosines.
 
         `lang` is the language, if several have the word.
         """
         check_word(word)
-        lang, _ = language_names(lang, None, names, "space.neighbours")
-        lang = language_of(self, [word]) if lang is None else lang
+        lang = language_of(self, [word], choice="lang") if lang is None else lang
         if find_form(word, self.vectors(lang)) is None:
             raise UnknownWord(not_found(self, lang, word, "lang"))
         return Nearest(neighbours(self, lang, word, among=[lang], top=top)[lang], word, lang)
@@ -226,25 +228,22 @@ class InteractiveSpace(Space):
             check_word(key[1] if isinstance(key, tuple) and len(key) == 2 else key)
         return float(self._rows_at(one, "pair") @ self._rows_at(other, "pair"))
 
+    @takes(InducedPairs)
     @named_as_in_python()
     def dictionary(
-        self, lang: str | None = None, tgt: str | None = None, *,
-        retrieval: Retrieval | str | None = None, seed: int = 0, **limits: Any,
+        self, src: str | None = None, tgt: str | None = None, *,
+        retrieval: Retrieval | str | None = None, words: Iterable[str] | None = None, **options: Any,
     ) -> Any:  # fmt: skip
         """The dictionary of the space as a pandas.DataFrame: source, target, score, rank, probability.
 
-        `lang` is the language of the first column, which has the most frequent words first, and `tgt` that
-        of the second, by default the pivot. `limits` are options of `muse induce`: `top`, `mutual`,
-        `words`, a list of one's own, `max_vocab`, `min_probability`. MissingExtra, with the command that
-        installs it, without pandas.
+        `src` is the language of the first column, which has the most frequent words first, and `tgt` that
+        of the second, by default the pivot. `words` is a list of one's own. `options` are those of
+        `muse induce`: `top`, `mutual`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`, `seed`.
+        MissingExtra, with the command that installs it, without pandas.
         """
-        given = {name: limits.pop(name) for name in FORMER_NAMES if name in limits}
-        way = direction_of(self, *language_names(lang, tgt, given, "space.dictionary"))
-        found = entries(
-            self, *way, limits=limits_of(self, way[0], limits, "space.dictionary"),
-            retrieval=as_retrieval(retrieval), rng=seeded(seed),
-        )  # fmt: skip
-        return dictionary_frame(found)
+        check_names(self.dictionary, options)
+        wanted = InducedPairs(src=src, tgt=tgt, **options)
+        return dictionary_frame(induced(self, wanted, words, retrieval)[1])
 
     @named_as_in_python()
     def save(self, folder: Path | str) -> Path:
@@ -282,7 +281,7 @@ class InteractiveSpace(Space):
         if len(self.languages) != 2 or not all(self.vectors(one).frequency_ordered for one in self.languages):
             return TranslationTable()
         words = common_words(self, self.direction()[0], ON_CARD) if _is_cheap(self) else []
-        return self.translate(words, lang=self.direction()[0], top=1) if words else TranslationTable()
+        return self.translate(words, src=self.direction()[0], top=1) if words else TranslationTable()
 
 
 @named_as_in_python()
@@ -328,7 +327,7 @@ def load_space(folder: Path | str, **options: Any) -> InteractiveSpace:
 
 
 def language_of(
-    space: InteractiveSpace, words: Sequence[str], *, but: str | None = None, choice: Choice = "lang"
+    space: InteractiveSpace, words: Sequence[str], *, but: str | None = None, choice: Choice = "src"
 ) -> str:
     """The only language, `but` one, that has all of the words that any has.
 
@@ -394,8 +393,8 @@ def _say_which(
 
 def _chosen(language: str, words: Sequence[str], choice: Choice) -> str:
     """The code that chooses a language."""
-    if choice == "lang":
-        return f'lang="{language}"'
+    if choice in ("src", "lang"):
+        return f'{choice}="{language}"'
     key = f'"{language}", "{words[0]}"' if len(words) == 1 else f'"{language}", words'
     return f"space[{key}]" if choice == "key" else f"({key})"
 
@@ -419,49 +418,22 @@ def _has(space: Space, language: str, word: object) -> bool:
     return isinstance(word, str) and find_form(word, space.vectors(language)) is not None
 
 
-def language_names(
-    lang: str | None, tgt: str | None, former: Mapping[str, str | None], of: str = "this"
-) -> tuple[str | None, str | None]:
-    """The two languages by their present names; BadSetting for another name, or for one given twice."""
-    found = {"lang": lang, "tgt": tgt}
-    for name, value in former.items():
-        if name not in FORMER_NAMES:
-            raise _no_option(name, of, (*found, "top", "retrieval"))
-        present = FORMER_NAMES[name]
-        if value is not None and found[present] is not None:
-            raise BadSetting(f"{present} and {name} are one option, got both; leave one of them out")
-        found[present] = found[present] if value is None else value
-    for name, language in found.items():
-        if not isinstance(language, str | None):
-            raise BadSetting(f"{name} must be a language, got {language!r}")
-    return found["lang"], found["tgt"]
-
-
-def _no_option(name: str, of: str, known: Collection[str]) -> BadSetting:
-    meant = did_you_mean(name, known) or f"; choose among {', '.join(sorted(known))}"
-    return BadSetting(f"{name} is no option of {of}{meant}")
-
-
-def direction_of(space: Space, lang: str | None, tgt: str | None) -> tuple[str, str]:
+def direction_of(space: Space, src: str | None, tgt: str | None) -> tuple[str, str]:
     """The two languages; BadSetting where the space has more, and it does not follow which are meant.
 
     Into which language is known of all but the pivot: into that.
     """
     names, several = ", ".join(space.languages), len(space.languages) > 2
-    if lang is None and several:
+    for name, language in (("src", src), ("tgt", tgt)):
+        if not isinstance(language, str | None):
+            raise BadSetting(f"{name} must be a language, got {language!r}")
+    if src is None and several:
         other = next(language for language in space.languages if language != tgt)
-        raise BadSetting(f'the languages of this space are {names}; choose one: lang="{other}"')
-    if tgt is None and several and lang == space.pivot:
-        other = next(language for language in space.languages if language != lang)
+        raise BadSetting(f'the languages of this space are {names}; choose one: src="{other}"')
+    if tgt is None and several and src == space.pivot:
+        other = next(language for language in space.languages if language != src)
         raise BadSetting(f'the languages of this space are {names}; choose one: tgt="{other}"')
-    return space.direction(lang, tgt)
-
-
-def seeded(seed: int) -> np.random.Generator:
-    """A generator of random numbers; BadSetting unless the seed is a whole number of at least 0."""
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise BadSetting(f"seed must be a whole number of at least 0, got {seed!r}")
-    return np.random.default_rng(seed)
+    return space.direction(src, tgt)
 
 
 def as_retrieval(given: Retrieval | str | None) -> Retrieval:
@@ -469,25 +441,17 @@ def as_retrieval(given: Retrieval | str | None) -> Retrieval:
     return given if isinstance(given, Retrieval) else Retrieval(given or "csls")
 
 
-OF_LIMITS = {"words", "top", "mutual", "max_vocab", "src_max", "tgt_max", "min_probability"}
+def induced(
+    space: Space, wanted: InducedPairs, words: Iterable[str] | None, retrieval: Retrieval | str | None
+) -> tuple[tuple[str, str], Iterator[Entry]]:
+    """The two languages of a dictionary of a space, and its entries, most frequent words first."""
+    way = direction_of(space, wanted.src, wanted.tgt)
+    limits = InductionConfig.of(wanted, known_entries(space, way[0], words))
+    rng = np.random.default_rng(wanted.seed)
+    return way, entries(space, *way, limits=limits, retrieval=as_retrieval(retrieval), rng=rng)
 
 
-def limits_of(space: Space, language: str, options: Mapping[str, Any], of: str) -> InductionConfig:
-    """The limits of a dictionary, by names of the options of `muse induce`; BadSetting for another name."""
-    for name in options:
-        if name not in OF_LIMITS:
-            raise _no_option(name, of, {*OF_LIMITS, "lang", "tgt"})
-    if not isinstance(options.get("mutual", False), bool):
-        raise BadSetting(f"mutual must be True or False, got {options['mutual']!r}")
-    most = options.get("max_vocab")
-    return InductionConfig(
-        options.get("top", 1), options.get("mutual", False), options.get("src_max") or most,
-        options.get("tgt_max") or most, options.get("min_probability"),
-        _entries(space, language, options.get("words")),
-    )  # fmt: skip
-
-
-def _entries(space: Space, language: str, words: Iterable[str] | None) -> frozenset[str] | None:
+def known_entries(space: Space, language: str, words: Iterable[str] | None) -> frozenset[str] | None:
     """The entries of a list of words; a warning names one that is unknown, UnknownWord if all are."""
     if words is None:
         return None
@@ -495,12 +459,12 @@ def _entries(space: Space, language: str, words: Iterable[str] | None) -> frozen
     unknown = [word for word, form in forms.items() if form is None]
     if len(unknown) == len(forms):
         raise UnknownWord(
-            not_found(space, language, unknown[0], "lang")
+            not_found(space, language, unknown[0], "src")
             if unknown
             else "words must have at least one, got none"
         )
     if unknown:
-        first = not_found(space, language, unknown[0], "lang")
+        first = not_found(space, language, unknown[0], "src")
         log.warning("left out %d of %d words, which are unknown: %s", len(unknown), len(forms), first)
     return frozenset(form for form in forms.values() if form is not None)
 

@@ -8,10 +8,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -21,7 +20,7 @@ from muse.commands.outputs import check_inputs_spared, check_outputs
 from muse.commands.sections import PackageOption, RenamedOption
 from muse.errors import Contradiction
 from muse.installation import __version__
-from muse.options import DICTIONARY_FORMS, LARGEST, MOST_THREADS, Backend, OptionSet, option
+from muse.options import DICTIONARY_FORMS, LARGEST, MOST_THREADS
 from muse.progress import message
 from muse.run.memory import fit_threads
 
@@ -176,71 +175,6 @@ def _searching_by(backend: str) -> Iterator[None]:
 
     with searching_by(backend):
         yield
-
-
-# Options of several commands, declared: a command has them by deriving its own from these classes
-
-
-@dataclass(frozen=True, kw_only=True)
-class OneSpace(OptionSet):
-    """A space, which may be left out where there is one alone."""
-
-    space: Path = option(argument=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Languages(OptionSet):
-    """Two languages of a space."""
-
-    src: str | None = option(
-        None, section="Input", metavar="LANG",
-        help="Source language.  [default: the language besides the pivot; if --tgt is that, the pivot]",
-    )  # fmt: skip
-    tgt: str | None = option(
-        None, section="Input", metavar="LANG",
-        help="Target language.  [default: the pivot; if --src is the pivot, the other language]",
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class Retrieved(Backend):
-    """How neighbours are looked up."""
-
-    retrieval: Literal["csls", "nn", "isf"] = option(
-        "csls", section="Advanced", once=True, help="Search by CSLS, nearest neighbour or inverted softmax."
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Searched(OptionSet):
-    """Exact or approximate search."""
-
-    search: Literal["auto", "exact", "approximate"] = option(
-        "auto", section="Advanced",
-        help="How to search; auto is approximate for more than 80,000 by 80,000. The recall is measured.",
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answered(OptionSet):
-    """How translations are ranked."""
-
-    answers: Literal["all", "csls"] = option(
-        "all", section="Advanced",
-        help="Translations chosen by all the evidence, where SPACE has them, or by CSLS alone, as in the "
-        "papers.",
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class Clustered(OptionSet):
-    """A Ray cluster that a command runs on."""
-
-    ray: str | None = option(
-        None, package="cluster", section="Advanced", metavar="ADDRESS",
-        help="Run on a Ray cluster: local (started here), auto, HOST:PORT or ray://HOST:PORT. --out is then "
-        "a folder of Parquet files; run the same command again to resume.",
-    )  # fmt: skip
 
 
 def direction(command: F) -> F:

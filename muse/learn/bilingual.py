@@ -240,7 +240,7 @@ def _learn_with_hints(
     evidence = pairs_of(hints, source, target, device=runtime.device)
     try:
         alone = _learn_without_pairs(source, target, config, runtime)
-    except NotConverged as error:
+    except (NotConverged, Mismatch) as error:
         log.warning("without the pairs of the encoder or program: %s", error)
     learned = _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
     found = learned.supervision

@@ -15,6 +15,7 @@ from muse.lexicon import Entry, Lexicon
 from muse.ranking.model import ANSWERS
 from muse.ranking.probability import calibrate_space, find_calibration
 from muse.ranking.ranker import Ranker
+from muse.ranking.settings import InducedPairs
 from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
@@ -41,14 +42,13 @@ class InductionConfig:
     min_probability: float | None = None
     only: frozenset[str] | None = None
 
-    def __post_init__(self) -> None:
-        counts = {"top": self.top, "src-max": self.source_max, "tgt-max": self.target_max}
-        for name, value in counts.items():
-            if value is not None:
-                check_count(f"--{name}", value)
-        least = self.min_probability
-        if least is not None and not (isinstance(least, int | float | np.floating) and 0 <= least <= 1):
-            raise BadSetting(f"--min-probability must be from 0 to 1, got {least!r}")
+    @classmethod
+    def of(cls, options: InducedPairs, only: frozenset[str] | None) -> InductionConfig:
+        """The pairs that the options ask for."""
+        source, target = (
+            options.max_vocab if one is None else one for one in (options.src_max, options.tgt_max)
+        )
+        return cls(options.top, options.mutual, source, target, options.min_probability, only)
 
     def reversed(self) -> InductionConfig:
         """These limits for the other direction."""

@@ -85,8 +85,6 @@ the languages of this space are fr, en; got 'de'
 a word must be str, got None
 >>> space.translate("roi", top=2.5)
 top must be a whole number of at least 1, got 2.5
->>> space.translate("roi", language="fr")
-language is no option of space.translate; did you mean lang?
 >>> space.neighbours("roi", top=3)
 roi (fr): duc 0.745, prince 0.733, empereur 0.729
 >>> df = space.dictionary()

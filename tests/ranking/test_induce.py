@@ -13,6 +13,7 @@ from muse.errors import BadSetting
 from muse.lexicon import Lexicon
 from muse.ranking import induction as module
 from muse.ranking.induction import Backward, InductionConfig, entries, induce
+from muse.ranking.settings import InducedPairs
 from muse.search.approximate import Approximation
 from muse.search.exact import Keys, Neighbours
 from muse.search.retrieval import Retrieval
@@ -163,13 +164,6 @@ def test_two_languages_beside_the_pivot(tmp_path: Path) -> None:
     assert {target for _, target in found.pairs} <= set(space.vectors("de").words)
 
 
-@pytest.mark.parametrize("option", ["top", "max_vocab"])
-def test_settings_that_cannot_work(option: str) -> None:
-    name = option.replace("_", "-")
-    with pytest.raises(BadSetting, match=f"--{name} must be at least 1, got 0"):
-        induce(noisy_space(0), **{option: 0})  # type: ignore[arg-type]
-
-
 def test_entries_are_made_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCH", 5)
     searched, look_up = list[int](), Keys.nearest
@@ -212,11 +206,15 @@ def test_ranks_count_what_is_kept() -> None:
 
 
 def test_limits_that_cannot_work() -> None:
-    for limits, part in (({"source_max": 0}, "--src-max"), ({"target_max": -1}, "--tgt-max")):
-        with pytest.raises(BadSetting, match=f"{part} must be at least 1"):
-            InductionConfig(**limits)  # type: ignore[arg-type]
-    with pytest.raises(BadSetting, match="from 0 to 1, got 1.5"):
-        InductionConfig(min_probability=1.5)
+    for name, wrong in {
+        "top": 0,
+        "max_vocab": 0,
+        "src_max": 0,
+        "tgt_max": -1,
+        "min_probability": 1.5,
+    }.items():
+        with pytest.raises(BadSetting, match=f"--{name.replace('_', '-')} .* {wrong}"):
+            InducedPairs(**{name: wrong})  # type: ignore[arg-type]
     with pytest.raises(BadSetting, match="need"):
         next(module.entries(noisy_space(0), limits=InductionConfig(min_probability=0.5)))
 

@@ -15,9 +15,8 @@ import click
 
 from muse.commands.command import command
 from muse.commands.inputs import STDIN, Sampled, lines_on_stdin, warn_if_unknown
-from muse.commands.options import Clustered, OneSpace
 from muse.commands.outputs import check_inputs_spared, echo
-from muse.options import Common, Threads, option
+from muse.options import Clustered, Common, OneSpace, Threads, option
 from muse.sentences.commands.encoders import (
     also_option,
     by_language_with_default,

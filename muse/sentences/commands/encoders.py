@@ -12,9 +12,9 @@ import click
 
 from muse.commands.evaluate_tasks import named
 from muse.commands.inputs import warn_if_unknown
-from muse.commands.options import OneSpace, open_space
+from muse.commands.options import open_space
 from muse.commands.outputs import check_inputs_spared
-from muse.options import option
+from muse.options import OneSpace, option
 
 if TYPE_CHECKING:
     from muse.evaluation.score import Signature

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from muse.commands.evaluate_tasks import Report, task, this_task
-from muse.commands.options import OneSpace, open_space
-from muse.options import Common, OptionSet, Seed, Threads, is_given, option, options_of
+from muse.commands.options import open_space
+from muse.options import Common, OneSpace, OptionSet, Seed, Threads, is_given, option, options_of
 from muse.sentences.commands.encoders import (
     EncoderOptions,
     OpenedEncoder,

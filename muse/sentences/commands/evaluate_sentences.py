@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from muse.commands.evaluate_tasks import Report, task, this_task
-from muse.commands.options import Languages, choose_direction, open_space
-from muse.options import Backend, Common, Device, Seed, Threads, is_given, option
+from muse.commands.options import choose_direction, open_space
+from muse.options import Backend, Common, Device, Languages, Seed, Threads, is_given, option
 from muse.sentences.commands.encoders import (
     EncoderOptions,
     OpenedEncoder,

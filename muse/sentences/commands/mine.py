@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from muse.commands.command import command
 from muse.commands.evaluate_tasks import Report, task
-from muse.commands.options import Clustered, Searched, choose_direction, one_machine_only, open_space
+from muse.commands.options import choose_direction, one_machine_only, open_space
 from muse.commands.outputs import echo
 from muse.errors import Contradiction
-from muse.options import Backend, Common, Device, Seed, Threads, option
+from muse.options import Backend, Clustered, Common, Device, Searched, Seed, Threads, option
 from muse.sentences.commands.encoders import (
     EncoderOptions,
     OpenedEncoder,

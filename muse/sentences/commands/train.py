@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from muse.commands.command import command
-from muse.commands.options import OneSpace
 from muse.commands.outputs import echo
-from muse.options import Common, Device, Seed, Threads, option, options_of
+from muse.options import Common, Device, OneSpace, Seed, Threads, option, options_of
 from muse.sentences.commands.encoders import by_language, by_language_with_default, plain_and_named
 
 if TYPE_CHECKING:

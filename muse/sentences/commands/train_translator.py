@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muse.commands.command import command
-from muse.commands.options import OneSpace
-from muse.options import option
+from muse.options import OneSpace, option
 from muse.sentences.commands.encoders import by_language
 from muse.sentences.commands.train import TrainingOptions, changed_settings, run_training, trainer_settings
 

@@ -1,0 +1,29 @@
+"""Options of `muse induce` and `muse evaluate` that Python takes too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from muse.options import Answered, Languages, Seed, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translated(Languages, Answered, Seed):
+    """Between which languages, and by what, words are translated."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InducedPairs(Translated):
+    """Which pairs of words a dictionary has."""
+
+    max_vocab: int | None = option(None, section="Input", least=1, help="Use only the N most frequent words.")
+    src_max: int | None = option(None, section="Input", least=1, help="The N most frequent words of --src.")
+    tgt_max: int | None = option(None, section="Input", least=1, help="The N most frequent words of --tgt.")
+    top: int = option(1, section="What it keeps", least=1, help="Number of translations of each word.")
+    mutual: bool = option(
+        False, section="What it keeps", help="Keep only pairs that are among the best in both directions."
+    )
+    min_probability: float | None = option(
+        None, section="What it keeps", metavar="P", least=0, most=1,
+        help="Drop translations with a lower probability.",
+    )  # fmt: skip
