@@ -8,9 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muse.commands.command import command
-from muse.commands.options import Answered, Languages, OneSpace, open_space
+from muse.commands.options import open_space
 from muse.commands.outputs import echo
-from muse.options import Backend, Common, Device, DictionaryForm, Seed, Threads, option
+from muse.options import (
+    Answered,
+    Backend,
+    Common,
+    Device,
+    DictionaryForm,
+    Languages,
+    OneSpace,
+    Seed,
+    Threads,
+    option,
+)
 
 if TYPE_CHECKING:
     from muse.report.facts import ReportConfig

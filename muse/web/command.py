@@ -7,9 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from muse.commands.command import command
-from muse.commands.options import OneSpace
 from muse.commands.outputs import echo
-from muse.options import Backend, Common, Device, Seed, Threads, option
+from muse.options import Backend, Common, Device, OneSpace, Seed, Threads, option
 
 
 @dataclass(frozen=True, kw_only=True)
