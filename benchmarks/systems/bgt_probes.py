@@ -35,7 +35,7 @@ from benchmarks.sentences.probing_text import MODEL, parsed_lines, parsed_probe,
 from muse.errors import Mismatch
 from muse.sentences.evaluation.classifier import Parts
 from muse.sentences.evaluation.probing import (
-    FEWEST,
+    FEWEST_OF_CLASS,
     Probe,
     content_probe,
     first_sign_probe,
@@ -141,9 +141,9 @@ def signs_probe(sentences: Sequence[str], language: str, size: int, rng: np.rand
     labels = np.minimum(counts, SIGNS)
     classes = [np.flatnonzero(labels == label) for label in range(1, SIGNS + 1)]
     each = min(*map(len, classes), size // SIGNS)
-    if each < FEWEST:
+    if each < FEWEST_OF_CLASS:
         raise Mismatch(
-            f"the probing task signs needs at least {FEWEST} sentences of 1, 2, and {SIGNS} or more "
+            f"the probing task signs needs at least {FEWEST_OF_CLASS} sentences of 1, 2, and {SIGNS} or more "
             f"punctuation marks, got {', '.join(str(len(found)) for found in classes)}; give more text"
         )
     chosen = np.concatenate([rng.permutation(places)[:each] for places in classes])

@@ -21,7 +21,7 @@ from muse.evaluation.score import (
 from muse.lexicon import Lexicon
 from muse.space import Space
 
-FEWEST = 3  # pairs needed for a correlation: two points always lie on a line
+FEWEST_PAIRS = 3  # pairs needed for a correlation: two points always lie on a line
 SAMPLES = 1_000
 AT_ONCE = 2_000_000  # pairs drawn: of 20,000, 100 samples
 _ROUNDING = 1e-6  # rows are of float32: differences below that are of rounding
@@ -167,15 +167,15 @@ def _ratings(space: Space, rated: Lexicon, source: str, target: str) -> Values:
     x, y = space.vectors(source).index, space.vectors(target).index
     covered = [x.locate(first) is not None and y.locate(second) is not None for first, second in rated.pairs]
     ratings = np.array(rated.scores, np.float64)[covered]
-    if len(ratings) < FEWEST:
+    if len(ratings) < FEWEST_PAIRS:
         advice = (
             f"its direction is {target} to {source}: swap --src and --tgt"
             if len(rated.reversed().located(x, y)) > len(ratings)
             else "check languages, case and direction of the file"
         )
         raise Mismatch(
-            f"word similarity needs at least {FEWEST} pairs with known words of {source} and {target}, got "
-            f"{len(ratings)} of {len(rated)}; {advice}"
+            f"word similarity needs at least {FEWEST_PAIRS} pairs with known words of {source} and {target}, "
+            f"got {len(ratings)} of {len(rated)}; {advice}"
         )
     if not np.ptp(ratings):
         raise Mismatch(

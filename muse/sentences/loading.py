@@ -79,10 +79,10 @@ def parse(name: Path | str) -> list[Named]:
     texts = [text.strip() for text in name.split(BESIDE)] if BESIDE in name else [name]
     if len(texts) > 1 and not all(texts):
         raise BadSetting(f"there must be an encoder on both sides of &, got {name!r}")
-    return [_named(text) for text in texts]
+    return [_parsed(text) for text in texts]
 
 
-def _named(text: str) -> Named:
+def _parsed(text: str) -> Named:
     found = _CORRECTIONS.search(text)
     corrections = found[0] if found else ""
     base = text.removesuffix(corrections)

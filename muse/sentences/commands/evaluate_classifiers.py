@@ -146,7 +146,7 @@ def probe(options: ProbeOptions) -> Report:
     _check_texts(options)
     space = open_space(options.space, "cpu", options.quiet)
     rng = np.random.default_rng(options.seed)
-    tasks = [*_given(space, options), *_probes(space, options, rng)]
+    tasks = [*_labelled_tasks(space, options), *_probe_tasks(space, options, rng)]
     opened = open_encoder(options, space=space)
     config = ClassifierConfig(options.classifier, seed=options.seed)
     fields: dict[str, Any] = {}
@@ -158,7 +158,7 @@ def probe(options: ProbeOptions) -> Report:
         languages = sorted(set(asked.languages), key=asked.languages.index)
         more = (f"drawn:{options.seed}", *([f"folds:{by_folds}"] if by_folds else []))
         signature = opened.signature(languages, options.classifier, gold, *more)
-        rows = Labelled(_rows(opened, asked), labels)
+        rows = Labelled(_rows_of(opened, asked), labels)
         score = evaluate_probe(asked.name, rows, signature, config=config, rng=rng, split=split)
         if len(languages) > 1:
             fields[asked.name] = score.as_json()
@@ -223,7 +223,7 @@ def _check_texts(options: ProbeOptions) -> None:
         raise click.UsageError("--labelled FILE needs --lang LANG, its language, and --lang needs it.")
 
 
-def _given(space: Space, options: ProbeOptions) -> Iterator[Task]:
+def _labelled_tasks(space: Space, options: ProbeOptions) -> Iterator[Task]:
     # The tasks of --labelled, with a name for the file and its own split.
     import numpy as np
 
@@ -243,7 +243,7 @@ def _given(space: Space, options: ProbeOptions) -> Iterator[Task]:
         yield Probe(path.stem, text.sentences, [options.lang] * len(labels), labels), gold_name(path), split
 
 
-def _rows(opened: OpenedEncoder, task: Probe) -> Any:
+def _rows_of(opened: OpenedEncoder, task: Probe) -> Any:
     # The rows (n, d) of the task's sentences, each encoded in its language.
     import numpy as np
 
@@ -256,7 +256,7 @@ def _rows(opened: OpenedEncoder, task: Probe) -> Any:
     return found
 
 
-def _probes(space: Space, options: ProbeOptions, rng: np.random.Generator) -> Iterator[Task]:
+def _probe_tasks(space: Space, options: ProbeOptions, rng: np.random.Generator) -> Iterator[Task]:
     # The tasks of --probe, by default all of meaning and form that the texts allow, with a name for the files
     # of each. Of several languages, those without genders are left out of `gender`.
     from muse.evaluation.score import gold_name

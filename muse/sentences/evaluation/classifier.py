@@ -27,7 +27,7 @@ _MEMORY = 8  # steps that it remembers
 _MOST_STEPS = 100
 _MOST_AXES = 2_500  # columns; of more, the axes cost more than they save
 _TINY = 1e-20
-FEWEST = 5  # sentences of a class: one of them for testing, one for model selection
+FEWEST_OF_CLASS = 5  # sentences of a class: one of them for testing, one for model selection
 
 
 class Labelled(NamedTuple):
@@ -55,7 +55,7 @@ def parts(labels: Labels, rng: np.random.Generator) -> Parts:
     Raise Mismatch if a class is too small for one sentence in each part.
     """
     drawn: list[list[Labels]] = [[], [], []]
-    for places in _by_class(labels, FEWEST, "a classifier needs", rng):
+    for places in _by_class(labels, FEWEST_OF_CLASS, "a classifier needs", rng):
         ends = np.array([-2, -1]) * (len(places) // 5) + len(places)
         for part, chosen in zip(drawn, np.split(places, ends), strict=True):
             part.append(chosen)

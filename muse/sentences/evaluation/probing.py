@@ -38,7 +38,7 @@ from muse.text.characters import is_punctuation
 from muse.text.surface import iso_code
 from muse.text.tokens import Tokeniser
 
-FEWEST = 10  # sentences of a class
+FEWEST_OF_CLASS = 10  # sentences of a class
 LENGTHS = 6  # classes of length
 WORDS = 100  # classes of content, at most
 SENTENCES_A_WORD = 20  # at least, half of them without any other of the words
@@ -118,7 +118,7 @@ def length_probe(sentences: Sequence[str], language: str, size: int, rng: np.ran
     edges = np.unique(np.quantile(lengths, np.arange(1, LENGTHS) / LENGTHS)) if texts else np.empty(0)
     labels = np.searchsorted(edges, lengths, side="left")
     # Lengths are integers, so a class may be nearly empty; balancing would then discard most of the others.
-    fewest = max(FEWEST, len(texts) // (2 * LENGTHS))
+    fewest = max(FEWEST_OF_CLASS, len(texts) // (2 * LENGTHS))
     pairs = [(text, language) for text in texts]
     return balanced("length", pairs, labels.tolist(), size, rng, fewest=fewest)
 
@@ -191,7 +191,7 @@ def balanced(
     size: int,
     rng: np.random.Generator,
     *,
-    fewest: int = FEWEST,
+    fewest: int = FEWEST_OF_CLASS,
 ) -> Probe:
     """A probe of the same number of sentences, each with its language, of every class: at most `size` in all.
 
@@ -207,8 +207,8 @@ def balanced(
             f"the probing task {name} needs at least {fewest} sentences of each of two classes, got "
             f"{len(sentences)} sentences and {len(classes)} such classes; give more text"
         )
-    classes = dict(list(classes.items())[: max(2, size // FEWEST)])
-    each = max(min(*map(len, classes.values()), size // len(classes)), FEWEST)
+    classes = dict(list(classes.items())[: max(2, size // FEWEST_OF_CLASS)])
+    each = max(min(*map(len, classes.values()), size // len(classes)), FEWEST_OF_CLASS)
     taken = [rng.permutation(found)[:each] for found in classes.values()]
     chosen = [sentences[place] for part in taken for place in part]
     texts, languages = zip(*chosen, strict=True)
@@ -283,7 +283,7 @@ def _without_rare(
     name: str, labels: Mapping[str, int], language: str, size: int, rng: np.random.Generator
 ) -> Probe:
     # Balancing would discard most of the other classes for rare ones.
-    fewest = max(FEWEST, len(labels) // RARE)
+    fewest = max(FEWEST_OF_CLASS, len(labels) // RARE)
     return balanced(name, [(text, language) for text in labels], [*labels.values()], size, rng, fewest=fewest)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from muse.errors import Mismatch
 from muse.evaluation.ratings import (
-    FEWEST,
+    FEWEST_PAIRS,
     SAMPLES,
     CorrelationScore,
     Values,
@@ -78,9 +78,9 @@ def evaluate_sts(
 
 def check_ratings(first: Matrix, second: Matrix, ratings: Values) -> None:
     """Mismatch unless rows (p, d) and (p, d) have enough ratings (p,), and these differ."""
-    if not len(first) == len(second) == len(ratings) or len(ratings) < FEWEST:
+    if not len(first) == len(second) == len(ratings) or len(ratings) < FEWEST_PAIRS:
         raise Mismatch(
-            f"a correlation needs at least {FEWEST} rated pairs, got {len(first)} and {len(second)} "
+            f"a correlation needs at least {FEWEST_PAIRS} rated pairs, got {len(first)} and {len(second)} "
             f"sentences and {len(ratings)} ratings; check the file"
         )
     if not np.ptp(ratings):

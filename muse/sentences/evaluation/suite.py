@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadSetting, Mismatch
-from muse.evaluation.ratings import FEWEST, Values, pearson, spearman
+from muse.evaluation.ratings import FEWEST_PAIRS, Values, pearson, spearman
 from muse.evaluation.score import Interval, Signature, bootstrap_interval, json_fields
 from muse.progress import Progress
 from muse.sentences.evaluation.classifier import (
@@ -118,7 +118,7 @@ def evaluate_suite(
         for done, task in enumerate(tasks, 1):
             rng = np.random.default_rng([config.seed, *task.name.encode()])
             try:
-                found.append(_SCORED.get(task.scored, _given)(task, _Encoded(task, encode), config, rng))
+                found.append(_SCORED.get(task.scored, _by_parts)(task, _Encoded(task, encode), config, rng))
             except Mismatch as error:
                 raise Mismatch(f"{task.name}: {error}") from error
             tick(done)
@@ -137,11 +137,11 @@ def check_tasks(tasks: Sequence[SuiteTask], config: SuiteConfig) -> None:
             _check_classes(task, learned, 1 if "dev" in task.parts else config.folds)
             continue
         for name in task.parts:
-            _check_rated(task, name, FEWEST_TRAINING_PAIRS if name == "train" else FEWEST)
+            _check_rated(task, name, FEWEST_TRAINING_PAIRS if name == "train" else FEWEST_PAIRS)
 
 
 def _check_classes(task: SuiteTask, part: str, least: int) -> None:
-    counts, where = Counter(task.parts[part].labels), _named(task, part)
+    counts, where = Counter(task.parts[part].labels), _files_of(task, part)
     if len(counts) < 2:
         raise Mismatch(
             f"{where}: a classifier needs at least two classes, got {len(counts)} of {task.name}; check the "
@@ -156,7 +156,7 @@ def _check_classes(task: SuiteTask, part: str, least: int) -> None:
 
 
 def _check_rated(task: SuiteTask, part: str, least: int) -> None:
-    ratings, where = task.parts[part].ratings, _named(task, part)
+    ratings, where = task.parts[part].ratings, _files_of(task, part)
     if len(ratings) < least:
         raise Mismatch(
             f"{where}: {task.name} needs at least {least} rated pairs here, got {len(ratings)}; give more"
@@ -168,7 +168,7 @@ def _check_rated(task: SuiteTask, part: str, least: int) -> None:
         )
 
 
-def _named(task: SuiteTask, part: str) -> str:
+def _files_of(task: SuiteTask, part: str) -> str:
     """The files of a part, for a message."""
     return " and ".join(map(str, task.files[part]))
 
@@ -218,7 +218,7 @@ def _by_folds(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.rand
     return _accuracy(task, (truth, found), (trained, rows.empty(part)), rng)
 
 
-def _given(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
+def _by_parts(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
     names = [name for name in ("train", "dev", "test") if name in task.parts]
     coded = dict(zip(names, _coded(task, names), strict=True))
     parts = {name: Labelled(rows.features(task.parts[name]), coded[name]) for name in names}

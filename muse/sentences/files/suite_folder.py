@@ -250,7 +250,7 @@ def _task(folder: Path, language: str, name: str) -> SuiteTask | None:
     if len(found) > 1:
         raise _twice(name, *(next(iter(files.values()))[0] for files, _ in found))
     files, form = found[0]
-    rows = {part: _rows(paths, form, kind) for part, paths in files.items()}
+    rows = {part: _part_rows(paths, form, kind) for part, paths in files.items()}
     if kind.scored == GIVEN:
         _check_learned(rows)
     if "test" in rows:
@@ -301,7 +301,7 @@ def _of_year(folder: Path, name: str) -> SuiteTask | None:
         )
     kind = _Kind(COSINE, (), _STS_RATINGS)
     rows = {
-        part: _rows(paths, _STS, kind) if len(paths) == 1 else _beside(*paths)
+        part: _part_rows(paths, _STS, kind) if len(paths) == 1 else _beside(*paths)
         for part, paths in files.items()
     }
     return SuiteTask(name, COSINE, {part: _as_part(of, kind) for part, of in rows.items()}, files)
@@ -339,12 +339,12 @@ def _beside(sentences: Path, gold: Path) -> list[_SuiteRow]:
     return rows
 
 
-def _rows(paths: Sequence[Path], form: _Format, kind: _Kind) -> list[_SuiteRow]:
+def _part_rows(paths: Sequence[Path], form: _Format, kind: _Kind) -> list[_SuiteRow]:
     """The rows of the files of a part; BadFile, naming the line, for one that cannot be right."""
-    return [row for place, path in enumerate(paths) for row in _rows_of(path, form, kind, str(place))]
+    return [row for place, path in enumerate(paths) for row in _file_rows(path, form, kind, str(place))]
 
 
-def _rows_of(path: Path, form: _Format, kind: _Kind, label: str) -> list[_SuiteRow]:
+def _file_rows(path: Path, form: _Format, kind: _Kind, label: str) -> list[_SuiteRow]:
     rows = []
     for where, cells in _cells(path, form):
         row = dict(zip(form.columns.names, cells, strict=False))

@@ -22,7 +22,7 @@ from muse.text.segmentation import unspaced_advice
 
 log = logging.getLogger(__name__)
 
-FEWEST = 20  # the smallest number of usable pairs
+FEWEST_PAIRS = 20  # the smallest number of usable pairs
 MOST_HELD_OUT_PAIRS, SHARE_HELD_OUT_PAIRS = 2_000, 0.05  # the largest number and share of pairs held out
 MOST_HELD_OUT, SHARE_HELD_OUT = 200, 0.05  # the largest number and share of a text's examples held out
 # The share of unknown tokens above which a warning is given: a space knows 70 to 95 % of the tokens of its
@@ -66,7 +66,7 @@ def make_pairs(
     read = [read_text(text, reader, progress) for text, reader in zip(texts, readers, strict=True)]
     pivot, other = (side.sentences for side in read)
     usable = np.flatnonzero(((pivot.lengths > 0) & (other.lengths > 0)).numpy())
-    if len(usable) < FEWEST:
+    if len(usable) < FEWEST_PAIRS:
         raise Mismatch(_too_few(len(usable), texts, read))
     keys = [_keys(text) for text in texts]
     training, held_out = _split(usable, keys, rng)
@@ -121,7 +121,7 @@ def _too_few(usable: int, texts: Sequence[Sequence[str]], read: Sequence[Reading
         token, known = "known word piece", "known are"
         remedy = "give more parallel text, in the languages that the pieces were learned from"
     return (
-        f"at least {FEWEST} pairs must have a {token} on both sides, got {usable} of {len(texts[0])}; "
+        f"at least {FEWEST_PAIRS} pairs must have a {token} on both sides, got {usable} of {len(texts[0])}; "
         f"{known} {read[0].known} of {read[0].tokens} tokens of the pivot and {read[1].known} of "
         f"{read[1].tokens} of the other language: {remedy}"
     )
@@ -144,7 +144,7 @@ def _split(
     training = usable[apart]
     if len(training) < 2 or len(held_out) < 2:
         raise Mismatch(
-            f"training needs at least {FEWEST} pairs of distinct sentences, got {len(held_out)} among "
+            f"training needs at least {FEWEST_PAIRS} pairs of distinct sentences, got {len(held_out)} among "
             f"{len(usable)} pairs; give more parallel text"
         )
     return training, held_out

@@ -103,13 +103,13 @@ def held_out_precision(encoder: TwoSides, pairs: Pairs) -> float:
 def held_out_hits(encoder: TwoSides, pairs: Pairs) -> int:
     """The number of held-out sentences whose nearest pivot sentence by cosine is their translation."""
     encoder.eval()  # without dropout
-    x = _rows(encoder.pivot, pairs.pivot, pairs.held_out)  # (h, d')
-    y = _rows(encoder.other, pairs.other, pairs.held_out)  # (h, d')
+    x = _unit_rows(encoder.pivot, pairs.pivot, pairs.held_out)  # (h, d')
+    y = _unit_rows(encoder.other, pairs.other, pairs.held_out)  # (h, d')
     found = nearest(y, x, 1).indices[:, 0]  # (h,)
     return int((found == torch.arange(len(found), device=found.device)).sum())
 
 
-def _rows(encode: Callable[[Ragged], Tensor], sentences: Ragged, rows: Tensor) -> Tensor:
+def _unit_rows(encode: Callable[[Ragged], Tensor], sentences: Ragged, rows: Tensor) -> Tensor:
     order, parts = list[Tensor](), list[Tensor]()
     for batch in encoding_batches(sentences.lengths[rows]):
         order.append(batch.to(rows.device))
