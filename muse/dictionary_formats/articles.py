@@ -12,17 +12,15 @@ import logging
 import re
 import string
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from muse.dictionary_formats.language_filter import warn_of_explanations
 from muse.errors import BadFile, BadSetting
 from muse.files.cells import LONGEST_PHRASE, split_translations, stripped
-from muse.files.dictionary_format import Append, DictionaryFile, DictionaryFormat
+from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat
 from muse.files.source import RATIO, first_bytes, open_source
 from muse.files.writing import check_place, replaced
 from muse.languages import (
@@ -36,13 +34,11 @@ from muse.lexicon import PairLine
 
 log = logging.getLogger(__name__)
 
-Read = TypeVar("Read")
 Place = tuple[str, int, int]  # a word of an index, and where its article begins and how long it is
 
 MAGIC = b"StarDict's dict ifo file"
 _ENDINGS = (".ifo", ".idx", ".idx.gz", ".dict", ".dict.dz")
 _MOST = 1 << 30  # bytes of one of the files; the largest dictionaries have a tenth
-_SHORT, _KEPT = 4096, 128  # bytes of an article that is kept for the words that share it, and how many are
 _LONGEST_WORD = 255  # bytes, by the format
 _TEXT = frozenset("mgxhlyk")  # articles of these types are text, with tags or without
 _TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?def|/?tr)\b[^<>]*>", re.IGNORECASE)
@@ -116,22 +112,35 @@ def _bases(path: Path, endings: Sequence[str]) -> Iterator[Path]:
             yield path.with_name(path.name.removesuffix(ending))
 
 
-@dataclass
-class _Lengths:
-    """How many lines of articles are translations, and how many are too long for that."""
+def _pairs(
+    file: DictionaryFile,
+    path: Path,
+    named: Languages,
+    articles: Iterable[tuple[str, Iterable[_ArticleText]]],
+    *,
+    headed: bool = True,
+) -> Iterator[PairLine]:
+    """The pairs of words and the lines of their articles, in a dictionary that names these languages.
 
-    path: Path
-    short: int = 0
-    long: int = 0
-
-    def check(self) -> None:
-        """Raise BadFile if there is no translation; warn where most of what there is may be none."""
-        if not self.short:
-            raise BadFile(
-                f"{self.path}: expected articles that list translations of one to {LONGEST_PHRASE} words, "
-                "got none; write the pairs into lines of two words with a tab between"
-            )
-        warn_of_explanations(self.path, self.long, self.short)
+    A line that repeats the word, with what is said of it, is a heading where articles are `headed`. Raise
+    BadFile if there is no translation; warn where most of what there is may be none.
+    """
+    swapped, short, long = _is_reversed(path, named, file.languages), 0, 0
+    for word, texts in articles:
+        translations, repeated = dict[str, None](), _folded(word)
+        for text in texts:
+            if not headed or text.heading != repeated:
+                short += bool(text.translations)
+                long += text.long
+                translations |= dict.fromkeys(text.translations)
+        for translation in translations:
+            yield PairLine((translation, word) if swapped else (word, translation))
+    if not short:
+        raise BadFile(
+            f"{path}: expected articles that list translations of one to {LONGEST_PHRASE} words, got none; "
+            "write the pairs into lines of two words with a tab between"
+        )
+    warn_of_explanations(path, long, short)
 
 
 def _is_reversed(path: Path, named: Languages, languages: Languages | None) -> bool:
@@ -150,18 +159,14 @@ def _stardict_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     path = base.with_name(f"{base.name}.ifo")
     info = _info(path)
     named = languages_of_title(info.get("bookname", "")) or languages_of_file(base.name)
-    swapped = _is_reversed(path, named, file.languages)
     index, articles = (
         _content(base, ".ifo", endings) for endings in ((".idx", ".idx.gz"), (".dict.dz", ".dict"))
     )
-    types, read = info.get("sametypesequence", ""), _Lengths(path)
+    types = info.get("sametypesequence", "")
     places = [*_places(base, index, wide=info.get("idxoffsetbits") == "64")]
     _check_places(places, base, ".idx", (len(index), len(articles)))
-    texts = _reader(articles, lambda article: _texts(_fields(article, types)))
-    for word, begin, size in places:
-        for translation in _translations(word, texts(begin, size), read):
-            yield PairLine((translation, word) if swapped else (word, translation))
-    read.check()
+    found = ((word, _texts(_fields(articles[begin : begin + size], types))) for word, begin, size in places)
+    return _pairs(file, path, named, found)
 
 
 def _dictd_pairs(file: DictionaryFile) -> Iterator[PairLine]:
@@ -171,17 +176,11 @@ def _dictd_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     """
     base = _base(base_of_dictd(file.path), file, "NAME.index and NAME.dict", "dictd")
     index, articles = (_content(base, ".index", endings) for endings in ((".index",), (".dict.dz", ".dict")))
-    path = base.with_name(f"{base.name}.index")
-    swapped, read = _is_reversed(path, languages_of_file(base.name), file.languages), _Lengths(path)
     places = [*_places_of_dictd(base, index)]
     _check_places(places, base, ".index", (len(index), len(articles)))
-    article = _reader(articles, _of_dictd)
-    for folded, begin, size in places:
-        heading, texts = article(begin, size)
-        word = _as_written(folded, heading)
-        for translation in _translations(word, texts, read, headed=False) if word else ():
-            yield PairLine((translation, word) if swapped else (word, translation))
-    read.check()
+    found = (_of_dictd(word, articles[begin : begin + size]) for word, begin, size in places)
+    path = base.with_name(f"{base.name}.index")
+    return _pairs(file, path, languages_of_file(base.name), found, headed=False)
 
 
 def _places_of_dictd(base: Path, index: bytes) -> Iterator[Place]:
@@ -198,10 +197,11 @@ def _places_of_dictd(base: Path, index: bytes) -> Iterator[Place]:
         yield cells[0], _number(cells[1]), _number(cells[2])
 
 
-def _of_dictd(article: bytes) -> tuple[str, list[_ArticleText]]:
-    """The first line of an article, which is its heading, and what the others say."""
+def _of_dictd(folded: str, article: bytes) -> tuple[str, list[_ArticleText]]:
+    """The word that the first line of an article has in its letters, and what the others say."""
     heading, _, text = article.decode(errors="replace").partition("\n")
-    return heading, _texts([("m", text)])
+    word = _as_written(folded, heading)
+    return word, _texts([("m", text)]) if word else []
 
 
 def _number(digits: str) -> int:
@@ -234,32 +234,26 @@ def _is_tab_file(file: DictionaryFile) -> bool:
 
 def _tab_file_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     """The pairs of such lines, whose first ones may say which languages they are in."""
-    path = file.path
-    named, read = dict[str, str](), _Lengths(path)
+    cells = (line.split("\t") for line in file.sample if line.startswith("##"))
+    named = {one[0]: stripped(one[-1]) for one in cells}
+    title = languages_of_title(named.get("##name", named.get("##bookname", ""))) or ("", "")
+    of = named.get("##sourceLang", title[0]), named.get("##targetLang", title[1])
+    return _pairs(file, file.path, of, _articles_of_tab_file(file))
+
+
+def _articles_of_tab_file(file: DictionaryFile) -> Iterator[tuple[str, list[_ArticleText]]]:
     for number, line in enumerate(file.lines, 1):
+        if line.startswith("##") or not line.strip(BLANK):
+            continue
         cells = line.split("\t")
-        if line.startswith("##"):
-            named[cells[0]] = stripped(cells[-1])
-            continue
-        if not line.strip(" \t"):
-            continue
         if len(cells) != 2:
             raise BadFile(
-                f"{path}:{number}: expected a word and an article with a tab between, got {len(cells)} cells "
-                f"({line.strip()[:60]!r}); convert it again"
+                f"{file.path}:{number}: expected a word and an article with a tab between, got {len(cells)} "
+                f"cells ({line.strip()[:60]!r}); convert it again"
             )
-        of = (
-            (named["##sourceLang"], named["##targetLang"])
-            if {"##sourceLang", "##targetLang"} <= named.keys()
-            else languages_of_title(named.get("##name", named.get("##bookname", "")))
-        ) or ("", "")
-        swapped = _is_reversed(path, of, file.languages)
         text = re.sub(r"\\[nrt\\]", lambda escape: _ESCAPES[escape[0]], cells[1])
         word = stripped(cells[0].split("|")[0])  # behind it are its other forms
-        texts = _texts([("h" if _MARKED.search(text) else "m", text)]) if word else []
-        for translation in _translations(word, texts, read):
-            yield PairLine((translation, word) if swapped else (word, translation))
-    read.check()
+        yield word, _texts([("h" if _MARKED.search(text) else "m", text)]) if word else []
 
 
 def _check_places(places: Sequence[Place], base: Path, ending: str, sizes: tuple[int, int]) -> None:
@@ -277,16 +271,6 @@ def _check_places(places: Sequence[Place], base: Path, ending: str, sizes: tuple
             f"{base}{ending}: expected articles of at most {RATIO} times the size of the files, got {taken} "
             "bytes, as many words have the same long one; download the files again"
         )
-
-
-def _reader(articles: bytes, read: Callable[[bytes], Read]) -> Callable[[int, int], Read]:
-    """What reads the article at a place, of a size; short ones that words share are read once."""
-
-    def at(begin: int, size: int) -> Read:
-        return read(articles[begin : begin + size])
-
-    again = lru_cache(_KEPT)(at)
-    return lambda begin, size: again(begin, size) if size <= _SHORT else at(begin, size)
 
 
 def _info(path: Path) -> dict[str, str]:
@@ -341,23 +325,6 @@ class _ArticleText(NamedTuple):
     heading: str | None  # the word that it may repeat, folded
     translations: list[str]
     long: bool
-
-
-def _translations(
-    word: str, texts: Iterable[_ArticleText], read: _Lengths, *, headed: bool = True
-) -> list[str]:
-    """The translations of a word in the lines of its article, which are counted in `read`.
-
-    A line that repeats the word, with what is said of it, is a heading where texts are `headed`.
-    """
-    found, repeated = dict[str, None](), _folded(word) if headed else None
-    for text in texts:
-        if headed and text.heading is not None and text.heading == repeated:
-            continue
-        read.short += bool(text.translations)
-        read.long += text.long
-        found |= dict.fromkeys(text.translations)
-    return list(found)
 
 
 def _texts(fields: Iterable[tuple[str, str]]) -> list[_ArticleText]:
