@@ -28,10 +28,10 @@ from muse.errors import BadFile, NotConverged
 from muse.files import read_vectors
 from muse.files.atomic import atomic_path, parents_made
 from muse.files.writing import check_place, check_text_name, write_vectors_text
+from muse.languages import language_code
 from muse.progress import Progress, Tick
 from muse.run.memory import peak_memory_mb
 from muse.text.segmentation import unspaced_advice
-from muse.text.surface import iso_code
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,9 @@ def language_warnings(found: Counter[str] | None, language: str) -> list[str]:
         for other in others
         if shares[other] >= OTHER_LANGUAGE_SHARE
     ]
-    language = {"nb": "no"}.get(iso_code(language), iso_code(language))  # py3langid's name of Bokmål
+    language = {"nb": "no"}.get(
+        language_code(language), language_code(language)
+    )  # py3langid's name of Bokmål
     if main != language and language in DISTINGUISHED_LANGUAGES:
         lines.append(
             f"{100 * shares[main]:.0f} % of the lines look like {main!r}, not {language!r}; check --lang"

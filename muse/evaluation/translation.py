@@ -8,7 +8,7 @@ from typing import Any
 
 from muse.errors import Mismatch, MissingExtra
 from muse.installation import __version__, install_extra
-from muse.text.surface import iso_code
+from muse.languages import language_code
 
 _TOKENISERS = {"zh": "zh", **dict.fromkeys(("ja", "km", "lo", "my", "th"), "char")}
 SAMPLES = 1_000  # of the bootstrap
@@ -50,7 +50,7 @@ def quality(
     # The bootstrap of a single metric fails if a sample scores zero (sacrebleu 2.6); that of its paired test
     # does not, and also accepts a single system.
     metrics, test = require_sacrebleu()
-    cut = {"BLEU": {"tokenize": _TOKENISERS.get(iso_code(language), "13a")}}
+    cut = {"BLEU": {"tokenize": _TOKENISERS.get(language_code(language), "13a")}}
     ready = {
         name: metric(references=[list(references)], **cut.get(name, {})) for name, metric in metrics.items()
     }

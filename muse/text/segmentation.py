@@ -17,8 +17,8 @@ from importlib.util import find_spec
 from itertools import accumulate
 
 from muse.installation import install_extra
+from muse.languages import language_code
 from muse.text.characters import unspaced_letters
-from muse.text.surface import iso_code
 
 EXTRA = "segment"
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -50,7 +50,7 @@ def unspaced_language(language: str) -> str | None:
     >>> unspaced_language("cmn_Hans"), unspaced_language("fr")
     ('zh', None)
     """
-    code = iso_code(language)
+    code = language_code(language)
     code = "zh" if code in _CHINESE else code
     return code if code in _LETTERS else None
 

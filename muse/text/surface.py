@@ -6,11 +6,10 @@ tokens may be one word in all but spelling, such as French aujourd'hui.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache
 
+from muse.languages import language_code
 from muse.orthography import lowercase
 from muse.text.characters import composed
 
@@ -48,7 +47,7 @@ def grouped(tokens: Sequence[str], language: str) -> Iterator[Sequence[str]]:
     >>> list(grouped(["Quelqu'", "un", "vient"], "fr"))
     [["Quelqu'", 'un'], ['vient']]
     """
-    candidates, place = _BY_FIRST.get(iso_code(language), {}), 0
+    candidates, place = _BY_FIRST.get(language_code(language), {}), 0
     while place < len(tokens):
         length = 1
         for expression in candidates.get(tokens[place].lower(), ()):
@@ -84,7 +83,7 @@ _PARTS = {
 
 def in_text(word: str, language: str) -> str:
     """The form in text of a word of the vocabulary: l' for l in French, are for re in English, é in one."""
-    return _PARTS.get(iso_code(language), {}).get(word, composed(word))
+    return _PARTS.get(language_code(language), {}).get(word, composed(word))
 
 
 def forms(token: str, language: str) -> list[str]:
@@ -96,7 +95,7 @@ def forms(token: str, language: str) -> list[str]:
     (['le', "L'", "l'", 'L', 'l'], ["dogs'", 'dogs'])
     """
     bare = token.strip("'")
-    full = _FULL.get(token.lower(), "") if iso_code(language) == "fr" else ""
+    full = _FULL.get(token.lower(), "") if language_code(language) == "fr" else ""
     found = (form for one in (token, bare) for form in (one, lowercase(one, language), one.lower()))
     return list(dict.fromkeys(form for form in (full, *found) if form))
 
@@ -108,7 +107,7 @@ def without_elision(word: str, language: str) -> str:
     ['amour', "aujourd'hui"]
     """
     before, apostrophe, after = word.partition("'")
-    code = iso_code(language)
+    code = language_code(language)
     if code == "en":
         return word.removesuffix("'s") or word
     return after if apostrophe and after and before.lower() in _BEFORE.get(code, ()) else word
@@ -120,7 +119,7 @@ def is_elided(word: str, language: str) -> bool:
     >>> is_elided("L", "fr"), is_elided("dell", "it"), is_elided("s", "en")
     (True, True, False)
     """
-    return word.lower() in _BEFORE.get(iso_code(language), ())
+    return word.lower() in _BEFORE.get(language_code(language), ())
 
 
 def elide(words: Sequence[str], language: str) -> list[str]:
@@ -129,7 +128,7 @@ def elide(words: Sequence[str], language: str) -> list[str]:
     >>> elide(["la", "eau", "de", "l'", "mer"], "fr")
     ["l'", 'eau', 'de', 'le', 'mer']
     """
-    if iso_code(language) != "fr" or not words:
+    if language_code(language) != "fr" or not words:
         return list(words)
     return [_elided(word, following) for word, following in zip(words, [*words[1:], ""], strict=True)]
 
@@ -158,12 +157,12 @@ def with_capitals(word: str, token: str, *, all_caps: bool) -> str:
 
 def is_always_capital(token: str, language: str) -> bool:
     """Whether the token is capitalised everywhere, like the English I."""
-    return token == "I" and iso_code(language) == "en"
+    return token == "I" and language_code(language) == "en"
 
 
 def has_name_capital(token: str, language: str) -> bool:
     """Whether the capital of a token inside a sentence indicates a name: Tom, but not TOM or I."""
-    if iso_code(language) in _CAPITAL_NOUNS or is_always_capital(token, language):
+    if language_code(language) in _CAPITAL_NOUNS or is_always_capital(token, language):
         return False
     return token[0].isupper() and not token.isupper()
 
@@ -172,22 +171,3 @@ def is_all_caps(tokens: Sequence[str]) -> bool:
     """Whether a line is all in capitals, ignoring single letters such as I."""
     words = [token for token in tokens if len(token) > 1 and any(map(str.isalpha, token))]
     return bool(words) and all(word.isupper() for word in words)
-
-
-# Other codes of the languages that have rules of their own.
-_ISO = {
-    "bur": "my", "cat": "ca", "chi": "zh", "cmn": "zh", "deu": "de", "eng": "en", "fra": "fr", "fre": "fr",
-    "ger": "de", "ita": "it", "jpn": "ja", "khm": "km", "lao": "lo", "ltz": "lb", "mya": "my", "rus": "ru",
-    "spa": "es", "tha": "th", "zho": "zh",
-}  # fmt: skip
-
-
-@cache
-def iso_code(language: str) -> str:
-    """The two-letter code of a language that has rules here, else what stands before - or _, in lower case.
-
-    >>> iso_code("fra_Latn"), iso_code("de-AT"), iso_code("xx")
-    ('fr', 'de', 'xx')
-    """
-    name = re.split(r"[_-]", language.lower())[0]
-    return _ISO.get(name, name)

@@ -14,10 +14,11 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache, cached_property, partial
 from typing import Any
 
+from muse.languages import language_code
 from muse.text.characters import composed
 from muse.text.markup import split_at_markup, split_at_tags
 from muse.text.segmentation import Segmenter, unspaced_language
-from muse.text.surface import is_elided, iso_code
+from muse.text.surface import is_elided
 
 _CLOSES = {
     "“": "”", "”": "”", "„": "“”", "‘": "’", "‚": "‘’", "«": "»", "»": "«»", "‹": "›", "›": "‹›",
@@ -152,7 +153,7 @@ class Tokeniser:
     """
 
     def __init__(self, language: str, known: Container[str] | None = None, *, spaced: bool = False) -> None:
-        self.language = iso_code(language)
+        self.language = language_code(language)
         unspaced = unspaced_language(language)
         self._segmenter = None if unspaced is None else Segmenter(unspaced, known, whole=spaced)
         self._rules = _WRITTEN_OUT.get(self.language, ())

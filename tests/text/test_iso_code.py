@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from muse.text.surface import elide, forms, grouped, has_name_capital, iso_code
+from muse.languages import language_code
+from muse.text.surface import elide, forms, grouped, has_name_capital
 from muse.text.tokens import Tokeniser
 
 
 @pytest.mark.parametrize("name", ["fr", "fra", "fre", "fra_Latn", "fr-CA", "FR"])
 def test_french_by_any_name(name: str) -> None:
-    assert iso_code(name) == "fr"
+    assert language_code(name) == "fr"
     assert elide(["la", "eau"], name) == ["l'", "eau"]
     assert forms("L'", name)[0] == "le"
     assert list(grouped(["parce", "que"], name)) == [["parce", "que"]]
@@ -23,5 +24,5 @@ def test_a_capital_says_little_where_every_noun_has_one(name: str) -> None:
 
 
 def test_other_languages_keep_their_name() -> None:
-    assert iso_code("xx") == "xx"
+    assert language_code("xx") == "xx"
     assert has_name_capital("Haus", "xx")

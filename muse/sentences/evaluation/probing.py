@@ -24,6 +24,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import Hits, Interval, JsonScore, Signature, bootstrap_interval
+from muse.languages import language_code
 from muse.sentences.evaluation.classifier import (
     ClassifierConfig,
     Labelled,
@@ -35,7 +36,6 @@ from muse.sentences.evaluation.classifier import (
     parts,
 )
 from muse.text.characters import is_punctuation
-from muse.text.surface import iso_code
 from muse.text.tokens import Tokeniser
 
 FEWEST_OF_CLASS = 10  # sentences of a class
@@ -245,7 +245,7 @@ def gender_probe(sentences: Sequence[str], language: str, size: int, rng: np.ran
             f"the probing task gender needs text in one of {', '.join(ARTICLES)}, whose articles have two "
             f"genders; got {language}; leave it out"
         )
-    pairs = ARTICLES[iso_code(language)]
+    pairs = ARTICLES[language_code(language)]
     other = {**pairs, **{feminine: masculine for masculine, feminine in pairs.items()}}
     article = re.compile(rf"(?<![\w'’-])(?:{'|'.join(other)})(?![\w'’-])", re.IGNORECASE)
     chosen, labels = [], []
@@ -259,7 +259,7 @@ def gender_probe(sentences: Sequence[str], language: str, size: int, rng: np.ran
 
 def has_genders(language: str) -> bool:
     """Whether the articles that show the gender of a noun are known for a language."""
-    return iso_code(language) in ARTICLES
+    return language_code(language) in ARTICLES
 
 
 STYLE: Mapping[str, OneLanguage] = {
