@@ -72,9 +72,8 @@ def language_warnings(found: Counter[str] | None, language: str) -> list[str]:
         for other in others
         if shares[other] >= OTHER_LANGUAGE_SHARE
     ]
-    language = {"nb": "no"}.get(
-        language_code(language), language_code(language)
-    )  # py3langid's name of Bokmål
+    code = language_code(language)
+    language = "no" if code == "nb" else code  # not py3langid's name of Bokmål
     if main != language and language in DISTINGUISHED_LANGUAGES:
         lines.append(
             f"{100 * shares[main]:.0f} % of the lines look like {main!r}, not {language!r}; check --lang"
