@@ -305,6 +305,12 @@ def is_given(options: OptionSet, name: str) -> bool:
     return bool(getattr(options, name) != options_of(type(options))[name].default)
 
 
+def given_only(options: OptionSet, only: str) -> list[str]:
+    """The options, as on the command line, that were given and are for this alone."""
+    declared = options_of(type(options))
+    return [one.flag for name, one in declared.items() if one.only == only and is_given(options, name)]
+
+
 def check_names(function: Callable[..., Any], given: Iterable[str]) -> None:
     """Raise BadSetting if a function of muse takes no parameter of one of these names."""
     known = sorted(inspect.signature(function).parameters)

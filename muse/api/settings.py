@@ -18,7 +18,7 @@ from muse.files.writing import check_place
 from muse.learn.bilingual import MINIMUM_WORDS
 from muse.learn.settings import NO_PIVOT, ONE_SOURCE, OWN_TARGET, AlignConfig, Given, RowArray
 from muse.optional import load
-from muse.options import is_given, options_of, preset_of
+from muse.options import given_only, preset_of
 from muse.progress import Progress
 from muse.space import check_apart, check_language
 
@@ -135,12 +135,11 @@ def _check_several(config: AlignConfig) -> None:
         _check_addition(config)
     elif config.tgt is None:
         raise BadSetting(NO_PIVOT)
-    for name, one in options_of(AlignConfig).items():
-        if one.only == ONE_SOURCE and len(sources) > 1 and is_given(config, name):
-            raise Contradiction(
-                f"{one.flag} needs a single --src, got {len(sources)}; align that language first, then add "
-                "the others with --into"
-            )
+    for flag in given_only(config, ONE_SOURCE) if len(sources) > 1 else ():
+        raise Contradiction(
+            f"{flag} needs a single --src, got {len(sources)}; align that language first, then add the "
+            "others with --into"
+        )
     if config.joint and (len(sources) < 2 or config.into is not None):
         raise Contradiction(
             "--joint needs at least two --src and no --into: it moves every language but the target"
@@ -149,9 +148,8 @@ def _check_several(config: AlignConfig) -> None:
 
 def _check_addition(config: AlignConfig) -> None:
     """Raise Contradiction for options of a target, which a space that grows has already."""
-    for name, one in options_of(AlignConfig).items():
-        if one.only == OWN_TARGET and is_given(config, name):
-            raise Contradiction(f"--into uses the target's vectors in the space; omit {one.flag}")
+    for flag in given_only(config, OWN_TARGET):
+        raise Contradiction(f"--into uses the target's vectors in the space; omit {flag}")
     if config.keeps_lengths:
         raise Contradiction(
             "--into has the target's vectors at unit length, so those of --src need it too; got "

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from muse.commands.options import Finite, backend, choose_direction, common, open_space
+from muse.commands.command import command
+from muse.commands.options import choose_direction, open_space
 from muse.commands.outputs import echo
-from muse.commands.sections import PackageOption, RenamedOption, SectionedCommand
 from muse.optional import load
+from muse.options import Backend, Common, Device, OneSpace, Seed, Threads, is_given, option, options_of
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from muse.progress import Progress
     from muse.space import Space
 
@@ -25,113 +25,85 @@ log = logging.getLogger(__name__)
 VECTORS = ("text", "word2vec", "npz", "parquet")
 SENTENCES, SPACY, SPACE, MAP = "sentence-transformers", "spacy", "space", "map"
 FORMS = (*VECTORS, SENTENCES, SPACY, "torch", "moses", MAP, SPACE)
-# The options that only some formats use.
-OF_FORM = {
-    "language": ("--lang", (*VECTORS, SENTENCES, SPACY, MAP)),
-    "source": ("--src", ("torch", "moses")),
-    "target": ("--tgt", ("torch", "moses")),
-    "vocabularies": ("--vocab", ("torch",)),
-    "tables": ("--tables", ("torch",)),
-    "specials": ("--specials", ("torch",)),
-    "fallback": ("--fallback", ("torch",)),
-    "top": ("--top", ("moses",)),
-    "temperature": ("--temperature", ("moses",)),
-    "answers": ("--answers", ("moses",)),
-    "among": ("--among", (MAP,)),
-}
+OF_TABLES = "Formats torch and moses"
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Output": ("--format", "--out"),
-        "What it writes": ("--lang", "--among", "--max-vocab", "--encoder"),
-        "Formats torch and moses": (
-            "--src",
-            "--tgt",
-            "--tables",
-            "--vocab",
-            "--specials",
-            "--fallback",
-            "--top",
-            "--temperature",
-            "--answers",
-            "--backend",
-        ),
-    },
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions(OneSpace, Common, Seed, Device, Threads, Backend):
+    """The options of `muse export`; `only` names the formats that have a use for one."""
+
+    format: str | None = option(
+        None, section="Output", choices=FORMS, help="Format to write; see above.  [required]"
+    )
+    out: Path = option(
+        section="Output", metavar="PATH", written=True,
+        help="File or folder to write; vectors go to one file per language if PATH has no suffix, "
+        "spacy's to one folder per language unless --lang is given.",
+    )  # fmt: skip
+    lang: str | None = option(
+        None, section="What it writes", metavar="LANG", only=" ".join((*VECTORS, SENTENCES, SPACY, MAP)),
+        help="Export only this language (formats of vectors).",
+    )  # fmt: skip
+    among: str | None = option(
+        None, section="What it writes", metavar="LANG", only=MAP,
+        help="map: bring rows among the unchanged rows of this language.",
+    )  # fmt: skip
+    max_vocab: int | None = option(
+        None, section="What it writes", least=1, help="Export only the N most frequent words."
+    )
+    encoder: Path | None = option(
+        None, section="What it writes", metavar="FOLDER", package="sentences",
+        help="Export the word vectors of this trained encoder instead of the space's.",
+    )  # fmt: skip
+    src: str | None = option(
+        None, section=OF_TABLES, metavar="LANG", only="torch moses",
+        help="torch: language of the encoder. moses: source language.  [default: the language besides the "
+        "pivot]",
+    )  # fmt: skip
+    tgt: str | None = option(
+        None, section=OF_TABLES, metavar="LANG", only="torch moses",
+        help="torch: language of the decoder. moses: target language.  [default: the pivot]",
+    )  # fmt: skip
+    tables: Literal["separate", "shared"] | None = option(
+        None, section=OF_TABLES, only="torch",
+        help="torch: one table for each side, or one for both.  [default: separate]",
+    )  # fmt: skip
+    vocab: tuple[Path, ...] = option(
+        (), section=OF_TABLES, only="torch",
+        help="torch: vocabulary, a word or BPE unit on each line; repeat it for encoder and decoder.",
+    )  # fmt: skip
+    specials: str | None = option(
+        None, section=OF_TABLES, metavar="A,B,...", only="torch",
+        help="torch: special tokens, which come first.  [default: <pad>,<unk>,<s>,</s>]",
+    )  # fmt: skip
+    fallback: Literal["mean", "normal"] | None = option(
+        None, section=OF_TABLES, only="torch",
+        help="torch: vector of a unit that is not a word: the mean of the words it occurs in, or random.  "
+        "[default: mean]",
+    )  # fmt: skip
+    top: int | None = option(
+        None, section=OF_TABLES, least=1, only="moses",
+        help="moses: number of translations of each word.  [default: 100]",
+    )  # fmt: skip
+    temperature: float | None = option(
+        None, section=OF_TABLES, above=0, only="moses",
+        help="moses: temperature of the softmax over CSLS.  [default: chosen on mutual neighbours]",
+    )  # fmt: skip
+    answers: Literal["all", "csls"] | None = option(
+        None, section=OF_TABLES, only="moses",
+        help="moses: probabilities of translations chosen by all the evidence, where SPACE has them, or of "
+        "CSLS alone.  [default: all]",
+    )  # fmt: skip
+
+
+@command(
+    ExportOptions,
     examples=(
         "muse export embeddings/aligned/fr-en --format text --out vectors",
         "muse export SPACE --format torch --src fr --tgt en --out tables.pt",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option("--format", "form", type=click.Choice(FORMS), help="Format to write; see above.  [required]")
-@click.option(
-    "--out", required=True, type=Path, metavar="PATH",
-    help="File or folder to write; vectors go to one file per language if PATH has no suffix, "
-    "spacy's to one folder per language unless --lang is given.",
-)  # fmt: skip
-@click.option(
-    "--encoder", cls=PackageOption, package="sentences", type=Path, metavar="FOLDER",
-    help="Export the word vectors of this trained encoder instead of the space's.",
-)  # fmt: skip
-@click.option(
-    "--max-vocab", type=click.IntRange(1), metavar="N", help="Export only the N most frequent words."
-)
-@click.option("--lang", "language", metavar="LANG", help="Export only this language (formats of vectors).")
-@click.option(
-    "--among", "--into", "among", cls=RenamedOption, metavar="LANG",
-    help="map: bring rows among the unchanged rows of this language.",
-)  # fmt: skip
-@click.option(
-    "--src",
-    "source",
-    metavar="LANG",
-    help="torch: language of the encoder. moses: source language.  [default: the language besides the pivot]",
-)
-@click.option(
-    "--tgt",
-    "target",
-    metavar="LANG",
-    help="torch: language of the decoder. moses: target language.  [default: the pivot]",
-)
-@click.option(
-    "--tables", type=click.Choice(["separate", "shared"]),
-    help="torch: one table for each side, or one for both.  [default: separate]",
-)  # fmt: skip
-@click.option(
-    "--vocab", "vocabularies", multiple=True, type=Path, metavar="FILE",
-    help="torch: vocabulary, a word or BPE unit on each line; repeat it for encoder and decoder.",
-)  # fmt: skip
-@click.option(
-    "--specials",
-    metavar="A,B,...",
-    help="torch: special tokens, which come first.  [default: <pad>,<unk>,<s>,</s>]",
-)
-@click.option(
-    "--fallback", type=click.Choice(["mean", "normal"]),
-    help="torch: vector of a unit that is not a word: the mean of the words it occurs in, or random.  "
-    "[default: mean]",
-)  # fmt: skip
-@click.option(
-    "--top", type=click.IntRange(1), metavar="N",
-    help="moses: number of translations of each word.  [default: 100]",
-)  # fmt: skip
-@click.option(
-    "--temperature", type=Finite(0, min_open=True), metavar="X",
-    help="moses: temperature of the softmax over CSLS.  [default: chosen on mutual neighbours]",
-)  # fmt: skip
-@click.option(
-    "--answers", type=click.Choice(["all", "csls"]),
-    help="moses: probabilities of translations chosen by all the evidence, where SPACE has them, or of CSLS "
-    "alone.  [default: all]",
-)  # fmt: skip
-@backend
-@common
-def export(
-    space: Path, form: str | None, out: Path, as_json: bool, quiet: bool, seed: int, device: str,
-    **options: Any,
-) -> None:  # fmt: skip
+def export(options: ExportOptions) -> None:
     """Write a SPACE as files for other systems.
 
     \b
@@ -146,150 +118,126 @@ def export(
     map                    .safetensors or .onnx           numpy, ONNX Runtime
     space                  a folder                        muse
     """  # noqa: D301 - click reads \b as the character
-    import numpy as np
-
+    form = options.format
     if form is None:
         raise click.UsageError(f"Missing option '--format', one of {', '.join(FORMS)}.")
-    given = {key: value for key, value in options.items() if value not in (None, ())}
-    _check_options(form, given)
-    loaded = open_space(space, device, quiet, answers=given.get("answers", "all"))
-    words = _words(loaded, given)
-    rng = np.random.default_rng(seed)
+    for name, one in options_of(ExportOptions).items():
+        if one.only and is_given(options, name) and form not in one.only.split():
+            forms = " or ".join(one.only.split())
+            raise click.UsageError(f"{one.flag} is for --format {forms}, not for {form}")
+    loaded = open_space(options.space, options.device, options.quiet, answers=options.answers or "all")
+    if options.encoder is not None:
+        loaded = load("sentences.loading").learned_words(options.encoder, loaded)
     write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACY: _spacy, SPACE: _space, MAP: _map}
-    fields, lines = write.get(form, _vectors)(words, out, given | {"form": form}, rng, loaded.progress)
-    if as_json:
-        echo(json.dumps({"out": str(out), "format": form, **fields}, ensure_ascii=False))
+    fields, lines = write.get(form, _vectors)(loaded, options, loaded.progress)
+    if options.as_json:
+        echo(json.dumps({"out": str(options.out), "format": form, **fields}, ensure_ascii=False))
     else:
         echo("\n".join(lines))
 
 
-def _check_options(form: str, given: dict[str, Any]) -> None:
-    for key, (option, forms) in OF_FORM.items():
-        if key in given and form not in forms:
-            raise click.UsageError(f"{option} is for --format {' or '.join(forms)}, not for {form}")
-
-
-def _words(space: Space, given: dict[str, Any]) -> Space:
-    """The space or, with --encoder, the same words with the vectors that an encoder learned for them."""
-    encoder = given.get("encoder")
-    if encoder is None:
-        return space
-    words: Space = load("sentences.loading").learned_words(encoder, space)
-    return words
-
-
-def _check_pivot(space: Space, given: dict[str, Any]) -> None:
+def _check_pivot(space: Space, options: ExportOptions) -> None:
     """Raise BadSetting if an encoder has learned no vectors of the pivot, which this export needs."""
     from muse.errors import BadSetting
 
     if space.pivot not in space.languages:
         has, first = ", ".join(space.languages), space.languages[0]
         raise BadSetting(
-            f"{given['encoder']}: --format {given['form']} needs vectors of the pivot, {space.pivot}, and "
+            f"{options.encoder}: --format {options.format} needs vectors of the pivot, {space.pivot}, and "
             f"this encoder has learned those of {has} alone; train it with --text {space.pivot}=FILE too, or "
             f"export vectors, such as --format text --lang {first}"
         )
 
 
-def _direction(space: Space, given: dict[str, Any]) -> tuple[str, str]:
+def _direction(space: Space, options: ExportOptions) -> tuple[str, str]:
     """The source and the target language; BadSetting if one is the pivot and has no vectors."""
-    source, target = given.get("source"), given.get("target")
-    if space.pivot in (source or space.pivot, target or space.pivot):
-        _check_pivot(space, given)
-    return choose_direction(space, source, target)
+    if space.pivot in (options.src or space.pivot, options.tgt or space.pivot):
+        _check_pivot(space, options)
+    return choose_direction(space, options.src, options.tgt)
 
 
 Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines printed without it
 
 
-def _vectors(
-    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Report:
+def _vectors(space: Space, options: ExportOptions, progress: Progress) -> Report:
     from muse.export.vector_files import export_vectors
 
     written = export_vectors(
-        space, out, form=given["form"], language=given.get("language"), max_vocab=given.get("max_vocab"),
+        space, options.out, form=options.format or "", language=options.lang, max_vocab=options.max_vocab,
         progress=progress,
     )  # fmt: skip
     lines = [f"{file.words} words of {file.language} in {file.path}" for file in written]
     others = sorted(set(space.languages) - {file.language for file in written})
-    if others and "language" not in given:
+    if others and options.lang is None:
         log.warning("not exported: %s; see --lang, or give a folder as --out", ", ".join(others))
     return {"files": [file.as_json() for file in written], "not_exported": others}, lines
 
 
-def _sentences(
-    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Report:
+def _sentences(space: Space, options: ExportOptions, progress: Progress) -> Report:
     from muse.export.static_embedding import export_static_embedding
 
-    languages = [given["language"]] if "language" in given else None
-    written = export_static_embedding(space, out, languages=languages, max_vocab=given.get("max_vocab"))
+    languages = None if options.lang is None else [options.lang]
+    written = export_static_embedding(space, options.out, languages=languages, max_vocab=options.max_vocab)
     why = "a tokeniser would split them or they are there in another Unicode form"
     left = f", {written.left_out} left out because {why}" if written.left_out else ""
     return written.as_json(), [f"{written.words} words in {written.path}{left}"]
 
 
-def _map(
-    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Report:
+def _map(space: Space, options: ExportOptions, progress: Progress) -> Report:
     from muse.errors import Contradiction
     from muse.export.map_file import export_map
 
-    language, among = given.get("language") or choose_direction(space, None, None)[0], given.get("among")
+    language, among = options.lang or choose_direction(space)[0], options.among
     if language == among:
         raise Contradiction(f"--among needs another language than --lang, got {among!r} twice; change one")
-    written = export_map(space, out, language, among)
+    written = export_map(space, options.out, language, among)
     k, d = written.weight.shape
     place = "" if among is None else f" among the rows of {among}"
-    return written.as_json(), [f"the map of {language}, from {d} to {k} dimensions{place}, in {out}"]
+    return written.as_json(), [f"the map of {language}, from {d} to {k} dimensions{place}, in {options.out}"]
 
 
-def _spacy(
-    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Report:
+def _spacy(space: Space, options: ExportOptions, progress: Progress) -> Report:
     from muse.export.spacy_folder import export_spacy
 
-    written = export_spacy(space, out, language=given.get("language"), max_vocab=given.get("max_vocab"))
+    written = export_spacy(space, options.out, language=options.lang, max_vocab=options.max_vocab)
     lines = [f"{one.words} words of {one.language} in {one.path}, pipeline {one.pipeline}" for one in written]
     return {"folders": [one.as_json() for one in written]}, lines
 
 
-def _space(
-    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Report:
+def _space(space: Space, options: ExportOptions, progress: Progress) -> Report:
     from muse.export.vector_files import export_space
 
-    _check_pivot(space, given)
-    written = export_space(space, out, max_vocab=given.get("max_vocab"))
+    _check_pivot(space, options)
+    written = export_space(space, options.out, max_vocab=options.max_vocab)
     return {"words": written}, [
-        f"{count} words of {language} in {out}" for language, count in written.items()
+        f"{count} words of {language} in {options.out}" for language, count in written.items()
     ]
 
 
-def _torch(
-    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Report:
+def _torch(space: Space, options: ExportOptions, progress: Progress) -> Report:
+    import numpy as np
+
     from muse.export.torch_file import TableConfig, export_torch
     from muse.space.lookup_table import SPECIALS
 
-    specials = given.get("specials")
+    specials = options.specials
     config = TableConfig(
-        shared=given.get("tables") == "shared",
-        vocabularies=given.get("vocabularies", ()),
+        shared=options.tables == "shared",
+        vocabularies=options.vocab,
         specials=SPECIALS if specials is None else tuple(filter(None, specials.split(","))),
-        fallback=given.get("fallback", "mean"),
-        max_vocab=given.get("max_vocab"),
+        fallback=options.fallback or "mean",
+        max_vocab=options.max_vocab,
     )
-    every = config.shared and not {"source", "target"} & set(given)
-    languages = space.languages if every else _direction(space, given)
-    tables = export_torch(space, out, languages=languages, config=config, rng=rng, progress=progress)
+    every = config.shared and options.src is None and options.tgt is None
+    languages = space.languages if every else _direction(space, options)
+    rng = np.random.default_rng(options.seed)
+    tables = export_torch(space, options.out, languages=languages, config=config, rng=rng, progress=progress)
     fields = tables.as_json() | {"fallback": config.fallback}
     described = (
         {"encoder and decoder": "encoder"} if tables.shared else {"encoder": "encoder", "decoder": "decoder"}
     )
     lines = [_line(name, fields["tables"][side]) for name, side in described.items()]
-    return fields, [*lines, f"in {out}"]
+    return fields, [*lines, f"in {options.out}"]
 
 
 def _line(name: str, table: dict[str, Any]) -> str:
@@ -298,13 +246,14 @@ def _line(name: str, table: dict[str, Any]) -> str:
     return f"{name}: {table['units']} x {table['dimension']}, {languages}; rows: {rows}"
 
 
-def _moses(
-    space: Space, out: Path, given: dict[str, Any], rng: np.random.Generator, progress: Progress
-) -> Report:
+def _moses(space: Space, options: ExportOptions, progress: Progress) -> Report:
+    import numpy as np
+
     from muse.export.moses import MosesConfig, export_moses
 
-    config = MosesConfig(**{key: given[key] for key in ("top", "temperature", "max_vocab") if key in given})
-    direction = _direction(space, given)
-    table = export_moses(space, out, direction=direction, config=config, rng=rng, progress=progress)
+    config = MosesConfig(options.top or MosesConfig.top, options.temperature, options.max_vocab)
+    direction = _direction(space, options)
+    rng = np.random.default_rng(options.seed)
+    table = export_moses(space, options.out, direction=direction, config=config, rng=rng, progress=progress)
     ways = f"{table.direct:.4f} from {direction[0]}, {table.inverse:.4f} from {direction[1]}"
-    return table.as_json(), [f"{table.pairs} pairs in {out}", f"temperature {ways}"]
+    return table.as_json(), [f"{table.pairs} pairs in {options.out}", f"temperature {ways}"]
