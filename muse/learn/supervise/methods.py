@@ -13,8 +13,9 @@ contrastive  Both maps, trained to distinguish each translation from its hardest
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -65,6 +66,7 @@ NETWORK_PENALTIES = (0.3, 1.0, 3.0)  # in mean variances of a unit
 HINTED = 0.3  # the weight of a hint, as of an induced pair
 LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 
+T = TypeVar("T")
 # The flag: True for the final fit, False within cross-validation.
 Fit = Callable[[TrainingPairs, bool], Maps]
 Induce = Callable[[TrainingPairs, bool], TrainingPairs]
@@ -222,14 +224,14 @@ class Method:
     with_induced_pairs: Induce | None = None
 
 
+PROCRUSTES = Method("procrustes", lambda evidence, _: orthogonal(evidence))
+WHITENED = Method("whitened", lambda evidence, _: fit_whitened(evidence))
+RCSLS = Method("rcsls", lambda evidence, _: relaxed(evidence, RelaxedConfig()), slow=True)
+
+
 def unfitted(name: str, maps: Maps) -> Method:
     """Maps that were learned without the pairs."""
     return Method(name, lambda _, __: maps)
-
-
-def procrustes_method() -> Method:
-    """Procrustes on the pairs."""
-    return Method("procrustes", lambda evidence, _: orthogonal(evidence))
 
 
 def ridge_method(penalty: float) -> Method:
@@ -247,44 +249,46 @@ def corrected_method(start: Method, penalty: float, rank: int | None = None) -> 
     return Method(name if rank is None else f"{name},rank:{rank}", fit, start.slow)
 
 
+def _once(
+    make: Callable[[TrainingPairs, bool], T], known: Iterable[tuple[TrainingPairs, T]] = ()
+) -> Callable[[TrainingPairs, bool], T]:
+    """The function, which keeps what it makes of an evidence; `known` is what it made before, of parts."""
+    kept = {(id(evidence), False): (evidence, made) for evidence, made in known}
+
+    def once(evidence: TrainingPairs, last: bool) -> T:
+        key = id(evidence), last
+        if key not in kept:
+            # The evidence is kept so that its id stays its own.
+            kept[key] = evidence, make(evidence, last)
+        return kept[key][1]
+
+    return once
+
+
 def fitted_once(method: Method, known: Iterable[tuple[TrainingPairs, Maps]] = ()) -> Method:
     """The method, which keeps what it fitted to an evidence: corrections of many penalties begin with it.
 
     `known` are maps that it fitted before, to parts of the evidence.
     """
-    kept = {(id(evidence), False): (evidence, maps) for evidence, maps in known}
-
-    def fit(evidence: TrainingPairs, last: bool) -> Maps:
-        key = id(evidence), last
-        if key not in kept:
-            # The evidence is kept so that its id stays its own.
-            kept[key] = evidence, method.fit(evidence, last)
-        return kept[key][1]
-
-    return Method(method.name, fit, method.slow, method.with_induced_pairs)
+    return replace(method, fit=_once(method.fit, known))
 
 
 def network_methods(start: Method, rng: Rng) -> list[Method]:
     """The maps of `start` with what hidden units add to them, for each penalty, fitted together."""
-    kept: dict[tuple[int, bool], tuple[TrainingPairs, list[Maps]]] = {}
+
+    def networks(evidence: TrainingPairs, last: bool) -> list[Maps]:
+        mapping = start.fit(evidence, last).into_target().source
+        units = drawn_units(mapping.shape[1], UNITS, rng())
+        return with_units(evidence, mapping, units, NETWORK_PENALTIES)
 
     def fit(place: int, evidence: TrainingPairs, last: bool) -> Maps:
-        key = id(evidence), last
-        if key not in kept:
-            mapping = start.fit(evidence, last).into_target().source
-            units = drawn_units(mapping.shape[1], UNITS, rng())
-            kept[key] = evidence, with_units(evidence, mapping, units, NETWORK_PENALTIES)
-        return kept[key][1][place]
+        return fitted(evidence, last)[place]
 
+    fitted = _once(networks)
     return [
         Method(f"{start.name}+network:{penalty:g}", partial(fit, place), start.slow)
         for place, penalty in enumerate(NETWORK_PENALTIES)
     ]
-
-
-def whitened_method() -> Method:
-    """Whitened and re-weighted maps."""
-    return Method("whitened", lambda evidence, _: fit_whitened(evidence))
 
 
 def canonical_method(config: CanonicalConfig) -> Method:
@@ -294,11 +298,10 @@ def canonical_method(config: CanonicalConfig) -> Method:
 
 def trimmed_method(config: CanonicalConfig, rng: Rng) -> Method:
     """Canonical maps of one setting, without the pairs that the others contradict."""
-
-    def fit(evidence: TrainingPairs, last: bool) -> Maps:
-        return canonical(trimmed(evidence, config, rng()), config)
-
-    return Method(f"canonical:{config},trimmed", fit)
+    return Method(
+        f"canonical:{config},trimmed",
+        lambda evidence, _: canonical(trimmed(evidence, config, rng()), config),
+    )
 
 
 def refined_method(rng: Rng) -> Method:
@@ -309,11 +312,6 @@ def refined_method(rng: Rng) -> Method:
         return refined(evidence, orthogonal(evidence).into_target(), config, rng())
 
     return Method("refinement", fit, slow=True)
-
-
-def relaxed_method() -> Method:
-    """RCSLS."""
-    return Method("rcsls", lambda evidence, _: relaxed(evidence, RelaxedConfig()), slow=True)
 
 
 def transport_method(config: CanonicalConfig, *, frequency_ordered: bool = True) -> Method:
@@ -350,40 +348,17 @@ def self_learning_method(
 
 def contrastive_method(start: Method, rng: Rng) -> Method:
     """Contrastive training that begins with the maps of `start`, on the pairs that it was fitted to."""
+    induce = start.with_induced_pairs
 
     def fit(evidence: TrainingPairs, last: bool) -> Maps:
         maps = start.fit(evidence, last)
-        known = evidence if start.with_induced_pairs is None else start.with_induced_pairs(evidence, last)
+        known = evidence if induce is None else induce(evidence, last)
         return contrastive(known, maps, ContrastiveConfig(), rng())
 
-    return Method(
-        "contrastive" if start.with_induced_pairs is None else f"contrastive after {start.name}",
-        fit,
-        slow=True,
-    )
+    return Method("contrastive" if induce is None else f"contrastive after {start.name}", fit, slow=True)
 
 
 def _inducing(name: str, induce: Induce, config: CanonicalConfig) -> Method:
-    induction = _Induction(induce)
-    return Method(
-        name,
-        lambda evidence, last: canonical(induction.with_induced_pairs(evidence, last), config),
-        True,
-        induction.with_induced_pairs,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Induction:
-    """The given pairs that are confirmed and those induced, found once for each evidence."""
-
-    induce: Induce
-    known: dict[tuple[int, bool], tuple[TrainingPairs, TrainingPairs]] = field(default_factory=dict)
-
-    def with_induced_pairs(self, evidence: TrainingPairs, last: bool) -> TrainingPairs:
-        """The evidence with the induced pairs."""
-        key = id(evidence), last
-        if key not in self.known:
-            # The evidence is kept so that its id stays its own.
-            self.known[key] = evidence, self.induce(evidence, last)
-        return self.known[key][1]
+    """Canonical maps on the confirmed pairs and those induced, which are found once for each evidence."""
+    induced = _once(induce)
+    return Method(name, lambda evidence, last: canonical(induced(evidence, last), config), True, induced)

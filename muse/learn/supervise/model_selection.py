@@ -34,9 +34,12 @@ from muse.learn.supervise.methods import (
     CORRECTIONS,
     NETWORK_PENALTIES,
     PENALTIES,
+    PROCRUSTES,
     RANKED_PENALTY,
     RANKS,
+    RCSLS,
     SETTINGS,
+    WHITENED,
     Method,
     canonical_method,
     contrastive_method,
@@ -44,15 +47,12 @@ from muse.learn.supervise.methods import (
     fitted_once,
     hinted_method,
     network_methods,
-    procrustes_method,
     refined_method,
-    relaxed_method,
     ridge_method,
     self_learning_method,
     transport_method,
     trimmed_method,
     unfitted,
-    whitened_method,
 )
 from muse.learn.supervise.training_pairs import Maps, TrainingPairs
 from muse.progress import Tick
@@ -225,12 +225,9 @@ class HeldOutTrials:
         log.info("%s: %s on %d held out (%.1f s)", method.name, share, len(ranks.words), tested.seconds)
         return tested
 
-    def self_learning_from(self, start: Method, config: CanonicalConfig) -> MethodScore:
-        """Self-learning from a start, tested."""
-        return self.self_learning(f"self-learning from {start.name}", start, config)
-
-    def self_learning(self, name: str, start: Method, config: CanonicalConfig) -> MethodScore:
-        """Self-learning from a start, tested, by a name of its own."""
+    def self_learning(self, start: Method, config: CanonicalConfig, name: str = "") -> MethodScore:
+        """Self-learning from a start, tested; it may have a name of its own."""
+        name = name or f"self-learning from {start.name}"
         return self.test(
             self_learning_method(name, start, config, self.rng, frequency_ordered=not self.config.regress)
         )
@@ -276,7 +273,7 @@ def choose(
         may_end_early=True,
     ) as tick:
         choice = HeldOutTrials(folds, search, config, seed, tick)
-        tested = [choice.test(procrustes_method())] if config.plain else _tested(choice, starts)
+        tested = [choice.test(PROCRUSTES)] if config.plain else _tested(choice, starts)
         overruling = len(evidence) < LEAST_TO_TRAIN and _is_led_by_a_start(tested, starts)
         if config.regress and not overruling:
             best = keeping_most(tested)
@@ -318,12 +315,10 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
     """
     evidence = choice.folds.evidence
     trains = len(evidence) >= LEAST_TO_TRAIN
-    rotations = [choice.test(procrustes_method())]
-    if (
-        not choice.config.regress
-    ):  # of rows, self-learning finds more from the same start, and keeps the pairs
+    rotations = [choice.test(PROCRUSTES)]
+    if not choice.config.regress:  # of rows, self-learning finds more from this start, and keeps the pairs
         rotations.append(choice.test(refined_method(choice.rng)))
-    whitened = choice.test(whitened_method())
+    whitened = choice.test(WHITENED)
     grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
     config = max(grid, key=lambda one: grid[one].score)
     canonicals = [*grid.values(), choice.test(trimmed_method(config, choice.rng))]
@@ -332,7 +327,7 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
         given = choice.test(unfitted(start.name, start.maps))
         serves = given.score >= grid[config].score
         grows = serves and (start.failed or trains)
-        grown = [choice.self_learning_from(given.method, config)] if grows else []
+        grown = [choice.self_learning(given.method, config)] if grows else []
         (inducing if serves and not start.failed else others).extend([given, *grown])
     inducing += [
         *_hinted(choice, grid[config], config),
@@ -342,7 +337,7 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
     if choice.config.regress:
         return [*inducing, *fitted, *_regressions(choice, [rotations[0], *inducing, *others])]
     best = max((*inducing, *canonicals, *others), key=lambda one: one.score)
-    trained = [relaxed_method(), contrastive_method(best.method, choice.rng)] if trains else []
+    trained = [RCSLS, contrastive_method(best.method, choice.rng)] if trains else []
     return [*inducing, *fitted, *map(choice.test, trained)]
 
 
@@ -353,7 +348,7 @@ def _hinted(choice: HeldOutTrials, canonical: MethodScore, config: CanonicalConf
     given = choice.test(hinted_method(config))
     if given.score < canonical.score:
         return [given]
-    return [choice.self_learning_from(given.method, config), given]
+    return [choice.self_learning(given.method, config), given]
 
 
 def _induced(
@@ -368,11 +363,11 @@ def _induced(
         transport = choice.test(transport_method(config, frequency_ordered=not choice.config.regress))
         better = transport.score >= canonical.score
         if better or from_both:
-            found.append(choice.self_learning_from(transport.method, config))
+            found.append(choice.self_learning(transport.method, config))
         found.append(transport)
         if better and not from_both:
             return found
-    return [*found, choice.self_learning("self-learning", canonical.method, config)]
+    return [*found, choice.self_learning(canonical.method, config, "self-learning")]
 
 
 def _regressions(choice: HeldOutTrials, bases: Sequence[MethodScore]) -> list[MethodScore]:
