@@ -403,7 +403,7 @@ def _save(
 
     def derive(folder: Path, manifest: Manifest) -> None:
         saving.close()
-        space = space_of_saved(folder, manifest, sides)
+        space = space_of_saved(folder, manifest)
         answers.choose(space, folder, progress.skip_parts(1))
         write_derived(space, folder, learned.languages)
 
@@ -414,4 +414,4 @@ def _save(
             manifest = add_to_space(config.folder, config.into, sides, provenance=made, derive=derive)
         else:
             manifest = save_space(config.folder, sides, pivot=config.pivot, provenance=made, derive=derive)
-    return space_of_saved(config.folder, manifest, sides)
+    return space_of_saved(config.folder, manifest)

@@ -184,7 +184,7 @@ def _quiet() -> Iterator[None]:
 
 def _remove_others(cache: Path, names: Set[str]) -> None:
     """Removes the encoded words of other vocabularies, templates and models: they are large."""
-    for path in cache.glob("*.npy"):
+    for path in cache.glob("*.npz"):
         if path.name not in names:
             with suppress(OSError):
                 path.unlink()

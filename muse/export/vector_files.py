@@ -43,7 +43,7 @@ def export_space(space: Space, out: Path, *, max_vocab: int | None = None) -> di
         sides[language] = SideToSave(replace(vectors, matrix=rows), fitted)
 
     def derive(folder: Path, manifest: Manifest) -> None:
-        write_derived(space_of_saved(folder, manifest, sides), folder)
+        write_derived(space_of_saved(folder, manifest), folder)
 
     provenance = Provenance(space.manifest.method)
     save_space(out, sides, pivot=space.pivot, provenance=provenance, derive=derive)

@@ -44,7 +44,7 @@ from muse.progress import Progress
 from muse.search.approximate import Approximation, Recall
 from muse.space.aligned import Side, Space
 from muse.space.answer_table import AnswersBy
-from muse.space.saving import CHUNK, SideToSave
+from muse.space.saving import CHUNK
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
@@ -77,34 +77,11 @@ def load_space(
     )  # fmt: skip
 
 
-def space_of_saved(folder: Path, manifest: Manifest, made: Mapping[str, SideToSave]) -> Space:
-    """The space that was just saved in `folder`, as `load_space` would have it, without its checks.
-
-    The words and mappings of the languages `made` are those in memory; their rows are memory-mapped as they
-    were written, so that they need no memory of their own. Other languages, of a space that was added to, are
-    loaded.
-    """
-    sides = {
-        language: _made_side(folder, made[language])
-        if language in made
-        else _load_side(folder, manifest, language, _content_of_small)
-        for language in manifest.languages
-    }
-    return Space(
-        sides, manifest.pivot, manifest, folder=folder,
-        approximation=Approximation("auto", report=_log_recall),
-    )  # fmt: skip
-
-
-def _made_side(folder: Path, side: SideToSave) -> Side:
-    vectors, mapping = side.vectors, side.map_or_identity()
-    home, n = folder / folder_name(vectors.language), len(vectors)
-    saved = Vectors(
-        vectors.language, vectors.words, read_array(home / VECTORS, (n, len(mapping))),
-        frequency_ordered=vectors.frequency_ordered,
-        texts=None if vectors.texts is None else KeptTexts(home / TEXTS, n),
-    )  # fmt: skip
-    return Side(saved, mapping, side.normalisation, side.store_map)
+def space_of_saved(folder: Path, manifest: Manifest) -> Space:
+    """The space that was just saved in `folder`, as `load_space` would have it, without its checks."""
+    sides = {name: _load_side(folder, manifest, name, _content_of_small) for name in manifest.languages}
+    approximation = Approximation("auto", report=_log_recall)
+    return Space(sides, manifest.pivot, manifest, folder=folder, approximation=approximation)
 
 
 def _load_sides(

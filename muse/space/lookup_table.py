@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from itertools import chain, islice, zip_longest
 
 import numpy as np
@@ -36,37 +35,25 @@ Rows = NDArray[np.int64]
 Show = Callable[[int], None]
 
 
-class Place(Enum):
-    """The positions in a word at which a unit may occur."""
-
-    ANYWHERE = auto()
-    BEGINNING = auto()
-    NOT_BEGINNING = auto()
-    END = auto()
-    NOT_END = auto()
-
-    def has(self, begin: int, end: int, length: int) -> bool:
-        """Whether the letters from `begin` to `end` of a word of this length are at such a position."""
-        return {
-            Place.ANYWHERE: True,
-            Place.BEGINNING: begin == 0,
-            Place.NOT_BEGINNING: begin > 0,
-            Place.END: end == length,
-            Place.NOT_END: end < length,
-        }[self]
-
-
 @dataclass(frozen=True)
 class Unit:
-    """The letters of a unit, without its marker, and the positions in a word where they may occur."""
+    """The letters of a unit, without its marker, and where in a word they may occur.
+
+    It `begins` words, never does (False), or either (None); so for `ends`.
+    """
 
     letters: str
-    place: Place = Place.ANYWHERE
+    begins: bool | None = None
+    ends: bool | None = None
+
+    def fits(self, begin: int, end: int, length: int) -> bool:
+        """Whether the letters from `begin` to `end` of a word of this length are at such a position."""
+        return self.begins in (None, begin == 0) and self.ends in (None, end == length)
 
     @property
     def may_be_word(self) -> bool:
         """Whether this unit can be a whole word."""
-        return self.place.has(0, len(self.letters), len(self.letters))
+        return self.fits(0, len(self.letters), len(self.letters))
 
 
 def parse_units(names: Sequence[str]) -> list[Unit]:
@@ -75,23 +62,15 @@ def parse_units(names: Sequence[str]) -> list[Unit]:
     >>> [unit.letters for unit in parse_units(["ca@@", "t"])]
     ['ca', 't']
     """
-    if any(name.endswith("@@") for name in names):
-        return [_by_suffix(name, "@@", Place.NOT_END, Place.END) for name in names]
-    if any(name.endswith("</w>") for name in names):
-        return [_by_suffix(name, "</w>", Place.END, Place.NOT_END) for name in names]
-    if any(name.startswith("\u2581") for name in names):
-        return [_by_prefix(name, "\u2581", Place.BEGINNING, Place.NOT_BEGINNING) for name in names]
-    if any(name.startswith("##") and len(name) > 2 for name in names):
-        return [_by_prefix(name, "##", Place.NOT_BEGINNING, Place.BEGINNING) for name in names]
+    for marker, marked in (("@@", False), ("</w>", True)):
+        if any(name.endswith(marker) for name in names):
+            return [Unit(name.removesuffix(marker), ends=name.endswith(marker) == marked) for name in names]
+    for marker, marked in (("\u2581", True), ("##", False)):
+        if any(name.startswith(marker) and (marked or len(name) > 2) for name in names):
+            return [
+                Unit(name.removeprefix(marker), begins=name.startswith(marker) == marked) for name in names
+            ]
     return [Unit(name) for name in names]
-
-
-def _by_suffix(name: str, marker: str, marked: Place, other: Place) -> Unit:
-    return Unit(name.removesuffix(marker), marked) if name.endswith(marker) else Unit(name, other)
-
-
-def _by_prefix(name: str, marker: str, marked: Place, other: Place) -> Unit:
-    return Unit(name.removeprefix(marker), marked) if name.startswith(marker) else Unit(name, other)
 
 
 def occurrences(words: Sequence[str], units: Collection[Unit]) -> Iterator[tuple[int, Unit]]:
@@ -106,9 +85,12 @@ def occurrences(words: Sequence[str], units: Collection[Unit]) -> Iterator[tuple
         for begin in range(length):
             for end in range(begin + 1, min(begin + longest, length) + 1):
                 for unit in places.get(word[begin:end], ()):
-                    if unit.place.has(begin, end, length):
+                    if unit.fits(begin, end, length):
                         found.add(unit)
-        yield from ((row, unit) for unit in sorted(found, key=lambda unit: (unit.letters, unit.place.name)))
+        yield from (
+            (row, unit)
+            for unit in sorted(found, key=lambda unit: (unit.letters, unit.begins is True, unit.ends is True))
+        )
 
 
 def _by_letters(units: Collection[Unit]) -> Mapping[str, list[Unit]]:
@@ -136,11 +118,8 @@ class LookupTable(ShortRepr):
     @property
     def padding(self) -> int | None:
         """The row of the padding token, if there is one."""
-        return next((row for row, name in enumerate(self.names) if _is_padding(self, row, name)), None)
-
-
-def _is_padding(table: LookupTable, row: int, name: str) -> bool:
-    return bool(table.origin[row] == SPECIAL) and name in PADDING
+        special = np.flatnonzero(self.origin == SPECIAL).tolist()
+        return next((row for row in special if self.names[row] in PADDING), None)
 
 
 def words_of(languages: Sequence[Vectors], max_vocab: int | None, *, but: Collection[str] = ()) -> list[str]:
