@@ -13,9 +13,8 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 
-from muse import vectors as vectors_module
 from muse.evaluation.ratings import evaluate_similarity
-from muse.evaluation.words import by_part, compare_words, evaluate_words, warn_of_dictionary
+from muse.evaluation.words import by_part, evaluate_words, warn_of_dictionary
 from muse.files import write_vectors_text
 from muse.learn import bilingual
 from muse.learn.bilingual import sampled
@@ -24,7 +23,7 @@ from muse.learn.supervise.training_pairs import TrainingPairs, pairs_of
 from muse.lexicon import Lexicon, Pair
 from muse.ranking.lookup import neighbours
 from muse.ranking.ranker import own_spelling, translate_words
-from muse.report.measured import Gold, gold_answers, measure
+from muse.report.measured import Gold
 from muse.search.retrieval import Retrieval
 from muse.sentences.systems.bgt.inputs import space_words
 from muse.sentences.systems.cmlm.learning import glossed
@@ -131,22 +130,6 @@ def test_the_scores_are_the_same_in_every_form(forms: tuple[Form, Form, Form]) -
 
 
 @pytest.mark.parametrize("forms", ALL_FORMS, ids="-".join)
-def test_a_report_says_the_same_in_every_form(forms: tuple[Form, Form, Form]) -> None:
-    def said(source: Form, target: Form, of: Form) -> object:
-        sides, gold, way = space(source, target), Gold(dictionary(of), "g"), ("fr", "en")
-        back = gold.backward(sides, *way)
-        scores = [measure(sides, gold, way, max_vocab=COUNT, rng=rng())]
-        scores.append(measure(sides, back, way[::-1], max_vocab=COUNT, rng=rng()))
-        answers = gold_answers(sides, gold, way, scores[0].score.ranks)
-        listed = [
-            [normalize("NFC", word) for word in (one.word, *one.gold, one.answer.target)] for one in answers
-        ]
-        return [(one.score.as_json(), one.baselines) for one in scores], listed
-
-    assert said(*forms) == said("NFC", "NFC", "NFC")
-
-
-@pytest.mark.parametrize("forms", ALL_FORMS, ids="-".join)
 def test_a_typed_word_has_the_same_answers_in_every_form(forms: tuple[Form, Form, Form]) -> None:
     def answers(source: Form, target: Form, typed: Form) -> object:
         sides, words = space(source, target), written([*french()[:8], "ÉTÉ9", "l'été11", "absent"], typed)
@@ -193,12 +176,6 @@ def test_phrases_of_one_meaning_are_one_row() -> None:
     assert pairs_of(Lexicon(tuple(pairs)), sides.vectors("fr"), sides.vectors("en")).pairs.tolist() == 2 * [
         [COUNT, 1]
     ]
-
-
-def test_spaces_of_two_forms_are_compared_on_all_queries() -> None:
-    scores = [evaluate_words(space(form, form), dictionary("NFC"), rng=rng()) for form in FORMS]
-    found = compare_words(scores[0], scores[1], rng())
-    assert (found.queries, found.only_first, found.only_second) == (scores[0].covered, 0, 0)
 
 
 def test_words_that_two_languages_share_are_counted_in_any_form() -> None:
@@ -418,14 +395,6 @@ def test_a_gloss_is_no_part_of_a_word_that_is_known_without_it(asked: str, kind:
     assert index.respelled(asked) == (None if kind is None else (1, kind))
     assert WordIndex(["cat", asked]).locate(asked) == 1
     assert WordIndex([asked]).locate("cat") in (None, 0 if kind == "several ways" else None)
-
-
-def test_known_words_cost_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    index = WordIndex([one for one, _, _ in RESPELLED[:-1]])
-    monkeypatch.setattr(vectors_module, "plain_spelling", None)
-    assert [index.locate(word) for word in index.words] == [index[word] for word in index.words]
-    with pytest.raises(TypeError):
-        index.locate("missing")
 
 
 def test_pairs_in_another_spelling_are_learned_from_and_counted(caplog: pytest.LogCaptureFixture) -> None:

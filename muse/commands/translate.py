@@ -231,7 +231,7 @@ def _lines(found: Translations, source: Vectors, target: Vectors) -> str:
 
 
 def _styled(translation: Translation) -> str:
-    text = safe_on_terminal(repr(translation))
+    text = safe_on_terminal(translation.shown)
     return click.style(text, dim=True) if translation.grade == "weak" and is_terminal() else text
 
 

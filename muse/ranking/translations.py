@@ -83,8 +83,13 @@ class Translation(tuple[str, float]):
         found = {"target": self.target, "score": self.score, "probability": self.probability}
         return {**found, "mutual": self.mutual, "grade": self.grade}
 
+    @property
+    def shown(self) -> str:
+        """The translation with its score and probability: "king 0.566 (90 %)"."""
+        return f"{self.target} {self.score:.3f}" + (f" ({self.percent})" if self.percent else "")
+
     def __repr__(self) -> str:
-        return printable(f"{self.target} {self.score:.3f}" + (f" ({self.percent})" if self.percent else ""))
+        return printable(self.shown)
 
 
 class Translations(list[Translation]):

@@ -101,7 +101,7 @@ def test_align_keeps_the_texts(muse: Command, tmp_path: Path) -> None:
     (tmp_path / "pairs.tsv").write_text("".join(f"{row}\t{row}\n" for row in range(300)), encoding="utf-8")
     space = library.align(
         "fr", "en", src_emb=tmp_path / "fr.npy", tgt_emb=str(tmp_path / "en.npy"),
-        source_texts=str(tmp_path / "fr.txt"), target_texts=tmp_path / "en.txt",
+        src_captions=str(tmp_path / "fr.txt"), tgt_captions=tmp_path / "en.txt",
         dictionary=tmp_path / "pairs.tsv", out=tmp_path / "space",
         config=AlignConfig(init="dictionary", refine=False),
     )  # fmt: skip
