@@ -108,7 +108,7 @@ def test_rows_that_cannot_be_aligned_are_told(tmp_path: Path) -> None:
             "minilm", "use", src_emb=FRENCH.matrix[:400], tgt_emb=ENGLISH.matrix,
             out=tmp_path / "space",
         )  # fmt: skip
-    with pytest.raises(BadSetting, match="use: lower is for words, got unlabelled vectors"):
+    with pytest.raises(BadSetting, match="use: lower is for words, got items"):
         aligned(tmp_path, FRENCH.matrix, ENGLISH.matrix, lower=True)
     (tmp_path / "words.txt").write_text("le\n")
     with pytest.raises(BadSetting, match="minilm: a list of words is for vectors composed of n-grams"):

@@ -145,7 +145,7 @@ def test_rows_with_one_id_are_all_read(tmp_path: Path, caplog: pytest.LogCapture
 
 def test_what_is_for_words_is_refused(tmp_path: Path) -> None:
     _npy(ROWS)(tmp_path / "x.npy")
-    with pytest.raises(BadSetting, match="--lower is for words, got unlabelled vectors; leave it out"):
+    with pytest.raises(BadSetting, match="--lower is for words, got items"):
         read_vectors(tmp_path / "x.npy", language="a", lowercase=True)
     with pytest.raises(BadSetting, match="leave the list out"):
         read_vectors(tmp_path / "x.npy", language="a", words=["a"])

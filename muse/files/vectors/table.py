@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
@@ -28,10 +29,14 @@ Block = tuple[list[str], Matrix]  # p words and their rows (p, d)
 BLOCK_ROWS = 8_192  # rows converted at once
 _LARGEST = float(np.finfo(np.float32).max)
 _ROWS = 1000  # rows looked up at once
-_FEWEST, _FIRST = 5, 100  # words that show what is wrong with all of them, and those that are looked at
-_NAMED, _SURE = 8, 20  # languages in a message; words that must all look like keys
+_NAMED, _SURE_KEYS = 8, 20  # languages in a message; words that must all look like keys
 _COMPARED = 4  # numbers of a row by which rows that may be equal are found
 _MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
+_FEWEST_WORDS, _FIRST_WORDS = 5, 100  # that show what all words have, and that are looked at
+_ODD_WORDS = {
+    r"\d+[ \t]\S.*": "begins with a number, as of its row", r".+:": "ends with a colon",
+    r"([\"']).+\1": "is in quotation marks",
+}  # fmt: skip
 _ONE_IN_DUPLICATES = 100  # words may share the vector of another one without a warning, of most files
 _FEW_DUPLICATES = 10
 # Keys of files with the words of several languages: ConceptNet's /c/fr/roi; fr:roi, fr/roi and fr_roi.
@@ -300,161 +305,63 @@ def _struct(path: Path, name: str, parts: str) -> str:
 def gather(table: Table, wanted: ReadOptions) -> Vectors:
     """The wanted words with their rows in one matrix, allocated once if the table's estimate is right."""
     if wanted.lowercase and not table.frequency_ordered:
-        raise BadSetting(f"{table.path}: --lower is for words, got unlabelled vectors; leave it out")
-    chosen = _Chosen(wanted, frequency_ordered=table.frequency_ordered)
-    matrix = np.empty((0, table.dimension), np.float32)
-    rows_read, beyond_ascii, any_value = 0, 0, False
+        raise BadSetting(f"{table.path}: --lower is for words, got items without a vocabulary; leave it out")
+    chosen = (_Words if table.frequency_ordered else _Items)(wanted)
+    most, rows_read, beyond_ascii, any_value = wanted.max_vocab, 0, 0, False
+    guess = table.max_rows if most is None else min(table.max_rows, most)
+    matrix = np.empty((0, 1), np.float32)
     for words, rows in table.blocks:
         if words:  # else only blank lines: rows of width 0
             beyond_ascii += sum(not word.isascii() for word in words)
             keep = chosen.keep(words)
-            fresh = rows if len(keep) == len(rows) else rows[keep]  # (p, d)
-            matrix = _with_room(matrix, rows_read + len(fresh), chosen.max_rows(table.max_rows))
-            matrix[rows_read : rows_read + len(fresh)] = fresh
-            rows_read += len(fresh)
-            any_value = any_value or bool(fresh.any())
+            needed = rows_read + len(keep)
+            if not len(matrix):
+                # It takes memory only as rows are written: too high an estimate costs address space alone.
+                matrix = np.empty((max(needed, guess), table.dimension), np.float32)
+            elif needed > len(matrix):
+                matrix.resize((max(needed, len(matrix) * 3 // 2), table.dimension), refcheck=False)
+            matrix[rows_read:needed] = fresh = rows if len(keep) == len(rows) else rows[keep]  # (p, d)
+            rows_read, any_value = needed, any_value or bool(fresh.any())
         if chosen.enough:  # what follows is not wanted, broken or not
             break
         table.dropped.check_hope()
     table.dropped.settle(table.path, beyond_ascii=beyond_ascii, read=chosen.end if chosen.enough else None)
-    chosen.check_keys(table.path)
-    chosen.warn_of_words(table.path)
-    _check(table.path, rows_read, any_value)
+    chosen.check(table.path)
+    if not any_value:
+        got = "only zeros" if rows_read else "no word or row with one"
+        raise BadFile(f"{table.path}: expected vectors, got {got}; check the program that wrote the file")
     matrix.resize((rows_read, table.dimension), refcheck=False)
     if table.frequency_ordered:
         _warn_of_shared(table.path, list(chosen.words), matrix)
-    else:
-        table.vectorless.warn(table.path, rows_read)
-        chosen.warn_of_repeated(table.path)
+    table.vectorless.warn(table.path, rows_read)
     return Vectors(
         wanted.language, tuple(chosen.words), matrix, repeated=len(chosen.repeated),
-        frequency_ordered=table.frequency_ordered,
-        texts=chosen.texts_of(table),
+        frequency_ordered=table.frequency_ordered, texts=chosen.texts_of(table),
     )  # fmt: skip
 
 
-class _Chosen:
-    """The words kept so far: each once, in order, up to the number wanted.
+class _Chosen(ABC):
+    """The words or ids kept so far: each once, in order, up to the number wanted."""
 
-    Words that are keys of several languages are those of the wanted one, without their prefix. Rows that are
-    not `frequency_ordered` are all kept: where an id is repeated, each has a name of its own.
-    """
-
-    def __init__(self, wanted: ReadOptions, *, frequency_ordered: bool) -> None:
+    def __init__(self, wanted: ReadOptions) -> None:
         # A dict keeps order: it is both the list of words and the set of those seen.
         self.words: dict[str, None] = {}
         self.repeated = set[int]()  # the places in the file of those that are repeated
         self.end = 0  # the place after the last one kept
         self._wanted = wanted
         self._read = 0  # before the block being read
-        self._prefixes = set[str]()  # of the languages whose keys were read
-        self._frequency_ordered, self._by_key = frequency_ordered, False
-        self._rows_of: Counter[str] = Counter()  # ids that are repeated, and how many rows they have
 
     @property
     def enough(self) -> bool:
         return self._wanted.max_vocab is not None and len(self.words) >= self._wanted.max_vocab
 
-    def max_rows(self, guess: int) -> int:
-        return guess if self._wanted.max_vocab is None else min(guess, self._wanted.max_vocab)
-
+    @abstractmethod
     def keep(self, words: list[str]) -> list[int]:
-        if not self._frequency_ordered:
-            return self._keep_rows(words)
-        kept = []
-        if not self._read:
-            self._by_key = are_keys(words)
-        for place, word in enumerate(self._of_language(words) if self._by_key else words):
-            if self.enough:
-                break
-            form = lowercase(word, self._wanted.language) if self._wanted.lowercase else word
-            if form in self.words:
-                self.repeated.add(self._read + place)
-            elif form:
-                self.words[form] = None
-                kept.append(place)
-        if kept:
-            self.end = self._read + kept[-1] + 1
-        self._read += len(words)
-        return kept
+        """The places in a block of the words that are kept of it."""
 
-    def _keep_rows(self, ids: list[str]) -> list[int]:
-        most = self._wanted.max_vocab
-        wanted = ids if most is None else ids[: most - len(self.words)]
-        for one in wanted:
-            self.words[self._own_name(one) if one in self.words else str(one)] = None
-        self.end += len(wanted)
-        self._read += len(ids)
-        return list(range(len(wanted)))
-
-    def _own_name(self, repeated: str) -> str:
-        rows = max(self._rows_of[repeated], 1)
-        while (name := name_of_repeated(repeated, rows := rows + 1)) in self.words:
-            pass  # an id of the file is called so
-        self._rows_of[str(repeated)] = rows
-        return name
-
-    def warn_of_repeated(self, path: Path) -> None:
-        """Warn if ids are repeated, with how their rows are called."""
-        if not self._rows_of:
-            return
-        one, rows = self._rows_of.most_common(1)[0]
-        log.warning(
-            "%s: ids repeat (%d of them, such as %r on %d rows): all %d rows are read, the second one of an "
-            "id as %r",
-            path, len(self._rows_of), one, rows, len(self.words), name_of_repeated(one, 2),
-        )  # fmt: skip
-
-    def _of_language(self, words: list[str]) -> list[str]:
-        """The words without their prefixes; in place of those of other languages, the empty string."""
-        found = [_KEY.match(word) for word in words]
-        prefixes = [match[1] if match else "" for match in found]
-        self._prefixes.update(prefixes)
-        concept, language = f"/c/{self._wanted.language}/", self._wanted.language
-        own = {concept, *(f"{language}{sign}" for sign in ":/_")}
-        kept = (
-            word[len(prefix) :] if prefix in own else "" for word, prefix in zip(words, prefixes, strict=True)
-        )
-        return [_PART_OF_SPEECH.sub("", word) for word in kept] if concept in prefixes else [*kept]
-
-    def check_keys(self, path: Path) -> None:
-        """Log that the words were keys; raise Mismatch if none is of the wanted language."""
-        if not self._by_key:
-            return
-        names = sorted({prefix.removeprefix("/c/").rstrip("/:_") for prefix in self._prefixes} - {""})
-        language, some = (
-            self._wanted.language,
-            ", ".join(names[:_NAMED]) + (", ..." if names[_NAMED:] else ""),
-        )
-        if not self.words:
-            raise Mismatch(
-                f"{path}: expected words of {language}, got keys of other languages ({some}); call the "
-                "language what the file calls it"
-            )
-        # ConceptNet's own files are sorted.
-        in_order = list(self.words) == sorted(self.words) and len(self.words) > 1
-        log.log(
-            logging.WARNING if in_order else logging.INFO,
-            "%s: the words are keys of languages (%s), of which those of %s are read%s", path, some, language,
-            ", in alphabetical order; the most frequent first is better" if in_order else "",
-        )  # fmt: skip
-
-    def warn_of_words(self, path: Path) -> None:
-        """Warn if the words seem to have a column or a sign more than words have."""
-        first = [word for word, _ in zip(self.words, range(_FIRST), strict=False)]
-        if not self._frequency_ordered or len(first) < _FEWEST:
-            return
-        numbers = [re.match(r"(\d+)[ \t]\S", word) for word in first]
-        rows = [int(match[1]) for match in numbers if match]
-        if rows in ([*range(len(first))], [*range(1, len(first) + 1)]):
-            log.warning(
-                "%s: every word begins with the number of its row, such as %r: remove the first column",
-                path, first[0],
-            )  # fmt: skip
-        elif all(word.endswith(":") for word in first):
-            log.warning("%s: every word ends with a colon, such as %r: remove the colons", path, first[0])
-        elif all(len(word) > 2 and word[0] == word[-1] and word[0] in "\"'" for word in first):
-            log.warning("%s: every word is in quotation marks, such as %r: remove these", path, first[0])
+    @abstractmethod
+    def check(self, path: Path) -> None:
+        """Warn of what all words show, or raise Mismatch."""
 
     def texts_of(self, table: Table) -> list[str] | None:
         """The texts of the rows kept, from those of the whole file; Mismatch if there are not as many."""
@@ -472,6 +379,100 @@ class _Chosen:
         return list(islice(kept, len(self.words)))
 
 
+class _Words(_Chosen):
+    """Words: those that are keys of several languages are those of the wanted one, without their prefix."""
+
+    def __init__(self, wanted: ReadOptions) -> None:
+        super().__init__(wanted)
+        self._prefixes = set[str]()  # of the languages whose keys were read
+        self._by_key = False
+
+    def keep(self, words: list[str]) -> list[int]:
+        kept = []
+        if not self._read:
+            self._by_key = are_keys(words)
+        for place, word in enumerate(self._of_language(words) if self._by_key else words):
+            if self.enough:
+                break
+            form = lowercase(word, self._wanted.language) if self._wanted.lowercase else word
+            if form in self.words:
+                self.repeated.add(self._read + place)
+            elif form:
+                self.words[form] = None
+                kept.append(place)
+        if kept:
+            self.end = self._read + kept[-1] + 1
+        self._read += len(words)
+        return kept
+
+    def _of_language(self, words: list[str]) -> list[str]:
+        """The words without their prefixes; in place of those of other languages, the empty string."""
+        prefixes = [match[1] if (match := _KEY.match(word)) else "" for word in words]
+        self._prefixes.update(prefixes)
+        language = self._wanted.language
+        own = {concept := f"/c/{language}/", *(f"{language}{sign}" for sign in ":/_")}
+        kept = [
+            word[len(prefix) :] if prefix in own else "" for word, prefix in zip(words, prefixes, strict=True)
+        ]
+        return [_PART_OF_SPEECH.sub("", word) for word in kept] if concept in prefixes else kept
+
+    def check(self, path: Path) -> None:
+        first = [*islice(self.words, _FIRST_WORDS)]
+        for pattern, what in _ODD_WORDS.items():
+            if len(first) >= _FEWEST_WORDS and all(re.fullmatch(pattern, word, re.DOTALL) for word in first):
+                log.warning("%s: every word %s, such as %r: remove it", path, what, first[0])
+        if not self._by_key:
+            return
+        names = sorted({prefix.removeprefix("/c/").rstrip("/:_") for prefix in self._prefixes} - {""})
+        some = ", ".join(names[:_NAMED]) + (", ..." if names[_NAMED:] else "")
+        if not self.words:
+            raise Mismatch(
+                f"{path}: expected words of {self._wanted.language}, got keys of other languages ({some}); "
+                "call the language what the file calls it"
+            )
+        # ConceptNet's own files are sorted.
+        in_order = list(self.words) == sorted(self.words) and len(self.words) > 1
+        log.log(
+            logging.WARNING if in_order else logging.INFO,
+            "%s: the words are keys of languages (%s), of which those of %s are read%s",
+            path, some, self._wanted.language,
+            ", in alphabetical order; the most frequent first is better" if in_order else "",
+        )  # fmt: skip
+
+
+class _Items(_Chosen):
+    """The ids of items: all are kept, and where one is repeated, each has a name of its own."""
+
+    def __init__(self, wanted: ReadOptions) -> None:
+        super().__init__(wanted)
+        self._rows_of: Counter[str] = Counter()  # ids that are repeated, and how many rows they have
+
+    def keep(self, words: list[str]) -> list[int]:
+        most = self._wanted.max_vocab
+        wanted = words if most is None else words[: most - len(self.words)]
+        for one in wanted:
+            self.words[self._own_name(one) if one in self.words else str(one)] = None
+        self.end += len(wanted)
+        self._read += len(words)
+        return list(range(len(wanted)))
+
+    def _own_name(self, repeated: str) -> str:
+        rows = max(self._rows_of[repeated], 1)
+        while (name := name_of_repeated(repeated, rows := rows + 1)) in self.words:
+            pass  # an id of the file is called so
+        self._rows_of[str(repeated)] = rows
+        return name
+
+    def check(self, path: Path) -> None:
+        if self._rows_of:
+            one, rows = self._rows_of.most_common(1)[0]
+            log.warning(
+                "%s: ids repeat (%d of them, such as %r on %d rows): all %d rows are read, the second one of "
+                "an id as %r",
+                path, len(self._rows_of), one, rows, len(self.words), name_of_repeated(one, 2),
+            )  # fmt: skip
+
+
 def are_keys(words: Sequence[str]) -> bool:
     """Whether all words are keys that begin with a language.
 
@@ -479,24 +480,7 @@ def are_keys(words: Sequence[str]) -> bool:
     (True, False, False)
     """
     first = words[0] if words else ""
-    return (first.startswith("/c/") or len(words) >= _SURE) and all(map(_KEY.match, words))
-
-
-def _with_room(matrix: Matrix, needed: int, guess: int) -> Matrix:
-    # np.empty takes memory only as rows are written, so too high an estimate costs address space alone.
-    if needed <= len(matrix):
-        return matrix
-    if not len(matrix):
-        return np.empty((max(needed, guess), matrix.shape[1]), np.float32)
-    matrix.resize((max(needed, len(matrix) * 3 // 2), matrix.shape[1]), refcheck=False)
-    return matrix
-
-
-def _check(path: Path, rows_read: int, any_value: bool) -> None:
-    if not rows_read:
-        raise BadFile(f"{path}: expected at least one word or row with a vector, got none; check the file")
-    if not any_value:
-        raise BadFile(f"{path}: expected vectors, got only zeros; check the program that wrote the file")
+    return (first.startswith("/c/") or len(words) >= _SURE_KEYS) and all(map(_KEY.match, words))
 
 
 def _warn_of_shared(path: Path, words: Sequence[str], matrix: Matrix) -> None:
