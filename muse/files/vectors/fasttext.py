@@ -25,7 +25,7 @@ from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.detect import FASTTEXT
 from muse.files.source import Source, open_source, unpacked_path
 from muse.files.vectors.broken import Dropped, keep_whole
-from muse.files.vectors.table import Table, table_of
+from muse.files.vectors.table import Table, finite_rows, table_of
 from muse.installation import install_packages
 from muse.vectors import Matrix
 
@@ -178,14 +178,7 @@ class FastTextModel:
 
     def rows(self, words: Sequence[str]) -> Matrix:
         """The vectors (n, d) of any n strings; see `subword_vectors`."""
-        rows = self.composed(words)
-        finite = np.isfinite(rows).all(axis=1)  # (n,)
-        if not finite.all():
-            word = words[int(np.argmin(finite))]
-            raise BadFile(
-                f"{self.path}: expected finite numbers, got nan or inf for {word!r}; download it again"
-            )
-        return rows
+        return finite_rows(self.path, words, self.composed(words))
 
     def composed(self, words: Sequence[str]) -> Matrix:
         """The vectors (n, d) of any n strings, finite or not."""

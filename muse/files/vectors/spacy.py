@@ -21,13 +21,13 @@ from typing import IO, Any
 
 import numpy as np
 
-from muse.errors import BadFile, MissingExtra
+from muse.errors import BadFile, MissingExtra, MuseError
 from muse.files.archive import strictly
 from muse.files.detect import SPACY_FILES
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED, check_ratio, temporary_file
 from muse.files.vectors.broken import ONE_IN, as_text, few
-from muse.files.vectors.table import ReadOptions, Table, check_options, table_of
+from muse.files.vectors.table import ReadOptions, Table, check_options, finite_rows, table_of
 from muse.installation import install_extra
 from muse.vectors import Matrix
 
@@ -37,21 +37,10 @@ log = logging.getLogger(__name__)
 ROWS, KEYS, STRINGS, SETTINGS = "vectors", "key2row", "strings.json", "vectors.cfg"
 VOCAB = "vocab"  # the folder of these files
 _BLOCK = 1 << 20
-_UNREADABLE = (*DAMAGED, tarfile.TarError, MemoryError)  # the last: a header that asks for any amount
-# What broken content of each of the files raises, as observed or documented.
-_BROKEN = (*DAMAGED, MemoryError)
-_HASHES = range(1, 5)
+_BROKEN = (*DAMAGED, tarfile.TarError, MemoryError)  # the last: a header that asks for any amount
 _LONG = 100  # characters of an n-gram
 _OF_FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # other strings are labels, shapes, spaces and numbers
-
-
-@dataclass(frozen=True)
-class Pipeline:
-    """The folder `vocab` of a pipeline, and the path that the user gave, for messages."""
-
-    path: Path
-    vocab: Path
 
 
 def find_vectors(path: Path) -> Path:
@@ -62,7 +51,11 @@ def find_vectors(path: Path) -> Path:
     name = str(path)
     if path.exists() or not name.isidentifier():
         return path  # opening a missing file reports the error
-    for folder in _package(name):
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # ValueError: a module without a spec has this name
+        spec = None
+    for folder in map(Path, (spec and spec.submodule_search_locations) or ()):
         if holders := _holders(folder):
             return _only(path, holders)
     raise BadFile(
@@ -71,37 +64,23 @@ def find_vectors(path: Path) -> Path:
     )
 
 
-def _package(name: str) -> list[Path]:
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):  # ValueError: a module without a spec has this name
-        return []
-    return [] if spec is None else [Path(folder) for folder in spec.submodule_search_locations or ()]
-
-
 @contextmanager
-def open_pipeline(path: Path) -> Iterator[Pipeline]:
-    """The pipeline in a folder or an archive, whose files are unpacked for the block."""
+def _open_vocab(path: Path) -> Iterator[Path]:
+    """The folder `vocab` of a pipeline; the files of an archive are unpacked for the block."""
     if path.is_dir():
-        yield Pipeline(path, _only(path, _holders(path)) / VOCAB)
+        yield _only(path, _holders(path)) / VOCAB
         return
     with tempfile.TemporaryDirectory(prefix="muse-") as name:
         folder, holders, taken = Path(name), set(), 0
-        try:
-            for holder, file, stream in _members(path):
-                holders.add(Path(holder))
-                with temporary_file(folder / file, path) as target:
-                    while data := stream.read(_BLOCK):
-                        taken += len(data)
-                        check_ratio(path, taken, path.stat().st_size)
-                        target.write(data)
-        except _UNREADABLE as error:
-            raise BadFile(
-                f"{path}: expected a complete archive of a spaCy pipeline, got a broken one ({error}); "
-                "download it again"
-            ) from error
+        for holder, file, stream in _members(path):
+            holders.add(Path(holder))
+            with temporary_file(folder / file, path) as target:
+                while data := stream.read(_BLOCK):
+                    taken += len(data)
+                    check_ratio(path, taken, path.stat().st_size)
+                    target.write(data)
         _only(path, sorted(holders))
-        yield Pipeline(path, folder)
+        yield folder
 
 
 def _holders(folder: Path) -> list[Path]:
@@ -148,14 +127,7 @@ class SpacyVectors:
 
     def rows(self, words: Sequence[str]) -> Matrix:
         """The vectors (n, d) of n words; BadFile if a number is not finite."""
-        found = self.lookup(words)
-        finite = np.isfinite(found).all(axis=1)  # (n,)
-        if not finite.all():
-            word = words[int(np.argmin(finite))]
-            raise BadFile(
-                f"{self.path}: expected finite numbers, got nan or inf for {word!r}; use another pipeline"
-            )
-        return found
+        return finite_rows(self.path, words, self.lookup(words))
 
 
 def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
@@ -173,19 +145,39 @@ def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
 
 def load_spacy(path: Path) -> SpacyVectors:
     """The vectors of the pipeline in a folder or an archive."""
-    _spacy()
-    with open_pipeline(path) as pipeline, _reading(pipeline):
-        settings, matrix = _settings(pipeline), _matrix(pipeline)
-        # Rows stay on the disk, even of files unpacked for now: a mapping outlives the name of its file.
-        read = _of_ngrams if settings.get("mode") == "floret" else _of_words
-        return read(pipeline, settings, matrix)
+    try:
+        import spacy  # noqa: F401
+    except ImportError:
+        raise MissingExtra(f"vectors of a spaCy pipeline need spacy; run {install_extra('spacy')}") from None
+    try:
+        with _open_vocab(path) as vocab:
+            settings = parse_json((vocab / SETTINGS).read_bytes()) if (vocab / SETTINGS).exists() else {}
+            # Before 3.2 spaCy had one mode, and no settings.
+            if not isinstance(settings, dict) or settings.get("mode", "default") not in ("default", "floret"):
+                raise ValueError(f"{SETTINGS} with another mode than default or floret")
+            # Rows stay on the disk, even of files unpacked for now: a mapping outlives the name of its file.
+            matrix = _matrix(path, vocab / ROWS)
+            strings = parse_json((vocab / STRINGS).read_bytes(), halves=True)
+            if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
+                raise ValueError(f"{STRINGS} with other content than strings")
+            strings = [string for string in strings if as_text(string) is not None]
+            if settings.get("mode") == "floret":
+                return _of_ngrams(path, strings, settings, matrix)
+            return _of_words(path, strings, (vocab / KEYS).read_bytes(), matrix)
+    except MuseError:
+        raise
+    except _BROKEN as error:
+        raise BadFile(
+            f"{path}: expected the vectors of a spaCy pipeline, got unreadable ones ({error}); copy, install "
+            "or download the pipeline again"
+        ) from error
 
 
-def _of_words(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> SpacyVectors:
+def _of_words(path: Path, strings: Sequence[str], keys: bytes, matrix: Matrix) -> SpacyVectors:
     from spacy.strings import StringStore
     from srsly import msgpack
 
-    rows = msgpack.unpackb(_bytes(pipeline, KEYS), raw=False)
+    rows = msgpack.unpackb(keys, raw=False)
     if not isinstance(rows, dict) or not all(
         type(row) is int and 0 <= row < len(matrix) for row in rows.values()
     ):
@@ -198,91 +190,48 @@ def _of_words(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> S
         log.warning(
             "%s: %d of %d words share the vector of another word and are left out; the first word of each "
             "vector is kept",
-            pipeline.path, shared, len(rows),
+            path, shared, len(rows),
         )  # fmt: skip
-    strings: Any = StringStore(_strings(pipeline))  # whose stub knows no numbers
-    index = {strings[key]: row for row, key in first.items() if key in strings}
+    store: Any = StringStore(strings)  # whose stub knows no numbers
+    index = {store[key]: row for row, key in first.items() if key in store}
     index.pop("", None)
     if lacking := len(first) - len(index):
         if not few(lacking, len(first), ONE_IN):
             raise ValueError(f"{STRINGS} without {lacking} of {len(first)} words")
-        log.warning(
-            "%s: dropped %d of %d words, which are empty or no text", pipeline.path, lacking, len(first)
-        )
-
-    def lookup(words: Sequence[str]) -> Matrix:
-        return matrix[[index[word] for word in words]]
-
-    return SpacyVectors(pipeline.path, matrix.shape[1], list(index), False, lookup)
+        log.warning("%s: dropped %d of %d words, which are empty or no text", path, lacking, len(first))
+    return SpacyVectors(
+        path, matrix.shape[1], list(index), False, lambda words: matrix[[index[word] for word in words]]
+    )
 
 
-def _of_ngrams(pipeline: Pipeline, settings: dict[str, Any], matrix: Matrix) -> SpacyVectors:
+def _of_ngrams(path: Path, strings: Sequence[str], settings: dict[str, Any], matrix: Matrix) -> SpacyVectors:
     from spacy.attrs import LOWER
     from spacy.vectors import Vectors as Library
 
     chosen = {name: settings[name] for name in _OF_FLORET}
-    if not 0 <= chosen["minn"] <= chosen["maxn"] < _LONG:
-        raise ValueError(f"n-grams of {chosen['minn']} to {chosen['maxn']} characters")
-    if chosen["hash_count"] not in _HASHES:
-        raise ValueError(f"{chosen['hash_count']} hashes of an n-gram")
-    (chosen["bow"] + chosen["eow"]).encode()  # likewise, since spaCy encodes them
+    # spaCy itself checks neither, and encodes what stands around a word.
+    if not 0 <= chosen["minn"] <= chosen["maxn"] < _LONG or chosen["hash_count"] not in range(1, 5):
+        raise ValueError(f"n-grams of {chosen['minn']} to {chosen['maxn']}, {chosen['hash_count']} hashes")
+    (chosen["bow"] + chosen["eow"]).encode()
     library = Library(mode="floret", data=matrix, **chosen)
     form = str.lower if settings.get("attr") == LOWER else str  # what spaCy looks up of a token
 
     def lookup(words: Sequence[str]) -> Matrix:
         return np.asarray(library.get_batch([form(word) for word in words]), np.float32)
 
-    words = [word for word in _strings(pipeline) if _WORD.fullmatch(word)]
-    return SpacyVectors(pipeline.path, matrix.shape[1], words, True, lookup)
+    words = [string for string in strings if _WORD.fullmatch(string)]
+    return SpacyVectors(path, matrix.shape[1], words, True, lookup)
 
 
-def _settings(pipeline: Pipeline) -> dict[str, Any]:
-    if not (pipeline.vocab / SETTINGS).exists():  # spaCy before 3.2 had one mode
-        return {}
-    settings = parse_json(_bytes(pipeline, SETTINGS))
-    if not isinstance(settings, dict) or settings.get("mode", "default") not in ("default", "floret"):
-        raise ValueError(f"{SETTINGS} with another mode than default or floret")
-    return settings
-
-
-def _matrix(pipeline: Pipeline) -> Matrix:
+def _matrix(path: Path, file: Path) -> Matrix:
     """The rows (r, d), memory-mapped: a header that promises more than the file has is an error."""
     with strictly():
-        array = np.lib.format.open_memmap(pipeline.vocab / ROWS, mode="r")
+        array = np.lib.format.open_memmap(file, mode="r")
     if array.ndim != 2 or array.dtype.kind != "f":
         raise ValueError(f"{array.dtype} of shape {array.shape}")
     if not array.size:
         raise BadFile(
-            f"{pipeline.path}: expected a pipeline with vectors, got one without, as are those "
-            "named _sm; use one named _md or _lg"
+            f"{path}: expected a pipeline with vectors, got one without, as are those named _sm; use one "
+            "named _md or _lg"
         )
     return np.asarray(array if array.dtype == np.float32 else array.astype(np.float32))
-
-
-def _strings(pipeline: Pipeline) -> list[str]:
-    strings = parse_json(_bytes(pipeline, STRINGS), halves=True)
-    if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
-        raise ValueError(f"{STRINGS} with other content than strings")
-    return [string for string in strings if as_text(string) is not None]
-
-
-def _bytes(pipeline: Pipeline, name: str) -> bytes:
-    return (pipeline.vocab / name).read_bytes()
-
-
-@contextmanager
-def _reading(pipeline: Pipeline) -> Iterator[None]:
-    try:
-        yield
-    except _BROKEN as error:
-        raise BadFile(
-            f"{pipeline.path}: expected the vectors of a spaCy pipeline, got unreadable ones ({error}); copy "
-            "or install the pipeline again"
-        ) from error
-
-
-def _spacy() -> None:
-    try:
-        import spacy  # noqa: F401
-    except ImportError:
-        raise MissingExtra(f"vectors of a spaCy pipeline need spacy; run {install_extra('spacy')}") from None

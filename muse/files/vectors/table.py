@@ -258,6 +258,15 @@ def _finite(path: Path, rows: NDArray[Any], begin: int) -> Matrix:
     return block
 
 
+def finite_rows(path: Path, words: Sequence[str], rows: Matrix) -> Matrix:
+    """The rows (n, d) of n words that a model has composed; BadFile names the first that has nan or inf."""
+    finite = np.isfinite(rows).all(axis=1)  # (n,)
+    if not finite.all():
+        word = words[int(np.argmin(finite))]
+        raise BadFile(f"{path}: expected finite numbers, got nan or inf for {word!r}; download it again")
+    return rows
+
+
 def check_options(path: Path, options: ReadOptions, *, ngrams: bool = False, columns: bool = False) -> None:
     """Raise BadSetting for words where no n-grams compose their vectors, or for a column where are none."""
     if options.column is not None and not columns:
