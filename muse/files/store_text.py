@@ -17,13 +17,10 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from muse.errors import BadFile
 from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, CsvForm, csv_form
@@ -36,7 +33,6 @@ from muse.files.vectors.table import Block, Table, Vectorless, chosen_column, it
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
 _LARGEST = 1 << 63  # integers of 64 bits are smaller
-_LARGEST_NUMBER = float(np.finfo(np.float32).max)
 _AGAIN = "export it again"
 
 _Get = Callable[[int], bytes]
@@ -52,18 +48,7 @@ class _Record(NamedTuple):
     rest: Values
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """Which column has the vectors, how many numbers d they have, and whether the rows have ids and texts.
-
-    The `others` have vectors too.
-    """
-
-    column: str
-    dimension: int
-    has_ids: bool
-    has_texts: bool
-    others: tuple[str, ...]
+_Reader = Callable[[Path, _Get], Iterator[_Record]]
 
 
 def json_table(source: Source, column: str | None = None) -> Table:
@@ -85,32 +70,34 @@ def csv_table(source: Source, column: str | None = None) -> Table:
 # The same for both
 
 
-def _table(
-    source: Source,
-    read: Callable[[Path, _Get], Iterator[_Record]],
-    column: str | None,
-    count: int | None = None,
-) -> Table:
+def _table(source: Source, read: _Reader, column: str | None, count: int | None = None) -> Table:
     path = source.path
     rows = read(path, source.read)
     sample = list(islice(rows, _SAMPLE))
-    read_so_far = source.taken
-    layout = _layout(path, sample, column)
+    guess = max(len(sample), len(sample) * source.size // max(1, source.taken)) if count is None else count
+    lists = _vector_columns(path, sample, column)
+    chosen, *others = lists
+    has_ids = sample[0].id is not None
+    has_texts = any(row.text is not None for row in sample) and not is_stream(path)
+
+    def full_rows() -> Iterator[Values]:
+        return (row.rest for row in _again(path, read) if row.vectors.get(chosen) is not None)
+
     # All rows of a CSV have the same columns.
-    again = None if count is not None or is_stream(path) else partial(_rests, path, read, layout.column)
-    vectorless, payload = Vectorless(), Payload(_columns(sample), layout.others, again)
-    blocks = _blocks(path, chain(sample, rows), layout, vectorless, payload)
-    guess = max(len(sample), len(sample) * source.size // max(1, read_so_far))
+    again = None if count is not None or is_stream(path) else full_rows
+    known = dict.fromkeys(name for row in sample for name in columns_of(row.rest))
+    vectorless, payload = Vectorless(), Payload(known, others, again)
+    texts = (one_line(row.text) if isinstance(row.text, str) else "" for row in _again(path, read))
+    blocks = _blocks(path, chain(sample, rows), (chosen, lists[chosen]), has_ids, vectorless, payload)
     return Table(
-        path, layout.dimension, guess if count is None else count, blocks, frequency_ordered=False,
-        texts=_Texts(path, read) if layout.has_texts and not is_stream(path) else None,
-        vectorless=vectorless, payload=payload, numbered=not layout.has_ids, counted=count is not None,
+        path, lists[chosen], guess, blocks, frequency_ordered=False, texts=texts if has_texts else None,
+        vectorless=vectorless, payload=payload, numbered=not has_ids, counted=count is not None,
     )  # fmt: skip
 
 
-def _layout(path: Path, sample: Sequence[_Record], column: str | None) -> _Layout:
-    lists = dict[str, int]()  # the length of the first vector of each name
-    structs = dict[str, str]()
+def _vector_columns(path: Path, sample: Sequence[_Record], column: str | None) -> dict[str, int]:
+    """The columns with vectors, that to be read first, and their numbers d; BadFile if there is none."""
+    lists, structs = dict[str, int](), dict[str, str]()
     for row in sample:
         for name, value in row.vectors.items():
             if _is_vector(value):
@@ -126,22 +113,13 @@ def _layout(path: Path, sample: Sequence[_Record], column: str | None) -> _Layou
         raise BadFile(
             f"{path}:{line}: expected a vector in one of the first {_SAMPLE} rows, got {got}; {_AGAIN}"
         ) from None
-    has_ids = bool(sample) and sample[0].id is not None
-    has_texts = any(row.text is not None for row in sample)
-    return _Layout(chosen, lists[chosen], has_ids, has_texts, tuple(one for one in lists if one != chosen))
+    return {chosen: lists[chosen]} | lists
 
 
-def _columns(sample: Sequence[_Record]) -> Iterable[str]:
-    """The columns that rows have beside ids and vectors."""
-    return dict.fromkeys(name for row in sample for name in columns_of(row.rest))
-
-
-def _rests(path: Path, read: Callable[[Path, _Get], Iterator[_Record]], column: str) -> Iterator[Values]:
-    """What each row with a vector has beside it, from a file that is read once more."""
+def _again(path: Path, read: _Reader) -> Iterator[_Record]:
+    """All rows, those without a vector too, of a file that is read once more."""
     with open_source(path) as source:
-        for row in read(path, source.read):
-            if row.vectors.get(column) is not None:
-                yield row.rest
+        yield from read(path, source.read)
 
 
 def _is_vector(value: object) -> bool:
@@ -149,14 +127,15 @@ def _is_vector(value: object) -> bool:
 
 
 def _blocks(
-    path: Path, rows: Iterable[_Record], layout: _Layout, vectorless: Vectorless, payload: Payload
-) -> Iterator[Block]:
-    size = max(1, min(_MOST_ROWS, _MOST_NUMBERS // layout.dimension))
-    begin, waiting = 0, iter(rows)
+    path: Path, rows: Iterable[_Record], column: tuple[str, int], has_ids: bool, vectorless: Vectorless,
+    payload: Payload,
+) -> Iterator[Block]:  # fmt: skip
+    name, dimension = column
+    size, begin, waiting = max(1, min(_MOST_ROWS, _MOST_NUMBERS // dimension)), 0, iter(rows)
     while block := list(islice(waiting, size)):
         full = []
         for place, row in enumerate(block, begin):
-            if row.vectors.get(layout.column) is None:
+            if row.vectors.get(name) is None:
                 vectorless.add(place, f"row {place} ({path.name}:{row.line})")
             else:
                 full.append((place, row))
@@ -167,23 +146,8 @@ def _blocks(
                 return f"{path}:{rows[place][1].line}"
 
             payload.rows = [row.rest for _, row in full] if payload.wanted else ()
-            vectors = [row.vectors[layout.column] for _, row in full]
-            found = item_rows(vectors, layout.dimension, layout.column, where)
-            ids = [row.id if layout.has_ids else place for place, row in full]
-            yield item_ids(ids, where), found
-
-
-@dataclass(frozen=True)
-class _Texts:
-    """The texts of all rows, those without a vector too, read from the file a second time."""
-
-    path: Path
-    read: Callable[[Path, _Get], Iterator[_Record]]
-
-    def __iter__(self) -> Iterator[str]:
-        with open_source(self.path) as source:
-            for row in self.read(self.path, source.read):
-                yield one_line(row.text) if isinstance(row.text, str) else ""
+            found = item_rows([row.vectors[name] for _, row in full], dimension, name, where)
+            yield item_ids([row.id if has_ids else place for place, row in full], where), found
 
 
 def _lines(path: Path, read: _Get) -> Iterator[tuple[int, bytes]]:

@@ -58,69 +58,56 @@ def check_layout(path: Path, *, named: Path) -> Layout:
     """The layout of a model; BadFile, naming the file `named`, if it is truncated or damaged."""
     with path.open("rb") as stream, closing(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)) as data:
         try:
-            layout = _start(data, named)
-            at = _entries(data, layout, named)
-            at = _matrix(data, at, named, rows=layout.input_rows, columns=layout.dimension)
-            _matrix(data, at, named, rows=0, columns=layout.dimension)
-        except struct.error:
-            raise _cut_off(named) from None
+            layout = _start(data)
+            at = _entries(data, layout)
+            at = _matrix(data, at, rows=layout.input_rows, columns=layout.dimension)
+            _matrix(data, at, rows=0, columns=layout.dimension)
+        except (struct.error, ValueError) as error:
+            got = "one that ends early" if isinstance(error, struct.error) else str(error)
+            raise BadFile(
+                f"{named}: expected a complete fastText model that is not quantized, got {got}; use another "
+                "or download it again"
+            ) from None
     return layout
 
 
-def _start(data: mmap.mmap, named: Path) -> Layout:
+def _start(data: mmap.mmap) -> Layout:
     _, version, dimension, *settings, size, words, labels, _, pruned = _START.unpack_from(data)
     loss, model, buckets, _, longest = settings[5:10]
-    layout = Layout(dimension, longest, buckets, words, labels, pruned)
     if version not in _VERSIONS:
-        raise _damaged(named, f"version {' or '.join(map(str, _VERSIONS))}", str(version))
+        raise ValueError(f"version {version}")
     if pruned >= 0:
-        raise _damaged(named, "a full model", "a quantized or pruned one")
+        raise ValueError("a quantized or pruned one")
     # The library divides by the buckets, and cuts each word into pieces of up to `longest` characters.
     kinds = loss in range(1, 5) and model in range(1, 4)
     if dimension < 1 or not kinds or not 0 <= longest < LONG or (longest and buckets < 1):
-        raise _damaged(named, "settings that fastText writes", str(settings))
+        raise ValueError(f"settings that fastText does not write ({settings})")
     if min(words, labels) < 0 or words + labels != size:
-        raise _damaged(named, "words and labels that add up", f"{words} and {labels} for {size}")
-    return layout
+        raise ValueError(f"{words} words and {labels} labels for {size}")
+    return Layout(dimension, longest, buckets, words, labels, pruned)
 
 
-def _entries(data: mmap.mmap, layout: Layout, named: Path) -> int:
+def _entries(data: mmap.mmap, layout: Layout) -> int:
     # The offset after the dictionary.
     at = _START.size
     for place in range(layout.words + layout.labels):
-        end = data.find(b"\0", at)
-        if end < 0:
-            raise _cut_off(named)
+        if (end := data.find(b"\0", at)) < 0:
+            raise struct.error
         count, kind = _ENTRY.unpack_from(data, end)
         if kind != (place >= layout.words) or not 0 <= count < _MANY:
-            raise _damaged(
-                named, "a count and a type after each word", f"{count} and {kind} after word {place + 1}"
-            )
+            raise ValueError(f"the count {count} and the type {kind} after word {place + 1}")
         at = end + _ENTRY.size
     return at
 
 
-def _matrix(data: mmap.mmap, at: int, named: Path, *, rows: int, columns: int) -> int:
+def _matrix(data: mmap.mmap, at: int, *, rows: int, columns: int) -> int:
     # The offset after a matrix, which must have at least `rows` rows and exactly `columns` columns.
     quantized, n, d = _MATRIX.unpack_from(data, at)
-    if quantized:
-        raise _damaged(named, "a full model", "a quantized one")
-    if n < rows or d != columns:
-        raise _damaged(named, f"a matrix of {rows} rows by {columns}", f"{n} by {d}")
-    end = at + _MATRIX.size + 4 * int(n) * int(d)
-    if end > len(data):
-        raise _cut_off(named)
+    if quantized or n < rows or d != columns:
+        raise ValueError(f"a {'quantized ' * quantized}matrix of {n} rows by {d}, not {rows} by {columns}")
+    if (end := at + _MATRIX.size + 4 * int(n) * int(d)) > len(data):
+        raise struct.error
     return end
-
-
-def _cut_off(path: Path) -> BadFile:
-    return BadFile(f"{path}: expected a complete fastText model, got one that ends early; download it again")
-
-
-def _damaged(path: Path, expected: str, got: str) -> BadFile:
-    return BadFile(
-        f"{path}: expected {expected} in the fastText model, got {got}; use another or download it again"
-    )
 
 
 def fasttext_table(source: Source, words: Sequence[str] | None = None) -> Table:

@@ -28,19 +28,12 @@ def word2vec_table(source: Source) -> Table:
     head = source.peek(_HEAD)
     header = parse_header(head)
     if header is None or b"\n" not in head:
-        raise BadFile(
-            f"{source.path}: expected the numbers of words and dimensions in line 1, got {head[:20]!r}"
-        )
+        raise BadFile(f"{source.path}: expected the counts of words and dimensions, got {head[:20]!r}")
     check_header(source.path, header)
     source.read(head.index(b"\n") + 1)
-    dropped = Dropped()
-    max_rows = min(header.count, _estimate(source, header))
+    dropped, unpacked = Dropped(), source.size * (2 if source.packed else 1)
+    max_rows = min(header.count, unpacked // (4 * header.dimension + 2) + 1)
     return Table(source.path, header.dimension, max_rows, _blocks(source, header, dropped), dropped=dropped)
-
-
-def _estimate(source: Source, header: Header) -> int:
-    unpacked = source.size * (2 if source.packed else 1)
-    return unpacked // (4 * header.dimension + 2) + 1
 
 
 def _blocks(source: Source, header: Header, dropped: Dropped) -> Iterator[Block]:
@@ -54,15 +47,11 @@ def _blocks(source: Source, header: Header, dropped: Dropped) -> Iterator[Block]
             data = data[used:]
         if _never_ends(source, data, row) or (done == most and data.strip(b"\n")):
             break
-    if done >= header.count and (data + source.read(2)).strip(b"\n"):
+    if (data + (source.read(2) if done >= header.count else b"")).strip(b"\n"):
+        got = "more" if done >= header.count else f"the end after {done}"
         raise BadFile(
-            f"{source.path}: expected the end after {header.count} words as line 1 says, got more; "
-            "the file is damaged: download it again"
-        )
-    if data.strip(b"\n"):
-        raise BadFile(
-            f"{source.path}: expected {header.count} words of {header.dimension} numbers, got the end "
-            f"after {done}; the file may be incomplete: download it again"
+            f"{source.path}: expected {header.count} words of {header.dimension} numbers as line 1 says, got "
+            f"{got}; the file is damaged or incomplete: download it again"
         )
     check_count(source.path, header, done)
 
