@@ -52,6 +52,7 @@ _WITH_COUNT = 3  # numbers behind a word: its count, and two or more
 _FEW_ODD = 16
 BLOCK = 1 << 18  # small enough for all intermediate results to stay in the processor's cache
 _HEAD = 1 << 20
+_KEPT_FREE = 1 << 24  # bytes
 LONGEST_LINE = 1 << 22  # some 400,000 numbers
 ONE_IN_HEADER = 1_000  # words may be more or fewer than line 1 says
 _BOM = b"\xef\xbb\xbf"
@@ -300,6 +301,8 @@ def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
 
     Raise BadFile for more than `longest_line` bytes without an end of line: that is no text.
     """
+    # What glibc sees freed at once, up to 32 MB, it keeps from then on: else each block is paged in anew.
+    np.empty(_KEPT_FREE, np.uint8)
     head = _head(source, longest_line)
     if b"\n" not in head and head.count(b"\r") > 1:
         raise BadFile(

@@ -138,7 +138,7 @@ def test_cut_off_anywhere(model: Path, tmp_path: Path, part: float) -> None:
         (32, 9, "settings"),  # the loss
         (40, 0, "settings"),  # the buckets, by which the library divides
         (48, -5, "settings"),  # the longest n-gram
-        (68, 10**6, "words and labels that add up"),
+        (68, 10**6, "1000000 words and 0 labels for 65"),
         (84, 5, "pruned"),
     ],
 )

@@ -101,7 +101,9 @@ def test_cut_off(tmp_path: Path, missing: int) -> None:
 
 def test_a_header_with_too_few_words(tmp_path: Path) -> None:
     _refused(
-        tmp_path / "x.bin", _good(tmp_path).replace(b"5 3\n", b"3 3\n"), "expected the end after 3 words"
+        tmp_path / "x.bin",
+        _good(tmp_path).replace(b"5 3\n", b"3 3\n"),
+        "expected 3 words of 3 numbers as line 1 says, got more",
     )
 
 
