@@ -3,6 +3,9 @@
 * panels       what each stage of the run reported, step by step, and why a curve falls where it does
 * reliability  whether probabilities are as high as they should be
 * map          the words of both languages on a plane, labelled where there is space
+
+Ours, since a style sheet colours it, in dark mode too: matplotlib takes a hundred times as long and fixes its
+colours, pygal's SVG is ten times as large, and neither labels points where there is space nor numbers falls.
 """
 
 from __future__ import annotations
@@ -18,7 +21,6 @@ from muse.report.measured import Reliability
 from muse.report.word_map import Picture
 
 FALL = 0.02  # of a curve's range: smaller falls are noise
-STABILISATION = "Stabilisation", "share of pairs kept since the round before", "round"
 # The figures worth a panel, by stage: its title, the figure, and what a step is.
 SHOWN = {
     ("adversarial", "criterion"): ("Adversarial training", "unsupervised criterion", "epoch"),
@@ -26,8 +28,7 @@ SHOWN = {
     ("adversarial", "defect"): ("Adversarial training", "distance from a rotation, |W Wᵀ − I|", "epoch"),
     ("gromov", "objective"): ("Gromov-Wasserstein matching", "objective", "round"),
     ("features", "objective"): ("Matching of features", "cosine of the matched features", "round"),
-    ("stabilise", "kept"): STABILISATION,
-    ("settle", "kept"): STABILISATION,  # its name in older spaces
+    ("stabilise", "kept"): ("Stabilisation", "share of pairs kept since the round before", "round"),
     ("refine", "objective"): ("Refinement", "mean cosine of the pairs found, per word", "round"),
 }
 WIDTH = 360.0  # as wide as a phone shows without shrinking it
@@ -307,7 +308,9 @@ def panel_drawing(panel: Panel) -> Drawing:
     named = len(panel.series) * (len(panel.series) > 1)  # a lone curve needs no name
     points = [point for series in panel.series for point in series.points]
     steps, values = zip(*points, strict=True)
-    frame = Frame(52, 44, WIDTH - 12, 204, (min(steps), max(steps)), _padded(min(values), max(values)))
+    low, high = min(values), max(values)
+    margin = (high - low) / 12 or abs(high) / 12 or 1.0
+    frame = Frame(52, 44, WIDTH - 12, 204, (min(steps), max(steps)), (low - margin, high + 2 * margin))
     strokes, captions = frame.axes(
         [step for step in ticks(min(steps), max(steps), 8) if step == int(step)], ticks(*frame.y, 6)
     )
@@ -317,7 +320,10 @@ def panel_drawing(panel: Panel) -> Drawing:
         Caption((WIDTH - 12, 236), panel.unit, "tick", "end"),
     ]
     dots: list[Dot] = []
-    for place, (series, style) in enumerate(_styled(panel.series)):
+    # The chosen one is drawn last, above the others.
+    styled = [(one, f"other{place % STYLES}") for place, one in enumerate(panel.series) if not one.chosen]
+    styled += [(one, "chosen") for one in panel.series if one.chosen]
+    for place, (series, style) in enumerate(styled):
         strokes.append(frame.stroke(series.points, f"curve {style}"))
         if series.chosen or len(series.points) == 1:
             dots += [Dot(frame.at(*point), 2.5, style) for point in series.points]
@@ -335,17 +341,6 @@ def panel_drawing(panel: Panel) -> Drawing:
         captions.append(Caption((2 * BADGE + 6, y), note.text, "name"))
     height = BELOW - 8 + (named + len(panel.notes)) * LINE
     return Drawing(WIDTH, height, _panel_alt(panel), tuple(strokes), tuple(dots), tuple(captions))
-
-
-def _padded(low: float, high: float) -> tuple[float, float]:
-    room = (high - low) / 12 or abs(high) / 12 or 1.0
-    return low - room, high + 2 * room
-
-
-def _styled(series: Sequence[Series]) -> list[tuple[Series, str]]:
-    # The chosen one is drawn last, above the others.
-    others = [(one, f"other{place % STYLES}") for place, one in enumerate(series) if not one.chosen]
-    return [*others, *((one, "chosen") for one in series if one.chosen)]
 
 
 def _panel_alt(panel: Panel) -> str:
@@ -393,15 +388,12 @@ def map_drawing(picture: Picture, width: float, height: float) -> Drawing | None
         Dot(at, RADIUS, style, diamond=style == "two") for at, style in zip(points, styles, strict=True)
     )
     captions = tuple(labels(points, words, styles, (width, height)))
-    return Drawing(width, height, _alt(picture), links, dots, captions)
-
-
-def _alt(picture: Picture) -> str:
-    return (
-        f"{len(picture.pairs)} words of {picture.source} and their translations into {picture.target} on a "
-        "plane, each pair joined by a line: " + ", ".join(" and ".join(pair) for pair in picture.pairs[:12])
-        + (" and others." if len(picture.pairs) > 12 else ".")
+    alt = (
+        f"{p} words of {picture.source} and their translations into {picture.target} on a plane, each pair "
+        "joined by a line: " + ", ".join(" and ".join(pair) for pair in picture.pairs[:12])
+        + (" and others." if p > 12 else ".")
     )  # fmt: skip
+    return Drawing(width, height, alt, links, dots, captions)
 
 
 def labels(
@@ -414,7 +406,8 @@ def labels(
         for across, down, anchor in STANDS:
             at = (x + across, y + down)
             box = extent(at, word, anchor)
-            if _inside(box, size) and not any(_overlap(box, other) for other in taken):
+            inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
+            if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
                 yield Caption(at, word, f"word {style}", anchor)
                 break
@@ -433,10 +426,6 @@ def _width(sign: str) -> float:
     if unicodedata.east_asian_width(sign) in "WF":
         return 1.0
     return 0.34 if sign in "fijlrt'" else 0.9 if sign in "mwMW" else 0.62
-
-
-def _inside(box: Box, size: tuple[float, float]) -> bool:
-    return box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
 
 
 def _overlap(one: Box, other: Box) -> bool:
