@@ -44,12 +44,12 @@ class RowPairs(NamedTuple):
     left_out: int = 0
 
 
-SHOWN = 3  # pairs of a long dictionary
-CASE = 0.1  # the share of pairs in another case from which a user is warned
+SHOWN_PAIRS = 3  # pairs of a long dictionary
+CASE_SHARE = 0.1  # the share of pairs in another case from which a user is warned
 # The share of identical strings from which, and that of known pairs below which, pairs seem to be of other
-# languages; of a large dictionary few are known in small vocabularies too, though it covers COVERED of both.
-# Of fewer than LEAST pairs nothing is said.
-IDENTICAL, KNOWN, COVERED, LEAST = 0.8, 0.25, 0.2, 20
+# languages; of a large dictionary few are known in small vocabularies too, though it covers a share of both.
+# Of fewer than LEAST_PAIRS nothing is said.
+IDENTICAL_SHARE, KNOWN_SHARE, COVERED_SHARE, LEAST_PAIRS = 0.8, 0.25, 0.2, 20
 # The warning, with what `Lexicon.doubt` says.
 OTHER_LANGUAGES = "is the dictionary of %s and %s? %s; check its languages, and --max-vocab"
 
@@ -78,8 +78,8 @@ class Lexicon:
                 )
 
     def __repr__(self) -> str:
-        shown = ", ".join(" ".join(pair) for pair in self.pairs[:SHOWN])
-        more = ", ..." if len(self) > SHOWN else ""
+        shown = ", ".join(" ".join(pair) for pair in self.pairs[:SHOWN_PAIRS])
+        more = ", ..." if len(self) > SHOWN_PAIRS else ""
         return printable(f"Lexicon({len(self):,} pairs: {shown}{more})" if self.pairs else "Lexicon(0 pairs)")
 
     @property
@@ -99,7 +99,7 @@ class Lexicon:
 
     def indices(self, source_index: Mapping[str, int], target_index: Mapping[str, int]) -> NDArray[np.int64]:
         """The rows (p, 2) of the pairs that both indices cover, in order; `located` finds other spellings."""
-        return self._rows(source_index.get, target_index.get)
+        return self._rows_found_by(source_index.get, target_index.get)
 
     def located(self, source_index: WordIndex, target_index: WordIndex) -> NDArray[np.int64]:
         """The rows (p, 2) of the pairs that both indices have as they are, or spelled otherwise, in order.
@@ -107,9 +107,9 @@ class Lexicon:
         >>> Lexicon((("l'ami", "friend"),)).located(WordIndex(["l\u2019ami"]), WordIndex(["friend"]))
         array([[0, 0]])
         """
-        return self._rows(source_index.locate, target_index.locate)
+        return self._rows_found_by(source_index.locate, target_index.locate)
 
-    def _rows(self, source: Find, target: Find) -> NDArray[np.int64]:
+    def _rows_found_by(self, source: Find, target: Find) -> NDArray[np.int64]:
         covered = [
             (row, column)
             for one, other in self.pairs
@@ -191,12 +191,12 @@ class Lexicon:
     def in_another_case(self, known: int, source_words: Iterable[str], target_words: Iterable[str]) -> int:
         """How many pairs beside the `known` ones differ from words in upper and lower case alone; 0 if few.
 
-        Few are less than CASE of all that are known in any case; so are all if less of the pairs is unknown.
+        Few are less than CASE_SHARE of all that are known in any case; so are all if less is unknown.
         """
-        if len(self) - known < CASE * len(self):
+        if len(self) - known < CASE_SHARE * len(self):
             return 0
         more = self.known_in_any_case(source_words, target_words) - known
-        return more if more > 0 and more >= CASE * (known + more) else 0
+        return more if more > 0 and more >= CASE_SHARE * (known + more) else 0
 
     def doubt(self, source_index: WordIndex, target_index: WordIndex) -> str:
         """Why the pairs seem to be of other languages than these two; "" if they do not.
@@ -208,17 +208,17 @@ class Lexicon:
         >>> Lexicon(pairs).doubt(WordIndex(["word1", "mot"]), WordIndex(["word1", "wort"]))
         '100 % of its pairs are two identical strings and 2 % are known'
         """
-        if len(self) < LEAST:
+        if len(self) < LEAST_PAIRS:
             return ""
         same = [one.casefold() == two.casefold() for one, two in self.pairs if any(map(str.isalpha, one))]
-        identical = sum(same) / len(same) if len(same) >= LEAST else 0.0
+        identical = sum(same) / len(same) if len(same) >= LEAST_PAIRS else 0.0
         known = len(self.located(source_index, target_index)) / len(self)
         covered = [
             sum(index.locate(word) is not None for word in {pair[side] for pair in self.pairs}) / len(index)
             for side, index in enumerate((source_index, target_index))
         ]
-        few = known < KNOWN and min(covered) < COVERED
-        if identical < IDENTICAL and not few:
+        few = known < KNOWN_SHARE and min(covered) < COVERED_SHARE
+        if identical < IDENTICAL_SHARE and not few:
             return ""
         shares = f"{100 * identical:.0f} %", f"{100 * known:.0f} %"
         return f"{shares[0]} of its pairs are two identical strings and {shares[1]} are known"

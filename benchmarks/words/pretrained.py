@@ -27,10 +27,11 @@ from muse.ranking.trees import BoostedTrees, fit_trees
 from muse.space import load_space
 
 BLANKED = (
-    "named first", "named", "hubness", "hubness back", "cosine", "commonness", "commonness back",
+    "nearest of its neighbours", "among the nearest of its neighbours", "hubness", "hubness back", "cosine",
+    "commonness", "commonness back",
 )  # fmt: skip
 LETTERS = (
-    "edit", "edit lead", "prefix", "prefix share", "suffix", "same string", "in both", "in both back",
+    "edit", "edit margin", "prefix", "prefix share", "suffix", "same string", "in both", "in both back",
 )  # fmt: skip
 LEAST_TOGETHER = 3
 DOUBTFUL_DICE, DOUBTFUL_SHARE = 0.05, 0.3  # at least, and of the best of either word

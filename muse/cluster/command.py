@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import astuple
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,14 +10,15 @@ import click
 from muse.commands.options import one_machine_only
 
 if TYPE_CHECKING:
+    from muse.commands.induce import InduceOptions
     from muse.ranking.induction import InductionConfig
     from muse.search.approximate import Approximation
     from muse.space import Space
 
 
 def induce_on_cluster(
-    space: Space, folder: Path, languages: tuple[str, str], out: Path, limits: InductionConfig,
-    approximation: Approximation, options: dict[str, Any],
+    space: Space, languages: tuple[str, str], limits: InductionConfig, approximation: Approximation,
+    options: InduceOptions,
 ) -> dict[str, Any]:  # fmt: skip
     """The summary of the dictionary in the parts of `out`."""
     from muse.cluster.induction import induce
@@ -26,17 +26,17 @@ def induce_on_cluster(
     from muse.search.retrieval import Retrieval
 
     one_machine_only("form", "both", "backend", "device")
-    if options["method"] == "isf":
+    if options.retrieval == "isf":
         raise click.UsageError(
             "--retrieval isf needs all words on one machine; leave out --ray, or use csls."
         )
     settings = {
-        "command": "induce", "spaces": spaces_as_settings(folder), "languages": list(languages),
+        "command": "induce", "spaces": spaces_as_settings(options.space), "languages": list(languages),
         "limits": list(astuple(limits))[:-1],  # without a list of words, which --ray does not take
-        **{name: options[name] for name in ("method", "search", "seed")},
+        "method": options.retrieval, "search": options.search, "seed": options.seed,
     }  # fmt: skip
-    run = Run(out, options["address"], settings, space.progress)
+    run = Run(options.out, str(options.ray), settings, space.progress)
     return induce(
         space, languages, run,
-        limits=limits, retrieval=Retrieval(options["method"]), approximation=approximation,
+        limits=limits, retrieval=Retrieval(options.retrieval), approximation=approximation,
     )  # fmt: skip

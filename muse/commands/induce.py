@@ -6,26 +6,28 @@ import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from muse.commands.command import command
 from muse.commands.options import (
-    Finite,
-    answers,
+    Answered,
+    Clustered,
+    Languages,
+    OneSpace,
+    Retrieved,
+    Searched,
     choose_direction,
-    cluster,
-    common,
-    direction,
     given,
     open_space,
-    search,
 )
 from muse.commands.outputs import echo
-from muse.commands.sections import SectionedCommand
-from muse.commands.word_tables import read_words, words_option
+from muse.commands.word_tables import Listed, read_words
 from muse.optional import load
+from muse.options import Common, Device, Seed, Threads, option
 
 if TYPE_CHECKING:
     from muse.files.dictionary_writer import Write
@@ -36,61 +38,58 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# As muse.files.dictionary_writer.written_formats, which help need not load.
+# As muse.files.dictionary_writer has them, which help need not load.
 FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "kaikki", "stardict")
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Input": ("--src", "--tgt", "--words", "--max-vocab", "--src-max", "--tgt-max"),
-        "What it keeps": ("--top", "--mutual", "--min-probability"),
-        "Output": ("--out", "--both", "--format"),
-        "Advanced": ("--answers", "--retrieval", "--search", "--backend", "--ray"),
-    },
+@dataclass(frozen=True, kw_only=True)
+class InduceOptions(
+    OneSpace, Languages, Listed, Answered, Retrieved, Searched, Clustered, Seed, Device, Threads, Common
+):
+    """The options of `muse induce`."""
+
+    max_vocab: int | None = option(
+        None, section="Input", metavar="N", least=1, help="Use only the N most frequent words."
+    )
+    src_max: int | None = option(
+        None, section="Input", metavar="N", least=1, help="The N most frequent words of --src."
+    )
+    tgt_max: int | None = option(
+        None, section="Input", metavar="N", least=1, help="The N most frequent words of --tgt."
+    )
+    top: int = option(
+        1, section="What it keeps", metavar="N", least=1, help="Number of translations of each word."
+    )
+    mutual: bool = option(
+        False, section="What it keeps", help="Keep only pairs that are among the best in both directions."
+    )
+    min_probability: float | None = option(
+        None, section="What it keeps", metavar="P", least=0, most=1,
+        help="Drop translations with a lower probability.",
+    )  # fmt: skip
+    out: Path = option(
+        section="Output", written=True, help="Dictionary to write; compressed if the name ends in .gz."
+    )
+    both: bool = option(
+        False, section="Output",
+        help="Also write the other direction, to a file with .reverse in its name.",
+    )  # fmt: skip
+    form: str | None = option(
+        None, section="Output", flags=("--format",), choices=FORMS,
+        help="Format to write; tsv, csv, xlsx and jsonl include scores, ranks and probabilities; csv is for "
+        "spreadsheets, the last three are for other programs.  "
+        "[default: by the ending of --out, else muse; a folder of Parquet with --ray]",
+    )  # fmt: skip
+
+
+@command(
+    InduceOptions,
     examples=(
         "muse induce embeddings/aligned/fr-en --out fr-en.txt",
         "muse induce SPACE --src fr --tgt en --words words.txt --top 3 --out fr-en.csv",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.option(
-    "--out",
-    required=True,
-    type=Path,
-    metavar="FILE",
-    help="Dictionary to write; compressed if the name ends in .gz.",
-)
-@click.option(
-    "--top", default=1, show_default=True, type=click.IntRange(1), metavar="N",
-    help="Number of translations of each word.",
-)  # fmt: skip
-@click.option("--mutual", is_flag=True, help="Keep only pairs that are among the best in both directions.")
-@click.option(
-    "--both", is_flag=True, help="Also write the other direction, to a file with .reverse in its name."
-)
-@click.option("--max-vocab", type=click.IntRange(1), metavar="N", help="Use only the N most frequent words.")
-@click.option("--src-max", type=click.IntRange(1), metavar="N", help="The N most frequent words of --src.")
-@click.option("--tgt-max", type=click.IntRange(1), metavar="N", help="The N most frequent words of --tgt.")
-@click.option(
-    "--min-probability",
-    type=Finite(0, 1),
-    metavar="P",
-    help="Drop translations with a lower probability.",
-)
-@click.option(
-    "--format", "form", type=click.Choice(FORMS),
-    help="Format to write; tsv, csv, xlsx and jsonl include scores, ranks and probabilities; csv is for "
-    "spreadsheets, the last three are for other programs.  "
-    "[default: by the ending of --out, else muse; a folder of Parquet with --ray]",
-)  # fmt: skip
-@words_option
-@direction
-@answers
-@search
-@cluster
-@common
-def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, **options: Any) -> None:
+def induce(options: InduceOptions) -> None:
     """Write a bilingual dictionary induced from a SPACE.
 
     The most frequent words come first, each with its best translations.
@@ -99,30 +98,29 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
     from muse.run.memory import peak_memory_mb
     from muse.search.approximate import Approximation, worst
 
-    form = form or _form(out, on_cluster=options["address"] is not None)
-    listed = _listed(out, form, options)
+    out, form = options.out, options.form or _form(options.out, on_cluster=options.ray is not None)
+    listed = _listed(form, options)
     recalls: list[Recall] = []
-    approximation = Approximation(options["search"], options["seed"], recalls.append)
-    loaded = open_space(space, options["device"], options["quiet"], approximation, options["answers"])
-    source, target = choose_direction(loaded, options["source"], options["target"])
+    approximation = Approximation(options.search, options.seed, recalls.append)
+    loaded = open_space(options.space, options.device, options.quiet, approximation, options.answers)
+    source, target = choose_direction(loaded, options.src, options.tgt)
     limits = InductionConfig(
-        options["top"], options["mutual"],
-        options["src_max"] or options["max_vocab"], options["tgt_max"] or options["max_vocab"],
-        options["min_probability"], _known(loaded, source, listed),
+        options.top, options.mutual, options.src_max or options.max_vocab,
+        options.tgt_max or options.max_vocab, options.min_probability, _known(loaded, source, listed),
     )  # fmt: skip
     wanted = [_Wanted(out, source, target, limits)]
     more: dict[str, Any] = {}
-    if options["address"] is not None:
+    if options.ray is not None:
         run = load("cluster.command").induce_on_cluster
-        made = [run(loaded, space, (source, target), out, limits, approximation, options)]
+        made = [run(loaded, (source, target), limits, approximation, options)]
     else:
-        if both:
+        if options.both:
             wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
         made = _write(loaded, wanted, form, options, approximation)
         more = {"peak_memory_mb": peak_memory_mb()}
     shown = [{**one, "out": str(which.out)} for one, which in zip(made, wanted, strict=True)]
-    if as_json:
-        fields = {**shown[0], **({"reverse": shown[1]} if both else {}), **worst(recalls), **more}
+    if options.as_json:
+        fields = {**shown[0], **({"reverse": shown[1]} if options.both else {}), **worst(recalls), **more}
         echo(json.dumps(fields, ensure_ascii=False))
         return
     for one in shown:
@@ -131,17 +129,17 @@ def induce(space: Path, out: Path, form: str | None, both: bool, as_json: bool, 
         echo(str(recall))
 
 
-def _listed(out: Path, form: str, options: dict[str, Any]) -> list[str] | None:
+def _listed(form: str, options: InduceOptions) -> list[str] | None:
     # The words of --words, and what can be checked before a space is loaded.
     from muse.files.tables import check_rows, require_form
 
-    require_form(out, form)
-    if options["listed"] is None:
+    require_form(options.out, form)
+    if options.listed is None:
         return None
-    if idle := given("both", "address", "src_max", "max_vocab"):
+    if idle := given("both", "ray", "src_max", "max_vocab"):
         raise click.UsageError(f"{idle[0]} is for whole vocabularies; leave it out, or leave out --words.")
-    words = read_words(options["listed"])
-    check_rows(out, form, len(words))
+    words = read_words(options.listed)
+    check_rows(options.out, form, len(words))
     return words
 
 
@@ -210,7 +208,7 @@ def _write(
     space: Space,
     wanted: Sequence[_Wanted],
     form: str,
-    options: dict[str, Any],
+    options: InduceOptions,
     approximation: Approximation,
 ) -> list[dict[str, Any]]:
     # What each file has and lacks; the files appear only once all are complete.
@@ -226,7 +224,7 @@ def _write(
             for one, way in zip(wanted, ways, strict=True)
         ]
         _warn_of_left_out(space, wanted[0], form)  # before the search, which may take long
-        probable = form not in ("muse", "stardict") or options["min_probability"] is not None
+        probable = form not in ("muse", "stardict") or options.min_probability is not None
         return [
             _fill(write, one, space, form, _found(one, space, probable, options, approximation))
             for write, one in zip(writers, wanted, strict=True)
@@ -251,7 +249,7 @@ def _found(
     wanted: _Wanted,
     space: Space,
     probable: bool,
-    options: dict[str, Any],
+    options: InduceOptions,
     approximation: Approximation,
 ) -> Iterator[Entry]:
     # The entries of one direction.
@@ -263,8 +261,8 @@ def _found(
 
     return entries(
         space, wanted.source, wanted.target, limits=wanted.limits,
-        retrieval=Retrieval(options["method"], backend=options["backend"]),
-        rng=np.random.default_rng(options["seed"]) if probable else None,
+        retrieval=Retrieval(options.retrieval, backend=options.backend),
+        rng=np.random.default_rng(options.seed) if probable else None,
         search=search_with(approximation),
     )  # fmt: skip
 

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.options import backend, common_without, open_space
+from muse.commands.command import command
+from muse.commands.options import open_space
 from muse.commands.outputs import echo
-from muse.commands.sections import RenamedOption, SectionedCommand
 from muse.commands.word_tables import (
     TableCounts,
+    TableOptions,
     TablePlace,
     check_one_source,
     read_words,
-    table_options,
     wanted_table,
     written,
 )
+from muse.options import Backend, Common, Device, Threads, option
 
 if TYPE_CHECKING:
     from muse.files.tables import Row
@@ -48,53 +49,49 @@ class NearWords:
     reason: str = ""
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Input": ("--lang", "--words"),
-        "What it does": ("--top",),
-        "Output": ("--out", "--format"),
-        "Advanced": ("--backend",),
-    },
+@dataclass(frozen=True, kw_only=True)
+class NeighboursOptions(TableOptions, Backend, Device, Threads, Common):
+    """The options of `muse neighbours`."""
+
+    space: Path = option(argument=True)
+    words: tuple[str, ...] = option((), argument=True, metavar="[WORD]...")
+    lang: str | None = option(
+        None, section="Input", metavar="LANG", more_flags=("--src",),
+        help="Language of the words and of their neighbours.  [default: each language that has the word]",
+    )  # fmt: skip
+    top: int = option(
+        10, section="What it does", metavar="N", least=1, help="Number of neighbours of each word."
+    )
+
+
+@command(
+    NeighboursOptions,
     examples=(
         "muse neighbours embeddings/aligned/fr-en roi reine",
         "muse neighbours SPACE --lang en --words words.txt --top 5 --out near.csv",
     ),
 )
-@click.argument("space", type=Path, required=False)
-@click.argument("words", nargs=-1, metavar="[WORD]...")
-@click.option(
-    "--lang", "--src", "lang", cls=RenamedOption, metavar="LANG",
-    help="Language of the words and of their neighbours.  [default: each language that has the word]",
-)  # fmt: skip
-@click.option(
-    "--top", default=10, show_default=True, type=click.IntRange(1), metavar="N",
-    help="Number of neighbours of each word.",
-)  # fmt: skip
-@table_options
-@backend
-@common_without("seed")
-def neighbours(space: Path, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def neighbours(options: NeighboursOptions) -> None:
     """Print the nearest words of each WORD in its own language.
 
     They are the words with the highest cosine, without the word itself. A word that several languages of the
     SPACE have gets a line for each of them.
     """
-    check_one_source(words, options)
-    if not words and options["listed"] is None:
+    check_one_source(options.words, options)
+    if not options.words and options.listed is None:
         raise click.UsageError("Missing argument 'WORD', or a list of words as --words FILE.")
-    table = wanted_table(options, as_json=as_json)
-    asked: Sequence[str] = words
-    if options["listed"] is not None:
-        asked = read_words(options["listed"], None if table is None else table.form)
-    loaded = open_space(space, options["device"], options["quiet"])
-    if options["lang"] is not None:
-        loaded.side(options["lang"])  # an unknown language is an error
-    found = _found(loaded, asked, options["lang"], options["top"])
+    table = wanted_table(options, as_json=options.as_json)
+    asked: Sequence[str] = options.words
+    if options.listed is not None:
+        asked = read_words(options.listed, None if table is None else table.form)
+    loaded = open_space(options.space, options.device, options.quiet)
+    if options.lang is not None:
+        loaded.side(options.lang)  # an unknown language is an error
+    found = _found(loaded, asked, options.lang, options.top)
     if table is None:
-        _show(loaded, list(found), as_json=as_json)
+        _show(loaded, list(found), as_json=options.as_json)
     else:
-        _write(loaded, found, len(asked), table, as_json=as_json)
+        _write(loaded, found, len(asked), table, as_json=options.as_json)
 
 
 def _found(space: Space, words: Sequence[str], language: str | None, top: int) -> Iterator[NearWords]:
@@ -177,14 +174,14 @@ def _write(space: Space, found: Iterator[NearWords], words: int, table: TablePla
     with written(table, COLUMNS) as write, space.progress.stage("neighbours", words, "words") as tick:
         for number, one in enumerate(found, 1):
             counts.unknown += not one.forms
-            for row in _rows(one):
+            for row in _table_rows(one):
                 write(row)
                 counts.rows += 1
             tick(number)
     counts.show(table, as_json=as_json)
 
 
-def _rows(found: NearWords) -> Iterator[Row]:
+def _table_rows(found: NearWords) -> Iterator[Row]:
     if not found.forms:
         yield (found.word, *[None] * 5, found.reason)
     for language, near in found.near.items():

@@ -1,6 +1,6 @@
 """muse translate: words, ids of unlabelled vectors, or text, in another language.
 
-Answers to words are printed as lines for people, or as JSON; for text see `muse.commands.translate_text`.
+Translations of words are printed as lines for people, or as JSON, or written as a table.
 """
 
 from __future__ import annotations
@@ -9,34 +9,35 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from muse.commands.command import command
 from muse.commands.inputs import warn_if_unknown
 from muse.commands.options import (
     MOST_BEAM,
-    Finite,
-    answers,
+    Answered,
+    Languages,
+    Retrieved,
     choose_direction,
-    common,
-    direction,
     given,
     open_space,
 )
 from muse.commands.outputs import echo, is_terminal, safe_on_terminal
-from muse.commands.sections import PackageOption, SectionedCommand
 from muse.commands.translate_text import translate_stdin
 from muse.commands.word_tables import (
     TableCounts,
+    TableOptions,
     check_one_source,
     read_words,
-    table_options,
     wanted_table,
     written,
 )
 from muse.optional import load
+from muse.options import Common, Device, OptionSet, Seed, Threads, option
 
 if TYPE_CHECKING:
     from muse.commands.word_tables import TablePlace
@@ -57,32 +58,233 @@ COLUMNS = {
     "score": float, "form": str, "reason": str,
 }  # fmt: skip
 TEXTS = {"source_text": str, "target_text": str}  # of unlabelled vectors, whose words are ids
+MODEL = "Instead of a space"
 
 
-def show_words(
-    space: Space,
-    words: Sequence[str],
-    new_words: NewWords | None,
-    retrieval: Retrieval,
-    *,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """Print the answers; unknown and doubtful words are named on stderr. BadSetting if no word is known.
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions(OptionSet):
+    """A model of sentences in place of a space, and the beam of a search for sentences."""
+
+    translator: Path | None = option(
+        None, section=MODEL, flags=("--model",), metavar="FOLDER", package="sentences",
+        help="Instead of a SPACE, a translation model of muse train-translator, or a bgt of muse train.",
+    )  # fmt: skip
+    batch: int | None = option(
+        None, section=MODEL, metavar="N", least=1, package="sentences",
+        help="--model: number of sentences translated at once.  [default: 32]",
+    )  # fmt: skip
+    style: str | None = option(
+        None, section=MODEL, metavar="SENTENCE", package="sentences",
+        help="--model, a bgt: write in the style of this sentence of --tgt; --src and --tgt may be the same.",
+    )  # fmt: skip
+    sample: bool = option(
+        False, section=MODEL, package="sentences",
+        help="--model, a bgt: vary the wording at random, by --seed.",
+    )  # fmt: skip
+    lm_weight: float | None = option(
+        None, section="Advanced", least=0, help="Weight of the language model.  [default: 0.06]"
+    )
+    beam: int | None = option(
+        None, section="Advanced", metavar="N", least=1, most=MOST_BEAM,
+        help="Beam size.  [default: 10 with --lm, 4 with --model]",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslateOptions(
+    Languages, TableOptions, ModelOptions, Answered, Retrieved, Seed, Device, Threads, Common
+):
+    """The options of `muse translate`."""
+
+    space: Path | None = option(None, argument=True)
+    words: tuple[str, ...] = option((), argument=True, metavar="[WORD]...")
+    reference: Path | None = option(
+        None, section="Input", help="Reference translations of the text, to report BLEU and chrF."
+    )
+    top: int = option(
+        10, section="What it does", metavar="N", least=1,
+        help="Number of translations of each WORD, or word of --words; of text with --lm, number of "
+        "candidates to choose from.",
+    )  # fmt: skip
+    vectors: Path | None = option(
+        None, section="What it does", help="Vectors for unknown words; a fastText .bin is best."
+    )
+    fit: bool = option(
+        False, section="What it does",
+        help="--vectors come from another model: fit them to the space first.",
+    )  # fmt: skip
+    ngrams: bool = option(
+        False, section="What it does",
+        help="Make vectors for unknown words from n-grams learned from the space itself.",
+    )  # fmt: skip
+    lm: Path | None = option(
+        None, section="What it does",
+        help="Language model of the target language, to choose the words of a text.",
+    )  # fmt: skip
+
+
+@command(
+    TranslateOptions,
+    examples=(
+        "muse translate embeddings/aligned/fr-en maison roi",
+        "muse translate SPACE --words words.txt --top 3 --out words.csv",
+    ),
+)
+def translate(options: TranslateOptions) -> None:
+    """Translate each WORD, or the text on stdin (< FILE).
+
+    Words are printed with several translations, their scores and, with CSLS, their probabilities. A sentence
+    in quotes is text. Text keeps its punctuation, numbers, names and capitals; a word without a vector is
+    copied, unless --vectors or --ngrams supplies one. --lm (from muse train-lm, or any ARPA file) picks, from
+    each word's --top candidates, the sequence that reads best. --model, without a SPACE, translates whole
+    sentences.
+    """
+    if options.translator is not None:
+        load("sentences.commands.translate").translate_with_model(options)
+        return
+    if options.space is None:
+        raise click.UsageError("Missing argument 'SPACE', or --model FOLDER.")
+    _check_options(options)
+    table = wanted_table(options, as_json=options.as_json)
+    words: Sequence[str] = options.words
+    if options.listed is not None:
+        words = read_words(options.listed, None if table is None else table.form)
+    asked = _Asked.of(options, options.space)
+    if table is not None:
+        _write_words(asked, words, table)
+    elif words:
+        _show_words(asked, words)
+    else:
+        _translate_text(asked)
+
+
+def _check_options(options: TranslateOptions) -> None:
+    """Raise UsageError if options conflict or one has no effect."""
+    check_one_source(options.words, options)
+    words = bool(options.words) or options.listed is not None
+    a_text = options.listed is None and any(len(word.split()) > 1 for word in options.words)
+    of_lm = ("lm_weight", "beam")
+    useless = [
+        (
+            not words, given("out", "form"),
+            " is for a table of words; give WORDs, or a list of them as --words.",
+        ),
+        (
+            words and not a_text and options.lm is not None, ["--lm"],
+            " needs text on stdin, got words to translate; leave one of them out.",
+        ),
+        (
+            options.fit and options.vectors is None, ["--fit"],
+            " needs --vectors FILE, got none; add it or leave --fit out.",
+        ),
+        (
+            options.ngrams and options.vectors is not None, ["--ngrams"],
+            " and --vectors exclude each other, got both; leave one of them out.",
+        ),
+        (
+            words, given(*(() if a_text else of_lm), "reference"),
+            " needs text on stdin, got words to translate; leave it out.",
+        ),
+        (True, given("batch", "style", "sample"), " is for --model; leave it out."),
+        (
+            not words and options.lm is None, given("top"),
+            " needs --lm to translate text, got none; leave it out (for several translations of each word of "
+            "a list: --words -).",
+        ),
+        (
+            not words and options.lm is None, given(*of_lm),
+            " needs --lm to translate text, got none; leave it out.",
+        ),
+        (a_text and options.lm is None, given(*of_lm), " needs --lm, got none; leave it out."),
+    ]  # fmt: skip
+    for applies, named, message in useless:
+        if applies and named:
+            raise click.UsageError(f"{named[0]}{message}")
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A space that was asked for, in one direction, and what is translated with it."""
+
+    options: TranslateOptions
+    space: Space
+    source: Vectors
+    target: Vectors
+    new_words: NewWords | None
+    retrieval: Retrieval
+    model: LanguageModel | None
+
+    @classmethod
+    def of(cls, options: TranslateOptions, folder: Path) -> _Asked:
+        from muse.search.retrieval import Retrieval
+        from muse.space.new_words import load_new_words, own_new_words
+        from muse.text.arpa import read_arpa
+
+        # The language model is read first, so that a broken one is reported before a large space is loaded.
+        model = None if options.lm is None else read_arpa(options.lm)
+        space = open_space(folder, options.device, options.quiet, answers=options.answers)
+        source, target = choose_direction(space, options.src, options.tgt)
+        new_words = None
+        if options.ngrams:
+            new_words = own_new_words(space, source, progress=space.progress)
+        elif options.vectors is not None:
+            new_words = load_new_words(space, source, options.vectors, fit=options.fit)
+        retrieval = Retrieval(options.retrieval, backend=options.backend)
+        return cls(options, space, space.vectors(source), space.vectors(target), new_words, retrieval, model)
+
+    def words(self, words: Sequence[str]) -> list[Translations]:
+        """The translations of words."""
+        from muse.ranking.ranker import translate_words
+
+        return translate_words(
+            self.space, words, source=self.source.language, target=self.target.language,
+            top=self.options.top, retrieval=self.retrieval, new_words=self.new_words,
+        )  # fmt: skip
+
+    def translator(self) -> Translator:
+        """The translator of text."""
+        from muse.translate.text import TextConfig, Translator
+
+        options = self.options
+        given = {"weight": options.lm_weight, "beam": options.beam}
+        more: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        return Translator(
+            self.space, source=self.source.language, target=self.target.language, model=self.model,
+            new_words=self.new_words, config=TextConfig(self.retrieval, top=options.top, **more),
+        )  # fmt: skip
+
+    def is_text(self, word: str) -> bool:
+        """Whether a word is several that are no entry; ids of unlabelled vectors never are."""
+        from muse.space.forms import find_form
+
+        return (
+            len(word.split()) > 1
+            and self.source.frequency_ordered
+            and find_form(word, self.source) is None
+            and not (self.new_words is not None and self.new_words.has(word))
+        )
+
+
+def _show_words(asked: _Asked, words: Sequence[str]) -> None:
+    """Print the translations; unknown and doubtful words are named on stderr. BadSetting if none is known.
 
     Several words in one argument that are no entry are a text, whose translation is printed.
     """
     from muse.errors import BadSetting
 
-    source, target = space.vectors(options["source"]), space.vectors(options["target"])
-    texts = _texts(words, source, new_words)
-    found = _found(space, [word for word in words if word not in texts], new_words, retrieval, options)
+    source, target = asked.source, asked.target
+    texts = [word for word in words if asked.is_text(word)]
+    found = asked.words([word for word in words if word not in texts])
     problems = [_problem(one) for one in found if one.form is None]
     known = [one for one in found if one.form is not None]
     if not known and not texts:
         raise BadSetting("; ".join(problems))
-    translated = _translated(space, texts, new_words, retrieval, options)
-    if as_json:
+    translated: dict[str, str] = {}
+    if texts:
+        translator = asked.translator()
+        translated = dict(zip(texts, translator.translate(texts), strict=True))
+        warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, texts)
+    if asked.options.as_json:
         sentences = {"sentences": translated} if texts else {}
         echo(json.dumps({**_fields(found, source, target), **sentences}, ensure_ascii=False))
     else:
@@ -103,81 +305,28 @@ def show_words(
             )  # fmt: skip
 
 
-def _texts(words: Sequence[str], source: Vectors, new_words: NewWords | None) -> list[str]:
-    # Those of the arguments that are sentences; ids of unlabelled vectors are none.
-    from muse.space.forms import find_form
-
-    return [
-        word
-        for word in words
-        if len(word.split()) > 1
-        and source.frequency_ordered
-        and find_form(word, source) is None
-        and not (new_words is not None and new_words.has(word))
-    ]
-
-
-def _translated(
-    space: Space,
-    texts: Sequence[str],
-    new_words: NewWords | None,
-    retrieval: Retrieval,
-    options: dict[str, Any],
-) -> dict[str, str]:
-    if not texts:
-        return {}
-    translator = _translator(space, options["model"], new_words, retrieval, options)
-    found = dict(zip(texts, translator.translate(texts), strict=True))
-    warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, texts)
-    return found
-
-
-def _found(
-    space: Space,
-    words: Sequence[str],
-    new_words: NewWords | None,
-    retrieval: Retrieval,
-    options: dict[str, Any],
-) -> list[Translations]:
-    from muse.ranking.ranker import translate_words
-
-    return translate_words(
-        space, words, source=options["source"], target=options["target"],
-        top=options["top"], retrieval=retrieval, new_words=new_words,
-    )  # fmt: skip
-
-
-def write_words(
-    space: Space,
-    words: Sequence[str],
-    table: TablePlace,
-    new_words: NewWords | None,
-    retrieval: Retrieval,
-    *,
-    as_json: bool,
-    **options: Any,
-) -> None:
-    """Write the table of the answers, a row for each; an unknown word has one too, with the reason."""
-    source, target = space.vectors(options["source"]), space.vectors(options["target"])
+def _write_words(asked: _Asked, words: Sequence[str], table: TablePlace) -> None:
+    """Write the table of the translations, a row for each; an unknown word has one too, with the reason."""
+    source, target = asked.source, asked.target
     if table.out is not None:
         from muse.files.tables import check_rows
 
         check_rows(table.out, table.form, len(words))
     columns = {**COLUMNS, **({} if source.texts is None and target.texts is None else TEXTS)}
-    counts = TableCounts(words=len(words))
-    with written(table, columns) as write, space.progress.stage("translate", len(words), "words") as tick:
+    counts, progress = TableCounts(words=len(words)), asked.space.progress
+    with written(table, columns) as write, progress.stage("translate", len(words), "words") as tick:
         for begin in range(0, len(words), AT_ONCE):
             some = words[begin : begin + AT_ONCE]
-            for one in _found(space, some, new_words, retrieval, options):
+            for one in asked.words(some):
                 counts.unknown += one.form is None
-                for row in _rows(one, source, target):
+                for row in _table_rows(one, source, target):
                     write(row[: len(columns)])
                     counts.rows += 1
             tick(begin + len(some))
-    counts.show(table, as_json=as_json)
+    counts.show(table, as_json=asked.options.as_json)
 
 
-def _rows(found: Translations, source: Vectors, target: Vectors) -> Iterator[Row]:
+def _table_rows(found: Translations, source: Vectors, target: Vectors) -> Iterator[Row]:
     if not found:
         yield (found.word, *[None] * 6, found.form, found.reason, None, None)
     asked = source.text_of(found.form or "")
@@ -235,200 +384,28 @@ def _styled(translation: Translation) -> str:
     return click.style(text, dim=True) if translation.grade == "weak" and is_terminal() else text
 
 
-@click.command(
-    cls=SectionedCommand,
-    sections={
-        "Input": ("--src", "--tgt", "--words", "--reference"),
-        "What it does": ("--top", "--vectors", "--fit", "--ngrams", "--lm"),
-        "Output": ("--out", "--format"),
-        "Instead of a space": ("--model", "--batch", "--style", "--sample"),
-        "Advanced": ("--answers", "--retrieval", "--backend", "--lm-weight", "--beam"),
-    },
-    examples=(
-        "muse translate embeddings/aligned/fr-en maison roi",
-        "muse translate SPACE --words words.txt --top 3 --out words.csv",
-    ),
-)
-@click.argument("space", type=Path, required=False)
-@click.argument("words", nargs=-1, metavar="[WORD]...")
-@click.option(
-    "--top",
-    default=10,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of translations of each WORD, or word of --words; of text with --lm, number of candidates "
-    "to choose from.",
-)
-@click.option(
-    "--lm",
-    type=Path,
-    metavar="FILE",
-    help="Language model of the target language, to choose the words of a text.",
-)
-@click.option(
-    "--lm-weight",
-    type=Finite(0),
-    metavar="X",
-    help="Weight of the language model.  [default: 0.06]",
-)
-@click.option(
-    "--beam", type=click.IntRange(1, MOST_BEAM), metavar="N",
-    help="Beam size.  [default: 10 with --lm, 4 with --model]",
-)  # fmt: skip
-@click.option(
-    "--model", "translator", cls=PackageOption, package="sentences", type=Path, metavar="FOLDER",
-    help="Instead of a SPACE, a translation model of muse train-translator, or a bgt of muse train.",
-)  # fmt: skip
-@click.option(
-    "--style", cls=PackageOption, package="sentences", metavar="SENTENCE",
-    help="--model, a bgt: write in the style of this sentence of --tgt; --src and --tgt may be the same.",
-)  # fmt: skip
-@click.option(
-    "--sample", cls=PackageOption, package="sentences", is_flag=True,
-    help="--model, a bgt: vary the wording at random, by --seed.",
-)  # fmt: skip
-@click.option(
-    "--batch", cls=PackageOption, package="sentences", type=click.IntRange(1), metavar="N",
-    help="--model: number of sentences translated at once.  [default: 32]",
-)  # fmt: skip
-@click.option(
-    "--vectors", type=Path, metavar="FILE", help="Vectors for unknown words; a fastText .bin is best."
-)
-@click.option(
-    "--ngrams",
-    is_flag=True,
-    help="Make vectors for unknown words from n-grams learned from the space itself.",
-)
-@table_options
-@click.option("--fit", is_flag=True, help="--vectors come from another model: fit them to the space first.")
-@click.option(
-    "--reference",
-    type=Path,
-    metavar="FILE",
-    help="Reference translations of the text, to report BLEU and chrF.",
-)
-@direction
-@answers
-@common
-def translate(space: Path | None, words: tuple[str, ...], method: str, as_json: bool, **options: Any) -> None:
-    """Translate each WORD, or the text on stdin (< FILE).
-
-    Words are printed with several translations, their scores and, with CSLS, their probabilities. A sentence
-    in quotes is text. Text keeps its punctuation, numbers, names and capitals; a word without a vector is
-    copied, unless --vectors or --ngrams supplies one. --lm (from muse train-lm, or any ARPA file) picks, from
-    each word's --top candidates, the sequence that reads best. --model, without a SPACE, translates whole
-    sentences.
-    """
-    if options["translator"] is not None:
-        load("sentences.commands.translate").translate_with_model(space, options, as_json=as_json)
-        return
-    if space is None:
-        raise click.UsageError("Missing argument 'SPACE', or --model FOLDER.")
-    _translate_in_space(space, words, method, as_json=as_json, **options)
-
-
-def _translate_in_space(
-    space: Path, words: tuple[str, ...], method: str, *, as_json: bool, **options: Any
-) -> None:
-    from muse.search.retrieval import Retrieval
-    from muse.space.new_words import load_new_words, own_new_words
-    from muse.text.arpa import read_arpa
-
-    _check_options(words, options)
-    table = wanted_table(options, as_json=as_json)
-    asked: Sequence[str] = words
-    if options["listed"] is not None:
-        asked = read_words(options["listed"], None if table is None else table.form)
-    # The language model is read first, so that a broken one is reported before a large space is loaded.
-    model = None if options["lm"] is None else read_arpa(options["lm"])
-    loaded = open_space(space, options["device"], options["quiet"], answers=options["answers"])
-    options["source"], options["target"] = choose_direction(loaded, options["source"], options["target"])
-    new_words = None
-    if options["ngrams"]:
-        new_words = own_new_words(loaded, options["source"], progress=loaded.progress)
-    elif options["vectors"] is not None:
-        new_words = load_new_words(loaded, options["source"], options["vectors"], fit=options["fit"])
-    retrieval = Retrieval(method, backend=options["backend"])
-    options["model"] = model
-    if table is not None:
-        write_words(loaded, asked, table, new_words, retrieval, as_json=as_json, **options)
-    elif asked:
-        show_words(loaded, asked, new_words, retrieval, as_json=as_json, **options)
-    else:
-        _translate_text(loaded, new_words, retrieval, as_json=as_json, **options)
-
-
-def _check_options(given_words: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Raise UsageError if options conflict or one has no effect."""
-    check_one_source(given_words, options)
-    words = bool(given_words) or options["listed"] is not None
-    if not words and (idle := given("out", "form")):
-        raise click.UsageError(
-            f"{idle[0]} is for a table of words; give WORDs, or a list of them as --words."
-        )
-    a_text = options["listed"] is None and any(len(word.split()) > 1 for word in given_words)
-    if words and not a_text and options["lm"] is not None:
-        raise click.UsageError("--lm needs text on stdin, got words to translate; leave one of them out.")
-    if options["fit"] and options["vectors"] is None:
-        raise click.UsageError("--fit needs --vectors FILE, got none; add it or leave --fit out.")
-    if options["ngrams"] and options["vectors"] is not None:
-        raise click.UsageError("--ngrams and --vectors exclude each other, got both; leave one of them out.")
-    if words and (idle := given(*(() if a_text else ("lm_weight", "beam")), "reference")):
-        raise click.UsageError(f"{idle[0]} needs text on stdin, got words to translate; leave it out.")
-    if idle := given("batch", "style", "sample"):
-        raise click.UsageError(f"{idle[0]} is for --model; leave it out.")
-    if not words and options["lm"] is None and (idle := given("top", "lm_weight", "beam")):
-        instead = (
-            " (for several translations of each word of a list: --words -)" if idle[0] == "--top" else ""
-        )
-        raise click.UsageError(f"{idle[0]} needs --lm to translate text, got none; leave it out{instead}.")
-    if a_text and options["lm"] is None and (idle := given("lm_weight", "beam")):
-        raise click.UsageError(f"{idle[0]} needs --lm, got none; leave it out.")
-
-
-def _translate_text(
-    space: Space, new_words: NewWords | None, retrieval: Retrieval, *, as_json: bool, **options: Any
-) -> None:
+def _translate_text(asked: _Asked) -> None:
     from muse.errors import BadSetting
 
-    if not space.vectors(options["source"]).frequency_ordered:
+    source = asked.source
+    if not source.frequency_ordered:
         raise BadSetting(
-            f"text is translated by the words of a space, got unlabelled vectors for {options['source']}; "
+            f"text is translated by the words of a space, got unlabelled vectors for {source.language}; "
             "give their ids as arguments, or a space of words"
         )
-    translator = _translator(space, options["model"], new_words, retrieval, options)
+    translator, options = asked.translator(), asked.options
+    config, made = translator.config, [str(asked.retrieval), f"{translator.source}-{translator.target}"]
+    if options.lm is not None:
+        made += [
+            f"lm:{options.lm.name}",
+            f"weight:{config.weight:g}",
+            f"top:{config.top}",
+            f"beam:{config.beam}",
+        ]
     sample = translate_stdin(
         translator,
         lambda: {"words": translator.counts.words, "copied": translator.counts.copied},
-        language=translator.target,
-        made=_made(translator, options["lm"]),
-        reference=options["reference"],
-        as_json=as_json,
-    )
-    warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, sample)
-
-
-def _translator(
-    space: Space,
-    model: LanguageModel | None,
-    new_words: NewWords | None,
-    retrieval: Retrieval,
-    options: dict[str, Any],
-) -> Translator:
-    from muse.translate.text import TextConfig, Translator
-
-    weight = {} if options["lm_weight"] is None else {"weight": options["lm_weight"]}
-    beam = {} if options["beam"] is None else {"beam": options["beam"]}
-    return Translator(
-        space, source=options["source"], target=options["target"], model=model, new_words=new_words,
-        config=TextConfig(retrieval, top=options["top"], **beam, **weight),
+        language=translator.target, made=" | ".join(made), reference=options.reference,
+        as_json=options.as_json,
     )  # fmt: skip
-
-
-def _made(translator: Translator, lm: Path | None) -> str:
-    config = translator.config
-    parts = [str(config.retrieval), f"{translator.source}-{translator.target}"]
-    if lm is not None:
-        parts += [f"lm:{lm.name}", f"weight:{config.weight:g}", f"top:{config.top}", f"beam:{config.beam}"]
-    return " | ".join(parts)
+    warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, sample)

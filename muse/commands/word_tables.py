@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from muse.commands.inputs import STDIN, STDIN_PATH, lines_on_stdin
 from muse.commands.outputs import echo
+from muse.options import OptionSet, option
 
 if TYPE_CHECKING:
     from muse.files.tables import Columns, Row, WriteRow
 
 log = logging.getLogger(__name__)
-
-F = TypeVar("F", bound=Callable[..., Any])
-TABLE_FORMS = ("tsv", "csv", "xlsx", "parquet")  # as muse.files.tables.FORMS, which help need not load
 
 
 @dataclass(frozen=True)
@@ -54,39 +52,42 @@ class TableCounts:
             log.warning("%d of %d %s unknown: the column reason says why", self.unknown, self.words, noun)
 
 
-def words_option(command: F) -> F:
-    """The option that names a list of words."""
-    return click.option(
-        "--words", "listed", type=Path, metavar="FILE",
+@dataclass(frozen=True, kw_only=True)
+class Listed(OptionSet):
+    """A list of words."""
+
+    listed: Path | None = option(
+        None, section="Input", flags=("--words",),
         help="A list of words, one on each line, or the first column of an .xlsx; - is stdin.",
-    )(command)  # fmt: skip
-
-
-def table_options(command: F) -> F:
-    """The options that name a list of words, and the table of their answers."""
-    form = click.option(
-        "--format", "form", type=click.Choice(TABLE_FORMS),
-        help="Format of the table.  [default: by the ending of --out; tsv on stdout]",
     )  # fmt: skip
-    out = click.option(
-        "--out", type=Path, metavar="FILE",
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(Listed):
+    """A list of words, and the table of what is found of them."""
+
+    out: Path | None = option(
+        None, section="Output", written=True,
         help="Write a table, a row for each answer: .tsv, .csv (for spreadsheets), .xlsx or .parquet. "
         "Unknown words have a reason.  [default: stdout]",
     )  # fmt: skip
-    return words_option(out(form(command)))
+    form: Literal["tsv", "csv", "xlsx", "parquet"] | None = option(
+        None, section="Output", flags=("--format",), choices=("tsv", "csv", "xlsx", "parquet"),
+        help="Format of the table.  [default: by the ending of --out; tsv on stdout]",
+    )  # fmt: skip
 
 
-def wanted_table(options: dict[str, Any], *, as_json: bool) -> TablePlace | None:
+def wanted_table(options: TableOptions, *, as_json: bool) -> TablePlace | None:
     """The table that the options ask for, checked before any work; None if they ask for none."""
     from muse.errors import BadSetting, Contradiction
     from muse.files.tables import form_of, require_form
     from muse.files.writing import check_place
 
-    out, form = options["out"], options["form"]
+    out, form = options.out, options.form
     if out is None:
         if form is not None and as_json:
             raise Contradiction("--json and --format print one thing each on stdout; leave one of them out")
-        if form is None and (options["listed"] is None or as_json):
+        if form is None and (options.listed is None or as_json):
             return None
         if form not in (None, "tsv", "csv"):
             raise Contradiction(f"--format {form} is no text and needs --out FILE, got none; add it")
@@ -105,9 +106,9 @@ def wanted_table(options: dict[str, Any], *, as_json: bool) -> TablePlace | None
     return table
 
 
-def check_one_source(words: Sequence[str], options: dict[str, Any]) -> None:
+def check_one_source(words: Sequence[str], options: Listed) -> None:
     """Raise UsageError for words beside a list of words."""
-    if words and options["listed"] is not None:
+    if words and options.listed is not None:
         raise click.UsageError(f"--words lists the words, got {words[0]!r} beside it; leave one of them out.")
 
 

@@ -38,7 +38,7 @@ from muse.vectors import Matrix, Vectors
 DEPTHS = (1, 5, 10)
 NEIGHBOURS = 10
 WORST = 5  # queries that are shown
-SAME = 1 - 1e-5  # the cosine from which two rows are one: their numbers were rounded
+SAME_ROW = 1 - 1e-5  # the cosine from which two rows are one: their numbers were rounded
 
 Rows = NDArray[np.int64]
 
@@ -254,7 +254,7 @@ def is_learned(space: Space, language: str, mapped: Matrix) -> NDArray[np.bool_]
     """Which mapped rows (q, k) are rows of the space, which its map may have learned from, (q,) bool."""
     rows = space.tensor(language)
     best = nearest(torch.from_numpy(mapped).to(rows), rows, 1).scores[:, 0]
-    return np.asarray(best.cpu().numpy() >= SAME)
+    return np.asarray(best.cpu().numpy() >= SAME_ROW)
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,12 +306,12 @@ class Matched:
             Sufferer(
                 queries.words[place], "" if texts is None else texts[place],
                 round(100 * float(shares[place]), 1),
-                self._named(self.native[place, 0]), self._named(self.mapped[place, 0]),
+                self._id_and_text(self.native[place, 0]), self._id_and_text(self.mapped[place, 0]),
             )
             for place in places.tolist()
         ]  # fmt: skip
 
-    def _named(self, row: int) -> tuple[str, str]:
+    def _id_and_text(self, row: int) -> tuple[str, str]:
         return self.ids[row], self.texts.get(int(row), "")
 
 

@@ -18,13 +18,13 @@ from muse.search.exact import Neighbours
 from muse.vectors import Matrix
 
 NEIGHBOURS = 20  # of a word, by CSLS
-BACK = 2  # the best sources of a target have it as a candidate
+BACK_SOURCES = 2  # the best sources of a target have it as a candidate
 SPELLED = 5  # targets with the most similar spelling
-NAMED = 5  # best targets of a source, counted for each target
+COUNTED_TARGETS = 5  # best targets of a source, counted for each target
 NEAREST = 40  # by cosine: the best by CSLS are hardly ever beyond them
 HUBNESS_K = 10
 BLOCK = 2_048
-COMPARED = 64  # words whose neighbours are compared at a time: the rows of more leave the cache
+COMPARED_WORDS = 64  # words whose neighbours are compared at a time: the rows of more leave the cache
 # Of very many words; candidates come from several searches: what one misses, another may find.
 APPROXIMATION = Approximation("auto", demand=Demand(0.95, 0.93))
 
@@ -38,9 +38,9 @@ class NeighbourLists:
 
     Sources have the targets `columns` (n, k) with scores `csls` (n, k), targets the sources `rows` (m, k)
     with `csls_back` (m, k); `hubness` (n,) and `hubness_back` (m,) are the mean cosines to the 10 nearest.
-    `named` (m, 2) counts the sources that have a target as their first, and among their NAMED best, and
-    `named_back` (n, 2) the targets that so have a source. `near` (n, j) and (m, j) are the nearest by cosine
-    where vocabularies are so large that these took an approximate search.
+    `named` (m, 2) counts the sources that have a target as their first, and among their COUNTED_TARGETS best,
+    and `named_back` (n, 2) the targets that so have a source. `near` (n, j) and (m, j) are the nearest by
+    cosine where vocabularies are so large that these took an approximate search.
     """
 
     columns: Numbers
@@ -79,7 +79,7 @@ class NeighbourLists:
         own, other = (side[:, :HUBNESS_K].mean(axis=1) for side in cosines)
         columns, csls = best_by_csls(cosines[0], names[0], own, other)
         rows, csls_back = best_by_csls(cosines[1], names[1], other, own)
-        counts = _named(columns, len(rows)), _named(rows, len(columns))
+        counts = _times_near(columns, len(rows)), _times_near(rows, len(columns))
         return cls(columns, csls, rows, csls_back, own, other, *counts)
 
     def reversed(self) -> NeighbourLists:
@@ -129,8 +129,8 @@ def nearest_both(source: Matrix, target: Matrix, k: int) -> tuple[Neighbours, Ne
 def _compared(rows: Matrix, others: Matrix, near: Numbers) -> tuple[Floats, Numbers]:
     """Unit rows (n, d) and those `near` (n, j) among others (m, d): cosines and these, nearest first."""
     cosines = np.empty(near.shape, np.float32)
-    for begin in range(0, len(rows), COMPARED):
-        block = slice(begin, begin + COMPARED)
+    for begin in range(0, len(rows), COMPARED_WORDS):
+        block = slice(begin, begin + COMPARED_WORDS)
         cosines[block] = np.matmul(others[near[block]], rows[block, :, None])[:, :, 0]
     order = np.argsort(-cosines, axis=1, kind="stable")
     return np.take_along_axis(cosines, order, 1), np.take_along_axis(near, order, 1)
@@ -143,8 +143,8 @@ def best_by_csls(cosines: Floats, names: Numbers, own: Floats, other: Floats) ->
     return np.take_along_axis(names, order, 1), np.take_along_axis(csls, order, 1)
 
 
-def _named(lists: Numbers, count: int) -> Numbers:
-    best = lists[:, 0], lists[:, :NAMED].ravel()
+def _times_near(lists: Numbers, count: int) -> Numbers:
+    best = lists[:, 0], lists[:, :COUNTED_TARGETS].ravel()
     return np.stack([np.bincount(names, minlength=count) for names in best], axis=1)
 
 
@@ -218,7 +218,7 @@ class Candidates:
 def by_neighbours(lists: NeighbourLists, words: Numbers) -> list[tuple[Numbers, Numbers]]:
     """The best of some words by CSLS, and the targets of whose best each is one."""
     forward = np.repeat(words, lists.columns.shape[1]), lists.columns[words].ravel()
-    named = lists.rows[:, :BACK]
+    named = lists.rows[:, :BACK_SOURCES]
     back = named.ravel(), np.repeat(np.arange(len(named)), named.shape[1])
     return [forward, back]
 

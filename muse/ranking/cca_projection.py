@@ -25,7 +25,7 @@ from muse.space.answer_table import AnswerTable
 from muse.vectors import Matrix
 
 _SIDES = "source", "target"
-LEAST = 1_000  # pairs that canonical directions are learned from
+LEAST_ANSWERED = 1_000  # pairs that canonical directions are learned from
 # Of the mean variance, and of the correlations on either side; chosen on the training lists of four pairs.
 RIDGE, POWER = 1.0, 0.5
 

@@ -33,12 +33,12 @@ from muse.vectors import Matrix
 
 KINDS = {
     "vectors": (
-        "csls", "cosine", "lead", "lead back", "rank", "rank back", "hubness", "hubness back", "margin",
-        "named first", "named",
+        "csls", "cosine", "margin", "margin back", "rank", "rank back", "hubness", "hubness back",
+        "best margin",         "nearest of its neighbours", "among the nearest of its neighbours",
     ),
-    "frequency": ("commonness", "commonness back", "rarer"),
+    "frequency": ("commonness", "commonness back", "rank difference"),
     "spelling": (
-        "correspondence", "correspondence lead", "correspondence rank", "ending", "edit", "edit lead",
+        "correspondence", "correspondence margin", "correspondence rank", "ending", "edit", "edit margin",
         "prefix", "prefix share", "suffix", "same string", "length", "length back", "longer", "in both",
         "in both back",
     ),
@@ -48,7 +48,7 @@ ALIKE = ("correspondence", "edit", "prefix share", "same string")  # how alike w
 OUTSIDE = "other sources"
 OUTSIDE_COLUMNS = ("outside rank", "outside rank back", "outside odds")  # after NAMES, where there are scores
 AGREE = 0.05  # of mutual neighbours of both, for outside scores to be believed in how words are spelled
-SURE = 2.0  # standard errors by which neighbours must be spelled more alike than other candidates
+SURE_ERRORS = 2.0  # standard errors by which neighbours must be spelled more alike than other candidates
 MUTUAL_LEAST = 100  # neighbours: with fewer, nothing is said of how they are spelled
 BLOCK = 20_000  # words whose evidence is gathered at a time
 EQUAL = 2e-5  # scores that differ by less are of the same pair: products are summed in other orders
@@ -56,6 +56,19 @@ EQUAL = 2e-5  # scores that differ by less are of the same pair: products are su
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
+
+
+# The names in files of trees that were learned before.
+NAMES_IN_FILES = {
+    "margin": "best margin",
+    "lead": "margin",
+    "lead back": "margin back",
+    "named first": "nearest of its neighbours",
+    "named": "among the nearest of its neighbours",
+    "rarer": "rank difference",
+    "correspondence lead": "correspondence margin",
+    "edit lead": "edit margin",
+}
 
 
 def places_of(*names: str) -> list[int]:
@@ -172,15 +185,15 @@ def _of_vectors(views: BilingualViews, rows: Numbers, columns: Numbers) -> dict[
     return {
         "csls": csls,
         "cosine": cosine,
-        "lead": csls - _best_other(lists.csls[rows], csls),
-        "lead back": csls - _best_other(lists.csls_back[columns], csls),
+        "margin": csls - _best_other(lists.csls[rows], csls),
+        "margin back": csls - _best_other(lists.csls_back[columns], csls),
         "rank": _rank(lists.csls[rows], csls),
         "rank back": _rank(lists.csls_back[columns], csls),
         "hubness": lists.hubness[rows],
         "hubness back": lists.hubness_back[columns],
-        "margin": (lists.csls[:, 0] - lists.csls[:, min(1, lists.csls.shape[1] - 1)])[rows],
-        "named first": named_first,
-        "named": named,
+        "best margin": (lists.csls[:, 0] - lists.csls[:, min(1, lists.csls.shape[1] - 1)])[rows],
+        "nearest of its neighbours": named_first,
+        "among the nearest of its neighbours": named,
     }
 
 
@@ -197,7 +210,7 @@ def _rank(best: Floats, csls: Floats) -> Floats:
 
 def _of_frequency(rows: Numbers, columns: Numbers) -> dict[str, Floats]:
     own, other = (np.log1p(side).astype(np.float32) for side in (rows, columns))
-    return {"commonness": own, "commonness back": other, "rarer": other - own}
+    return {"commonness": own, "commonness back": other, "rank difference": other - own}
 
 
 def _of_spelling(
@@ -212,11 +225,11 @@ def _of_spelling(
     rank[order] = candidates.ranks
     return {
         "correspondence": whole,
-        "correspondence lead": whole - candidates.most(whole)[places].astype(np.float32),
+        "correspondence margin": whole - candidates.most(whole)[places].astype(np.float32),
         "correspondence rank": rank,
         "ending": ends,
         "edit": alike.edit,
-        "edit lead": alike.edit - candidates.most(alike.edit)[places].astype(np.float32),
+        "edit margin": alike.edit - candidates.most(alike.edit)[places].astype(np.float32),
         "prefix": alike.prefix,
         "prefix share": alike.prefix / np.maximum(np.maximum(own, other), 1),
         "suffix": alike.suffix,
@@ -360,6 +373,6 @@ def spelling_informs(
 
 
 def _above_zero(values: Doubles) -> bool:
-    """Whether the mean of the values (n,) is above 0 by more than SURE standard errors."""
+    """Whether the mean of the values (n,) is above 0 by more than SURE_ERRORS standard errors."""
     error = float(values.std()) / np.sqrt(max(1, len(values)))
-    return len(values) > 1 and float(values.mean()) > SURE * error > 0
+    return len(values) > 1 and float(values.mean()) > SURE_ERRORS * error > 0

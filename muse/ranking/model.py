@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile
 from muse.ranking.candidates import Candidates, NeighbourLists, mutual_pairs
-from muse.ranking.features import KINDS, NAMES, OUTSIDE, places_of
+from muse.ranking.features import KINDS, NAMES, NAMES_IN_FILES, OUTSIDE, places_of
 from muse.ranking.trees import BoostedTrees
 from muse.space.answer_table import AnswerTable
 
@@ -27,10 +27,12 @@ PRETRAINED = Path(__file__).with_name("pretrained.npz")
 ANSWERS = 10  # candidates of a word that are kept
 PROBED = 2_000  # words on which the influence of each kind of evidence is measured
 BINS = 20  # of the calibration, at most
-SAME = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like the others
-APART = float(np.log(10))  # how far the logarithms of both ranks may be apart for that
-NAMED = 2  # letters at least: m and t are no names, but parts of I'm and don't
-SAME_PROBABLE = 2.0  # of SAME, what counts in the probability: all of it promised too much
+SAME_STRING = (
+    5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like the others
+)
+LOG_RANKS_APART = float(np.log(10))  # how far the logarithms of both ranks may be apart for that
+LEAST_LETTERS = 2  # letters at least: m and t are no names, but parts of I'm and don't
+SAME_STRING_PROBABLE = 2.0  # of SAME_STRING, what counts in the probability: all of it promised too much
 OUTSIDE_WEIGHT = 2.0  # of outside log odds: pretrained trees are too sure. Chosen on en-de and en-ru
 # With outside scores the mapping may be weak, and more of the log odds wrong: on training lists of six pairs.
 OUTSIDE_SLOPE, OUTSIDE_SHIFT = 0.46, 0.45
@@ -40,7 +42,7 @@ SLOPE, SHIFT = 0.64, 0.55  # of log odds by pretrained trees, as logistic regres
 # lists of six spaces; left out, each was calibrated better with it than without, but one.
 MUTUAL_SHIFT, MUTUAL_SLOPE = 0.4, 1.3
 LOWEST_SHIFT, HIGHEST_SHIFT = -0.5, 0.25
-COMPARED = 30_000  # the most frequent words of either language: of very many, fewer are mutual
+COMPARED_WORDS = 30_000  # the most frequent words of either language: of very many, fewer are mutual
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -129,7 +131,9 @@ class AnswerModel:
     @classmethod
     def of_pretrained(cls, trees: BoostedTrees, *, outside: bool = False) -> AnswerModel:
         """The model where there are no pairs, with outside scores or without."""
-        return cls(None, trees, 0.0, ProbabilityCurve.pretrained(outside=outside), SAME - SAME_PROBABLE)
+        return cls(
+            None, trees, 0.0, ProbabilityCurve.pretrained(outside=outside), SAME_STRING - SAME_STRING_PROBABLE
+        )
 
     @classmethod
     def csls(cls) -> AnswerModel:
@@ -177,7 +181,8 @@ class AnswerModel:
 def read_pretrained(path: Path = PRETRAINED) -> BoostedTrees:
     """The trees; BadFile if they were learned from other evidence than `features.features_of` gives."""
     with np.load(path, allow_pickle=False) as arrays:
-        if tuple(arrays["names"].tolist()) != NAMES:
+        names = arrays["names"].tolist()
+        if NAMES not in (tuple(names), tuple(NAMES_IN_FILES.get(name, name) for name in names)):
             raise BadFile(
                 f"{path}: expected trees over {', '.join(NAMES)}, found others; learn them anew with "
                 "benchmarks/words/pretrained.py"
@@ -194,18 +199,20 @@ def write_pretrained(trees: BoostedTrees, path: Path = PRETRAINED) -> None:
 def pretrained_odds(trees: BoostedTrees, evidence: NDArray[np.float32]) -> Floats:
     """The log odds (c,) by trees learned on other languages, names considered.
 
-    The sentences that those learned from have few names. A word that both languages spell alike gets SAME
-    more; not one of very different ranks, which, like French tu and its trace in English, is a false friend
-    or noise. The log odds of outside scores are added.
+    The sentences that those learned from have few names. A word that both languages spell alike gets
+    SAME_STRING more; not one of very different ranks, which, like French tu and its trace in English, is a
+    false friend or noise. The log odds of outside scores are added.
     """
     outside = OUTSIDE_WEIGHT * evidence[:, -1] if evidence.shape[1] > len(NAMES) else 0.0
-    return trees.log_odds(evidence) + SAME * _own_spelling(evidence) + outside
+    return trees.log_odds(evidence) + SAME_STRING * _own_spelling(evidence) + outside
 
 
 def _own_spelling(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
     """1 for a candidate (c,) of a similar rank that is spelled like the word, not a single letter, else 0."""
-    same, rarer, length = (evidence[:, NAMES.index(name)] for name in ("same string", "rarer", "length"))
-    return np.asarray(same * (np.abs(rarer) <= APART) * (length >= NAMED), np.float32)
+    same, rarer, length = (
+        evidence[:, NAMES.index(name)] for name in ("same string", "rank difference", "length")
+    )
+    return np.asarray(same * (np.abs(rarer) <= LOG_RANKS_APART) * (length >= LEAST_LETTERS), np.float32)
 
 
 def best_answers(
@@ -303,8 +310,8 @@ def mutual_shift(there: Numbers, back: Numbers) -> float:
     >>> mutual_shift(everything, everything)
     0.25
     """
-    count = len(mutual_pairs(there[:COMPARED], back[:COMPARED]))
-    most = min(len(there), len(back), COMPARED)
+    count = len(mutual_pairs(there[:COMPARED_WORDS], back[:COMPARED_WORDS]))
+    most = min(len(there), len(back), COMPARED_WORDS)
     log_odds = np.log((count + 1) / (most - count + 1))
     return float(np.clip(MUTUAL_SHIFT + MUTUAL_SLOPE * log_odds, LOWEST_SHIFT, HIGHEST_SHIFT))
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from muse.files.derived import arrays_of, write_arrays
 from muse.files.space_folder import derived_name
 from muse.ranking.candidates import (
-    BACK,
+    BACK_SOURCES,
     HUBNESS_K,
     NEAREST,
     SPELLED,
@@ -178,7 +178,7 @@ class OovRanker:
         cosines, names = found.scores.numpy(), found.indices.numpy()
         own = cosines[:, :HUBNESS_K].mean(axis=1)
         columns, csls = best_by_csls(cosines, names, own, self.hubness_back)
-        least = self.csls_back[:, min(BACK, self.csls_back.shape[1]) - 1]
+        least = self.csls_back[:, min(BACK_SOURCES, self.csls_back.shape[1]) - 1]
         best = np.nonzero(csls >= least[columns])
         none, no_names = np.zeros((len(targets), 0), np.int64), np.zeros((len(rows), 2), np.int64)
         lists = NeighbourLists(

@@ -52,7 +52,9 @@ from muse.space.hubness import HUBNESS_K
 log = logging.getLogger(__name__)
 
 COLDEST, HOTTEST = 1e-3, 10.0  # CSLS lies between -4 and 4: beyond these, the softmax hardly changes
-LEAST = 1e-6  # a lower temperature would only lose digits: the best candidate has all of the probability
+LEAST_TEMPERATURE = (
+    1e-6  # a lower temperature would only lose digits: the best candidate has all of the probability
+)
 CANDIDATES = 10  # over which a probability is distributed
 HALVINGS = 60  # of the range of temperatures
 HELD_OUT_FOLDS = 2  # of the pairs that a temperature is fitted to
@@ -82,8 +84,10 @@ def csls_probabilities(scores: Tensor, temperature: float, among: Tensor | None 
 
 def check_temperature(temperature: float) -> None:
     """Raise BadSetting for a temperature that scores cannot be divided by."""
-    if not LEAST <= temperature < math.inf:
-        raise BadSetting(f"a temperature must be at least {LEAST:g} and finite, got {temperature:g}")
+    if not LEAST_TEMPERATURE <= temperature < math.inf:
+        raise BadSetting(
+            f"a temperature must be at least {LEAST_TEMPERATURE:g} and finite, got {temperature:g}"
+        )
 
 
 @dataclass(frozen=True)

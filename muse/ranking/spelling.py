@@ -33,7 +33,7 @@ DEPENDENT = 1e-6  # of the largest squared singular value: a smaller one is roun
 REGULARISED = 1e-2  # of the mean variance of a component
 RARE = 3  # an n-gram of fewer words corresponds to nothing that could be learned
 LONGEST = 4
-LEAST = 10  # pairs: with fewer, nothing is learned
+LEAST_PAIRS = 10  # pairs: with fewer, nothing is learned
 DOTS = 4_096  # inner products at a time: the rows of many more leave the cache
 
 Numbers = NDArray[np.int64]
@@ -201,7 +201,7 @@ class Correspondences:
     ) -> Correspondences:
         """The coordinates learned from weighted pairs (p, 2) of rows of components (n, c) and (m, e)."""
         config = config or CoordinatesConfig()
-        if len(pairs) < LEAST:
+        if len(pairs) < LEAST_PAIRS:
             return cls.none(source, target)
         weights = np.ones(len(pairs)) if weights is None else weights
         share = weights / weights.sum()

@@ -29,8 +29,7 @@ import torch
 from numpy.typing import NDArray
 
 from muse.ranking.candidates import Candidates, NeighbourLists
-from muse.ranking.cca_projection import LEAST as LEAST_ANSWERED
-from muse.ranking.cca_projection import AnsweredPairs, CcaProjection, refine
+from muse.ranking.cca_projection import LEAST_ANSWERED, AnsweredPairs, CcaProjection, refine
 from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_odds
 from muse.ranking.features import (
     ALIKE,
@@ -63,11 +62,11 @@ from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
 from muse.space.answer_table import AnswerTable
 from muse.vectors import Matrix
 
-FIRST = 10_000  # the most frequent words of either language, whose answers refine the vectors
+FIRST_WORDS = 10_000  # the most frequent words of either language, whose answers refine the vectors
 # Words with pairs: on held-out words of four spaces, a mapping learned from so many gained nothing.
-MANY = 2_000
+MANY_WORDS = 2_000
 FOLDS = 5  # of pairs that the mapping was not learned from
-LEAST = 50  # labelled words to learn trees from
+LEAST_WORDS = 50  # labelled words to learn trees from
 # Of the trees learned here. Some hundred words cannot tell that one kind of trees is of no use.
 MIXES = (0.25, 0.5, 0.75)
 MUTUAL_LEFT = 0.9  # the least share that must be left of the mutual answers by CSLS
@@ -197,7 +196,7 @@ class RefinedViews:
             *rows, lists, written, *written.correspondences(*known), outside=given.outside
         ).with_spelled()
         start = cls(views, views, SpellingHalves.of(views, given))
-        enough = len(given.held_out) > 0 and len(np.unique(given.pairs[:, 0])) > MANY
+        enough = len(given.held_out) > 0 and len(np.unique(given.pairs[:, 0])) > MANY_WORDS
         answered = None if pretrained is None or enough else _answered_first(start, pretrained)
         if answered is None or len(answered) < LEAST_ANSWERED:
             return start
@@ -221,9 +220,9 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> AnsweredPa
 
 
 def _first_answers(start: RefinedViews, pretrained: BoostedTrees) -> AnswerTable | None:
-    """The answers of one direction to the FIRST most frequent words, by the vectors as they are mapped."""
+    """The answers of one direction to the most frequent words, by the vectors as they are mapped."""
     views = start.mapped
-    some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST, len(views.source))))
+    some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST_WORDS, len(views.source))))
     if views.outside is not None:
         _fill_outside(views.outside, some, evidence, pretrained)
     elif not spelling_informs(views, start.halves, some, evidence):
@@ -331,7 +330,7 @@ def _labelled(
 
 
 def _is_enough(given: KnownPairs) -> bool:
-    return len(np.unique(given.pairs[:, 0])) >= LEAST
+    return len(np.unique(given.pairs[:, 0])) >= LEAST_WORDS
 
 
 def _joined(parts: Sequence[_Labelled], given: KnownPairs) -> _Labelled:
@@ -415,7 +414,7 @@ def _without_pairs(
     out one translation was known, and all others counted as wrong, however many are right. The probabilities
     of the answers to the most frequent words are therefore distributed as those by the pretrained trees.
     """
-    best, shares = (every.most(one)[:FIRST] for one in (log_odds, probability))
+    best, shares = (every.most(one)[:FIRST_WORDS] for one in (log_odds, probability))
     known = np.isfinite(best)
     answers = np.full(len(every.words), -1)
     firsts = every.firsts(other)

@@ -243,8 +243,8 @@ def check_script(lines: Sequence[str], vectors: Vectors) -> bool:
     expected = [name for name, count in known.most_common() if count >= _SCRIPT_SHARE * known.total()]
     if found and expected and not set(found) & set(expected):
         message = (
-            f"the words of {vectors.language} are in {_named(expected)} script, got text in "
-            f"{_named([name for name, _ in found.most_common()])}; check --src"
+            f"the words of {vectors.language} are in {_joined_names(expected)} script, got text in "
+            f"{_joined_names([name for name, _ in found.most_common()])}; check --src"
         )
         if found.total() >= _FEW_LETTERS:
             raise BadSetting(message)
@@ -263,7 +263,7 @@ def _script(letter: str) -> str:
     return unicodedata.name(letter, "").split(" ")[0] if letter.isalpha() else ""
 
 
-def _named(scripts: Sequence[str]) -> str:
+def _joined_names(scripts: Sequence[str]) -> str:
     return " and ".join(name.capitalize() for name in scripts[:3])
 
 

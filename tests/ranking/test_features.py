@@ -88,7 +88,7 @@ def test_both_directions_see_the_same(views: BilingualViews) -> None:
     here, over = (np.array(side) for side in zip(*both, strict=True))
     for name, other in (
         ("csls", "csls"),
-        ("lead", "lead back"),
+        ("margin", "margin back"),
         ("edit", "edit"),
         ("correspondence", "correspondence"),
         ("length", "length back"),

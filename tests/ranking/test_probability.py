@@ -10,7 +10,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.procrustes import cross_fitted
 from muse.ranking.probability import (
     HELD_OUT_FOLDS,
-    LEAST,
+    LEAST_TEMPERATURE,
     csls_probabilities,
     fit_temperature,
     held_out_scores,
@@ -116,4 +116,4 @@ def test_a_temperature_that_scores_cannot_be_divided_by(temperature: float) -> N
 
 
 def test_the_coldest_temperature_gives_finite_probabilities() -> None:
-    assert csls_probabilities(torch.tensor([[2.0, -2.0]]), LEAST).tolist() == [[1.0, 0.0]]
+    assert csls_probabilities(torch.tensor([[2.0, -2.0]]), LEAST_TEMPERATURE).tolist() == [[1.0, 0.0]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,31 +13,31 @@ from muse.commands.options import given
 from muse.commands.translate_text import translate_stdin
 
 if TYPE_CHECKING:
+    from muse.commands.translate import TranslateOptions
     from muse.sentences.systems.line_writer import LineWriter
 
 BEAM, BATCH = 4, 32
 _OF_WORDS = (
-    *("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "method", "backend", "listed", "out", "form"),
+    *("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "retrieval", "backend", "listed", "out", "form"),
 )
 
 
-def translate_with_model(space: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
+def translate_with_model(options: TranslateOptions) -> None:
     """Translates the text on stdin."""
-    from muse.run.runtime import pick_device
-
-    _check(space)
-    sizes = {"beam": options["beam"] or BEAM, "batch": options["batch"] or BATCH}
-    make = _rewriter if _is_bgt(options["translator"]) else _translator
-    translator, direction = make(pick_device(options["device"]), sizes, options)
-    drawn = "" if options["style"] is None else " | style"
-    drawn += f" | sample:{options['seed']}" if options["sample"] else ""
+    _check(options)
+    sizes = {"beam": options.beam or BEAM, "batch": options.batch or BATCH}
+    folder = Path(str(options.translator))
+    make = _rewriter if _is_bgt(folder) else _translator
+    translator, direction = make(folder, sizes, options)
+    drawn = "" if options.style is None else " | style"
+    drawn += f" | sample:{options.seed}" if options.sample else ""
     translate_stdin(
         translator,
         lambda: asdict(translator.counts),
         language=direction[1],
-        made=f"model:{_named(options['translator'])} | {'-'.join(direction)} | beam:{sizes['beam']}{drawn}",
-        reference=options["reference"],
-        as_json=as_json,
+        made=f"model:{_named(folder)} | {'-'.join(direction)} | beam:{sizes['beam']}{drawn}",
+        reference=options.reference,
+        as_json=options.as_json,
     )
     warn_if_unreadable(translator.counts.unknown, translator.counts.pieces, direction[0])
 
@@ -60,29 +60,31 @@ def _is_bgt(folder: Path) -> bool:
     return read_encoder(folder).settings.get("system") == SYSTEM
 
 
-def _translator(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
+def _translator(folder: Path, sizes: dict[str, int], options: TranslateOptions) -> Made:
+    from muse.run.runtime import pick_device
     from muse.sentences.systems.translator.translator_system import load_translator, model_translator
 
     if idle := given("style", "sample"):
         raise click.UsageError(f"{idle[0]} needs a --model of muse train --encoder bgt; leave it out.")
-    model = load_translator(options["translator"], device)
-    direction = _direction(model.languages, options["source"], options["target"])
+    model = load_translator(folder, pick_device(options.device))
+    direction = _direction(model.languages, options.src, options.tgt)
     return model_translator(model, direction, **sizes), direction
 
 
-def _rewriter(device: str, sizes: dict[str, int], options: dict[str, Any]) -> Made:
+def _rewriter(folder: Path, sizes: dict[str, int], options: TranslateOptions) -> Made:
+    from muse.run.runtime import pick_device
     from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
     from muse.sentences.systems.line_writer import LineWriter
 
-    model = load_bgt(options["translator"], device)
-    direction = _direction(model.languages, options["source"], options["target"])
-    seed = options["seed"] if options["sample"] else None
-    return LineWriter(Rewriting(model, direction, options["style"], seed), **sizes), direction
+    model = load_bgt(folder, pick_device(options.device))
+    direction = _direction(model.languages, options.src, options.tgt)
+    seed = options.seed if options.sample else None
+    return LineWriter(Rewriting(model, direction, options.style, seed), **sizes), direction
 
 
-def _check(space: Path | None) -> None:
+def _check(options: TranslateOptions) -> None:
     """Raise UsageError for what a model has no use for."""
-    if space is not None:
+    if options.space is not None:
         raise click.UsageError("--model needs no SPACE and translates text on stdin; leave arguments out.")
     if idle := given(*_OF_WORDS):
         raise click.UsageError(f"{idle[0]} is for translation with a SPACE, not with --model; leave it out.")
