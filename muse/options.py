@@ -434,7 +434,7 @@ class Languages(OptionSet):
     """Two languages of a space."""
 
     src: str | None = option(
-        None, section="Input", metavar="LANG",
+        None, section="Input", metavar="LANG", more_flags=("--lang",),
         help="Source language.  [default: the language besides the pivot; if --tgt is that, the pivot]",
     )  # fmt: skip
     tgt: str | None = option(

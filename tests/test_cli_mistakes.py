@@ -48,7 +48,7 @@ MISTAKES = [
           "https://host/x.vec", "download it first"),
     wrong("align --src fr --tgt en --normalise units", "unit, centre", "'units'"),
     usage("evaluate space --task sentence", "'sentence' is not one of"),
-    usage("evaluate space", "--task words needs --dictionary FILE"),
+    usage("evaluate space", "Missing option '--dictionary'"),
     usage("evaluate space --dictionary gold.txt --encoder mean",
           "--encoder is for --task sentences, mining, sts, relatedness, nli, transfer or probe, "
           "not for words"),

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from muse.commands.evaluate_tasks import Report, named, task, this_task
-from muse.commands.options import (
-    DICTIONARY_FORMS,
+from muse.commands.options import choose_direction, open_space, retrievals
+from muse.options import (
     Answered,
+    Backend,
+    Common,
+    Device,
+    DictionaryForm,
     Languages,
     OneSpace,
+    OptionSet,
     Searched,
-    choose_direction,
-    open_space,
-    retrievals,
+    Seed,
+    Threads,
+    option,
 )
-from muse.options import Backend, Common, Device, OptionSet, Seed, Threads, option
 
 if TYPE_CHECKING:
     from muse.evaluation.words import WordScore
@@ -51,15 +55,21 @@ class MeasuredBy(OptionSet):
 
 @dataclass(frozen=True, kw_only=True)
 class WordsOptions(
-    OneSpace, Languages, MeasuredBy, Answered, Backend, Searched, Seed, Device, Threads, Common
+    OneSpace,
+    DictionaryForm,
+    Languages,
+    MeasuredBy,
+    Answered,
+    Backend,
+    Searched,
+    Seed,
+    Device,
+    Threads,
+    Common,
 ):
     """The options of `muse evaluate words`."""
 
     dictionary: Path = option(section="Input", help="Gold translations, a pair on each line.")
-    dictionary_format: str | None = option(
-        None, section="Input", metavar="NAME", choices=DICTIONARY_FORMS,
-        help=f"Format of --dictionary: {', '.join(DICTIONARY_FORMS)}.  [default: recognised by its content]",
-    )  # fmt: skip
     against: Path | None = option(
         None, section="What it measures", metavar="SPACE",
         help="Another space; test whether SPACE is significantly better or worse.",

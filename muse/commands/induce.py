@@ -13,21 +13,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from muse.commands.command import command
-from muse.commands.options import (
+from muse.commands.options import choose_direction, given, open_space
+from muse.commands.outputs import echo
+from muse.commands.word_tables import Listed, read_words
+from muse.optional import load
+from muse.options import (
     Answered,
     Clustered,
+    Common,
+    Device,
     Languages,
     OneSpace,
     Retrieved,
     Searched,
-    choose_direction,
-    given,
-    open_space,
+    Seed,
+    Threads,
+    option,
 )
-from muse.commands.outputs import echo
-from muse.commands.word_tables import Listed, read_words
-from muse.optional import load
-from muse.options import Common, Device, Seed, Threads, option
 
 if TYPE_CHECKING:
     from muse.files.dictionary_writer import Write

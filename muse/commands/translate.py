@@ -17,15 +17,7 @@ import click
 
 from muse.commands.command import command
 from muse.commands.inputs import warn_if_unknown
-from muse.commands.options import (
-    MOST_BEAM,
-    Answered,
-    Languages,
-    Retrieved,
-    choose_direction,
-    given,
-    open_space,
-)
+from muse.commands.options import MOST_BEAM, choose_direction, given, open_space
 from muse.commands.outputs import echo, is_terminal, safe_on_terminal
 from muse.commands.translate_text import translate_stdin
 from muse.commands.word_tables import (
@@ -37,7 +29,7 @@ from muse.commands.word_tables import (
     written,
 )
 from muse.optional import load
-from muse.options import Common, Device, OptionSet, Seed, Threads, option
+from muse.options import Answered, Common, Device, Languages, OptionSet, Retrieved, Seed, Threads, option
 
 if TYPE_CHECKING:
     from muse.commands.word_tables import TablePlace

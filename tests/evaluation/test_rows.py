@@ -273,9 +273,9 @@ def test_a_store_by_command(muse: Command, tmp_path: Path) -> None:
     assert wrong.code == 1
     assert "row i must be query i of" in wrong.err and "got 19 rows for 20 queries" in wrong.err
     assert "without --target, queries and rows of the store need ids" in muse(*given).err
-    assert "--at-least needs --store" in muse(*given[:3], "--at-least", ".9").err
-    assert "--column needs --store FILE" in muse(*given[:3], "--column", "v").err
-    assert "--src-column needs --source FILE" in muse(*given[:3], "--src-column", "v").err
+    assert "--at-least is for --store" in muse(*given[:3], "--at-least", ".9").err
+    assert "--column is for --store" in muse(*given[:3], "--column", "v").err
+    assert "--src-column is for --source" in muse(*given[:3], "--src-column", "v").err
 
 
 def test_columns_of_a_store_and_of_its_queries(muse: Command, tmp_path: Path) -> None:

@@ -66,8 +66,8 @@ def test_evidence_of_vectors_by_definition(views: BilingualViews) -> None:
         i, j = candidates.rows[place], candidates.columns[place]
         found = dict(zip(NAMES, gathered[place], strict=True))
         assert found["csls"] == pytest.approx(csls[i, j], abs=1e-5)
-        assert found["lead"] == pytest.approx(csls[i, j] - np.delete(csls[i], j).max(), abs=1e-5)
-        assert found["lead back"] == pytest.approx(csls[i, j] - np.delete(csls[:, j], i).max(), abs=1e-5)
+        assert found["margin"] == pytest.approx(csls[i, j] - np.delete(csls[i], j).max(), abs=1e-5)
+        assert found["margin back"] == pytest.approx(csls[i, j] - np.delete(csls[:, j], i).max(), abs=1e-5)
         assert found["rank"] == min(20, (csls[i] > csls[i, j] + 1e-7).sum())
         assert found["commonness"] == pytest.approx(np.log1p(i), rel=1e-6)
 
