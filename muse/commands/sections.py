@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, final
 
@@ -74,6 +75,8 @@ def _find_space(ctx: click.Context) -> None:
 
     found = aligned_spaces()
     if len(found) == 1:
+        if a_word:
+            _check_no_space_is_meant(space, found[0])
         ctx.params["space"] = found[0]
         ctx.set_parameter_source("space", ParameterSource.DEFAULT_MAP)  # given, and not typed
         if a_word:
@@ -85,6 +88,17 @@ def _find_space(ctx: click.Context) -> None:
     elif space is None:
         advice = "name one, or make one with muse align"
         raise click.UsageError(f"Missing argument 'SPACE': {ALIGNED} has none; {advice}.", ctx)
+
+
+def _check_no_space_is_meant(word: Path, space: Path) -> None:
+    # A mistyped SPACE must not be translated.
+    from muse.errors import BadFile
+
+    if get_close_matches(word.name, [space.name], cutoff=0.75):
+        raise BadFile(
+            f"{word}: expected a space or a word, found no such space; did you mean {space}? For the word, "
+            f"name the space before it: {space} {word}"
+        )
 
 
 def _looks_like_a_path(space: Path) -> bool:

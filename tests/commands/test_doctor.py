@@ -39,7 +39,7 @@ def test_it_says_what_there_is(muse: Command) -> None:
     assert found["threads"]["torch"] == torch.get_num_threads()
     assert {one["name"] for one in found["extras"]} == set(EXTRAS) == set(PURPOSES)
     shown = muse("doctor").out
-    for text in (__version__, public, "GPU", "faiss", "threads", "muse report", "muse serve"):
+    for text in (__version__, public, "GPU", "faiss", "threads", "muse serve"):
         assert text in shown
 
 
