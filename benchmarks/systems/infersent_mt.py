@@ -115,11 +115,7 @@ class Merged(Learner):
         super().__init__()
         self.network, self.parts = network, parts
         self._begins = [0, *accumulate(len(part.pairs) for part in parts)]
-
-    @property
-    def examples(self) -> int:
-        """The number of training examples of all parts."""
-        return self._begins[-1]
+        self.examples = self._begins[-1]
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of one part each, until the order (n,) is used up."""

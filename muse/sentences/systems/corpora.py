@@ -128,6 +128,8 @@ class PairsInTurn(Learner):
     Its examples are the learners' examples, one after the other.
     """
 
+    fewest = 2
+
     def __init__(self, learners: Mapping[str, PairLearner], processes: Processes) -> None:
         super().__init__()
         self._processes = processes
@@ -135,11 +137,7 @@ class PairsInTurn(Learner):
         self._by_language = dict(learners)
         sizes = {name: learner.examples for name, learner in learners.items()}
         self._numbers, self._shares = Consecutive(sizes), language_shares(sizes, BATCH_EXPONENT)
-
-    @property
-    def examples(self) -> int:
-        """The number of training pairs of all languages."""
-        return len(self._numbers)
+        self.examples = len(self._numbers)
 
     @property
     def held_out(self) -> int:
@@ -164,14 +162,6 @@ class PairsInTurn(Learner):
         """The loss () of the pairs of one language with these indices (b,)."""
         place, own = self._numbers.source(rows)
         return [*self._by_language.values()][place].loss(own, generator)
-
-    def check_batch(self, size: int) -> None:
-        """Raise BadSetting for batches of one pair, which has no negative."""
-        next(iter(self._by_language.values())).check_batch(size)
-
-    def fewest(self, processes: int) -> int:
-        """The smallest batch: two pairs, which are negatives of each other, and one for each process."""
-        return next(iter(self._by_language.values())).fewest(processes)
 
     def score(self) -> float:
         """The P@1 of the held-out pairs of all languages."""

@@ -23,7 +23,6 @@ from torch import Tensor, nn
 from muse.errors import BadSetting, Contradiction
 from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.encoders.reading import Reader
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import masked_mean
@@ -166,11 +165,7 @@ class LensNetwork(SentenceNetwork):
     def __init__(self, backbone: Backbone, config: LensConfig) -> None:
         super().__init__()
         self.backbone, self.lens = backbone, Lens(backbone.dimension, config)
-        self.dimension = self.lens.dimension
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the backbone."""
-        return self.backbone.reader(language)
+        self.dimension, self.reader = self.lens.dimension, backbone.reader
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""

@@ -34,15 +34,12 @@ class SentenceNetwork(nn.Module, ABC):
     """A network that encodes sentences; its parameters and persistent buffers are what is saved."""
 
     dimension: int  # the number of columns d'
+    reader: Callable[[str], Reader]  # the reader of a language, which gives the ids that the network takes
 
     @property
     def device(self) -> str:
         """The device of its parameters."""
         return str(next(self.parameters()).device)
-
-    @abstractmethod
-    def reader(self, language: str) -> Reader:
-        """The reader of a language, which gives the ids that the network takes."""
 
     @abstractmethod
     def forward(self, batch: Ragged, language: str) -> Tensor:

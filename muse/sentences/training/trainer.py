@@ -45,12 +45,9 @@ class Learner(nn.Module, ABC):
     numbers come from the `generator` passed to `loss`.
     """
 
+    examples: int  # the number n of examples to train on
+    fewest = 1  # the smallest batch that can be learned from
     metric = "P@1"  # what its score is
-
-    @property
-    @abstractmethod
-    def examples(self) -> int:
-        """The number n of examples to train on."""
 
     @abstractmethod
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
@@ -83,13 +80,6 @@ class Learner(nn.Module, ABC):
     def most_batches(self, examples: int, size: int) -> int:
         """The largest number of batches that `batches` makes of this many examples."""
         return -(-examples // size)
-
-    def check_batch(self, size: int) -> None:  # noqa: B027  # most learners take any
-        """Raise BadSetting if batches of `size` examples are too small to learn from."""
-
-    def fewest(self, processes: int) -> int:
-        """The smallest batch that this many processes can share; smaller ones are skipped."""
-        return 1
 
 
 @dataclass(frozen=True)
@@ -180,7 +170,10 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
 
 def check_batches(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtime) -> None:
     """Raise BadSetting if `train` would, for batches that are too small; before stages that come first."""
-    learner.check_batch(config.batch)
+    if config.batch < learner.fewest:
+        raise BadSetting(
+            f"a batch must have at least {learner.fewest} pairs, negatives of each other, got {config.batch}"
+        )
     if config.epochs:
         EpochBatches(learner, config, seed, runtime.processes).of(1)
 
@@ -341,7 +334,8 @@ class EpochBatches:
 
     def of(self, number: int) -> list[Tensor]:
         """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
-        fewest = self.learner.fewest(self.processes.count)
+        # Of pairs, which are negatives of each other, every process must have one.
+        fewest = max(self.learner.fewest, self.processes.count) if self.learner.fewest > 1 else 1
         generator = generator_for(self.seed, *of_batches(number))
         batches = self.learner.batches(self._order(number), self.config.batch, generator)
         found = [rows for rows in batches if len(rows) >= fewest]

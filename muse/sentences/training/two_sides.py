@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from muse.errors import BadSetting
 from muse.run.processes import ALONE, Processes
 from muse.search.exact import nearest
 from muse.sentences.encoders.ragged import Ragged, encoding_batches
@@ -40,17 +39,15 @@ class PairLearner(Learner):
     Negatives come from the whole batch, even if several `processes` share it.
     """
 
+    fewest = 2
+
     def __init__(self, encoder: TwoSides, loss: Loss, pairs: Pairs, processes: Processes = ALONE) -> None:
         super().__init__()
         self.encoder = encoder
         self._loss = loss
         self._pairs = pairs
         self._processes = processes
-
-    @property
-    def examples(self) -> int:
-        """The number of training pairs."""
-        return len(self._pairs.training)
+        self.examples = len(pairs.training)
 
     @property
     def held_out(self) -> int:
@@ -75,15 +72,6 @@ class PairLearner(Learner):
         # This is the loss of the whole batch, but its gradients reach only this share and will be averaged
         # over the processes: scale the gradient, not the value.
         return loss + (len(x) / len(rows) - 1) * (loss - loss.detach())
-
-    def check_batch(self, size: int) -> None:
-        """Raise BadSetting for batches of one pair, which has no negative."""
-        if size < 2:
-            raise BadSetting(f"a batch must have at least 2 pairs, negatives of each other, got {size}")
-
-    def fewest(self, processes: int) -> int:
-        """The smallest batch: two pairs, which are negatives of each other, and one for each process."""
-        return max(2, processes)
 
     def score(self) -> float:
         """The P@1 of the held-out pairs."""

@@ -34,9 +34,7 @@ class Regression(Learner):
         self.words, self.targets = torch.from_numpy(rng.integers(15, size=30)), _random(rng, 30, 3)
         self.scores, self.scored, self.broken_at, self.seen = list(scores), 0, broken_at, list[Tensor]()
 
-    @property
-    def examples(self) -> int:
-        return 30
+    examples = 30
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         self.seen.append(rows)

@@ -167,16 +167,12 @@ class BgtLearner(Learner):
         super().__init__()
         self.network = network
         self._sides, self._pairs, self._step = BothSides(network, languages), pairs, 0
+        self.examples = len(pairs.training)
         self._found = network.config.read_from == "both"  # whether translations are
         self.metric = "P@1" if self._found else "-loss"
         order = torch.arange(trainer.examples_in_epoch(self.examples))
         batches = len(self.batches(order, trainer.batch, torch.Generator()))
         self._last = trainer.epochs * batches  # the step whose weight of the divergence the score has
-
-    @property
-    def examples(self) -> int:
-        """The number of training pairs."""
-        return len(self._pairs.training)
 
     @property
     def held_out(self) -> int:
@@ -264,11 +260,7 @@ class LanguageLatents(SentenceNetwork):
 
     def __init__(self, network: BgtNetwork) -> None:
         super().__init__()
-        self.network, self.dimension = network, network.config.own
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the network."""
-        return self.network.reader(language)
+        self.network, self.dimension, self.reader = network, network.config.own, network.reader
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The means (b, k) of the language posterior."""

@@ -18,7 +18,6 @@ from torch.nn import functional
 
 from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Padded, Ragged
-from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.words import TYPICAL
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, Tokens
 from muse.sentences.systems.network_encoder import SentenceNetwork
@@ -59,13 +58,13 @@ class BgtNetwork(SentenceNetwork):
         self, config: BgtConfig, languages: tuple[str, str], tokens: Tokens, generator: torch.Generator
     ) -> None:
         super().__init__()
-        self.config, self.languages, self._tokens = config, languages, tokens
+        self.config, self.languages = config, languages
         for place, language in enumerate(languages):
             # These rows come from the space and are not saved.
             self.register_buffer(f"rows_{place}", tokens.rows.get(language), persistent=False)
         first = tokens.first_rows
         self.table = None if first is None else nn.Parameter(first.clone())
-        self.pieces, self.dimension = tokens.pieces, config.semantic
+        self.pieces, self.dimension, self.reader = tokens.pieces, config.semantic, tokens.readers.__getitem__
         unread = self.pieces.punctuation if self.pieces and config.leaves_punctuation else None
         self.register_buffer("punctuation", unread, persistent=False)  # (v,)
         self.semantic = self._encoder(config.semantic, generator)
@@ -79,10 +78,6 @@ class BgtNetwork(SentenceNetwork):
         self.translators = nn.ModuleList(
             self._decoder(place, config.semantic, generator) for place in config.translated
         )
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the tokens of a language."""
-        return self._tokens.readers[language]
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The means (b, k) of the semantic posterior."""

@@ -84,11 +84,7 @@ class CmlmLearner(Learner):
         ends = torch.tensor([len(text) for text in corpus.training.values()]).cumsum(0)
         self._ends = ends  # (languages,): the pairs of a language start where those before it end
         self._languages = list(corpus.training)
-
-    @property
-    def examples(self) -> int:
-        """The pairs of neighbours of all languages."""
-        return int(self._ends[-1])
+        self.examples = int(ends[-1])  # the pairs of neighbours of all languages
 
     @property
     def held_out(self) -> int:
@@ -159,12 +155,8 @@ class Cotrained(Learner):
     def __init__(self, words: CmlmLearner, bitext: PairLearner | PairsInTurn, alpha: float) -> None:
         super().__init__()
         self.words, self.bitext = words, bitext
+        self.examples, self.fewest = words.examples, bitext.fewest
         self._alpha = alpha
-
-    @property
-    def examples(self) -> int:
-        """The pairs of neighbours."""
-        return self.words.examples
 
     @property
     def held_out(self) -> int:
@@ -178,14 +170,6 @@ class Cotrained(Learner):
     def most_batches(self, examples: int, size: int) -> int:
         """The largest number of batches of the neighbours."""
         return self.words.most_batches(examples, size)
-
-    def check_batch(self, size: int) -> None:
-        """Raise BadSetting if the batch is too small for translations, which share its size."""
-        self.bitext.check_batch(size)
-
-    def fewest(self, processes: int) -> int:
-        """The smallest batch of translations: a step has one for each pair of neighbours."""
-        return self.bitext.fewest(processes)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The weighted sum () of the losses of neighbours (b,) and of b random translations."""

@@ -20,7 +20,6 @@ from torch import Tensor
 from muse.errors import Contradiction
 from muse.run.seeds import TrainingStream, generator_for, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.encoders.reading import Reader
 from muse.sentences.files.nli import LABELS
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.networks.sentence_rows import (
@@ -81,7 +80,7 @@ class InferSent(RowPairNetwork):
 
     def __init__(self, backbone: Backbone, config: InferSentConfig) -> None:
         super().__init__()
-        self.backbone, self.config = backbone, config
+        self.backbone, self.config, self.reader = backbone, config, backbone.reader
         self.encoder = sentence_layers(backbone.dimension, config)
         self.dimension, self.classes = self.encoder.dimension, CLASSES[config.objective]
         self.head = PairClassifier(self.dimension, config.hidden, self.classes, config.dropout)
@@ -90,10 +89,6 @@ class InferSent(RowPairNetwork):
     def classifier(self) -> PairClassifier:
         """The classifier of the objective's classes."""
         return self.head
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the backbone."""
-        return self.backbone.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""

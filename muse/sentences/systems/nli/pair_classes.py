@@ -186,16 +186,12 @@ class WithClassifier(RowPairNetwork):
     def __init__(self, network: SentenceNetwork, classifier: PairClassifier) -> None:
         super().__init__()
         self.network, self.head = network, classifier
-        self.dimension, self.classes = network.dimension, classifier.classes
+        self.dimension, self.classes, self.reader = network.dimension, classifier.classes, network.reader
 
     @property
     def classifier(self) -> PairClassifier:
         """The classifier."""
         return self.head
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the network."""
-        return self.network.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of the network."""
@@ -215,13 +211,7 @@ class PairClassLearner(Learner):
 
     def __init__(self, network: PairNetwork, pairs: PairExamples) -> None:
         super().__init__()
-        self.network = network
-        self._pairs = pairs
-
-    @property
-    def examples(self) -> int:
-        """The number of training examples."""
-        return len(self._pairs)
+        self.network, self._pairs, self.examples = network, pairs, len(pairs)
 
     @property
     def held_out(self) -> int:

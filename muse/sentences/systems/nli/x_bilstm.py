@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from muse.errors import BadSetting, Mismatch
 from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_space
 from muse.sentences.systems.backbone import Backbone, SpaceBackbone
 from muse.sentences.systems.network_encoder import opened, saved_by
@@ -69,7 +68,7 @@ class XBiLSTM(RowPairNetwork):
         self.others = nn.ModuleDict(
             {_module(language): LanguageBiLSTM(english, rows) for language, rows in words.items()}
         )
-        self.dimension, self.classes = english.dimension, english.classes
+        self.dimension, self.classes, self.reader = english.dimension, english.classes, english.reader
 
     def copy_english(self) -> None:
         """Gives every language the weights of the English BiLSTM."""
@@ -86,10 +85,6 @@ class XBiLSTM(RowPairNetwork):
     def classifier(self) -> PairClassifier:
         """The classifier of the English network."""
         return self.english.classifier
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the English network, which finds the words of the space."""
-        return self.english.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""

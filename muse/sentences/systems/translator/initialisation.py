@@ -11,8 +11,7 @@ further: piece i is predicted where piece i - 1 is read. Every parameter is then
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -37,7 +36,6 @@ SHARPNESS = 2.0  # of attention, squared in the product of queries and keys
 COPIED = 4.0  # the scale of copied states relative to the decoder's own
 GAIN = 4.0  # of the last norm, so that rows count for more than the frequencies of pieces
 BIAS = 0.2  # of the logarithms of the counts
-SIZES = ("pieces", "layers", "heads", "hidden", "longest")  # the settings that language models decide
 
 
 def untrained_translator(
@@ -45,7 +43,7 @@ def untrained_translator(
     pieces: Pieces,
     counts: Mapping[str, Tensor],
     space: Space,
-    pretrained: Pretrained,
+    pretrained: Mapping[str, XlmNetwork],
     seed: int,
 ) -> TranslatorNetwork:
     """The network before training; `counts` (v,) are the counts of pieces in the text of each language.
@@ -62,7 +60,7 @@ def untrained_translator(
     network.only_written_with(table)
     with torch.no_grad():
         network.bias.copy_(table.sum(dim=0).clamp(min=1).log())
-    for part, model in pretrained.models.items():
+    for part, model in pretrained.items():
         layers = network.encoder if part == "encoder" else network.decoder
         copy_layers(model.model.transformer, layers, [_number(model, name) for name in languages])
         if part == "decoder":
@@ -81,62 +79,40 @@ def _number(model: XlmNetwork, language: str) -> int:
     return model.languages.index(language)
 
 
-@dataclass(frozen=True, eq=False)
-class Pretrained:
-    """The language models that a config names, by the part that each initialises."""
-
-    models: Mapping[str, XlmNetwork]
-
-    @property
-    def pieces(self) -> Pieces | None:
-        """Their pieces, if there are any models."""
-        return next((model.pieces for model in self.models.values()), None)
-
-    def sized(self, config: TranslatorConfig) -> TranslatorConfig:
-        """The config with the sizes of the models."""
-        for model in self.models.values():
-            own = model.config
-            longest = min(config.longest, own.length - 2)
-            return replace(
-                config, pieces=own.pieces, layers=own.layers, heads=own.heads, hidden=own.hidden,
-                longest=longest,
-            )  # fmt: skip
-        return config
-
-    def check_sizes(self, config: TranslatorConfig, named: Collection[str]) -> None:
-        """Raise BadSetting if a setting that was `named` differs from the models'."""
-        own = self.sized(config)
-        for name in SIZES:
-            given, needed = getattr(config, name), getattr(own, name)
-            if name in named and given != needed:
-                most = "at most " if name == "longest" else ""
-                raise BadSetting(
-                    f"{name} must be {most}{needed}, as in the language model of the "
-                    f"{' and '.join(self.models)}, got {given}; leave it out, or train such a language model"
-                )
-
-    def label(self, part: str, given: str) -> str:
-        """The initialisation of a part in a word: random, space, or the objective of its model."""
-        return self.models[part].config.objective if part in self.models else given
-
-
-def open_pretrained(config: TranslatorConfig, space: Space) -> Pretrained:
-    """The language models of a config; BadSetting if two do not fit each other."""
-    given = {"encoder": config.encoder, "decoder": config.decoder}
-    models = {
-        part: open_xlm(Path(name), space) for part, name in given.items() if name not in (RANDOM, SPACE)
-    }
-    if len(models) == 2 and not _alike(models["encoder"], models["decoder"]):
+def open_pretrained(config: TranslatorConfig, space: Space) -> dict[str, XlmNetwork]:
+    """The language models of a config, by the part that each initialises; BadSetting if two do not fit."""
+    models = {part: open_xlm(folder, space) for part, folder in config.folders().items()}
+    if len(models) == 2 and _sizes(models["encoder"]) != _sizes(models["decoder"]):
         raise BadSetting(
             f"encoder and decoder must have models of the same pieces and sizes, got {config.encoder} "
             f"and {config.decoder}; train both on the same text with the same --seed"
         )
-    return Pretrained(models)
+    return models
 
 
-def _alike(one: XlmNetwork, other: XlmNetwork) -> bool:
-    sizes = [(x.config.layers, x.config.heads, x.config.hidden, x.config.length) for x in (one, other)]
-    return sizes[0] == sizes[1] and one.pieces.tokens == other.pieces.tokens
+def _sizes(model: XlmNetwork) -> tuple[object, ...]:
+    own = model.config
+    return own.layers, own.heads, own.hidden, own.length, model.pieces.tokens
+
+
+def sized_by(
+    models: Mapping[str, XlmNetwork], config: TranslatorConfig, named: Collection[str] = ()
+) -> TranslatorConfig:
+    """The config with the sizes of the models; BadSetting if a setting that was `named` differs from them."""
+    if not models:
+        return config
+    own = next(iter(models.values())).config
+    sizes = {name: getattr(own, name) for name in ("pieces", "layers", "heads", "hidden")}
+    sizes["longest"] = min(config.longest, own.length - 2)
+    for name, needed in sizes.items():
+        given = getattr(config, name)
+        if name in named and given != needed:
+            most = "at most " if name == "longest" else ""
+            raise BadSetting(
+                f"{name} must be {most}{needed}, as in the language model of the {' and '.join(models)}, "
+                f"got {given}; leave it out, or train such a language model"
+            )
+    return replace(config, **sizes)
 
 
 def copy_layers(model: TransformerLayers, part: TransformerLayers, languages: Sequence[int]) -> None:

@@ -68,12 +68,10 @@ class TranslatorLearner(Learner):
         super().__init__()
         self.network = network
         self._text, self._noise, self._step = text, noise, 0
+        self.examples = max(
+            len(part.training) for part in text.texts.values()
+        )  # of the language with the most
         self.metric = "accuracy" if text.pairs else "round-trip accuracy"
-
-    @property
-    def examples(self) -> int:
-        """The number of training sentences of the language with the most."""
-        return max(len(text.training) for text in self._text.texts.values())
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of similar lengths: of every 50 batches of the order (n,), sorted, in a random order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,11 @@ from muse.errors import BadSetting, Contradiction
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reading
-from muse.sentences.systems.line_writer import LineWriter, Writer, check_direction
+from muse.sentences.systems.line_writer import LineWriter, check_direction
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.pieces import BOS, EOS, UNK, Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
-from muse.sentences.systems.translator.initialisation import Pretrained, open_pretrained, untrained_translator
+from muse.sentences.systems.translator.initialisation import open_pretrained, sized_by, untrained_translator
 from muse.sentences.systems.translator.learning import (
     Monolingual,
     Noise,
@@ -35,6 +35,7 @@ from muse.sentences.systems.translator.seq2seq import (
     TranslatorNetwork,
     generate,
 )
+from muse.sentences.systems.xlm.language_model import XlmNetwork
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import Space
 
@@ -58,17 +59,17 @@ def train_translator(job: Job) -> Fitted:
     check_languages(request)
     check_losses(job.config, request)
     pretrained = open_pretrained(job.config, request.space)
-    pretrained.check_sizes(job.config, {*request.settings, *request.config})
-    config = pretrained.sized(job.config)
+    config = sized_by(pretrained, job.config, {*request.settings, *request.config})
     text, network = _prepared(job, config, pretrained)
     device = job.runtime.device
     noise = Noise(config.drop, config.blank, config.window, word_begins(network.pieces).to(device))
     learner = TranslatorLearner(network, text, noise)
     epochs = job.train(learner, job.trainer.with_warmup(config.warmup))
-    begins = [pretrained.label(part, getattr(config, part)) for part in ("encoder", "decoder")]
-    begins += [config.attention] if config.attention == ORDERED else []
+    begins = {"encoder": config.encoder, "decoder": config.decoder}
+    begins |= {part: model.config.objective for part, model in pretrained.items()}
+    begins |= {"attention": ORDERED} if config.attention == ORDERED else {}
     settings = {"network": asdict(config), "pieces": network.pieces.to_json()}
-    encoder = job.encoder(f"translator[{','.join(begins)}]", network, network.languages, settings)
+    encoder = job.encoder(f"translator[{','.join(begins.values())}]", network, network.languages, settings)
     return Fitted.by(learner, epochs, encoder, _counts(network, text), tuple(request.parallel_files))
 
 
@@ -95,12 +96,12 @@ def check_losses(config: TranslatorConfig, request: TrainingRequest) -> None:
 
 
 def _prepared(
-    job: Job, config: TranslatorConfig, pretrained: Pretrained
+    job: Job, config: TranslatorConfig, pretrained: Mapping[str, XlmNetwork]
 ) -> tuple[TrainingText, TranslatorNetwork]:
     """The text as pieces, and the untrained network, both on the device."""
     request, device = job.request, job.runtime.device
     lines = read_texts(request, job.backbone)
-    pieces = pretrained.pieces or Pieces.learned(
+    pieces = next((model.pieces for model in pretrained.values()), None) or Pieces.learned(
         lines, config.pieces, generator_for(request.seed, *TrainingStream.PIECES)
     )
     drawn = generator_for(request.seed, *TrainingStream.CHOICE)
@@ -156,22 +157,12 @@ TRANSLATOR = System(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Translating(Writer):
+class Translating:
     """A translation model in one direction."""
 
-    network: TranslatorNetwork
-    direction: tuple[str, str]
-
-    @property
-    def pieces(self) -> Pieces:
-        """The pieces of the model."""
-        return self.network.pieces
-
-    @property
-    def longest(self) -> int:
-        """The largest number of pieces that the model reads."""
-        return self.network.config.longest
+    def __init__(self, network: TranslatorNetwork, direction: tuple[str, str]) -> None:
+        self.network, self.direction = network, direction
+        self.pieces, self.longest = network.pieces, network.config.longest
 
     def read(self, sentences: Sequence[str]) -> Reading:
         """The pieces of the sentences, unknown ones marked, as in the text that it learned from."""

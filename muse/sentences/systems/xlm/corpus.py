@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -30,17 +28,15 @@ from muse.sentences.systems.xlm.language_model import (
     MaskedBatch,
     MaskedSide,
     XlmConfig,
-    following,
     masked,
     side_by_side,
 )
-from muse.sentences.training.pairs import Pairs, hold_out, make_pairs
+from muse.sentences.training.pairs import hold_out, make_pairs
 
 FEWEST_STREAMS = 20  # in a language
 Documents = Sequence[Sequence[str]]
 HELD_OUT_PAIRS = 400  # pairs scored after every epoch
 _AT_ONCE = 64  # held-out streams or pairs in a batch
-Batches = Iterator[Tensor]
 Direction = tuple[str, str]  # the pivot and another language
 
 
@@ -91,35 +87,84 @@ def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
 
 def read_corpus(config: XlmConfig, request: TrainingRequest) -> XlmCorpus:
     """The corpus in the files of a request."""
-    read = _documents if config.documents else _one_document
-    documents = {language: read(path) for language, path in request.texts.items()}
+    documents = {
+        language: [*read_documents(path).values()]
+        if config.documents
+        else [[line for line in read_sentences(path) if line.strip()]]
+        for language, path in request.texts.items()
+    }
     pairs = {(request.space.pivot, name): read_pairs(files) for name, files in request.parallel_files.items()}
     return XlmCorpus(documents, pairs)
 
 
-def _one_document(path: Path) -> Documents:
-    return [[line for line in read_sentences(path) if line.strip()]]
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Streams of one language, or translations in two, as masked batches.
 
+    The `sides` are sentences with the number of their language; `training` (n,) and `held_out` are the rows
+    to train on and to score. With a `masking`, pieces are hidden by their `weights` (v,): MLM, or TLM on two
+    sides; without one, each predicts the next: CLM. A batch has at most `tokens` pieces, unless that is 0.
+    """
 
-def _documents(path: Path) -> Documents:
-    return list(read_documents(path).values())
+    name: str  # the language, or both, such as en-fr
+    sides: tuple[tuple[Ragged, int], ...]
+    training: Tensor
+    held_out: Tensor
+    masking: Masking | None
+    weights: Tensor
+    tokens: int = 0
+
+    @property
+    def examples(self) -> int:
+        """The number n of training examples."""
+        return len(self.training)
+
+    def batches(self, size: int, generator: torch.Generator) -> Iterator[Tensor]:
+        """Endless batches of the indices (b,) of examples, in random order and each equally often.
+
+        They have `size` examples, the last of a pass maybe fewer, or `tokens` in pairs of similar lengths.
+        """
+        if not self.tokens:
+            yield from passes(self.examples, size, generator)
+        lengths = torch.stack([text.lengths[self.training] for text, _ in self.sides])  # (sides, n)
+        longest = len(self.sides) * lengths.amax(dim=0).cpu()  # (n,)
+        while True:
+            yield from token_batches(longest, self.tokens, generator)
+
+    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
+        """The training examples with these numbers (b,), masked."""
+        return side_by_side(*self.masked_sides(self.training[rows], generator))
+
+    def held_out_batches(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
+        """The held-out examples, masked, batch by batch."""
+        parts = torch.split(self.held_out, _AT_ONCE)
+        return (side_by_side(*self.masked_sides(rows, generator)) for rows in parts)
+
+    def masked_sides(self, rows: Tensor, generator: torch.Generator) -> list[MaskedSide]:
+        """The sides of the examples with these indices (b,) in the text, masked independently."""
+        hiding = None if self.masking is None else Hiding(self.masking, self.weights, generator)
+        return [masked(text.take(rows).padded(), number, hiding) for text, number in self.sides]
 
 
 @dataclass(frozen=True, eq=False)
 class Sources:
-    """A corpus as masked batches, and the `counts` (v,) of the pieces in the streams of each language."""
+    """A corpus as sources: streams, pairs, the `counts` (v,) of the pieces in the streams of each language.
 
-    streams: tuple[StreamSource, ...]
-    pairs: tuple[PairSource, ...]
+    Of the pairs, `skipped` have no known piece on one side, `truncated` ones were cut.
+    """
+
+    streams: tuple[Source, ...]
+    pairs: tuple[Source, ...]
     counts: Mapping[str, Tensor]
+    skipped: int = 0
+    truncated: int = 0
 
     def sizes(self) -> dict[str, int]:
         """The counts of training examples to report."""
         found = {"streams": sum(source.examples for source in self.streams)}
         if self.pairs:
             found["pairs"] = sum(source.examples for source in self.pairs)
-            found["skipped"] = sum(source.pairs.skipped for source in self.pairs)
-            found["truncated"] = sum(source.pairs.truncated for source in self.pairs)
+            found |= {"skipped": self.skipped, "truncated": self.truncated}
         return found
 
 
@@ -127,147 +172,34 @@ def make_sources(
     config: XlmConfig, corpus: XlmCorpus, pieces: Pieces, *, seed: int, runtime: Runtime
 ) -> Sources:
     """The sources of a corpus; Mismatch if it is too small."""
-    generator = generator_for(seed, *TrainingStream.SECOND)
+    generator, device = generator_for(seed, *TrainingStream.SECOND), runtime.device
     cut = {
-        name: make_streams(name, texts, pieces, config.length, generator, runtime.device)
+        name: make_streams(name, texts, pieces, config.length, generator, device)
         for name, texts in corpus.documents.items()
     }
-    counts = {name: _counts(streams, len(pieces)) for name, streams in cut.items()}
-    distribution = None
-    if not config.causal:
-        weights = rarity(torch.stack(list(counts.values())).sum(dim=0))
-        distribution = MaskingDistribution(config.masking(len(pieces)), weights)
+    counts = {
+        name: torch.bincount(found.ragged.take(found.training).ids, minlength=len(pieces))
+        for name, found in cut.items()
+    }
+    masking = None if config.causal else config.masking(len(pieces))
+    weights = rarity(torch.stack(list(counts.values())).sum(dim=0))
     streams = tuple(
-        StreamSource(name, place, found, distribution) for place, (name, found) in enumerate(cut.items())
+        Source(name, ((found.ragged, number),), found.training, found.held_out, masking, weights)
+        for number, (name, found) in enumerate(cut.items())
     )
-    if distribution is None:
+    if config.causal:
         return Sources(streams, (), counts)
-    reader, found = PieceReader(pieces, config.length), list[PairSource]()
-    for languages, text in corpus.parallel.items():
+    reader, progress, sources = PieceReader(pieces, config.length), runtime.progress, list[Source]()
+    skipped = truncated = 0
+    for names, text in corpus.parallel.items():
         rng = np.random.default_rng(seed)
-        pairs = make_pairs(text, [reader, reader], rng=rng, device=runtime.device, progress=runtime.progress)
-        first, second = (corpus.languages.index(name) for name in languages)
-        found.append(PairSource(languages, (first, second), pairs, config.pair_tokens, distribution))
-    return Sources(streams, tuple(found), counts)
-
-
-def _counts(streams: Streams, vocabulary: int) -> Tensor:
-    return torch.bincount(streams.ragged.take(streams.training).ids, minlength=vocabulary)
-
-
-@dataclass(frozen=True, eq=False)
-class MaskingDistribution:
-    """The shares of pieces to hide, and the `weights` (v,) by which they are drawn."""
-
-    masking: Masking
-    weights: Tensor
-
-    def hiding(self, generator: torch.Generator) -> Hiding:
-        """The masking with these weights, drawn by this generator."""
-        return Hiding(self.masking, self.weights, generator)
-
-
-class TextSource(Protocol):
-    """The interface of sources: examples to train on and held-out ones, as masked batches."""
-
-    @property
-    def name(self) -> str:
-        """The language or languages of the source."""
-
-    @property
-    def examples(self) -> int:
-        """The number n of training examples."""
-
-    def batches(self, size: int, generator: torch.Generator) -> Batches:
-        """Endless batches of the indices (b,) of examples, in random order and each equally often."""
-
-    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
-        """The training examples with these numbers (b,), masked."""
-
-    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
-        """The held-out examples, masked, batch by batch."""
-
-
-@dataclass(frozen=True, eq=False)
-class StreamSource(TextSource):
-    """Streams of the language with this number, for MLM or, without a distribution, CLM."""
-
-    language: str
-    number: int
-    streams: Streams
-    distribution: MaskingDistribution | None
-
-    @property
-    def name(self) -> str:
-        """The language."""
-        return self.language
-
-    @property
-    def examples(self) -> int:
-        """The number of streams that train."""
-        return len(self.streams.training)
-
-    def batches(self, size: int, generator: torch.Generator) -> Batches:
-        """Endless batches of `size` streams; the last one of a pass may be smaller."""
-        return passes(self.examples, size, generator)
-
-    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
-        """The training examples with these numbers (b,), masked."""
-        return self._masked_batch(self.streams.training[rows], generator)
-
-    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
-        """The held-out streams, masked, batch by batch."""
-        return (self._masked_batch(rows, generator) for rows in torch.split(self.streams.held_out, _AT_ONCE))
-
-    def _masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
-        text = self.streams.ragged.take(rows).padded()
-        if self.distribution is None:
-            return side_by_side(following(text, self.number))
-        return side_by_side(masked(text, self.number, self.distribution.hiding(generator)))
-
-
-@dataclass(frozen=True, eq=False)
-class PairSource(TextSource):
-    """Sentences and their translations in two languages, in batches of `tokens` pieces: TLM."""
-
-    languages: tuple[str, str]
-    numbers: tuple[int, int]
-    pairs: Pairs
-    tokens: int
-    distribution: MaskingDistribution
-
-    @property
-    def name(self) -> str:
-        """Both languages, such as en-fr."""
-        return "-".join(self.languages)
-
-    @property
-    def examples(self) -> int:
-        """The number of pairs that train."""
-        return len(self.pairs.training)
-
-    def batches(self, size: int, generator: torch.Generator) -> Batches:
-        """Endless batches of pairs of similar lengths, limited by `tokens` instead of `size`."""
-        both = self.pairs.pivot, self.pairs.other
-        lengths = [side.lengths[self.pairs.training] for side in both]
-        longer = torch.maximum(*lengths).cpu()  # (n,)
-        while True:
-            yield from token_batches(2 * longer, self.tokens, generator)
-
-    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
-        """The training examples with these numbers (b,), masked."""
-        return side_by_side(*self.sides(self.pairs.training[rows], generator))
-
-    def held_out(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
-        """The first held-out pairs, masked, batch by batch."""
-        parts = torch.split(self.pairs.held_out[:HELD_OUT_PAIRS], _AT_ONCE)
-        return (side_by_side(*self.sides(rows, generator)) for rows in parts)
-
-    def sides(self, rows: Tensor, generator: torch.Generator) -> list[MaskedSide]:
-        """Both sides of the pairs with these indices (b,) in the text, masked independently."""
-        hiding = self.distribution.hiding(generator)
-        sides = zip((self.pairs.pivot, self.pairs.other), self.numbers, strict=True)
-        return [masked(side.take(rows).padded(), number, hiding) for side, number in sides]
+        pairs = make_pairs(text, [reader, reader], rng=rng, device=device, progress=progress)
+        first, second = (corpus.languages.index(name) for name in names)
+        sides, scored = ((pairs.pivot, first), (pairs.other, second)), pairs.held_out[:HELD_OUT_PAIRS]
+        tokens = config.pair_tokens
+        sources.append(Source("-".join(names), sides, pairs.training, scored, masking, weights, tokens))
+        skipped, truncated = skipped + pairs.skipped, truncated + pairs.truncated
+    return Sources(streams, tuple(sources), counts, skipped, truncated)
 
 
 @dataclass(frozen=True, eq=False)

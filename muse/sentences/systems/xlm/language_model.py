@@ -114,10 +114,6 @@ class MaskedSide(NamedTuple):
     mask: Tensor
     language: int
 
-    def without_targets(self) -> MaskedSide:
-        """The side as context only, with nothing to predict."""
-        return self._replace(target_mask=torch.zeros_like(self.target_mask))
-
 
 class MaskedBatch(NamedTuple):
     """The inputs, the positions to predict (b, t), and the right `answers` (p,) there."""
@@ -135,16 +131,13 @@ class Hiding(NamedTuple):
     generator: torch.Generator
 
 
-def masked(text: Padded, language: int, hiding: Hiding) -> MaskedSide:
-    """The text with pieces hidden: MLM."""
-    cloze = hide(text.ids, hiding.masking, hiding.generator, hiding.weights)
-    return MaskedSide(cloze.ids, cloze.target_mask, text.ids, text.mask, language)
-
-
-def following(text: Padded, language: int) -> MaskedSide:
-    """The unchanged text, in which each piece predicts the next one: CLM."""
-    cloze = left_to_right(*text)
-    return MaskedSide(cloze.ids, cloze.target_mask, text.ids.roll(-1, dims=1), text.mask, language)
+def masked(text: Padded, language: int, hiding: Hiding | None) -> MaskedSide:
+    """The text with pieces hidden (MLM) or, without a `hiding`, each piece predicting the next one (CLM)."""
+    if hiding is None:
+        cloze, right = left_to_right(*text), text.ids.roll(-1, dims=1)
+    else:
+        cloze, right = hide(text.ids, hiding.masking, hiding.generator, hiding.weights), text.ids
+    return MaskedSide(cloze.ids, cloze.target_mask, right, text.mask, language)
 
 
 def side_by_side(*sides: MaskedSide) -> MaskedBatch:

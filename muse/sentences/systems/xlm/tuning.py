@@ -258,16 +258,12 @@ class AlignedCopy(RowPairNetwork):
         self.copied = deepcopy(original.network)  # before it is fixed
         self.original = original.requires_grad_(False)
         self._learned = frozenset(learned)
-        self.dimension, self.classes = original.dimension, original.classes
+        self.dimension, self.classes, self.reader = original.dimension, original.classes, original.reader
 
     @property
     def classifier(self) -> PairClassifier:
         """The classifier of the original."""
         return self.original.classifier
-
-    def reader(self, language: str) -> Reader:
-        """The reader of the original."""
-        return self.original.reader(language)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences, by the copy if it learned their language."""

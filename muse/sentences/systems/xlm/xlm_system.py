@@ -24,7 +24,7 @@ from muse.sentences.systems.networks.masked_prediction import Predicted, rarity
 from muse.sentences.systems.networks.transformer import random_rows
 from muse.sentences.systems.pieces import Pieces, aligned_rows
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.systems.xlm.corpus import TextSource, check_texts, make_sources, read_corpus
+from muse.sentences.systems.xlm.corpus import Source, check_texts, make_sources, read_corpus
 from muse.sentences.systems.xlm.language_model import XlmConfig, XlmModel, XlmNetwork, network_of
 from muse.sentences.training.trainer import Learner, TrainerConfig
 from muse.space import Space
@@ -112,8 +112,8 @@ class XlmLearner(Learner):
     def __init__(
         self,
         model: XlmModel,
-        streams: Sequence[TextSource],
-        pairs: Sequence[TextSource] = (),
+        streams: Sequence[Source],
+        pairs: Sequence[Source] = (),
         judged: Sequence[str] = (),
         exponent: float = BATCH_EXPONENT,
     ) -> None:
@@ -124,11 +124,7 @@ class XlmLearner(Learner):
         self._kinds = [kind for kind in (streams, pairs) if kind]
         self._sources, self._exponent = [*streams, *pairs], exponent
         self._numbers = Consecutive({source.name: source.examples for source in self._sources})
-
-    @property
-    def examples(self) -> int:
-        """The number of streams and pairs."""
-        return len(self._numbers)
+        self.examples = len(self._numbers)
 
     @property
     def held_out(self) -> int:
@@ -146,7 +142,7 @@ class XlmLearner(Learner):
         names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
         return [self._numbers.numbered(name, next(endless[name])) for name in names]
 
-    def _drawn(self, sources: Sequence[TextSource], count: int, generator: torch.Generator) -> list[str]:
+    def _drawn(self, sources: Sequence[Source], count: int, generator: torch.Generator) -> list[str]:
         sizes = {source.name: source.examples for source in sources}
         return draw_languages(language_shares(sizes, self._exponent), count, generator)
 
@@ -173,7 +169,7 @@ class XlmLearner(Learner):
         for number, source in enumerate(self._sources):
             if source.name not in names:
                 continue
-            batches = source.held_out(generator_for(0, number, device=device))
+            batches = source.held_out_batches(generator_for(0, number, device=device))
             found[source.name] = sum(map(self.model.predict, batches), Predicted())
         return found
 

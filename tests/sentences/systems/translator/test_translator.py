@@ -18,7 +18,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.networks.decoding import best_sequences
 from muse.sentences.systems.networks.transformer import Memory
 from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, UNK, Pieces
-from muse.sentences.systems.translator.initialisation import Pretrained, untrained_translator
+from muse.sentences.systems.translator.initialisation import untrained_translator
 from muse.sentences.systems.translator.learning import (
     Noise,
     TrainingText,
@@ -64,7 +64,7 @@ def network_of(pieces: Pieces, folder: Path, config: TranslatorConfig = TINY) ->
     counts = {name: part.sentences.ids.bincount(minlength=len(pieces)) for name, part in text.texts.items()}
     for count in counts.values():
         count[EOS] = 1
-    return untrained_translator(config, pieces, counts, space, Pretrained({}), 0)
+    return untrained_translator(config, pieces, counts, space, {}, 0)
 
 
 BEGINS = torch.tensor([True] * 5 + [True, False, False, True, True])
@@ -290,7 +290,7 @@ def test_with_ordered_attention_it_translates_word_by_word_before_it_has_learned
         counts = {
             name: part.sentences.ids.bincount(minlength=len(pieces)) for name, part in text.texts.items()
         }
-        network = untrained_translator(config, pieces, counts, space, Pretrained({}), 0).eval()
+        network = untrained_translator(config, pieces, counts, space, {}, 0).eval()
         scores, answers = network.predictions(source, target, WAY)
         words = answers != EOS
         shares.append(float((scores.argmax(dim=1) == answers)[words].float().mean()))

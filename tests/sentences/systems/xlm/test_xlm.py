@@ -32,10 +32,10 @@ from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.systems.xlm.corpus import Sources, XlmCorpus, cut_streams, make_sources, make_streams
 from muse.sentences.systems.xlm.language_model import (
     Hiding,
+    MaskedSide,
     XlmConfig,
     XlmModel,
     XlmNetwork,
-    following,
     masked,
     side_by_side,
 )
@@ -73,6 +73,11 @@ def made(pieces: Pieces, config: XlmConfig = TINY, parallel: bool = True) -> tup
     return untrained_network(config, pieces, sources.counts, None, 0), sources
 
 
+def as_context(side: MaskedSide) -> MaskedSide:
+    """The side with nothing to predict."""
+    return side._replace(target_mask=torch.zeros_like(side.target_mask))
+
+
 def test_streams_hold_all_sentences_in_order_and_none_is_longer(pieces: Pieces) -> None:
     text = pieces.encode([en for en, _ in toy_text()])
     streams = list(cut_streams(text, 16))
@@ -104,7 +109,7 @@ def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() 
     truth = torch.tensor([[2, 9, 8, 3, 2, 6, 3, 0, 0], [2, 7, 3, 0, 2, 11, 12, 13, 3]])
     assert answers.tolist() == truth[target_mask].tolist()
     assert target_mask[:, :4].any(dim=1).all() and target_mask[:, 4:].any(dim=1).all()
-    alone = side_by_side(sides[0], sides[1].without_targets())
+    alone = side_by_side(sides[0], as_context(sides[1]))
     assert alone.answers.tolist() == side_by_side(sides[0]).answers.tolist()
 
 
@@ -120,7 +125,7 @@ def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: Pieces) -> 
     config = XlmConfig(**{**vars(TINY), "objective": "clm"})
     network, _ = made(pieces, config, parallel=False)
     text = Ragged.of([[2, 9, 8, 7, 3], [2, 6, 3]]).padded()
-    batch = side_by_side(following(text, 0))
+    batch = side_by_side(masked(text, 0, None))
     assert batch.answers.tolist() == [9, 8, 7, 3, 6, 3]
     states = network.model.transformer(batch.inputs)
     changed = batch.inputs._replace(tokens=batch.inputs.tokens.clone())
@@ -134,11 +139,11 @@ def test_an_mlm_state_sees_the_translation_and_only_that(pieces: Pieces) -> None
     network, sources = made(pieces)
     source = sources.pairs[0]
     rows = torch.arange(2)
-    sides = source.sides(rows, generator_for(0))
-    beside = network.model(side_by_side(sides[0], sides[1].without_targets()))
-    other = sides[1]._replace(ids=sides[1].ids.flip(0), mask=sides[1].mask.flip(0)).without_targets()
+    sides = source.masked_sides(rows, generator_for(0))
+    beside = network.model(side_by_side(sides[0], as_context(sides[1])))
+    other = as_context(sides[1]._replace(ids=sides[1].ids.flip(0), mask=sides[1].mask.flip(0)))
     assert not torch.allclose(network.model(side_by_side(sides[0], other)), beside)
-    padding = sides[1]._replace(ids=torch.where(sides[1].mask, sides[1].ids, MASK)).without_targets()
+    padding = as_context(sides[1]._replace(ids=torch.where(sides[1].mask, sides[1].ids, MASK)))
     torch.testing.assert_close(network.model(side_by_side(sides[0], padding)), beside)
 
 
