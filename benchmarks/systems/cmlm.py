@@ -54,9 +54,15 @@ from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
 from muse.sentences.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm.cmlm_system import CMLM, CmlmTraining, prepare
-from muse.sentences.systems.cmlm.learning import CONDITIONS, CmlmLearner, NeighbourCorpus, predict_parts
-from muse.sentences.systems.cmlm.passages import NeighbourPairs, Words, find_neighbours
-from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder
+from muse.sentences.systems.cmlm.learning import (
+    CONDITIONS,
+    CmlmLearner,
+    NeighbourCorpus,
+    NeighbourPairs,
+    find_neighbours,
+    predict_parts,
+)
+from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder, Words
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks.masked_prediction import Predicted
 from muse.sentences.systems.pieces import SPECIALS

@@ -18,8 +18,8 @@ from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
 from muse.sentences.systems.line_writer import LineWriter
+from muse.sentences.systems.nli.infersent import open_english
 from muse.sentences.systems.nli.pair_classes import classify
-from muse.sentences.systems.nli.x_bilstm import open_english
 from muse.sentences.systems.pretrained_backbones import XlmBackbone
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest

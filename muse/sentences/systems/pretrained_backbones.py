@@ -11,7 +11,6 @@ import warnings
 from abc import ABC
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra, MuseError
 from muse.files.space_folder import checksum, with_checksum
 from muse.installation import install_extra
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.encoders.reading import PIECE, Reader, Reading
+from muse.sentences.encoders.reading import PIECE, Limited, Reader, Reading
 from muse.sentences.encoders.saving import ARRAYS, is_encoder
 from muse.sentences.systems.backbone import LONGEST, Backbone, Matrices, SpaceBackbone
 from muse.sentences.systems.network_encoder import opened, saved_by
@@ -93,7 +92,7 @@ class XlmBackbone(FolderBackbone):
                 f"{self._folder}: this model was trained on {', '.join(self._network.languages)}, got "
                 f"{language!r}; train one with text of it"
             )
-        return Unframed(self._network.reader(language))
+        return Limited(self._network.pieces, self._network.config.length - 2)  # with <bos> and <eos>
 
     @torch.no_grad()
     def matrices(self, batch: Ragged, language: str) -> Matrices:
@@ -101,19 +100,6 @@ class XlmBackbone(FolderBackbone):
         mask = batch.padded().mask  # (b, T)
         framed = batch.framed(BOS, EOS).to(self._device).padded()
         return self._matrices(self._network.states(framed, language)[:, 1 : 1 + mask.shape[1]], mask)
-
-
-class Unframed(Reader):
-    """Reads what another reader reads, without the <bos> and <eos> around it."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    def read(self, sentences: Iterable[str]) -> Reading:
-        """The sentences as ids, in order."""
-        reading = self._reader.read(sentences)
-        ids = reading.sentences.ids
-        return replace(reading, sentences=reading.sentences.keep((ids != BOS) & (ids != EOS)))
 
 
 class HuggingFaceBackbone(FolderBackbone, Reader):
@@ -236,25 +222,10 @@ def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 @contextmanager
 def _loading(folder: Path) -> Iterator[None]:
-    """A block in which BadFile is raised for whatever the libraries make of a damaged folder."""
-    try:
-        with _silent():
-            yield
-    except MuseError:
-        raise
-    except BaseException as error:  # tokenizers raises no narrower one, transformers any
-        if not is_failure(error):
-            raise
-        reason = str(error).strip().partition("\n")[0]
-        raise BadFile(
-            f"{folder}: expected an encoder and its tokenizer, but they do not load ({reason}); save both "
-            "there with save_pretrained"
-        ) from error
+    """A block in which BadFile is raised for whatever the libraries make of a damaged folder.
 
-
-@contextmanager
-def _silent() -> Iterator[None]:
-    """A context in which transformers draws no bars, and prints no list of unused weights."""
+    In it transformers draws no bars, and prints no list of unused weights.
+    """
     try:
         from transformers.utils import logging as module
     except ImportError as error:
@@ -270,6 +241,16 @@ def _silent() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is wrong is an error below
             yield
+    except MuseError:
+        raise
+    except BaseException as error:  # tokenizers raises no narrower one, transformers any
+        if not is_failure(error):
+            raise
+        reason = str(error).strip().partition("\n")[0]
+        raise BadFile(
+            f"{folder}: expected an encoder and its tokenizer, but they do not load ({reason}); save both "
+            "there with save_pretrained"
+        ) from error
     finally:
         logging.set_verbosity(level)
         if bars:

@@ -26,8 +26,7 @@ from muse.sentences.systems.bgt.bgt_system import BGT
 from muse.sentences.systems.cmlm.cmlm_system import CMLM
 from muse.sentences.systems.lens import LENS
 from muse.sentences.systems.network_encoder import NetworkEncoder, restored
-from muse.sentences.systems.nli.infersent import INFERSENT
-from muse.sentences.systems.nli.x_bilstm import X_BILSTM
+from muse.sentences.systems.nli.infersent import INFERSENT, X_BILSTM
 from muse.sentences.systems.pretrained_backbones import open_backbone
 from muse.sentences.systems.sp import SP
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest

@@ -17,8 +17,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.corpora import PairsInTurn, ParallelCorpus
-from muse.sentences.systems.nli.infersent import InferSent, InferSentConfig
-from muse.sentences.systems.nli.x_bilstm import XBiLSTM
+from muse.sentences.systems.nli.infersent import InferSent, InferSentConfig, XBiLSTM
 from muse.sentences.training.losses import Align
 from muse.sentences.training.pairs import make_pairs
 from muse.sentences.training.two_sides import PairLearner

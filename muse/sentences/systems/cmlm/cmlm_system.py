@@ -18,17 +18,20 @@ from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
     Cotrained,
     NeighbourCorpus,
+    SplitDocuments,
+    hold_out,
     inferences,
     read_corpus,
 )
-from muse.sentences.systems.cmlm.passages import (
-    SplitDocuments,
+from muse.sentences.systems.cmlm.predictor import (
+    STRATEGIES,
+    Cmlm,
+    CmlmConfig,
+    CmlmEncoder,
     Words,
-    hold_out,
     words_of_pieces,
     words_of_space,
 )
-from muse.sentences.systems.cmlm.predictor import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.transformer import draw_

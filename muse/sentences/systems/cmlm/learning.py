@@ -10,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from muse.errors import Mismatch
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.search.exact import nearest
-from muse.sentences.encoders.ragged import Padded
-from muse.sentences.encoders.reading import Reading
+from muse.sentences.encoders.ragged import Padded, Ragged
+from muse.sentences.encoders.reading import Ids, Reader, Reading
 from muse.sentences.files.nli import Inference
-from muse.sentences.systems.cmlm.passages import Documents, NeighbourPairs, SplitDocuments, find_neighbours
 from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder
 from muse.sentences.systems.corpora import PairsInTurn
 from muse.sentences.systems.networks.masked_prediction import (
@@ -39,9 +41,81 @@ from muse.sentences.training.two_sides import PairLearner
 from muse.space import Space
 from muse.text.tokens import Tokeniser
 
+SHARE_HELD_OUT = 0.1  # of the documents of a language, at least one
+Documents = Mapping[str, Sequence[str]]
 CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are predicted from
 MOST_SCORED = 1_000  # pairs of each language that an epoch is scored on
 _AT_ONCE = 64  # held-out pairs predicted at once, because their scores of all words are large
+
+
+@dataclass(frozen=True, eq=False)
+class NeighbourPairs:
+    """Passages of one language, and pairs (k, 2) of adjacent passages in text order."""
+
+    passages: Ragged
+    pairs: Tensor
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+
+def find_neighbours(
+    documents: Documents, reader: Reader, longest: int, device: str, progress: Progress
+) -> NeighbourPairs:
+    """The neighbours in documents: adjacent passages of one document that both have a known word.
+
+    A passage is a paragraph, or a part of a paragraph with more than `longest` words; the neighbour of a
+    part is the next part, not the next paragraph. Mismatch if there are no neighbours.
+    """
+    text = list(chain.from_iterable(documents.values()))
+    read = read_text(text, reader, progress)
+    ids, whole = read.sentences.ids, read.sentences.lengths.numpy()
+    parts = np.maximum(-(-whole // longest), 1)  # (s,) of each paragraph
+    lengths = in_parts(whole, parts)  # (p,)
+    document = np.repeat(np.arange(len(documents)), list(map(len, documents.values())))  # (s,)
+    document, known = np.repeat(document, parts), lengths > 0  # (p,)
+    first = np.flatnonzero((document[1:] == document[:-1]) & known[1:] & known[:-1])  # (k,)
+    if not len(first):
+        raise Mismatch(
+            f"text must have adjacent paragraphs with known {read.unit}s, got none in {len(text)} paragraphs "
+            f"of {len(documents)} documents ({len(ids)} known {read.unit}s, {read.unknown} unknown); check "
+            "the language and the order of the paragraphs"
+        )
+    pairs = torch.from_numpy(np.stack([first, first + 1], axis=1)).to(device)
+    offsets = torch.from_numpy(np.concatenate([[0], lengths.cumsum()]))
+    return NeighbourPairs(Ragged(ids, offsets).to(device), pairs)
+
+
+def in_parts(lengths: Ids, parts: Ids) -> Ids:
+    """The lengths (p,) of `parts` (s,) nearly equal parts of each sequence, longer parts first.
+
+    >>> in_parts(np.array([7, 0, 2]), np.array([3, 1, 1])).tolist()
+    [3, 2, 2, 0, 2]
+    """
+    place = np.arange(parts.sum()) - np.repeat(parts.cumsum() - parts, parts)  # of a part in its sequence
+    return np.repeat(lengths // parts, parts) + (place < np.repeat(lengths % parts, parts))
+
+
+class SplitDocuments(NamedTuple):
+    """Documents to train on, and held-out ones."""
+
+    training: dict[str, Sequence[str]]
+    held_out: dict[str, Sequence[str]]
+
+
+def hold_out(documents: Documents, rng: np.random.Generator, where: object = "the text") -> SplitDocuments:
+    """The documents split at random; whole documents are held out, since parts share names and topics."""
+    names = sorted(documents)
+    if len(names) < 2:
+        raise Mismatch(
+            f"{where}: text must have at least two documents, one of them to hold out, got {len(names)}; "
+            "give more text, or split it into documents"
+        )
+    chosen = set(rng.permutation(names)[: max(1, round(SHARE_HELD_OUT * len(names)))].tolist())
+    return SplitDocuments(
+        {name: documents[name] for name in names if name not in chosen},
+        {name: documents[name] for name in names if name in chosen},
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,12 @@
-"""The networks of CMLM: a Transformer whose mean state is the sentence vector, and a prediction head."""
+"""The networks of CMLM: a Transformer whose mean state is the sentence vector, and a prediction head.
+
+The tokens that they read are words of the space, with frozen rows, or word pieces.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,8 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.sentences.encoders.ragged import Padded, Ragged
-from muse.sentences.encoders.reading import Limited, Reader
-from muse.sentences.systems.cmlm.passages import Words
+from muse.sentences.encoders.reading import Limited, Reader, Vocabulary
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.masked_prediction import Cloze
 from muse.sentences.systems.networks.sentence_rows import masked_mean
@@ -23,8 +26,10 @@ from muse.sentences.systems.networks.transformer import (
     draw_,
     random_rows,
 )
+from muse.sentences.systems.pieces import SPECIALS, Pieces
 from muse.sentences.training.optimising import OPTIMISER_NAMES
 from muse.sentences.training.settings import Settings, Unused, setting
+from muse.space import Space
 
 # The stages of each strategy: S3, S1 and S2 of section 4.2. Without translations, only "cmlm" is trained.
 STRATEGIES = {"staged": ("cmlm", "cmlm+br"), "joint": ("cmlm+br",), "sequential": ("cmlm", "br")}
@@ -101,6 +106,49 @@ class CmlmConfig(Settings):
         return TransformerConfig(
             words, self.layers, self.heads, self.hidden, self.feed_forward, self.dropout, self.longest
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The reader of each language, and the range of ids in each language that may be predicted.
+
+    Words of the space have its `rows` (v, d), with 0 for special tokens. The rows of pieces are learned.
+    """
+
+    count: int
+    readers: Mapping[str, Reader]
+    predictable: Mapping[str, range]
+    rows: Tensor | None = None
+    pieces: Pieces | None = None
+
+
+def words_of_space(space: Space, languages: Sequence[str], most: int) -> Words:
+    """All words of these languages; the `most` most frequent ones (0: all) may be predicted."""
+    dimension = space.vectors(space.pivot).dimension
+    readers, predictable, rows = (
+        dict[str, Reader](),
+        dict[str, range](),
+        [torch.zeros(len(SPECIALS), dimension)],
+    )
+    begin = len(SPECIALS)
+    for language in languages:
+        vectors = space.vectors(language)
+        readers[language] = Vocabulary(language, vectors.index, first=begin)
+        predictable[language] = range(begin, begin + min(most or len(vectors), len(vectors)))
+        rows.append(torch.tensor(vectors.matrix))  # a copy: the folder may be replaced while it is in use
+        begin += len(vectors)
+    return Words(begin, readers, predictable, torch.cat(rows))
+
+
+def words_of_pieces(pieces: Pieces, languages: Sequence[str]) -> Words:
+    """The pieces, which all languages share."""
+    all_of_them = range(len(SPECIALS), len(pieces))
+    return Words(
+        len(pieces),
+        dict.fromkeys(languages, pieces),
+        dict.fromkeys(languages, all_of_them),
+        pieces=pieces,
+    )
 
 
 class Projections(nn.Module):

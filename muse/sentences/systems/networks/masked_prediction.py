@@ -8,7 +8,7 @@ Devlin et al. (2019), with the subsampling of Lample and Conneau (2019, section 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
 import torch
@@ -16,10 +16,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from muse.errors import BadSetting
+from muse.sentences.training.settings import Settings, setting
 
 
 @dataclass(frozen=True)
-class Masking:
+class Masking(Settings):
     """The shares of tokens to hide: a `share` of each row, or a `number` of tokens, but at least one.
 
     Of these, a share `masked` become the token `mask`, a share `swapped` any ordinary token, the rest stay.
@@ -28,25 +29,21 @@ class Masking:
     vocabulary: int
     mask: int = 4
     specials: int = 5
-    share: float = 0.15
-    number: int | None = None
-    masked: float = 0.8
-    swapped: float = 0.1
+    share: float = setting(0.15, "share of tokens that are hidden", above=0, most=1)
+    number: int | None = setting(None, "number of tokens that are hidden", least=1)
+    masked: float = setting(0.8, "share of these that become the mask", least=0, most=1)
+    swapped: float = setting(0.1, "share of these that become any token", least=0, most=1)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise BadSetting for a mask that is no special token, and for shares above 1 together."""
         if not 0 <= self.mask < self.specials < self.vocabulary:
             raise BadSetting(
                 "the mask must be a special token and the vocabulary larger than these, "
                 f"got mask {self.mask}, {self.specials} special tokens, {self.vocabulary} tokens"
             )
-        if not 0 < self.share <= 1:
-            raise BadSetting(f"the share of hidden tokens must be above 0 and at most 1, got {self.share:g}")
-        if self.number is not None and self.number < 1:
-            raise BadSetting(f"the number of hidden tokens must be at least 1, got {self.number}")
-        if not (self.masked >= 0 and self.swapped >= 0 and self.masked + self.swapped <= 1):
+        if self.masked + self.swapped > 1:
             raise BadSetting(
-                "masked and swapped are shares of the hidden tokens: 0 or more, together at most 1, "
-                f"got {self.masked:g} and {self.swapped:g}"
+                f"masked and swapped must be at most 1 together, got {self.masked:g} and {self.swapped:g}"
             )
 
 
@@ -123,12 +120,7 @@ class Predicted:
     first_ten: int = 0
 
     def __add__(self, other: Predicted) -> Predicted:
-        return Predicted(
-            self.targets + other.targets,
-            self.nats + other.nats,
-            self.first + other.first,
-            self.first_ten + other.first_ten,
-        )
+        return Predicted(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def accuracy(self) -> float:

@@ -18,7 +18,6 @@ from muse.sentences.systems.line_writer import LineWriter, check_direction
 from muse.sentences.systems.network_encoder import opened, saved_by
 from muse.sentences.systems.pieces import BOS, EOS, UNK, Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
-from muse.sentences.systems.translator.initialisation import open_pretrained, sized_by, untrained_translator
 from muse.sentences.systems.translator.learning import (
     Monolingual,
     Noise,
@@ -34,6 +33,9 @@ from muse.sentences.systems.translator.seq2seq import (
     TranslatorConfig,
     TranslatorNetwork,
     generate,
+    open_pretrained,
+    sized_by,
+    untrained_translator,
 )
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from muse.sentences.training.trainer import TrainerConfig

@@ -1,18 +1,26 @@
-"""The cross-lingual language model as a sentence system: its presets, training and restoring.
+"""The cross-lingual language model as a sentence system: its corpus, presets, training and restoring.
 
-A batch has streams in one sampled language; batches of streams alternate with batches of translation pairs.
+The text of each language, and translations, are sources of masked batches. In streams the sentences of a
+language stand end to end, cut into sequences of a fixed length. A batch has streams in one sampled language;
+batches of streams alternate with batches of translation pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from muse.errors import BadSetting, Contradiction, Mismatch
+from muse.files.sentence_text import ParallelText, read_documents, read_pairs, read_sentences
+from muse.run.runtime import Runtime
 from muse.run.seeds import TrainingStream, generator_for
+from muse.sentences.encoders.ragged import Ragged, passes, token_batches
 from muse.sentences.systems.corpora import (
     BATCH_EXPONENT,
     Consecutive,
@@ -20,14 +28,229 @@ from muse.sentences.systems.corpora import (
     language_shares,
     warn_of_another_language,
 )
-from muse.sentences.systems.networks.masked_prediction import Predicted, rarity
+from muse.sentences.systems.networks.masked_prediction import Masking, Predicted, rarity
 from muse.sentences.systems.networks.transformer import random_rows
-from muse.sentences.systems.pieces import Pieces, aligned_rows
-from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.systems.xlm.corpus import Source, check_texts, make_sources, read_corpus
-from muse.sentences.systems.xlm.language_model import XlmConfig, XlmModel, XlmNetwork, network_of
+from muse.sentences.systems.pieces import BOS, EOS, PieceReader, Pieces, aligned_rows
+from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
+from muse.sentences.systems.xlm.language_model import (
+    TLM,
+    Hiding,
+    MaskedBatch,
+    MaskedSide,
+    XlmConfig,
+    XlmModel,
+    XlmNetwork,
+    masked,
+    network_of,
+    side_by_side,
+)
+from muse.sentences.training.pairs import hold_out, make_pairs
 from muse.sentences.training.trainer import Learner, TrainerConfig
 from muse.space import Space
+
+FEWEST_STREAMS = 20  # in a language
+Documents = Sequence[Sequence[str]]
+HELD_OUT_PAIRS = 400  # pairs scored after every epoch
+_AT_ONCE = 64  # held-out streams or pairs in a batch
+Direction = tuple[str, str]  # the pivot and another language
+
+
+@dataclass(frozen=True)
+class XlmCorpus:
+    """The documents of each language, and parallel text by its two languages, pivot first."""
+
+    documents: Mapping[str, Documents]
+    parallel: Mapping[Direction, ParallelText] = field(default_factory=dict)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages; their places are their numbers."""
+        return tuple(self.documents)
+
+    @property
+    def sentences(self) -> dict[str, list[str]]:
+        """The sentences of each language."""
+        return {name: list(chain.from_iterable(texts)) for name, texts in self.documents.items()}
+
+
+def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
+    """Raise BadSetting if the given files do not fit the objective."""
+    pivot, language = request.space.pivot, request.language
+    if language not in request.texts:
+        raise Contradiction(f"xlm needs text of --lang {language}; give --text {language}=FILE")
+    if config.judged and config.judged not in request.texts:
+        raise BadSetting(
+            f"judged must be a language with --text, one of {', '.join(request.texts)}; got {config.judged!r}"
+        )
+    if config.objective != TLM:
+        if request.parallel_files:
+            raise Contradiction(
+                f"{config.objective} does not use --parallel; leave it out, or --set objective=mlm+tlm"
+            )
+        return
+    if not request.parallel or pivot not in request.texts:
+        raise Contradiction(
+            f"mlm+tlm needs --parallel and --text of both its languages, {pivot} and {language}; give them, "
+            "or --set objective=mlm"
+        )
+    for name in request.further:
+        if name not in request.texts:
+            raise Contradiction(
+                f"--parallel {name}=FILE needs text of {name}; give --text {name}=FILE, or leave it out"
+            )
+
+
+def read_corpus(config: XlmConfig, request: TrainingRequest) -> XlmCorpus:
+    """The corpus in the files of a request."""
+    documents = {
+        language: [*read_documents(path).values()]
+        if config.documents
+        else [[line for line in read_sentences(path) if line.strip()]]
+        for language, path in request.texts.items()
+    }
+    pairs = {(request.space.pivot, name): read_pairs(files) for name, files in request.parallel_files.items()}
+    return XlmCorpus(documents, pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Streams of one language, or translations in two, as masked batches.
+
+    The `sides` are sentences with the number of their language; `training` (n,) and `held_out` are the rows
+    to train on and to score. With a `masking`, pieces are hidden by their `weights` (v,): MLM, or TLM on two
+    sides; without one, each predicts the next: CLM. A batch has at most `tokens` pieces, unless that is 0.
+    """
+
+    name: str  # the language, or both, such as en-fr
+    sides: tuple[tuple[Ragged, int], ...]
+    training: Tensor
+    held_out: Tensor
+    masking: Masking | None
+    weights: Tensor
+    tokens: int = 0
+
+    @property
+    def examples(self) -> int:
+        """The number n of training examples."""
+        return len(self.training)
+
+    def batches(self, size: int, generator: torch.Generator) -> Iterator[Tensor]:
+        """Endless batches of the indices (b,) of examples, in random order and each equally often.
+
+        They have `size` examples, the last of a pass maybe fewer, or `tokens` in pairs of similar lengths.
+        """
+        if not self.tokens:
+            yield from passes(self.examples, size, generator)
+        lengths = torch.stack([text.lengths[self.training] for text, _ in self.sides])  # (sides, n)
+        longest = len(self.sides) * lengths.amax(dim=0).cpu()  # (n,)
+        while True:
+            yield from token_batches(longest, self.tokens, generator)
+
+    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
+        """The training examples with these numbers (b,), masked."""
+        return side_by_side(*self.masked_sides(self.training[rows], generator))
+
+    def held_out_batches(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
+        """The held-out examples, masked, batch by batch."""
+        parts = torch.split(self.held_out, _AT_ONCE)
+        return (side_by_side(*self.masked_sides(rows, generator)) for rows in parts)
+
+    def masked_sides(self, rows: Tensor, generator: torch.Generator) -> list[MaskedSide]:
+        """The sides of the examples with these indices (b,) in the text, masked independently."""
+        hiding = None if self.masking is None else Hiding(self.masking, self.weights, generator)
+        return [masked(text.take(rows).padded(), number, hiding) for text, number in self.sides]
+
+
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """A corpus as sources: streams, pairs, the `counts` (v,) of the pieces in the streams of each language.
+
+    Of the pairs, `skipped` have no known piece on one side, `truncated` ones were cut.
+    """
+
+    streams: tuple[Source, ...]
+    pairs: tuple[Source, ...]
+    counts: Mapping[str, Tensor]
+    skipped: int = 0
+    truncated: int = 0
+
+    def sizes(self) -> dict[str, int]:
+        """The counts of training examples to report."""
+        found = {"streams": sum(source.examples for source in self.streams)}
+        if self.pairs:
+            found["pairs"] = sum(source.examples for source in self.pairs)
+            found |= {"skipped": self.skipped, "truncated": self.truncated}
+        return found
+
+
+def make_sources(
+    config: XlmConfig, corpus: XlmCorpus, pieces: Pieces, *, seed: int, runtime: Runtime
+) -> Sources:
+    """The sources of a corpus; Mismatch if it is too small."""
+    generator, device = generator_for(seed, *TrainingStream.SECOND), runtime.device
+    cut = {
+        name: make_streams(name, texts, pieces, config.length, generator, device)
+        for name, texts in corpus.documents.items()
+    }
+    counts = {
+        name: torch.bincount(found.ragged.take(found.training).ids, minlength=len(pieces))
+        for name, found in cut.items()
+    }
+    masking = None if config.causal else config.masking(len(pieces))
+    weights = rarity(torch.stack(list(counts.values())).sum(dim=0))
+    streams = tuple(
+        Source(name, ((found.ragged, number),), found.training, found.held_out, masking, weights)
+        for number, (name, found) in enumerate(cut.items())
+    )
+    if config.causal:
+        return Sources(streams, (), counts)
+    reader, progress, sources = PieceReader(pieces, config.length), runtime.progress, list[Source]()
+    skipped = truncated = 0
+    for names, text in corpus.parallel.items():
+        rng = np.random.default_rng(seed)
+        pairs = make_pairs(text, [reader, reader], rng=rng, device=device, progress=progress)
+        first, second = (corpus.languages.index(name) for name in names)
+        sides, scored = ((pairs.pivot, first), (pairs.other, second)), pairs.held_out[:HELD_OUT_PAIRS]
+        tokens = config.pair_tokens
+        sources.append(Source("-".join(names), sides, pairs.training, scored, masking, weights, tokens))
+        skipped, truncated = skipped + pairs.skipped, truncated + pairs.truncated
+    return Sources(streams, tuple(sources), counts, skipped, truncated)
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """The streams of one language, and the indices of the training (n,) and held-out ones."""
+
+    ragged: Ragged
+    training: Tensor
+    held_out: Tensor
+
+
+def make_streams(
+    language: str, texts: Documents, pieces: Pieces, length: int, generator: torch.Generator, device: str
+) -> Streams:
+    """The streams of a language, which do not cross documents; Mismatch if there are too few."""
+    cut = chain.from_iterable(cut_streams(pieces.encode(text), length) for text in texts)
+    found = [stream for stream in cut if len(stream) > 2]  # <bos> and one piece are useless
+    if len(found) < FEWEST_STREAMS:
+        raise Mismatch(
+            f"{language} needs text for at least {FEWEST_STREAMS} streams of {length} pieces, got "
+            f"{len(found)}; give more text, or set a smaller length"
+        )
+    training, held_out = (part.sort().values.to(device) for part in hold_out(len(found), generator))
+    return Streams(Ragged.of(found).to(device), training, held_out)
+
+
+def cut_streams(sentences: Iterable[Sequence[int]], length: int) -> Iterator[list[int]]:
+    """The ids of the sentences, each with <eos> after it, in pieces of `length` that begin with <bos>.
+
+    >>> list(cut_streams([[7, 8, 9], [5], [6, 7]], 5))
+    [[2, 7, 8, 9, 3], [2, 5, 3, 6, 7], [2, 3]]
+    """
+    ids = list(chain.from_iterable((*sentence, EOS) for sentence in sentences))
+    for begin in range(0, len(ids), length - 1):
+        yield [BOS, *ids[begin : begin + length - 1]]
+
 
 PRESETS = {
     "small": Preset(XlmConfig(), TrainerConfig(epochs=8, batch=32, rate=2e-3, clip=5.0, steps=150)),

@@ -17,15 +17,23 @@ from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.systems.cmlm import learning
 from muse.sentences.systems.cmlm.cmlm_system import PRESETS, scheduled, tuned
-from muse.sentences.systems.cmlm.learning import CmlmLearner, Cotrained, predict_parts, read_corpus
-from muse.sentences.systems.cmlm.passages import (
+from muse.sentences.systems.cmlm.learning import (
+    CmlmLearner,
+    Cotrained,
     NeighbourPairs,
-    Words,
     find_neighbours,
     hold_out,
+    predict_parts,
+    read_corpus,
+)
+from muse.sentences.systems.cmlm.predictor import (
+    STRATEGIES,
+    Cmlm,
+    CmlmConfig,
+    CmlmEncoder,
+    Words,
     words_of_space,
 )
-from muse.sentences.systems.cmlm.predictor import STRATEGIES, Cmlm, CmlmConfig, CmlmEncoder
 from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.systems.networks.masked_prediction import Cloze, Predicted, hide
 from muse.sentences.systems.networks.transformer import Inputs

@@ -22,8 +22,7 @@ from muse.sentences.systems.cmlm.learning import (
     glossed,
     inferences,
 )
-from muse.sentences.systems.cmlm.passages import Words, words_of_space
-from muse.sentences.systems.cmlm.predictor import CmlmEncoder
+from muse.sentences.systems.cmlm.predictor import CmlmEncoder, Words, words_of_space
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli.pair_classes import (
     PairClassLearner,

@@ -25,10 +25,10 @@ from muse.sentences.systems.nli.infersent import (
     InferSentConfig,
     SameLength,
     TranslationExamples,
+    XBiLSTM,
     sentence_layers,
 )
 from muse.sentences.systems.nli.pair_classes import PairClassifier, PairClassLearner, pair_features
-from muse.sentences.systems.nli.x_bilstm import XBiLSTM
 from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.training import trainer
 from muse.sentences.training.losses import Align

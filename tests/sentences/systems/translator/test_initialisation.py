@@ -12,8 +12,12 @@ from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Padded
 from muse.sentences.systems.networks.transformer import Inputs
 from muse.sentences.systems.pieces import EOS, Pieces, aligned_rows
-from muse.sentences.systems.translator.initialisation import sized_by, untrained_translator
-from muse.sentences.systems.translator.seq2seq import TranslatorConfig, TranslatorNetwork
+from muse.sentences.systems.translator.seq2seq import (
+    TranslatorConfig,
+    TranslatorNetwork,
+    sized_by,
+    untrained_translator,
+)
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from tests.sentences.systems.xlm.test_xlm import TINY, made, pieces
 from tests.support.parallel import toy_space

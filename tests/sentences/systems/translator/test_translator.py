@@ -18,7 +18,6 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.networks.decoding import best_sequences
 from muse.sentences.systems.networks.transformer import Memory
 from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, UNK, Pieces
-from muse.sentences.systems.translator.initialisation import untrained_translator
 from muse.sentences.systems.translator.learning import (
     Noise,
     TrainingText,
@@ -27,7 +26,12 @@ from muse.sentences.systems.translator.learning import (
     monolingual,
     word_begins,
 )
-from muse.sentences.systems.translator.seq2seq import TranslatorConfig, TranslatorNetwork, generate
+from muse.sentences.systems.translator.seq2seq import (
+    TranslatorConfig,
+    TranslatorNetwork,
+    generate,
+    untrained_translator,
+)
 from muse.sentences.systems.translator.translator_system import model_translator
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import SideToSave, load_space, save_space

@@ -29,7 +29,6 @@ from muse.sentences.systems.pieces import (
     word_rows,
 )
 from muse.sentences.systems.registry import SYSTEMS
-from muse.sentences.systems.xlm.corpus import Sources, XlmCorpus, cut_streams, make_sources, make_streams
 from muse.sentences.systems.xlm.language_model import (
     Hiding,
     MaskedSide,
@@ -39,7 +38,15 @@ from muse.sentences.systems.xlm.language_model import (
     masked,
     side_by_side,
 )
-from muse.sentences.systems.xlm.xlm_system import XlmLearner, untrained_network
+from muse.sentences.systems.xlm.xlm_system import (
+    Sources,
+    XlmCorpus,
+    XlmLearner,
+    cut_streams,
+    make_sources,
+    make_streams,
+    untrained_network,
+)
 from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
