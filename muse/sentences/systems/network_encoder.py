@@ -33,6 +33,7 @@ Network = TypeVar("Network", bound="SentenceNetwork")
 class SentenceNetwork(nn.Module, ABC):
     """A network that encodes sentences; its parameters and persistent buffers are what is saved."""
 
+    __call__: Callable[..., Tensor]
     dimension: int  # the number of columns d'
     reader: Callable[[str], Reader]  # the reader of a language, which gives the ids that the network takes
 
@@ -60,13 +61,11 @@ class BothSides(TwoSides):
 
     def pivot(self, batch: Ragged) -> Tensor:
         """The rows (b, d') of sentences of the first language."""
-        rows: Tensor = self.network(batch, self._languages[0])
-        return rows
+        return self.network(batch, self._languages[0])
 
     def other(self, batch: Ragged) -> Tensor:
         """The rows (b, d') of sentences of the second language."""
-        rows: Tensor = self.network(batch, self._languages[1])
-        return rows
+        return self.network(batch, self._languages[1])
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from muse.sentences.systems.network_encoder import NetworkEncoder, restored
 from muse.sentences.systems.nli.infersent import INFERSENT, X_BILSTM
 from muse.sentences.systems.pretrained_backbones import open_backbone
 from muse.sentences.systems.sp import SP
-from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
+from muse.sentences.systems.system import Fitted, Job, System, TrainingRequest
 from muse.sentences.systems.translator.translator_system import TRANSLATOR
 from muse.sentences.systems.word_encoders import CVM_ADD, PROJECTION, X_CBOW
 from muse.sentences.systems.xlm.tuning import XLM_NLI
@@ -90,7 +90,15 @@ def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> Trai
     _check_not_replaced(request.out, [*read])
     inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *read))
     backbone = open_backbone(request.space, request.backbone, runtime.device)
-    recipe = _recipe(system, request, preset, inputs)
+    recipe = {  # everything that determines the result, except the space and the backbone
+        "system": system.name,
+        "preset": request.preset,
+        "language": request.language,
+        "config": preset.config,
+        "trainer": preset.trainer,
+        "seed": request.seed,
+        "inputs": inputs,
+    }
     digests = dict(inputs)
     contents = {name: " ".join(digests[str(path)] for path in files) for name, files in folders.items()}
     fingerprint = _fingerprint(request, recipe, backbone, contents)
@@ -133,21 +141,6 @@ def restore_system(saved: Saved, space: Space, _: Sequence[SentenceEncoder] = ()
     make = SAVED[settings["system"]].network
     network = restored(lambda: make(settings, space), saved.arrays, backbone=bool(settings.get("backbone")))
     return NetworkEncoder(saved.name, space, languages, network, settings)
-
-
-def _recipe(
-    system: System, request: TrainingRequest, preset: Preset, inputs: Sequence[tuple[str, str]]
-) -> dict[str, Any]:
-    """Everything that determines the result of training, except the space and the backbone."""
-    return {
-        "system": system.name,
-        "preset": request.preset,
-        "language": request.language,
-        "config": preset.config,
-        "trainer": preset.trainer,
-        "seed": request.seed,
-        "inputs": inputs,
-    }
 
 
 def _fingerprint(

@@ -107,11 +107,8 @@ def _within(text: ParallelText, readers: Sequence[Reader], config: BgtConfig) ->
     """The pairs with `shortest` to `longest` tokens on both sides; the readers read one token more."""
     kept = np.ones(len(text.pivot), bool)
     for side, reader in zip(text, readers, strict=True):
-        places = 0
-        for block in blocks(side):
-            lengths = reader.read(block).sentences.lengths.numpy()
-            kept[places : places + len(block)] &= (config.shortest <= lengths) & (lengths <= config.longest)
-            places += len(block)
+        lengths = np.concatenate([reader.read(block).sentences.lengths.numpy() for block in blocks(side)])
+        kept &= (config.shortest <= lengths) & (lengths <= config.longest)
     chosen = np.flatnonzero(kept).tolist()
     if not chosen:
         raise Mismatch(

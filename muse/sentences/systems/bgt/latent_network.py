@@ -92,8 +92,7 @@ class BgtNetwork(SentenceNetwork):
     def _meanings(self, ids: Tensor) -> Tensor:
         """The means (t, k) of the semantic posteriors of single pieces (t,)."""
         each = Ragged(ids.to(self.device), torch.arange(len(ids) + 1, device=self.device))
-        found: Tensor = self(each, self.languages[0])
-        return found
+        return self(each, self.languages[0])
 
     def semantic_posterior(self, batch: Ragged, language: str) -> Gaussian:
         """q(z_sem | x)."""

@@ -235,8 +235,7 @@ class Cmlm(nn.Module):
             states = torch.cat([states, beside[cloze.target_mask.nonzero()[:, 0]].to(states.dtype)], dim=1)
         states = self._norm(functional.gelu(self._dense(states)))
         among = slice(predictable.start, predictable.stop)
-        scores: Tensor = self.encoder.transformer.table.scores(states, among) + self._odds[among]
-        return scores
+        return self.encoder.transformer.table.scores(states, among) + self._odds[among]
 
     def projected(self, rows: Tensor) -> Tensor:
         """The N projections (b, N, h) of mean states (b, h); the first is the state itself."""

@@ -10,7 +10,7 @@ Its TokenTable has a row for every token, used as embeddings of ids and as outpu
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass
 from typing import Any, NamedTuple
 
@@ -79,6 +79,8 @@ class Memory(NamedTuple):
 
 class TransformerLayers(nn.Module):
     """The layers of a Transformer; `table` may be shared with an output or another Transformer."""
+
+    __call__: Callable[..., Tensor]
 
     def __init__(
         self, config: TransformerConfig, generator: torch.Generator, table: TokenTable | None = None
@@ -188,6 +190,8 @@ class TokenTable(nn.Module):
     `frozen` rows are not trained, only the projection is, so that an aligned space stays unchanged. They are
     not parameters and are not saved: they must be given again when the table is rebuilt.
     """
+
+    __call__: Callable[..., Tensor]
 
     def __init__(
         self, rows: Tensor, hidden: int, *, frozen: bool = False, generator: torch.Generator | None = None

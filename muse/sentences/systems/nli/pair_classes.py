@@ -147,6 +147,8 @@ class PairNetwork(SentenceNetwork):
 class PairClassifier(nn.Module):
     """A classifier of pairs: logits of the classes, from the pair's features through one hidden layer."""
 
+    __call__: Callable[..., Tensor]
+
     def __init__(self, dimension: int, hidden: int, classes: int, dropout: float) -> None:
         super().__init__()
         self.classes = classes
@@ -176,8 +178,7 @@ class RowPairNetwork(PairNetwork):
     def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
         """The logits (b, classes) of b pairs of sentences in these languages."""
         u, v = (self(batch, language) for batch, language in zip((first, second), languages, strict=True))
-        found: Tensor = self.classifier(u, v)
-        return found
+        return self.classifier(u, v)
 
 
 class WithClassifier(RowPairNetwork):
@@ -195,8 +196,7 @@ class WithClassifier(RowPairNetwork):
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of the network."""
-        rows: Tensor = self.network(batch, language)
-        return rows
+        return self.network(batch, language)
 
 
 def with_inference(network: SentenceNetwork, hidden: int = 512, dropout: float = 0.0) -> WithClassifier:

@@ -159,8 +159,7 @@ class TranslatorNetwork(SentenceNetwork):
 
     def states(self, begun: Tensor, memory: Memory, language: str) -> Tensor:
         """The states (b, t, h) after each piece of translations (b, t) that begin with <bos>."""
-        found: Tensor = self.decoder(Inputs(begun, languages=self._number(language)), memory)
-        return found
+        return self.decoder(Inputs(begun, languages=self._number(language)), memory)
 
     def decoding(self, memory: Memory, language: str) -> Incremental:
         """The decoder that reads translations a piece at a time, in evaluation mode alone."""

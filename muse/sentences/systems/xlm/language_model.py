@@ -167,8 +167,7 @@ class XlmModel(nn.Module):
     def forward(self, batch: MaskedBatch) -> Tensor:
         """The scores (p, v) of all pieces at the positions to predict."""
         states = self.transformer(batch.inputs)
-        scores: Tensor = self.transformer.table.scores(states[batch.target_mask]) + self.bias
-        return scores
+        return self.transformer.table.scores(states[batch.target_mask]) + self.bias
 
     def loss(self, batch: MaskedBatch) -> Tensor:
         """The loss () of a masked batch."""
@@ -203,8 +202,7 @@ class XlmNetwork(SentenceNetwork):
     def states(self, padded: Padded, language: str) -> Tensor:
         """The last states (b, t, h) of sentences."""
         number = torch.full((1, 1), self.languages.index(language), device=padded.ids.device)
-        states: Tensor = self.model.transformer(Inputs(padded.ids, padded.mask, languages=number))
-        return states
+        return self.model.transformer(Inputs(padded.ids, padded.mask, languages=number))
 
     def word_space(self, space: Space) -> Space:
         """The words of a space with unit-length rows from the embeddings, in the languages of the model."""
@@ -212,8 +210,7 @@ class XlmNetwork(SentenceNetwork):
 
     def embed(self, ids: Tensor) -> Tensor:
         """The embeddings (t, h) of pieces."""
-        found: Tensor = self.model.transformer.table(ids.to(self.model.bias.device))
-        return found
+        return self.model.transformer.table(ids.to(self.model.bias.device))
 
 
 def network_of(settings: Mapping[str, Any]) -> XlmNetwork:

@@ -231,8 +231,7 @@ class XlmInference(PairNetwork):
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, h) of single sentences."""
-        rows: Tensor = self.xlm(batch, language)
-        return rows
+        return self.xlm(batch, language)
 
     def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
         """The logits (b, 3) of the labels of premises and hypotheses in these languages."""

@@ -18,7 +18,7 @@ from scipy.stats import kstest, nbinom
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadSetting
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.ragged import Padded, Ragged
@@ -385,19 +385,6 @@ def test_it_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:
     np.testing.assert_allclose(encoded.matrix[2], encoder.encode([text[2]], "fr").matrix[0], rtol=1e-4)
     assert muse(*good(files, "-q", "--out", files / "again")).code == 0
     assert (files / "again" / "arrays.npz").read_bytes() == (files / "out" / "arrays.npz").read_bytes()
-
-
-def test_a_bag_saved_before_it_told_lengths_is_refused(muse: Command, files: Path) -> None:
-    assert muse(*good(files, "-q", "--epochs", 0, "--set", "counted=0")).code == 0
-    saved, space = read_encoder(files / "out"), load_space(files / "space")
-    network = {name: value for name, value in saved.settings["network"].items() if name != "counted"}
-    arrays = {name: array for name, array in saved.arrays.items() if "_length" not in name}
-    assert len(arrays) < len(saved.arrays)
-    write_encoder(
-        files / "out", replace(saved, settings={**saved.settings, "network": network}, arrays=arrays)
-    )
-    with pytest.raises(BadFile, match="save the encoder again"):
-        load_encoder(files / "out", space)
 
 
 def test_layers_know_no_surface_and_tell_lengths_by_the_end_as_before() -> None:

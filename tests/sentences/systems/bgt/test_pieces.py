@@ -12,7 +12,6 @@ from muse.errors import BadSetting
 from muse.normalise import normalise
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.bgt.bgt_system import BgtLearner
 from muse.sentences.systems.bgt.generation import load_bgt
 from muse.sentences.systems.bgt.inputs import SPREAD
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
@@ -21,7 +20,6 @@ from muse.sentences.systems.registry import TrainedSystem
 from muse.space import load_space
 from tests.support.bgt import drawn
 from tests.support.command import Command, refused
-from tests.support.killed import killed_at
 from tests.support.parallel import toy_space, toy_text, write_text
 from tests.support.toy_training import train_on_toy
 
@@ -139,15 +137,6 @@ def test_it_is_saved_and_exported(tmp_path: Path, muse: Command) -> None:
     side = load_space(tmp_path / "words").vectors("fr")
     expected = normalise(encoder.encode(["fr12"], "fr").matrix, ["unit"])[0][0]
     np.testing.assert_allclose(side.matrix[side.index["fr12"]], expected, atol=1e-6)
-
-
-def test_a_run_goes_on_to_the_bit(tmp_path: Path, muse: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert muse(*training(tmp_path, "out")).code == 0
-    killed_at(monkeypatch, BgtLearner, 3)  # that of the second epoch; the first is before training
-    assert muse(*training(tmp_path, "again")).code == 130
-    assert muse(*training(tmp_path, "again", "--resume")).code == 0
-    kept = [(tmp_path / name / "arrays.npz").read_bytes() for name in ("out", "again")]
-    assert kept[0] == kept[1]
 
 
 def test_a_bag_writes_with_decoder_layers_alone(tmp_path: Path, muse: Command) -> None:

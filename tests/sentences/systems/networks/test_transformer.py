@@ -100,7 +100,7 @@ def test_a_row_of_padding_is_finite_with_its_gradient() -> None:
     made = network()
     mask = torch.tensor([[True] * 6, [False] * 6, [True] * 2 + [False] * 4])
     states = made(Inputs(tokens(), mask))
-    states.sum().backward()
+    states.sum().backward()  # type: ignore[no-untyped-call]
     assert states.isfinite().all()
     assert all(p.grad is None or p.grad.isfinite().all() for p in made.parameters())
 

@@ -336,7 +336,7 @@ def test_only_words_of_the_batch_move(files: Path) -> None:
     assert isinstance(backbone, InferSent)
     network = XBiLSTM(backbone, {"fr": torch.tensor(space.vectors("fr").matrix)})
     pairs = toy_pairs(toy_text())
-    network(pairs.other.take(torch.tensor([0, 1])), "fr").sum().backward()
+    network(pairs.other.take(torch.tensor([0, 1])), "fr").sum().backward()  # type: ignore[no-untyped-call]
     words = network.get_parameter("others.fr.words.weight")
     gradient = words.grad
     assert gradient is not None

@@ -14,7 +14,6 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.saving import ARRAYS
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.networks.transformer import Inputs
-from muse.sentences.systems.nli.pair_classes import PairClassLearner
 from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.xlm.language_model import XlmConfig
 from muse.sentences.systems.xlm.tuning import TuningConfig, XlmInference
@@ -22,7 +21,6 @@ from muse.sentences.systems.xlm.tuning import tuned as make_network
 from muse.space import load_space
 from tests.sentences.systems.xlm.test_xlm import TINY, files, good, made, toy_corpus
 from tests.support.command import Command, refused, refused_leaving
-from tests.support.killed import killed_at
 from tests.support.parallel import part_of
 
 __all__ = ["files"]  # a fixture
@@ -120,22 +118,6 @@ def test_it_may_read_each_sentence_apart(muse: Command, pretrained: Path) -> Non
     arguments = ["--pairs", inferences(pretrained / "fr.test", "fr"), "--src", "fr", "--encoder"]
     told = muse("evaluate", pretrained / "space", "--task", "nli", *arguments, pretrained / "tuned", "--json")
     assert told.json["pairs"] == 60
-
-
-@pytest.mark.slow
-def test_a_killed_run_ends_as_one_that_was_not(
-    muse: Command, pretrained: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert muse(*tuning(pretrained)).code == 0
-    expected = (pretrained / "tuned" / "arrays.npz").read_bytes()
-    again = tuning(pretrained, "--out", pretrained / "again")
-    killed_at(monkeypatch, PairClassLearner, 3)
-    assert muse(*again).code == 130
-    # The same model under another name, as a path from the current folder.
-    (pretrained / "link").symlink_to("out")
-    monkeypatch.chdir(pretrained)
-    assert muse(*again, "--resume", "--set", "pretrained=link").code == 0
-    assert (pretrained / "again" / "arrays.npz").read_bytes() == expected
 
 
 @pytest.mark.parametrize("place", ["out", "out/tuned"])

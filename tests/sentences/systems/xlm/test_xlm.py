@@ -52,7 +52,6 @@ from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
 from tests.support.bgt import parameter_count
 from tests.support.command import Command, refused, refused_leaving
-from tests.support.killed import killed_at
 from tests.support.parallel import toy_space, toy_text, write_text
 
 TINY = XlmConfig(pieces=200, layers=1, heads=2, hidden=16, length=16, pair_tokens=256, dropout=0.0, warmup=5)
@@ -349,18 +348,6 @@ def test_text_of_another_language_is_told(muse: Command, files: Path) -> None:
     swapped = ["--text", f"en={files / 'fr.txt'}", "--text", f"fr={files / 'en.txt'}"]
     found = [line for line in told(*swapped).splitlines() if "100 % of the tokens are words of" in line]
     assert [line.rpartition(" ")[2] for line in found] == ["en?", "fr?"]
-
-
-def test_a_killed_run_ends_as_one_that_was_not(
-    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert muse(*good(files)).code == 0
-    expected = (files / "out" / "arrays.npz").read_bytes()
-    again = good(files, "--out", files / "again")
-    killed_at(monkeypatch, XlmLearner, 3)
-    assert muse(*again).code == 130
-    assert muse(*again, "--resume").code == 0
-    assert (files / "again" / "arrays.npz").read_bytes() == expected
 
 
 @pytest.mark.parametrize("objective", ["mlm", "clm"])
