@@ -119,10 +119,10 @@ def test_batches_too_small_for_the_processes_are_refused_before_it_is_tuned(
     def tuned_already(*_: object) -> float:
         pytest.fail("tuning began")
 
-    monkeypatch.setattr(PairLearner, "fewest", lambda self, processes: 999)
+    monkeypatch.setattr(PairLearner, "fewest", 65)
     monkeypatch.setattr(PairClassLearner, "score", tuned_already)
     run = tuning(pretrained, *APART, "--parallel", f"fr={pretrained / 'pairs.tsv'}", "--epochs", 1)
-    message = "got at most 64; give more text, a larger batch or fewer processes"
+    message = "a batch must have at least 65 pairs, negatives of each other, got 64"
     refused_leaving(pretrained, muse, run, message)
 
 
