@@ -30,7 +30,7 @@ from muse.space import Space
 
 log = logging.getLogger(__name__)
 
-_GUESSED_FROM = 2_000  # sentences whose language is guessed
+SENTENCES_GUESSED_FROM = 2_000  # sentences whose language is guessed
 PIECES_EXPONENT, BATCH_EXPONENT = 0.5, 0.7
 
 
@@ -178,7 +178,7 @@ def warn_of_another_language(
     """Logs a warning if more tokens of a text are words of another language than of `language`."""
     known = {}
     for other in space.languages:
-        reading = backbone.reader(other).read(text[:_GUESSED_FROM])
+        reading = backbone.reader(other).read(text[:SENTENCES_GUESSED_FROM])
         known[other] = reading.known / max(1, reading.tokens)
     best = max(known, key=lambda other: known[other])
     if known[best] > known[language]:

@@ -42,7 +42,9 @@ from muse.sentences.training.two_sides import PairLearner
 from muse.space import Space
 
 KINDS = ("simple", "gated")
-_PART = 64  # sentences of similar lengths at once; more than half of a mixed batch would be padding
+SENTENCES_IN_PART = (
+    64  # sentences of similar lengths at once; more than half of a mixed batch would be padding
+)
 
 
 @dataclass(frozen=True)
@@ -170,7 +172,10 @@ class LensNetwork(SentenceNetwork):
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
         order = batch.lengths.argsort(stable=True)  # (b,)
-        matrices = (self.backbone.matrices(batch.take(rows), language) for rows in torch.split(order, _PART))
+        matrices = (
+            self.backbone.matrices(batch.take(rows), language)
+            for rows in torch.split(order, SENTENCES_IN_PART)
+        )
         found = torch.cat([self.lens(*part) for part in matrices])  # (b, d')
         return found[order.argsort()]
 

@@ -32,9 +32,9 @@ from muse.text.characters import is_punctuation
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>")
 PAD, UNK, BOS, EOS, MASK = range(len(SPECIALS))
 BEGINS = "▁"  # before the first piece of a word
-CHARACTERS = 6000  # the maximum number of single characters among the pieces, enough for Chinese
+MOST_CHARACTERS = 6000  # the maximum number of single characters among the pieces, enough for Chinese
 INITIAL = ("aligned", "random")  # initialisations of the rows of pieces: by the space, or at random
-_WORDS = 10_000  # words embedded at once
+WORDS_IN_BATCH = 10_000  # words embedded at once
 Embed = Callable[[Tensor], Tensor]  # from ids (t,) to their rows (t, h)
 
 
@@ -179,8 +179,8 @@ def principal(rows: Tensor, hidden: int) -> Tensor:
 def word_rows(pieces: Pieces, words: Sequence[str], embed: Embed) -> Tensor:
     """The rows (n, h) of words: the mean embeddings of their pieces."""
     parts = [embed(torch.zeros(0, dtype=torch.long)).cpu()]  # (0, h)
-    for begin in range(0, len(words), _WORDS):
-        found = pieces.encode(words[begin : begin + _WORDS])
+    for begin in range(0, len(words), WORDS_IN_BATCH):
+        found = pieces.encode(words[begin : begin + WORDS_IN_BATCH])
         # A word without pieces, such as one of spaces alone, gets the row of <unk>.
         ids = [word or [UNK] for word in found]
         counts = torch.tensor([len(word) for word in ids])  # (b,)
@@ -223,7 +223,7 @@ def _alphabet(lines: Iterable[str], room: int) -> list[str]:
     for line in lines:
         counts.update(BEGINS + line.replace(" ", BEGINS))
     ranked = sorted(counts, key=lambda character: (-counts[character], character))
-    return ranked[: min(CHARACTERS, room)]
+    return ranked[: min(MOST_CHARACTERS, room)]
 
 
 def is_failure(error: BaseException) -> bool:

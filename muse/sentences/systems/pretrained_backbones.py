@@ -30,7 +30,9 @@ from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
 from muse.space import Space
 
 _XLM = "xlm"
-_SMALLEST = 0.98  # share of a model's rows that its tokenizer must use; some models have a few spare rows
+LEAST_SHARE_OF_ROWS = (
+    0.98  # share of a model's rows that its tokenizer must use; some models have a few spare rows
+)
 
 
 def open_backbone(space: Space, folder: Path | None, device: str = "cpu") -> Backbone:
@@ -180,7 +182,7 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
     )
     _check_weights(folder, found["missing_keys"])
     rows, pieces = model.get_input_embeddings().num_embeddings, 1 + max(tokenizer.get_vocab().values())
-    if not _SMALLEST * rows <= pieces <= rows:
+    if not LEAST_SHARE_OF_ROWS * rows <= pieces <= rows:
         raise Mismatch(
             f"{folder}: the tokenizer must belong to the model, which has {rows} pieces, got {pieces}; "
             "copy the right tokenizer there"

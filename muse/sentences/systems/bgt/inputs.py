@@ -23,9 +23,9 @@ from muse.vectors import WordIndex
 
 # What makes a writer of the small preset: layers, and latents as wide as these are.
 OF_WRITERS = "--rate 0.001 --set encoder_layers=1 --set decoder_layers=1 --set language=256"
-OTHERS = 100  # frequent tokens that the space lacks, mostly punctuation, which get random rows
+MOST_OTHER_TOKENS = 100  # frequent tokens that the space lacks, mostly punctuation, which get random rows
 SPREAD = 10.0  # the length of the initial rows of a bag of pieces
-_SAMPLED = 2_000  # sentences of each language in which they are counted
+SENTENCES_COUNTED = 2_000  # sentences of each language in which they are counted
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,7 @@ def missing_tokens(texts: Mapping[str, Sequence[str]], space: Space) -> list[str
     for language, sentences in texts.items():
         known = space.vectors(language).index
         tokens = Tokeniser(language, known).tokens
-        sample = sentences[:: max(1, len(sentences) // _SAMPLED)]
+        sample = sentences[:: max(1, len(sentences) // SENTENCES_COUNTED)]
         found = (token.lower() for sentence in sample for token in tokens(sentence))
         counts.update(token for token in found if token not in known)
-    return [token for token, _ in counts.most_common(OTHERS)]
+    return [token for token, _ in counts.most_common(MOST_OTHER_TOKENS)]

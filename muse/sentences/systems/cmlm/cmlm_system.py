@@ -63,7 +63,7 @@ PRESETS = {
         TrainerConfig(epochs=300, batch=2_048, patience=20, steps=5_000, optimiser="lamb", precision="bf16"),
     ),
 }  # fmt: skip
-_SMOOTHING = 0.3  # the exponent of language sampling for learning pieces
+PIECES_EXPONENT = 0.3  # the exponent of language sampling for learning pieces
 _INFERENCE = "nli"
 
 
@@ -185,7 +185,7 @@ def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
         return None
     paragraphs = {name: list(chain.from_iterable(part.training.values())) for name, part in text.items()}
     generator = generator_for(job.request.seed, *TrainingStream.PIECES)
-    return Pieces.learned(paragraphs, job.config.pieces, generator, _SMOOTHING)
+    return Pieces.learned(paragraphs, job.config.pieces, generator, PIECES_EXPONENT)
 
 
 def vocabulary_of(config: CmlmConfig, space: Space, languages: Sequence[str], pieces: Pieces | None) -> Words:

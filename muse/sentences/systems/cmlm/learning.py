@@ -44,8 +44,8 @@ from muse.text.tokens import Tokeniser
 SHARE_HELD_OUT = 0.1  # of the documents of a language, at least one
 Documents = Mapping[str, Sequence[str]]
 CONDITIONS = ("true", "shuffled", "none")  # the neighbour that held-out words are predicted from
-MOST_SCORED = 1_000  # pairs of each language that an epoch is scored on
-_AT_ONCE = 64  # held-out pairs predicted at once, because their scores of all words are large
+MOST_PAIRS_SCORED = 1_000  # pairs of each language that an epoch is scored on
+PAIRS_IN_BATCH = 64  # held-out pairs predicted at once, because their scores of all words are large
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +214,7 @@ class CmlmLearner(Learner):
         config = self.model.config
         condition = "none" if config.objective == "mlm" else config.neighbour
         found = (
-            predict_parts(self.model, text, name, condition, share=self._share, most=MOST_SCORED)
+            predict_parts(self.model, text, name, condition, share=self._share, most=MOST_PAIRS_SCORED)
             for name, text in self._corpus.held_out.items()
         )
         return sum(chain.from_iterable(found), start=Predicted())
@@ -275,7 +275,7 @@ def predict_parts(
     generator = generator_for(0, device=pairs.device.type)
     model.eval()
     parts = []
-    for rows in torch.split(order, _AT_ONCE):
+    for rows in torch.split(order, PAIRS_IN_BATCH):
         read = text.passages.take(pairs[rows, 1]).padded()
         cloze = hide(read.ids, _masking(predictable, share), generator)
         neighbours = None if condition == "none" else text.passages.take(first[rows]).padded()
@@ -289,14 +289,14 @@ def _of_others(pairs: Tensor, text: NeighbourPairs) -> Tensor:
 
     It is neither of the pair's own passages; the second has the hidden words.
     """
-    shown = pairs[:, 0].roll(1)
-    for row in (shown[:, None] == pairs).any(dim=1).nonzero()[:, 0].tolist():
+    taken = pairs[:, 0].roll(1)
+    for row in (taken[:, None] == pairs).any(dim=1).nonzero()[:, 0].tolist():
         others = text.pairs[:, 0]
         others = others[(others[:, None] != pairs[row]).all(dim=1)]
         if not len(others):
             return others
-        shown[row] = others[row % len(others)]
-    return shown
+        taken[row] = others[row % len(others)]
+    return taken
 
 
 def _masking(predictable: range, share: float) -> Masking:

@@ -18,7 +18,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers
 from muse.sentences.systems.pieces import BOS, EOS, PAD
 
-_MORE, _FACTOR = 5, 1.5  # n pieces become at most 1.5 n + 5
+MORE_PIECES, LENGTH_RATIO = 5, 1.5  # n pieces become at most 1.5 n + 5
 
 
 @torch.no_grad()
@@ -66,7 +66,7 @@ def best_sequences(
 
 def most_pieces(lengths: Tensor, longest: int) -> Tensor:
     """The largest numbers of pieces (s,) to write for sequences of these lengths (s,)."""
-    return (_FACTOR * lengths + _MORE).long().clamp(max=longest)
+    return (LENGTH_RATIO * lengths + MORE_PIECES).long().clamp(max=longest)
 
 
 def _best(totals: Tensor, steps: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -52,7 +52,7 @@ from muse.sentences.training.trainer import TrainerConfig
 from muse.space import Space
 
 WINDOW = 100  # sentences on either side, in the order of length, that a negative is drawn from
-_AT_ONCE = 256  # held-out examples classified at once
+EXAMPLES_IN_BATCH = 256  # held-out examples classified at once
 NO, YES = 0, 1  # the classes of translation detection
 CONVOLUTION = "convolution"
 CLASSES = {"nli": len(LABELS), "td": 2}  # the number of classes of an objective
@@ -130,7 +130,9 @@ class TranslationExamples:
         """The held-out pairs, true and with negatives, which are the same at every call."""
         rows = torch.arange(2 * len(self.pairs.held_out), device=self.pairs.held_out.device)
         generator = generator_for(self.seed, *TrainingStream.HELD_OUT_NEGATIVES, device=str(rows.device))
-        return (self._examples(self._held_out, part, generator) for part in torch.split(rows, _AT_ONCE))
+        return (
+            self._examples(self._held_out, part, generator) for part in torch.split(rows, EXAMPLES_IN_BATCH)
+        )
 
     @cached_property
     def _training(self) -> SameLength:

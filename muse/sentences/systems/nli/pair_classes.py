@@ -29,7 +29,7 @@ from muse.sentences.training.pairs import read_text
 from muse.sentences.training.trainer import Learner
 
 Classes = NDArray[np.int64]
-_AT_ONCE = 256  # pairs classified at once, outside training
+PAIRS_IN_BATCH = 256  # pairs classified at once, outside training
 
 
 class LabelledPairs(NamedTuple):
@@ -95,7 +95,7 @@ class Inferences:
 
     def held_out(self) -> Iterator[LabelledPairs]:
         """The pairs of the file's dev part."""
-        return map(self._pairs, torch.split(self.dev, _AT_ONCE))
+        return map(self._pairs, torch.split(self.dev, PAIRS_IN_BATCH))
 
     def _pairs(self, rows: Tensor) -> LabelledPairs:
         return LabelledPairs(self.first.take(rows), self.second.take(rows), self.labels[rows])
@@ -261,7 +261,9 @@ def classify(
     device = network.device
     found = torch.full((len(premises),), -1)
     with torch.no_grad():
-        for rows in torch.split(known, _AT_ONCE) if len(known) else ():  # of nothing, there would be one part
+        for rows in (
+            torch.split(known, PAIRS_IN_BATCH) if len(known) else ()
+        ):  # of nothing, there would be one part
             one, other = (side.take(rows).to(device) for side in (first, second))
             found[rows] = network.logits(one, other, (language, language)).argmax(dim=1).cpu()
     labels: Classes = found.numpy()

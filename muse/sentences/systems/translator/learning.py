@@ -31,10 +31,10 @@ from muse.text.tokens import Tokeniser
 from muse.translate.text import Translator
 
 FEWEST_SENTENCES = 20  # in a language
-_FIRST = 100  # sentences that are translated word by word before training
+SENTENCES_TRIED = 100  # sentences that are translated word by word before training
 Direction = tuple[str, str]  # from, to
-_AT_ONCE = 50  # held-out sentences in a batch
-_SORTED = 50  # batches that are sorted by length together
+SENTENCES_IN_BATCH = 50  # held-out sentences in a batch
+BATCHES_SORTED = 50  # batches that are sorted by length together
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class TranslatorLearner(Learner):
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of similar lengths: of every 50 batches of the order (n,), sorted, in a random order."""
         found: list[Tensor] = []
-        for some in torch.split(order, _SORTED * size):
+        for some in torch.split(order, BATCHES_SORTED * size):
             batches = torch.split(some.sort().values, size)
             found += [batches[place] for place in torch.randperm(len(batches), generator=generator).tolist()]
         return found
@@ -163,13 +163,13 @@ class TranslatorLearner(Learner):
 
     def _held_out(self) -> Iterator[tuple[Ragged, Ragged, Direction]]:
         for language, pairs in self._text.pairs.items():
-            for rows in torch.split(pairs.held_out, _AT_ONCE):
+            for rows in torch.split(pairs.held_out, SENTENCES_IN_BATCH):
                 yield from _both_ways(pairs, rows, self._text.pivot, language)
         if self._text.pairs:
             return
         for source, target in self._text.directions:
             text = self._text.texts[target]
-            for rows in torch.split(text.held_out, _AT_ONCE):
+            for rows in torch.split(text.held_out, SENTENCES_IN_BATCH):
                 batch = _framed(text.sentences.take(rows))
                 yield self._translated(batch, (target, source)), batch, (source, target)
 
@@ -309,7 +309,9 @@ class WordByWord:
         self._translator = Translator(space, source=source, target=target, model=model)
         self._own, self._pieces, self._longest = _parts(texts[source]), pieces, longest
         self._made: dict[int, list[int]] = {}
-        self.take(torch.arange(min(_FIRST, len(self._own))))  # a text in another script is refused here
+        self.take(
+            torch.arange(min(SENTENCES_TRIED, len(self._own)))
+        )  # a text in another script is refused here
 
     def take(self, rows: Tensor) -> Ragged:
         """The translations of the sentences with these indices (b,), as pieces; none is empty."""

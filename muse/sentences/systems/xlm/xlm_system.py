@@ -51,7 +51,7 @@ from muse.space import Space
 FEWEST_STREAMS = 20  # in a language
 Documents = Sequence[Sequence[str]]
 HELD_OUT_PAIRS = 400  # pairs scored after every epoch
-_AT_ONCE = 64  # held-out streams or pairs in a batch
+EXAMPLES_IN_BATCH = 64  # held-out streams or pairs in a batch
 Direction = tuple[str, str]  # the pivot and another language
 
 
@@ -152,7 +152,7 @@ class Source:
 
     def held_out_batches(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
         """The held-out examples, masked, batch by batch."""
-        parts = torch.split(self.held_out, _AT_ONCE)
+        parts = torch.split(self.held_out, EXAMPLES_IN_BATCH)
         return (side_by_side(*self.masked_sides(rows, generator)) for rows in parts)
 
     def masked_sides(self, rows: Tensor, generator: torch.Generator) -> list[MaskedSide]:
