@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, Contradiction, Mismatch
-from muse.files.sentence_text import ParallelText, read_documents, read_pairs, read_sentences
 from muse.run.runtime import Runtime
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged, passes, token_batches
+from muse.sentences.files.sentence_text import ParallelText, read_documents, read_pairs, read_sentences
 from muse.sentences.systems.corpora import (
     BATCH_EXPONENT,
     Consecutive,
