@@ -113,7 +113,7 @@ def read_corpus(config: XlmConfig, request: TrainingRequest) -> XlmCorpus:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class MaskedSource:
     """Streams of one language, or translations in two, as masked batches.
 
     The `sides` are sentences with the number of their language; `training` (n,) and `held_out` are the rows
@@ -168,8 +168,8 @@ class Sources:
     Of the pairs, `skipped` have no known piece on one side, `truncated` ones were cut.
     """
 
-    streams: tuple[Source, ...]
-    pairs: tuple[Source, ...]
+    streams: tuple[MaskedSource, ...]
+    pairs: tuple[MaskedSource, ...]
     counts: Mapping[str, Tensor]
     skipped: int = 0
     truncated: int = 0
@@ -199,12 +199,12 @@ def make_sources(
     masking = None if config.causal else config.masking(len(pieces))
     weights = rarity(torch.stack(list(counts.values())).sum(dim=0))
     streams = tuple(
-        Source(name, ((found.ragged, number),), found.training, found.held_out, masking, weights)
+        MaskedSource(name, ((found.ragged, number),), found.training, found.held_out, masking, weights)
         for number, (name, found) in enumerate(cut.items())
     )
     if config.causal:
         return Sources(streams, (), counts)
-    reader, progress, sources = PieceReader(pieces, config.length), runtime.progress, list[Source]()
+    reader, progress, sources = PieceReader(pieces, config.length), runtime.progress, list[MaskedSource]()
     skipped = truncated = 0
     for names, text in corpus.parallel.items():
         rng = np.random.default_rng(seed)
@@ -212,7 +212,7 @@ def make_sources(
         first, second = (corpus.languages.index(name) for name in names)
         sides, scored = ((pairs.pivot, first), (pairs.other, second)), pairs.held_out[:HELD_OUT_PAIRS]
         tokens = config.pair_tokens
-        sources.append(Source("-".join(names), sides, pairs.training, scored, masking, weights, tokens))
+        sources.append(MaskedSource("-".join(names), sides, pairs.training, scored, masking, weights, tokens))
         skipped, truncated = skipped + pairs.skipped, truncated + pairs.truncated
     return Sources(streams, tuple(sources), counts, skipped, truncated)
 
@@ -335,8 +335,8 @@ class XlmLearner(Learner):
     def __init__(
         self,
         model: XlmModel,
-        streams: Sequence[Source],
-        pairs: Sequence[Source] = (),
+        streams: Sequence[MaskedSource],
+        pairs: Sequence[MaskedSource] = (),
         judged: Sequence[str] = (),
         exponent: float = BATCH_EXPONENT,
     ) -> None:
@@ -365,7 +365,7 @@ class XlmLearner(Learner):
         names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
         return [self._numbers.numbered(name, next(endless[name])) for name in names]
 
-    def _drawn(self, sources: Sequence[Source], count: int, generator: torch.Generator) -> list[str]:
+    def _drawn(self, sources: Sequence[MaskedSource], count: int, generator: torch.Generator) -> list[str]:
         sizes = {source.name: source.examples for source in sources}
         return draw_languages(language_shares(sizes, self._exponent), count, generator)
 
