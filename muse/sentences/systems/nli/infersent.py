@@ -135,19 +135,20 @@ class TranslationExamples:
         )
 
     @cached_property
-    def _training(self) -> SameLength:
+    def _training(self) -> Tensor:
         generator = generator_for(self.seed, *TrainingStream.SAME_LENGTH)
-        return SameLength.of(self.pairs.other, self.pairs.training, generator)
+        return by_length(self.pairs.other, self.pairs.training, generator)
 
     @cached_property
-    def _held_out(self) -> SameLength:
+    def _held_out(self) -> Tensor:
         generator = generator_for(self.seed, *TrainingStream.HELD_OUT_SAME_LENGTH)
-        return SameLength.of(self.pairs.other, self.pairs.held_out, generator)
+        return by_length(self.pairs.other, self.pairs.held_out, generator)
 
-    def _examples(self, part: SameLength, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+    def _examples(self, part: Tensor, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+        """The examples (b,) of a `part` (p,) in its order: the first p are true, the next p have negatives."""
         right = rows % len(part)
-        drawn = part.draw(right, generator)
-        places, chosen = part.rows[right], part.rows[torch.where(rows < len(part), right, drawn)]  # (b,)
+        drawn = within_window(right, len(part), generator)
+        places, chosen = part[right], part[torch.where(rows < len(part), right, drawn)]  # (b,)
         # A drawn sentence may happen to be a translation, if either side of the two pairs is equal.
         pivot, other = self.pairs.keys
         labels = (pivot[places] == pivot[chosen]) | (other[places] == other[chosen])  # (b,)
@@ -156,28 +157,19 @@ class TranslationExamples:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class SameLength:
-    """The indices `rows` (p,) of sentences sorted by length, from which similar ones are drawn."""
+def by_length(sentences: Ragged, rows: Tensor, generator: torch.Generator) -> Tensor:
+    """The numbers `rows` (p,) in the order of the sentences' lengths, those of one length at random."""
+    drawn = rows[torch.randperm(len(rows), generator=generator).to(rows.device)]
+    return drawn[sentences.lengths[drawn].argsort(stable=True)]
 
-    rows: Tensor
 
-    @classmethod
-    def of(cls, sentences: Ragged, rows: Tensor, generator: torch.Generator) -> SameLength:
-        """The sentences with the numbers `rows` (p,), those of one length in random order."""
-        drawn = rows[torch.randperm(len(rows), generator=generator).to(rows.device)]
-        return cls(drawn[sentences.lengths[drawn].argsort(stable=True)])
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def draw(self, places: Tensor, generator: torch.Generator) -> Tensor:
-        """For each of these places (b,) in the order, a different place within the window."""
-        reach = max(1, min(WINDOW, len(self) // 2))
-        shift = torch.randint(1, reach + 1, places.shape, generator=generator, device=places.device)
-        sign = 2 * torch.randint(0, 2, places.shape, generator=generator, device=places.device) - 1
-        found = places + sign * shift
-        return torch.where((found < 0) | (found >= len(self)), places - sign * shift, found)
+def within_window(places: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    """For each of these places (b,) in an order of `count`, a different place within the window."""
+    reach = max(1, min(WINDOW, count // 2))
+    shift = torch.randint(1, reach + 1, places.shape, generator=generator, device=places.device)
+    sign = 2 * torch.randint(0, 2, places.shape, generator=generator, device=places.device) - 1
+    found = places + sign * shift
+    return torch.where((found < 0) | (found >= count), places - sign * shift, found)
 
 
 PRESETS = {

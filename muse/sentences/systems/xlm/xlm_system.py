@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -217,8 +217,7 @@ def make_sources(
     return Sources(streams, tuple(sources), counts, skipped, truncated)
 
 
-@dataclass(frozen=True, eq=False)
-class Streams:
+class Streams(NamedTuple):
     """The streams of one language, and the indices of the training (n,) and held-out ones."""
 
     ragged: Ragged
