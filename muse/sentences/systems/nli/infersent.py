@@ -145,7 +145,7 @@ class TranslationExamples:
         return by_length(self.pairs.other, self.pairs.held_out, generator)
 
     def _examples(self, part: Tensor, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
-        """The examples (b,) of a `part` (p,) in its order: the first p are true, the next p have negatives."""
+        """The examples (b,) of a `part` (p,) in order: the first p are true, the next p have negatives."""
         right = rows % len(part)
         drawn = within_window(right, len(part), generator)
         places, chosen = part[right], part[torch.where(rows < len(part), right, drawn)]  # (b,)
