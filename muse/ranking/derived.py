@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from muse.files.space_folder import derived_name
 from muse.ranking.probability import find_calibration, write_calibration
 from muse.space import Space
+from muse.space.answer_table import ANSWERS
 from muse.space.hubness import write_hubness
 
 
 def write_derived(space: Space, folder: Path, languages: Iterable[str] | None = None) -> None:
     """Write the hubness and calibration of languages, all but the pivot, against the pivot to a folder.
 
-    Between two others both are found in memory when they are needed: there are too many pairs.
+    A calibration takes longer than all else, and answers by all the evidence, which were written before, have
+    probabilities of their own: then it is found in memory by who asks for CSLS. So is all between two others.
     """
     others = [one for one in space.languages if one != space.pivot]
     for language in others if languages is None else languages:
@@ -21,5 +24,7 @@ def write_derived(space: Space, folder: Path, languages: Iterable[str] | None = 
         approximate = space.is_approximate(*way)
         write_hubness(folder, way, space.find_hubness(*way), approximate=approximate)
         for source, target in (way, way[::-1]):
+            if (folder / derived_name(ANSWERS, source, target)).exists():
+                continue
             if (found := find_calibration(space, source, target)) is not None:
                 write_calibration(folder, source, target, found)

@@ -62,6 +62,10 @@ def test_csls_is_asked_for(options: dict[str, Any]) -> None:
     report = run(settings_of(src="xx", tgt="yy", **{**options, "answers": "csls"}))
     assert "answers" not in report.as_json()
     assert not list(Path(options["out"]).glob("*/answers.*"))
+    derived = {
+        f"{one}.{other}" for one in ("xx/hubness", "xx/calibration") for other in ("yy.npy", "yy.json")
+    }
+    assert len(derived & set(muse.load_space(options["out"]).manifest.checksums)) == 2
     with pytest.raises(muse.MuseError, match="--answers .*csls.* 'nn'"):
         settings_of(src="xx", tgt="yy", answers="nn")
 
