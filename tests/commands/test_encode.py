@@ -181,13 +181,6 @@ def test_bad_parquet(muse: Command, space: Path, tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def test_an_encoder_of_another_space(muse: Command, space: Path, tmp_path: Path, stdin: io.BytesIO) -> None:
-    saved(tmp_path / "other", "fr", "de")
-    load_encoder("idf", load_space(tmp_path / "other")).save(tmp_path / "kept")
-    send(stdin, "fr20\n")
-    refused(muse("encode", space, "--lang", "fr", "--encoder", tmp_path / "kept"), "belongs to a space", "de")
-
-
 def test_a_break_in_the_middle_leaves_nothing(
     muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
 ) -> None:

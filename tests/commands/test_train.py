@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from muse.errors import Mismatch, NotConverged
@@ -87,15 +86,6 @@ def test_for_people_and_quietly(muse: Command, files: Path) -> None:
     assert ended.out.startswith("P@1 = ")
     assert "before training" in ended.out
     assert "380 pairs, 0 skipped" in ended.out
-
-
-def test_the_same_seed_gives_the_same_encoder(muse: Command, files: Path) -> None:
-    made = []
-    for seed in (1, 1, 2):
-        assert muse(*good(files, "-q", "--seed", seed)).code == 0
-        made.append(load_encoder(files / "out", load_space(files / "space")).encode(["fr1 fr2"], "fr").matrix)
-    assert np.array_equal(made[0], made[1])
-    assert not np.array_equal(made[0], made[2])
 
 
 def test_a_killed_run_goes_on_to_the_same_encoder(
@@ -238,13 +228,6 @@ def test_a_resumed_run_that_fails_keeps_what_it_resumed(
         refused(muse(*good(files, "--resume")), "another language")
     assert tree(files) == kept
     assert muse(*good(files, "-q", "--resume")).code == 0
-
-
-def test_an_encoder_of_another_space(muse: Command, files: Path) -> None:
-    assert muse(*good(files, "-q")).code == 0
-    other = toy_space(files / "other", seed=9)
-    with pytest.raises(Exception, match="checksum"):
-        load_encoder(files / "out", other)
 
 
 @pytest.mark.parametrize(

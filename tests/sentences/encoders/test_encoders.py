@@ -153,14 +153,6 @@ def test_sif_with_text_has_lost_its_first_component() -> None:
     np.testing.assert_allclose(found[[0, 1, 3, 5, 6]], raw - raw @ first.T @ first, atol=1e-6)
 
 
-def test_power_means_side_by_side() -> None:
-    of = space()
-    x = np.stack([row(of, "le"), row(of, "noir"), row(of, "dort")])
-    expected = [x.min(axis=0), x.mean(axis=0), x.max(axis=0), np.cbrt((x**3).mean(axis=0))]
-    found = one("power-mean[-inf,1,inf,3]", "le noir dort", of)
-    np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-5)
-
-
 def test_several_spaces_side_by_side() -> None:
     a, b = space(), space(seed=5, dimension=3)
     both = load_encoder("power-mean[1,inf]+znorm", a, b)
@@ -218,14 +210,6 @@ def test_folders_take_corrections_and_stand_beside_names(tmp_path: Path) -> None
 def test_what_cannot_stand_side_by_side(name: str, spaces: int, why: str) -> None:
     with pytest.raises(BadSetting, match=why):
         load_encoder(name, *[space()] * spaces)
-
-
-def test_half_powers_keep_the_sign() -> None:
-    of = space()
-    x = np.stack([row(of, "le"), row(of, "noir")]).astype(np.float64)
-    mean = (np.sign(x) * np.abs(x) ** 0.5).mean(axis=0)
-    expected = np.concatenate([np.sign(mean) * mean**2, np.sqrt((x**2).mean(axis=0))])
-    np.testing.assert_allclose(one("power-mean[0.5,2]", "le noir", of), expected, atol=1e-5)
 
 
 def test_an_even_power_with_signs_has_a_name(tmp_path: Path) -> None:
@@ -400,12 +384,6 @@ def test_fitting_changes_nothing_but_the_result() -> None:
         fitted.fit(TEXT, "fr").encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix
     )
     assert (encoder.name, fitted.name) == ("idf[rank]", "idf")
-
-
-def test_a_generator_is_text_enough_to_fit() -> None:
-    encoder = load_encoder("sif+pcr", space())
-    by_list, by_generator = encoder.fit(TEXT, "fr"), encoder.fit(iter(TEXT), "fr")
-    np.testing.assert_array_equal(by_list.encode(TEXT, "fr").matrix, by_generator.encode(TEXT, "fr").matrix)
 
 
 @pytest.mark.parametrize(

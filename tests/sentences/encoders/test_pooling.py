@@ -17,9 +17,7 @@ from muse.sentences.encoders.pooling import (
     Power,
     Signed,
     check_powers,
-    listed,
     mean,
-    parsed_power,
     power_means,
     sums,
 )
@@ -151,16 +149,6 @@ def test_powers_without_a_mean_are_refused(p: float) -> None:
 def test_only_even_powers_are_signed(p: float) -> None:
     with pytest.raises(BadSetting, match=r"even number above 0, such as 2s, got .*s; leave out the s"):
         check_powers([1, Signed(p)])
-
-
-def test_powers_are_written_and_read() -> None:
-    powers = [parsed_power(text) for text in ("-inf", " 0.5", "2", "2s")]
-    assert powers == [-math.inf, 0.5, 2.0, Signed(2.0)]
-    assert listed(powers) == "-inf,0.5,2,2s"
-    assert check_powers([*powers, Signed(2), 2]) == tuple(powers)  # 2 and 2s differ
-    for wrong in ("s", "", "2t", "s2"):
-        with pytest.raises(ValueError, match="could not convert"):
-            parsed_power(wrong)
 
 
 def test_no_powers_are_refused_and_repeated_ones_dropped() -> None:

@@ -81,14 +81,6 @@ def test_marks_within_a_word_are_spelling() -> None:
         sign_count_probe(lines, "fr", 60, np.random.default_rng(0))
 
 
-def test_marks_of_other_scripts() -> None:
-    lines = [f"كتاب{'،' * (1 + name % 2)} {name}" for name in range(40)] + ["«¿Qué?» dijo."]
-    probe = first_sign_probe(
-        [*lines, *(f"«Qué» {name}" for name in range(40))], "es", 90, np.random.default_rng(0)
-    )
-    assert Counter(sentence.startswith("«") for sentence in probe.sentences)[True] == len(probe.sentences) / 2
-
-
 def articled(count: int = 800) -> list[str]:
     """French sentences of two articles, each with a noun of its gender; half of the nouns are masculine."""
     rng = np.random.default_rng(0)
