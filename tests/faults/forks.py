@@ -18,7 +18,7 @@ from muse.__main__ import main
 from muse.learn import auto
 from tests.support.toys import small_game
 
-_LOADED = "cli commands files run learn space answers text translate export sentences"
+_LOADED = "cli commands files run learn space ranking text translate export sentences"
 _BY_OTHERS = ("torch._dynamo",)  # an optimiser loads it, which takes a second
 PATIENCE = 600  # seconds until it is taken to hang
 _FORK = multiprocessing.get_context("fork")
