@@ -1,5 +1,5 @@
-"""Answers: from a word to its translations in a space, with probabilities, the same for every command.
+"""Ranking: from a word to its translations in a space, with probabilities, the same for every command.
 
-`choice` learns to choose translations by more evidence than CSLS, candidates -> evidence -> trees -> answers
-with probabilities, at the end of `muse align`.
+`ranker` looks translations up. `train_ranker` learns, at the end of `muse align`, to choose them by more
+evidence than CSLS: candidates -> features -> trees -> answers with probabilities.
 """

@@ -55,24 +55,6 @@ class InductionConfig:
         return InductionConfig(self.top, self.mutual, self.target_max, self.source_max, self.min_probability)
 
 
-@dataclass(frozen=True, eq=False)
-class Backward:
-    """The best sources of every target, as the sorted numbers target * n + source of n sources."""
-
-    numbers: NDArray[np.int64]
-    sources: int
-
-    @classmethod
-    def of(cls, best: NDArray[np.int64], sources: int) -> Backward:
-        """From the best sources (m, k) of every target, among `sources` of them; -1 is none."""
-        numbers = np.arange(len(best))[:, None] * sources + best
-        return cls(np.sort(numbers[best >= 0]), sources)
-
-    def finds(self, targets: NDArray[np.int64], sources: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each of `targets` finds its one of `sources`, both of the same shape."""
-        return np.isin(targets * self.sources + sources, self.numbers)
-
-
 def induce(
     space: Space,
     *,
@@ -122,7 +104,7 @@ def entries(
         found = calibrate_space(space, source, target, rng=rng, retrieval=retrieval)
         ranker = replace(ranker, calibration=found)
     count = len(ranker.rows[0])
-    back = Backward.of(ranker.back(), count) if limits.mutual else None
+    back = backward(ranker.back(), count) if limits.mutual else None
     wanted, done = _looked_up(space.vectors(source), count, limits.only), 0
     with space.progress.stage(f"dictionary {source}-{target}", len(wanted), "words") as tick:
         for rows in _batches(wanted):
@@ -144,19 +126,30 @@ def _batches(rows: Sequence[int]) -> Iterator[NDArray[np.int64]]:
         yield np.array(rows[begin : begin + BATCH])
 
 
+def backward(best: NDArray[np.int64], sources: int) -> NDArray[np.int64]:
+    """The best of n `sources` (m, k) of every target, -1 for none, as target * n + source, ascending."""
+    return np.sort((np.arange(len(best))[:, None] * sources + best)[best >= 0])
+
+
+def is_among(wanted: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each of the `wanted` numbers is among others, which are ascending."""
+    places = np.searchsorted(numbers, wanted).clip(max=len(numbers) - 1)
+    return np.asarray(numbers[places] == wanted)
+
+
 def entries_of(
-    ranker: Ranker, rows: NDArray[np.int64], *, limits: InductionConfig, back: Backward | None = None
+    ranker: Ranker, rows: NDArray[np.int64], *, limits: InductionConfig, back: NDArray[np.int64] | None = None
 ) -> Iterator[Entry]:
     """The entries of the sources at these rows (b,); none of rows of zeros.
 
-    With `limits.mutual`, `back` are the best sources of every target.
+    With `limits.mutual`, `back` are every target and its best sources, as `backward` numbers them.
     """
     found, (source, target) = ranker.best(rows, fill=limits.top > ANSWERS), ranker.languages
     columns, scores, probable = (side[:, : limits.top] for side in found.sides)  # (b, k)
     kept = (scores > -np.inf) & ranker.rows[0][rows].any(dim=1).cpu().numpy()[:, None]
     of = np.broadcast_to(rows[:, None], columns.shape)
     if back is not None:
-        kept &= back.finds(columns, of)
+        kept &= is_among(columns * len(ranker.rows[0]) + of, back)
     if limits.min_probability is not None:
         kept &= probable >= np.float32(limits.min_probability)
     parts = (of, columns, scores, kept.cumsum(axis=1), probable)  # ranks are among those kept

@@ -12,7 +12,7 @@ import torch
 from muse.errors import BadSetting
 from muse.lexicon import Lexicon
 from muse.ranking import induction as module
-from muse.ranking.induction import Backward, InductionConfig, entries, induce
+from muse.ranking.induction import InductionConfig, backward, entries, induce, is_among
 from muse.ranking.settings import InducedPairs
 from muse.search.approximate import Approximation
 from muse.search.exact import Keys, Neighbours
@@ -111,7 +111,7 @@ def test_which_sources_a_target_finds(sources: int, k: int) -> None:
     best = np.array([rng.permutation(sources)[:k] for _ in range(9)])  # (m, k)
     expected = [[source in row for source in range(sources)] for row in best]
     targets, every = np.mgrid[:9, :sources]
-    found = Backward.of(best, sources).finds(targets, every)
+    found = is_among(targets * sources + every, backward(best, sources))
     assert found.tolist() == expected
 
 

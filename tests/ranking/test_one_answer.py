@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from muse import load as muse_load
 from muse.files import read_lexicon
 from muse.normalise import normalise
 from muse.ranking.ranker import translate_words
@@ -173,3 +174,34 @@ def test_moses(folder: Path, tmp_path: Path, muse: Command) -> None:
     assert all(scores[2] <= 0.125 for target, scores in own.items() if target not in ("en4", "en5"))
     assert own["en2"][0] == SHARE  # p(s|t): fr3 is the answer to en2
     assert len(own) == 40
+
+
+def test_all_prefer_a_words_own_spelling_where_there_are_no_answers(tmp_path: Path, muse: Command) -> None:
+    """Whoever asks: Python, a command, a dictionary, a measurement, the report."""
+    rng, count, way = np.random.default_rng(0), 40, ("--src", "fr", "--tgt", "en")
+    words = {
+        name: [f"w{row}" if row % 2 else f"{name}{row}" for row in range(count)] for name in ("fr", "en")
+    }
+    sides = {
+        name: SideToSave(Vectors(name, words[name], rows), fitted, None)
+        for name in ("fr", "en")
+        for rows, fitted in [normalise(rng.normal(size=(count, 12)).astype(np.float32), STEPS)]
+    }
+    folder, gold = tmp_path / "space", tmp_path / "gold.txt"
+    save_space(folder, sides, pivot="en", provenance=PROVENANCE)
+    space, asked = load_space(folder), words["fr"]
+    expected = {one.word: one[0].target for one in translate_words(space, asked, top=1)}
+    plain = {one.word: one[0].target for one in translate_words(space.by_csls(), asked, top=1)}
+    assert any(expected[word] == word != plain[word] for word in asked)
+    at_the_prompt = muse_load(folder).translate(asked, src="fr")
+    assert {word: found[0].target for word, found in at_the_prompt.items()} == expected
+    said = muse("translate", folder, *asked, *way, "--json").json["translations"]
+    assert {word: found[0][0] for word, found in said.items()} == expected
+    muse("induce", folder, *way, "--out", tmp_path / "fr-en.txt")
+    lines = [line.split() for line in (tmp_path / "fr-en.txt").read_text().splitlines()]
+    assert {line[0]: line[1] for line in lines} == expected
+    gold.write_text("".join(f"{word} {target}\n" for word, target in expected.items()))
+    measured = muse("evaluate", "words", folder, *way, "--dictionary", gold, "--json").json
+    assert measured["p_at_1"] == 100
+    found = gold_answers(space, Gold(read_lexicon(gold), "gold"), ("fr", "en"), dict.fromkeys(asked, 1))
+    assert {one.word: one.answer.target for one in found} == expected
