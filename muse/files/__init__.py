@@ -1,6 +1,5 @@
 """File formats: vectors, dictionaries and text, read and written, one format a module."""
 
-from muse.files.dictionary_writer import write_lexicon
 from muse.files.lexicons import read_lexicon
 from muse.files.vectors.arrays import write_npz
 from muse.files.vectors.fasttext import subword_vectors
@@ -12,7 +11,6 @@ __all__ = [
     "read_lexicon",
     "read_vectors",
     "subword_vectors",
-    "write_lexicon",
     "write_npz",
     "write_vectors_text",
     "write_word2vec",

@@ -13,36 +13,12 @@ from pathlib import Path
 
 from muse.errors import BadSetting, Mismatch
 from muse.files.dictionary_format import DictionaryFormat
-from muse.files.lexicons import formats, pair_line
-from muse.files.writing import check_place, check_text_name, check_unicode, replaced, unwritable
+from muse.files.lexicons import formats
+from muse.files.writing import check_place, check_text_name, check_unicode, unwritable
 from muse.languages import Languages
-from muse.lexicon import Entry, Lexicon
+from muse.lexicon import Entry
 
 Write = Callable[[Entry], None]
-
-
-def write_lexicon(path: Path | str, lexicon: Lexicon, *, scores: bool = False) -> None:
-    r"""Write one pair a line, compressed if the name ends in .gz; `scores` adds a third field.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "en-fr.txt"
-    ...     write_lexicon(path, Lexicon((("cat", "chat"), ("new york", "ny"))))
-    ...     path.read_text()
-    'cat chat\nnew york\tny\n'
-    """
-    path = Path(path)
-    values = lexicon.scores if scores else None
-    if scores and values is None:
-        raise Mismatch(f"{path}: expected a lexicon with scores, got one without; write it with scores=False")
-    if not lexicon.pairs:
-        raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
-    lines = [pair_line(path, place, pair) for place, pair in enumerate(lexicon.pairs)]
-    if values is not None:
-        tabbed = (line if "\t" in line else line.replace(" ", "\t") for line in lines)
-        lines = [f"{line}\t{value!r}" for line, value in zip(tabbed, values, strict=True)]
-    with replaced(path) as stream:
-        stream.write("\n".join([*lines, ""]).encode())
 
 
 @contextmanager

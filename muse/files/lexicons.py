@@ -21,9 +21,8 @@ from muse.files.detect import DICTIONARY, open_beginning, readable_kind
 from muse.files.dictionary_format import OR_ITS_FORMAT, WORDS, DictionaryFile, DictionaryFormat, lines_writer
 from muse.files.dictionary_tables import CSV, JSONL, PARQUET, TSV, XLSX
 from muse.files.tables import BOM, fits
-from muse.files.writing import check_unicode, unwritable
 from muse.languages import Languages
-from muse.lexicon import Lexicon, Pair, PairLine
+from muse.lexicon import Entry, Lexicon, Pair, PairLine
 from muse.optional import offered
 
 log = logging.getLogger(__name__)
@@ -217,24 +216,16 @@ def _score(field: str, where: str) -> float | None:
     return score
 
 
-def survives_line_round_trip(word: str) -> bool:
-    """Whether a word comes back unchanged from a line of text; UTF-8 may still lack it (`check_unicode`)."""
+def _can_be_in_a_line(word: str) -> bool:
     return bool(word) and word == stripped(word) and fits("tsv", word)
 
 
-def pair_line(path: Path, place: int, pair: Pair) -> str:
-    """A pair as one line, separated by a space, or by a tab if a word has one; `place` is for the error."""
-    for word in pair:
-        if not survives_line_round_trip(word):
-            raise unwritable(path, word, place, kind="pair")
-        check_unicode(path, word, place, kind="pair")
-    line = ("\t" if any(" " in word for word in pair) else " ").join(pair)
+def _line(path: Path, place: int, entry: Entry) -> str:
+    """A pair as one line, separated by a space, or by a tab if a word has one."""
+    line = ("\t" if any(" " in word for word in entry[:2]) else " ").join(entry[:2])
     # Readers strip a byte order mark: a first word that begins with one needs another before it.
     return f"{BOM}{line}" if not place and line.startswith(BOM) else line
 
 
-MUSE = DictionaryFormat(
-    "muse", _plain_pairs, write=lines_writer(lambda path, place, entry: pair_line(path, place, entry[:2])),
-    can_store=survives_line_round_trip,
-)  # fmt: skip
+MUSE = DictionaryFormat("muse", _plain_pairs, write=lines_writer(_line), can_store=_can_be_in_a_line)
 OWN = (MUSE, TSV, JSONL, CSV, XLSX, PARQUET)

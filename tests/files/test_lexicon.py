@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muse.errors import BadFile, Mismatch
-from muse.files import read_lexicon, write_lexicon
+from muse.files import read_lexicon
 from muse.files.cells import stripped
 from muse.lexicon import Lexicon
+from tests.files.test_lexicon_formats import write_dictionary
 
 
 def _read(folder: Path, content: str | bytes) -> Lexicon:
@@ -34,11 +34,6 @@ def _read(folder: Path, content: str | bytes) -> Lexicon:
 )
 def test_every_spelling_of_the_same_pairs(tmp_path: Path, content: str) -> None:
     assert _read(tmp_path, content) == Lexicon((("cat", "chat"), ("dog", "chien")))
-
-
-def test_packed(tmp_path: Path) -> None:
-    (tmp_path / "x.gz").write_bytes(gzip.compress(b"cat chat\n"))
-    assert read_lexicon(str(tmp_path / "x.gz")).pairs == (("cat", "chat"),)
 
 
 def test_phrases_and_other_spaces(tmp_path: Path) -> None:
@@ -101,17 +96,9 @@ def test_a_pair_that_looks_like_a_comment_is_named(
     assert all(message.startswith(f"{tmp_path / 'en-fr.txt'}{warning}") for message in caplog.messages)
 
 
-def test_a_missing_dictionary(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="it does not exist"):
-        read_lexicon(tmp_path / "no.txt")
-
-
 def test_written_as_muse_does(tmp_path: Path) -> None:
-    lexicon = Lexicon((("cat", "chat"), ("new york", "ny")), (0.5, 0.25))
-    write_lexicon(tmp_path / "x.txt", lexicon)
+    write_dictionary(tmp_path / "x.txt", Lexicon((("cat", "chat"), ("new york", "ny"))))
     assert (tmp_path / "x.txt").read_bytes() == b"cat chat\nnew york\tny\n"
-    write_lexicon(tmp_path / "x.tsv", lexicon, scores=True)
-    assert read_lexicon(tmp_path / "x.tsv") == lexicon
 
 
 WORD = st.text(st.characters(blacklist_characters="\t\n\r", blacklist_categories=["Cs"]), min_size=1).filter(
@@ -121,7 +108,7 @@ WORD = st.text(st.characters(blacklist_characters="\t\n\r", blacklist_categories
 
 def test_phrases_that_end_in_a_number_survive(tmp_path: Path) -> None:
     lexicon = Lexicon((("F1", "Formula 1"), ("toile", "web 0.5")))
-    write_lexicon(tmp_path / "x.txt", lexicon)
+    write_dictionary(tmp_path / "x.txt", lexicon)
     assert read_lexicon(tmp_path / "x.txt") == lexicon
 
 
@@ -129,19 +116,12 @@ def test_phrases_that_end_in_a_number_survive(tmp_path: Path) -> None:
 @settings(max_examples=150, deadline=None, derandomize=True)
 def test_any_words_survive(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]) -> None:
     path = tmp_path_factory.mktemp("any") / "x.txt"
-    write_lexicon(path, Lexicon(tuple(pairs)))
+    write_dictionary(path, Lexicon(tuple(pairs)))
     assert read_lexicon(path).pairs == tuple(pairs)
 
 
 @pytest.mark.parametrize("word", ["a\tb", "a\nb", "a\rb", "", " a", "\ud800"])
 def test_words_that_would_not_come_back(tmp_path: Path, word: str) -> None:
     with pytest.raises(Mismatch, match=r"expected words that this format can represent, got .*\(pair 2\)"):
-        write_lexicon(tmp_path / "x.txt", Lexicon((("a", "b"), ("c", word))))
+        write_dictionary(tmp_path / "x.txt", Lexicon((("a", "b"), ("c", word))))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_nothing_to_write(tmp_path: Path) -> None:
-    with pytest.raises(Mismatch, match="at least one pair"):
-        write_lexicon(tmp_path / "x.txt", Lexicon(()))
-    with pytest.raises(Mismatch, match="expected a lexicon with scores"):
-        write_lexicon(tmp_path / "x.txt", Lexicon((("a", "b"),)), scores=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -62,16 +61,6 @@ def test_tsv(tmp_path: Path) -> None:
     assert [row["rank"] for row in rows] == ["1", "2", "1", "1", "3"]
 
 
-def test_jsonl(tmp_path: Path) -> None:
-    odd = Lexicon((*PAIRS, ("a\tb", "c\nd")), (*(LEXICON.scores or ()), 0.0))
-    write_dictionary(tmp_path / "d.jsonl.gz", odd, form="jsonl")
-    text = gzip.decompress((tmp_path / "d.jsonl.gz").read_bytes()).decode()
-    rows = [json.loads(line) for line in text.removesuffix("\n").split("\n")]
-    assert [(row["source"], row["target"]) for row in rows] == list(odd.pairs)
-    assert [row["score"] for row in rows] == list(odd.scores or ())
-    assert [row["rank"] for row in rows] == [1, 2, 1, 1, 3, 1]
-
-
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("scores", [LEXICON.scores, None])
 def test_what_is_written_reads_back(tmp_path: Path, form: str, scores: tuple[float, ...] | None) -> None:
@@ -97,12 +86,6 @@ def test_a_format_has_the_words_that_read_back(tmp_path: Path, form: str, word: 
     if form == "jsonl" and not word.strip():  # which has every word, and these are no pair
         return
     assert read_lexicon(path).pairs == (("y", "z"), ("x", word))
-
-
-def test_words_that_only_json_holds_read_back(tmp_path: Path) -> None:
-    odd = Lexicon((("a\tb", "c\nd"), (" x", "y "), ("{", "\ufeff")), (1.0, 2.0, 3.0))
-    write_dictionary(tmp_path / "d.jsonl.gz", odd, form="jsonl")
-    assert read_lexicon(tmp_path / "d.jsonl.gz") == odd
 
 
 def test_a_pair_like_a_header_or_an_object_is_a_pair(tmp_path: Path) -> None:
@@ -146,13 +129,6 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: str, messa
         read_lexicon(tmp_path / "d")
 
 
-def test_without_scores(tmp_path: Path) -> None:
-    write_dictionary(tmp_path / "d.tsv", Lexicon(PAIRS[:1]), form="tsv")
-    assert (tmp_path / "d.tsv").read_text(encoding="utf-8").split("\n")[1] == "chat\tcat\t\t1\t"
-    write_dictionary(tmp_path / "d.jsonl", Lexicon(PAIRS[:1]), form="jsonl")
-    assert json.loads((tmp_path / "d.jsonl").read_text(encoding="utf-8"))["score"] is None
-
-
 def test_a_word_that_a_table_cannot_hold_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "d"
     path.write_text("before")
@@ -183,16 +159,6 @@ def test_nothing_to_write_and_nowhere_to(tmp_path: Path, form: str) -> None:
 def test_an_unknown_format(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="one of muse, .*bicleaner.*; got 'xml'"):
         write_dictionary(tmp_path / "d", LEXICON, form="xml")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes by name here")
-def test_neither_a_folder_nor_a_pipe_is_replaced(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    os.mkfifo(tmp_path / "pipe")
-    for name, found in (("folder", "a folder"), ("pipe", "a device or a pipe")):
-        with pytest.raises(BadFile, match=f"{name}: expected the name of a file, got {found}"):
-            write_dictionary(tmp_path / name, LEXICON)
-    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_a_first_word_that_begins_with_a_byte_order_mark(tmp_path: Path) -> None:
@@ -260,12 +226,6 @@ def test_objects_as_wiktextract_has_them(tmp_path: Path) -> None:
         dictionary_writer(tmp_path / "e", form="kaikki"),
     ):
         pass
-
-
-def test_a_writer_for_stardict(tmp_path: Path) -> None:
-    write_entries(tmp_path / "fr-en.ifo", "stardict")
-    assert "bookname=fr - en" in (tmp_path / "fr-en.ifo").read_text(encoding="utf-8")
-    assert set(read_lexicon(tmp_path / "fr-en.ifo").pairs) == {entry[:2] for entry in ENTRIES}
 
 
 @pytest.mark.parametrize("form", OTHER_FORMS)

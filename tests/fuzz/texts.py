@@ -134,11 +134,12 @@ def _unicode_text(folder: Path) -> None:
 
 
 def _workbook(folder: Path) -> None:
-    place = folder / "0" / "d.xlsx"
-    place.parent.mkdir()
-    with table_writer(place, {"fr": str, "en": str, "score": float}) as write:
-        write(["roi", "king, kings", 0.5])
-        write(["été", "summer", 1])
+    for name in ("d.xlsx", "d.parquet"):
+        place = folder / name / name
+        place.parent.mkdir()
+        with table_writer(place, {"fr": str, "en": str, "score": float}) as write:
+            write(["roi", "king, kings", 0.5])
+            write(["été", "summer", 1])
 
 
 def _stardict(folder: Path) -> None:
@@ -246,6 +247,8 @@ _SICK = (
     "1\tA b\tC d\tNEUTRAL\t4.5\tNEUTRAL\tTRAIN\n2\tA\tC\tENTAILMENT\t3.2\tENTAILMENT\tTRIAL\n"
 )
 _STS = 'a b,"c, ""d""",4.5\nx y,z,0\n\né,f,3.25\n'
+_OBJECTS = '{"src": "a", "tgt": "b c"}\n{"tgt": "d", "src": "e"}\n'
+_RATED = "sentence1\tscore\tsentence2\na\t1\tb\n"
 _VOCABULARY = "the 1061396\nca@@ 7\nt 5\n"
 
 TARGETS = (
@@ -262,11 +265,25 @@ TARGETS = (
     Target("sentences", files({"x.txt": _TEXT, "x.txt.gz": _TEXT}), _plain(read_sentences)),
     Target("slices", files({"x.txt": _TEXT, "x.txt.gz": _TEXT}), _plain(_sentences_in_slices)),
     Target(
-        "parallel", files({"x.tsv": _PAIRS, "x.tsv.gz": _PAIRS}), _plain(lambda path: read_pairs((path,)))
+        "parallel",
+        files(
+            {"x.tsv": _PAIRS, "x.tsv.gz": _PAIRS, "x.csv": _STS, "x.jsonl": '{"src": "a", "tgt": "b c"}\n'}
+        ),
+        _plain(lambda path: read_pairs((path,))),
     ),
     Target("aligned", _two_files, _aligned),
     Target("nli", files({"snli.txt": _SNLI, "sick.txt": _SICK}), _plain(read_nli)),
-    Target("sts", files({"x.csv": _STS, "x.tsv": "a b\tc d\t4.5\nx\ty\t0\n"}), _sts),
+    Target(
+        "sts",
+        files(
+            {
+                "x.csv": _STS,
+                "x.tsv": "a b\tc d\t4.5\nx\ty\t0\n",
+                "y.tsv": _RATED,
+            }
+        ),
+        _sts,
+    ),
     Target(
         "probe", files({"x.txt": "tr\t1\ta b\nva\t0\tc\nte\t1\td e\ntr\t0\tf\n"}), _plain(read_probe_text)
     ),
