@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from gensim.models.fasttext import load_facebook_vectors
 
-from muse.errors import BadFile, Mismatch, MissingExtra, MuseError
+from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files import read_vectors, subword_vectors, write_vectors_text
 from muse.installation import install_packages
 
@@ -165,21 +165,6 @@ def test_numbers_that_are_not_finite(without_ngrams: Path, tmp_path: Path) -> No
     for word in range(1, 20):
         struct.pack_into("<f", content, inputs + 4 * DIMENSION * word, float("nan"))
     assert "expected finite numbers" in _refused(tmp_path / "x.bin", bytes(content))
-
-
-@pytest.mark.slow
-def test_random_damage_never_crashes(without_ngrams: Path, tmp_path: Path) -> None:
-    rng, content = random.Random(1), without_ngrams.read_bytes()
-    path = tmp_path / "x.bin"
-    for _ in range(60):
-        damaged = bytearray(content)
-        for _ in range(rng.choice([1, 3])):
-            damaged[rng.randrange(4, 1500)] = rng.randrange(256)
-        path.write_bytes(damaged)
-        try:
-            read_vectors(path, language="en")
-        except MuseError as error:
-            assert str(path) in str(error)
 
 
 def test_a_list_of_words_takes_the_place_of_the_models_own(model: Path) -> None:

@@ -21,7 +21,7 @@ import pytest
 from muse.errors import BadFile
 from muse.files import read_vectors, write_npz, write_vectors_text, write_word2vec
 from tests.conftest import ROOT
-from tests.files.vectors.test_programs import GENSIM, numbered, static_folder
+from tests.files.vectors.test_static import GENSIM, numbered, static_folder
 
 PAGE = ROOT / "docs" / "pages" / "how-to" / "what-muse-reads.md"
 WORDS = ["roi", "été", "reine", "👍"]

@@ -195,40 +195,6 @@ def test_a_pt_that_is_cut_off(tmp_path: Path) -> None:
         _message(tmp_path / "x.pt")
 
 
-OTHERS = {
-    b"\x89HDF\r\n\x1a\n\0\0": "got HDF5; read it with pandas or h5py and save np.savez(",
-    b"SQLite format 3\0\x10\0": "got an SQLite database, as Magnitude's are; ",
-    b"ARROW1\0\0": 'convert it: pandas.read_feather(...).to_parquet("vectors.parquet")',
-    b'{"the": [0.1, 0.2], "of": [1, 2]}': "got JSON; read it with Python's json and save np.savez(",
-    b'{"word": "the", "vector": [0.1, 0.2]}\n': "got JSON;",
-    b'[["the", 0.1]]': "got JSON;",
-}
-
-
-@pytest.mark.parametrize("content", OTHERS)
-def test_other_programs_are_named(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "x").write_bytes(content)
-    assert OTHERS[content] in _message(tmp_path / "x")
-
-
-TEXTS = {
-    "<!DOCTYPE html>\n<p>404</p>\n": "got XML or a web page, perhaps of an error; download the file again",
-    "version https://git-lfs.github.com/spec/v1\noid sha256:4d\n": "a pointer of Git LFS; .* git lfs pull",
-    "the,0.1,0.2\nof,1,2\n": "commas between the columns: put spaces in their place",
-    "the;0.1;0.2\nof;1;2\n": "semicolons between the columns",
-}
-
-
-@pytest.mark.parametrize("text", TEXTS)
-def test_text_that_is_separated_otherwise_is_told(tmp_path: Path, text: str) -> None:
-    (tmp_path / "x").write_text(text)
-    with pytest.raises(BadFile, match=TEXTS[text]):
-        read_vectors(tmp_path / "x", language="en")
-    (tmp_path / "x").write_bytes(text.replace(",", " ").encode("utf-16"))
-    with pytest.raises(BadFile, match=r"got UTF-16; convert it with iconv|got XML"):
-        read_vectors(tmp_path / "x", language="en")
-
-
 def static_folder(folder: Path, model: dict[str, Any], tensors: dict[str, Any], **others: Any) -> Path:
     folder.mkdir(parents=True)
     added = [{"id": 0, "content": "[PAD]", "special": True}]
