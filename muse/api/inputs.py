@@ -23,7 +23,7 @@ from muse.files.plain_text import read_lines
 from muse.files.row_texts import with_texts
 from muse.files.vectors.table import ReadOptions, check_options, gather, items_table
 from muse.learn.bilingual import check_pair, normalise_in_place
-from muse.learn.settings import AlignConfig, Given, RowArray
+from muse.learn.settings import AlignConfig, RowArray, VectorSource
 from muse.lexicon import Lexicon
 from muse.optional import load
 from muse.progress import Progress
@@ -82,7 +82,7 @@ def _pivot(folder: Path) -> SideToSave:
     return SideToSave(vectors, side.normalisation)
 
 
-def read_side(config: AlignConfig, language: str, given: Given, progress: Progress) -> SideToSave:
+def read_side(config: AlignConfig, language: str, given: VectorSource, progress: Progress) -> SideToSave:
     """The vectors of a language, normalised, with the files that they were read from.
 
     Words whose vectors are all zeros are left out, with a warning: nothing can be learned of them. Unlabelled

@@ -16,7 +16,7 @@ from muse.files.vectors.locate import locate_vectors
 from muse.files.vectors.spacy import find_vectors
 from muse.files.writing import check_place
 from muse.learn.bilingual import MINIMUM_WORDS
-from muse.learn.settings import NO_PIVOT, ONE_SOURCE, OWN_TARGET, AlignConfig, Given, RowArray
+from muse.learn.settings import NO_PIVOT, ONE_SOURCE, OWN_TARGET, AlignConfig, RowArray, VectorSource
 from muse.optional import load
 from muse.options import given_only, preset_of
 from muse.progress import Progress
@@ -164,12 +164,12 @@ def given_for(config: AlignConfig, language: str | None, what: str) -> Any:
     return getattr(config, f"src_{what}") if language in config.src else None
 
 
-def source_files(config: AlignConfig) -> tuple[Given, ...]:
+def source_files(config: AlignConfig) -> tuple[VectorSource, ...]:
     """The vectors of each language to map; BadFile if none are found."""
     return _located(config.src_emb, config.src, "--src-emb")
 
 
-def pivot_file(config: AlignConfig) -> Given:
+def pivot_file(config: AlignConfig) -> VectorSource:
     """The vectors of the pivot; BadFile if none are found."""
     return _located(() if config.tgt_emb is None else (config.tgt_emb,), (config.pivot,), "--tgt-emb")[0]
 
@@ -185,18 +185,20 @@ def files_of(config: AlignConfig, language: str) -> list[Path] | None:
     return None if isinstance(vectors, RowArray) or any(map(is_stream, files)) else files
 
 
-def via_files(config: AlignConfig) -> tuple[Given, ...]:
+def via_files(config: AlignConfig) -> tuple[VectorSource, ...]:
     """The vectors of each language for detours only; BadFile if none are found."""
     return _located(config.via_emb, config.via, "--via-emb")
 
 
-def _located(given: tuple[Given, ...], languages: tuple[str, ...], option: str) -> tuple[Given, ...]:
+def _located(
+    given: tuple[VectorSource, ...], languages: tuple[str, ...], option: str
+) -> tuple[VectorSource, ...]:
     if not given:
         return tuple(locate_vectors(language, option) for language in languages)
     return tuple(one if isinstance(one, RowArray) else find_vectors(one) for one in given)
 
 
-def _check_files(option: str, files: tuple[Given, ...], languages: tuple[str, ...]) -> None:
+def _check_files(option: str, files: tuple[VectorSource, ...], languages: tuple[str, ...]) -> None:
     if files and len(files) != len(languages):
         raise Contradiction(
             f"{option}-emb must be given once for each {option}, in the same order: got {len(files)} "

@@ -34,7 +34,9 @@ def with_texts(table: Table, path: Path | None) -> Table:
     if path is None:
         return table
     if table.frequency_ordered:
-        raise BadSetting(f"{path}: texts are for unlabelled vectors, got words in {table.path}; leave it out")
+        raise BadSetting(
+            f"{path}: texts are for items without a vocabulary, got words in {table.path}; leave it out"
+        )
     texts = [one_line(line) for line in read_lines(path)]
     if table.counted and len(texts) != table.max_rows:  # else `gather` checks it
         raise Mismatch(

@@ -1,4 +1,4 @@
-"""Row writers: unlabelled vectors written block by block to files that appear once they are complete.
+"""Row writers: items, embeddings without a vocabulary, written to files that appear once complete.
 
 .npy             the rows alone
 .parquet         the columns `id`, or a text, and `vector`

@@ -1,4 +1,4 @@
-"""Stores as text: unlabelled vectors in JSON lines and in CSV, as vector stores and services write them.
+"""Stores as text: items in JSON lines and in CSV, as vector stores and services write them.
 
 An object a line:
   Qdrant    {"id": 7, "vector": [0.1, 0.2], "payload": {...}}, or named vectors, {"vector": {"title": [...]}};

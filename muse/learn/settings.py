@@ -47,10 +47,10 @@ class RowArray:
     rows: NDArray[Any]
 
 
-Given = Path | RowArray
+VectorSource = Path | RowArray
 
 
-def _vectors(value: Any) -> Given:
+def _vectors(value: Any) -> VectorSource:
     """A path, or an array of n rows of d real numbers; a TypeError for all else."""
     if isinstance(value, RowArray):
         return value
@@ -114,12 +114,12 @@ class AlignConfig(Seed, Backend, DictionaryForm):
         None, section="Input", metavar="SPACE", grows=True,
         help="Instead of --tgt: add --src to this saved space, without changing the languages in it.",
     )  # fmt: skip
-    src_emb: tuple[Given, ...] = option(
+    src_emb: tuple[VectorSource, ...] = option(
         (), section="Input", kind=VECTORS,
         help="Word vectors of --src, in the same order: a file, or a spaCy pipeline's name, folder or "
         "wheel.  [default: found in embeddings/]",
     )  # fmt: skip
-    tgt_emb: Given | None = option(
+    tgt_emb: VectorSource | None = option(
         None, section="Input", kind=VECTORS, only=OWN_TARGET,
         help="Word vectors of --tgt.  [default: found in embeddings/]",
     )  # fmt: skip
@@ -159,7 +159,7 @@ class AlignConfig(Seed, Backend, DictionaryForm):
         (), section="Learning", metavar="LANG", recorded=True, compared=True, checkpoint=True,
         help="If mapping --src directly fails, try going through this language too. Repeatable.",
     )  # fmt: skip
-    via_emb: tuple[Given, ...] = option(
+    via_emb: tuple[VectorSource, ...] = option(
         (), section="Learning", kind=VECTORS,
         help="Word vectors of --via, in the same order.  [default: found in embeddings/]",
     )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 from muse.api.inputs import read_side
 from muse.files import write_vectors_text
-from muse.learn.settings import AlignConfig, Given, RowArray
+from muse.learn.settings import AlignConfig, RowArray, VectorSource
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space import SideToSave
@@ -23,7 +23,7 @@ def rows_with_zeros() -> Matrix:
     return rows
 
 
-def read(given: Given) -> SideToSave:
+def read(given: VectorSource) -> SideToSave:
     return read_side(AlignConfig(src=("fr",), tgt="en"), "fr", given, Progress(quiet=True))
 
 

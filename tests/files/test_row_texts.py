@@ -60,7 +60,7 @@ def test_texts_of_a_file_of_rows(tmp_path: Path) -> None:
 def test_words_have_no_texts(tmp_path: Path) -> None:
     write_vec(tmp_path / "a.vec", Vectors("a", ["x"], np.ones((1, 2), np.float32)))
     (tmp_path / "texts.txt").write_text("x\n", encoding="utf-8")
-    with pytest.raises(BadSetting, match="texts are for unlabelled vectors"):
+    with pytest.raises(BadSetting, match="texts are for items without a vocabulary"):
         read_vectors(tmp_path / "a.vec", language="a", texts=tmp_path / "texts.txt")
 
 
