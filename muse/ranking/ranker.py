@@ -227,13 +227,12 @@ class Ranker:
     def own_spellings(self, rows: Numbers) -> Numbers:
         """The target (b,) that is spelled like each of these sources (b,), apart from case; -1 for none.
 
-        None are preferred where the answers are by all the evidence, which knows spellings, by CSLS alone, as
-        in the papers, or by another score. Ids of rows are no spellings.
+        None are preferred where the answers are by all the evidence, which knows spellings, by another score,
+        or by CSLS alone, as in the papers, because that was asked for now or when the space was made.
         """
         source, target = self.languages
-        is_preferred = (
-            self.table is None and self.space.answers_by == "all" and self.retrieval.method == "csls"
-        )
+        by_csls = "csls" in (self.space.answers_by, self.space.manifest.settings.get("answers"))
+        is_preferred = self.table is None and not by_csls and self.retrieval.method == "csls"
         if not (is_preferred and source.frequency_ordered and target.frequency_ordered):
             return np.full(len(rows), -1)
         found = [own_spelling(source.words[row], source, target) if row >= 0 else -1 for row in rows.tolist()]

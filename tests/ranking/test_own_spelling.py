@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -50,3 +52,10 @@ def test_spellings_that_count() -> None:
     assert own_spelling("Paris", source, Vectors("en", ["x", "paris"], np.zeros((2, 1), "f"))) == 1
     assert own_spelling("tu", source, target) == -1
     assert own_spelling("zu", source, Vectors("en", ["zu"], np.zeros((1, 1), "f"))) == -1  # a new word
+
+
+def test_a_space_made_to_answer_by_csls_prefers_no_spelling() -> None:
+    space = spaced()
+    made = replace(space, manifest=replace(space.manifest, settings={"answers": "csls"}))
+    assert (Ranker(space, DIRECTION).own_spellings(np.arange(40)) >= 0).any()
+    assert (Ranker(made, DIRECTION).own_spellings(np.arange(40)) < 0).all()
