@@ -58,7 +58,7 @@ ONLY_USERS = {
     "openpyxl": {"files.tables"},
     "onnx": {"export.map_file"},
     "pandas": {"exchange"},
-    "pyarrow": {"files.parquet", "files.parts"},
+    "pyarrow": {"files.parquet", "cluster.parts"},
     "py3langid": {"embedding.training"},
     "pydantic": {"web.responses"},
     "rapidfuzz": {"ranking.spelling"},

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from muse.cluster.parts import PartFolder
 from muse.cluster.run import Run, Site
 from muse.cluster.shards import KeySearch, WordBlocks, look_up, word_blocks
 from muse.errors import BadSetting
-from muse.files.parts import PartFolder
 from muse.lexicon import Entry
 from muse.ranking.induction import Counts, InductionConfig, check_found, entries, summary
 from muse.search.approximate import Approximation

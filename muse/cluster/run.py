@@ -18,9 +18,9 @@ from typing import Any, Protocol
 
 import torch
 
+from muse.cluster.parts import MANIFEST as PARTS_MANIFEST
+from muse.cluster.parts import PartFolder, begin_parts, check_parts, read_manifest
 from muse.errors import BadFile, BadSetting, MuseError
-from muse.files.parts import MANIFEST as PARTS_MANIFEST
-from muse.files.parts import PartFolder, begin_parts, check_parts, read_manifest
 from muse.files.source import cannot_open
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.text_slices import files_of

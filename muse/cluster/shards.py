@@ -15,10 +15,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from muse.cluster.parts import PartFolder
 from muse.cluster.run import REPLACED, Cluster, Make, Site, make_parts, require_ray
 from muse.errors import BadSetting
 from muse.files.parquet import VECTOR
-from muse.files.parts import PartFolder
 from muse.files.space_folder import VECTORS, folder_name
 from muse.search.approximate import SAMPLE, Approximation, Prepared, Recall
 from muse.search.exact import Neighbours, merged, nearest, set_threads

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from muse.cluster.parts import PartFolder, open_parts
 from muse.cluster.run import Make, Run, Site
 from muse.cluster.shards import KeySearch, SentenceBlocks, look_up
 from muse.files.atomic import atomic_path
 from muse.files.parquet import SENTENCE, VECTOR
-from muse.files.parts import PartFolder, open_parts
 from muse.files.space_folder import checksum
 from muse.files.text_slices import TextSlice, slices
 from muse.search.bidirectional_search import BothDirections

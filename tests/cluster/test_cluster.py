@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 from pyarrow import dataset
 
+from muse.cluster.parts import MANIFEST, WORK, begin_parts
 from muse.cluster.run import Make, connected, make_parts
 from muse.errors import MuseError
-from muse.files.parts import MANIFEST, WORK, begin_parts
 from muse.files.text_slices import SLICE
 from muse.normalise import Normalisation, normalise
 from muse.progress import Progress

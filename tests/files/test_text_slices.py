@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import dataset, parquet, table
 
+from muse.cluster.parts import MANIFEST, WORK, PartFolder, begin_parts, check_parts, open_parts, read_manifest
 from muse.errors import BadFile, BadSetting
 from muse.files import text_slices as module
-from muse.files.parts import MANIFEST, WORK, PartFolder, begin_parts, check_parts, open_parts, read_manifest
 from muse.files.plain_text import read_lines
 from muse.files.text_slices import TextSlice, slices
 

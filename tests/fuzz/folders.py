@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.files.parts import PartFolder, begin_parts, open_parts
+from muse.cluster.parts import PartFolder, begin_parts, open_parts
 from muse.ranking.probability import known_calibration
 from muse.run.checkpoint import Checkpoint
 from muse.sentences.encoders.encoder import SentenceEncoder
