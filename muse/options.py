@@ -286,7 +286,7 @@ def _options_of(cls: Any) -> Mapping[str, Declaration]:
 def _bound(declared: Declaration, name: str, owner: type) -> Declaration:
     """The option with its name, and the kind, choices and number of values that its annotation tells."""
     if declared.kind is not TEXT:
-        several = owner.__annotations__[name].startswith("tuple[") and not declared.kind.listed
+        several = str(owner.__annotations__[name]).startswith("tuple[") and not declared.kind.listed
         return replace(declared, name=name, multiple=several)
     # Of this field alone: others may have types that are imported for a type checker only.
     alone = type(owner.__name__, (), {"__annotations__": {name: owner.__annotations__[name]}})

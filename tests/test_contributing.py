@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from muse.commands.command import command
 from muse.dictionary_formats import formats as others
+from muse.errors import BadSetting
 from muse.files import read_lexicon
 from muse.files.dictionary_writer import dictionary_writer, form_of_name, written_formats
 from muse.files.lexicons import formats
+from muse.learn import settings
 from muse.lexicon import Entry
+from muse.options import of_checkpoint, options_of, recorded
 from tests.conftest import ROOT
+from tests.support.spaces import saved
 
 
 def example(heading: str) -> tuple[str, dict[str, Any]]:
@@ -21,7 +29,8 @@ def example(heading: str) -> tuple[str, dict[str, Any]]:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
     code = text.partition("```python\n")[2].partition("```")[0]
     names: dict[str, Any] = {}
-    exec(code, names)
+    if not code.startswith(" "):  # a whole file
+        exec(code, names)
     return code, names
 
 
@@ -46,3 +55,30 @@ def test_a_new_format_of_dictionary(tmp_path: Path, arrows: str) -> None:
     assert path.read_text(encoding="utf-8") == "roi => king\nle chat => the cat\n"
     for form in (None, "arrows"):
         assert read_lexicon(path, form=form).pairs == (("roi", "king"), ("le chat", "the cat"))
+
+
+def test_a_new_option_of_align(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, _ = example("Adding an option of align")
+    assert len(code.splitlines()) <= 5
+    source = Path(str(settings.__file__)).read_text(encoding="utf-8")
+    tried = ModuleType("muse.learn.tried")
+    monkeypatch.setitem(sys.modules, tried.__name__, tried)
+    exec(source.replace("    # What follows is found by the run.\n", code), vars(tried))
+    made = tried.AlignConfig(src="fr", tgt="en", half=True)
+    assert recorded(made)["half"] and of_checkpoint(made)["half"]
+    assert options_of(tried.AlignConfig)["half"].compared
+    with pytest.raises(BadSetting, match="--half .* 3"):
+        tried.AlignConfig(half=3)
+    seen: list[bool] = []
+    align = command(tried.AlignOptions, examples=())(lambda options: seen.append(options.half))
+    assert "--half" in CliRunner().invoke(align, ["--help"]).output
+    assert CliRunner().invoke(align, ["--src", "fr", "--half"]).exit_code == 0 and seen == [True]
+
+
+def test_a_new_command(tmp_path: Path) -> None:
+    code, names = example("Adding a command")
+    assert len(code.splitlines()) <= 20
+    saved(tmp_path / "space")
+    ended = CliRunner().invoke(names["count"], [str(tmp_path / "space"), "--lang", "fr"])
+    assert (ended.exit_code, ended.output) == (0, "39\n")
+    assert CliRunner().invoke(names["count"], [str(tmp_path / "space")]).exit_code == 2

@@ -233,3 +233,11 @@ def test_pairs_that_cannot_be() -> None:
     with pytest.raises(BadSetting, match="different names, got 'fr' twice"):
         check_pair(source, replace(target, language="fr"))
     check_pair(source, replace(target, matrix=target.matrix[:, :19]))
+
+
+def test_pairs_of_an_encoder_do_where_no_word_is_spelt_alike() -> None:
+    source, target, _ = pair(700)
+    hints = Lexicon(tuple(zip(source.words[:400], target.words[:400], strict=True)))
+    config = AlignConfig(init="identical", hints=hints)
+    learned = learn(source, target, config=config, runtime=Runtime())
+    assert learned.supervision is not None and learned.verdict.label == "aligned"
