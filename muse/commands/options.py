@@ -10,17 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from muse.commands.inputs import without_dashes
 from muse.commands.outputs import check_inputs_spared, check_outputs
-from muse.commands.sections import PackageOption, RenamedOption
 from muse.errors import Contradiction
-from muse.installation import __version__
-from muse.options import DICTIONARY_FORMS, LARGEST, MOST_THREADS
+from muse.options import LARGEST
 from muse.progress import message
 from muse.run.memory import fit_threads
 
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_BEAM = 1_000  # a beam takes memory for each sentence it keeps
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Finite(click.FloatRange):
@@ -51,54 +48,6 @@ class Finite(click.FloatRange):
     def _describe_range(self) -> str:
         # Of click, for its help: without bounds it would read "x<=None".
         return "" if self.min is None and self.max is None else super()._describe_range()
-
-
-def common(command: F) -> F:
-    """The options that every command has, and what it does before its own work: threads, messages, checks."""
-    return common_without()(command)
-
-
-def common_without(*unused: str) -> Callable[[F], F]:
-    """`common` for a command that has no use for some of seed, device and threads.
-
-    The command line still accepts them, for scripts that give them to every command; help does not show them.
-    """
-
-    def add(command: F) -> F:
-        @wraps(command)
-        def run(*, verbose: bool, threads: int | None = None, **options: Any) -> Any:
-            return command(**options)
-
-        found = prepared(run, with_torch="threads" not in unused)
-        for add_option in _common_options(unused):
-            found = add_option(found)
-        return found  # type: ignore[return-value]
-
-    return add
-
-
-def _common_options(unused: Sequence[str]) -> tuple[Callable[[F], F], ...]:
-    def use(name: str) -> dict[str, Any]:
-        return {"hidden": name in unused, "expose_value": name not in unused}
-
-    return (
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout."),
-        click.option(
-            "--seed", default=0, show_default=True, type=click.IntRange(0), metavar="N", help="Random seed.",
-            **use("seed"),
-        ),
-        click.option(
-            "--device", default="auto", show_default=True, type=click.Choice(["auto", "cpu", "cuda"]),
-            help="Device to compute on.", **use("device"),
-        ),
-        click.option(
-            "--threads", type=click.IntRange(1, MOST_THREADS), metavar="N",
-            help="Number of CPU threads.  [default: all]", **use("threads"),
-        ),
-        click.version_option(__version__, prog_name="muse"),
-        click.option("-q", "--quiet", is_flag=True, help="Print only errors on stderr."),
-        click.option("-v", "--verbose", is_flag=True, help="Print more on stderr."),
-    )  # fmt: skip
 
 
 def prepared(command: Callable[..., Any], *, with_torch: bool) -> Callable[..., Any]:
@@ -177,61 +126,6 @@ def _searching_by(backend: str) -> Iterator[None]:
         yield
 
 
-def direction(command: F) -> F:
-    """The options that choose two languages of a space and how neighbours are looked up."""
-    lookup = click.option(
-        "--retrieval", "method", default=("csls",), multiple=True, show_default=True,
-        type=click.Choice(["csls", "nn", "isf"]), callback=_only,
-        help="Search by CSLS, nearest neighbour or inverted softmax.",
-    )  # fmt: skip
-    return languages(lookup(backend(command)))
-
-
-def _only(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> str:
-    """The value of an option; a usage error if it is repeated, where click would take the last silently."""
-    if len(values) > 1:
-        raise click.UsageError(f"{parameter.opts[0]} takes one value, got {', '.join(values)}; leave one.")
-    return values[0]
-
-
-def dictionary_format(command: F) -> F:
-    """The format of --dictionary, where it should not be recognised."""
-    return click.option(
-        "--dictionary-format", type=click.Choice(DICTIONARY_FORMS), metavar="NAME",
-        help=f"Format of --dictionary: {', '.join(DICTIONARY_FORMS)}.  [default: recognised by its content]",
-    )(command)  # fmt: skip
-
-
-def evidence_format(command: F) -> F:
-    """The format of --evidence, where it should not be recognised."""
-    return click.option(
-        "--evidence-format", type=click.Choice(DICTIONARY_FORMS), metavar="NAME",
-        help="Format of --evidence, as --dictionary-format.  [default: recognised by its content]",
-    )(command)  # fmt: skip
-
-
-def answers(command: F) -> F:
-    """The option that chooses how translations are ranked."""
-    return click.option(
-        "--answers", type=click.Choice(["all", "csls"]), default="all", show_default=True,
-        help="Translations chosen by all the evidence, where SPACE has them, or by CSLS alone, as in the "
-        "papers.",
-    )(command)  # fmt: skip
-
-
-def languages(command: F) -> F:
-    """The options that choose two languages of a space."""
-    target = click.option(
-        "--tgt", "target", metavar="LANG",
-        help="Target language.  [default: the pivot; if --src is the pivot, the other language]",
-    )  # fmt: skip
-    # In Python the language of the words is lang, as that of commands with one language is.
-    return click.option(
-        "--src", "--lang", "source", cls=RenamedOption, metavar="LANG",
-        help="Source language.  [default: the language besides the pivot; if --tgt is that, the pivot]",
-    )(target(command))  # fmt: skip
-
-
 def choose_direction(space: Space, source: str | None = None, target: str | None = None) -> tuple[str, str]:
     """`Space.direction`; a pivot that it takes where there are more languages is reported."""
     found = space.direction(source, target)
@@ -243,31 +137,6 @@ def choose_direction(space: Space, source: str | None = None, target: str | None
                     option, taken, ", ".join(space.languages),
                 )  # fmt: skip
     return found
-
-
-def backend(command: F) -> F:
-    """The option that chooses the library that searches for neighbours."""
-    return click.option(
-        "--backend", default="auto", show_default=True, type=click.Choice(["auto", "torch", "faiss"]),
-        help="Library for exact neighbour search: the same results, at another speed. auto is torch.",
-    )(command)  # fmt: skip
-
-
-def search(command: F) -> F:
-    """The option that chooses between exact and approximate search."""
-    return click.option(
-        "--search", default="auto", show_default=True, type=click.Choice(["auto", "exact", "approximate"]),
-        help="How to search; auto is approximate for more than 80,000 by 80,000. The recall is measured.",
-    )(command)  # fmt: skip
-
-
-def cluster(command: F) -> F:
-    """The option that runs a command on a Ray cluster."""
-    return click.option(
-        "--ray", "address", cls=PackageOption, package="cluster", metavar="ADDRESS",
-        help="Run on a Ray cluster: local (started here), auto, HOST:PORT or ray://HOST:PORT. --out is then "
-        "a folder of Parquet files; run the same command again to resume.",
-    )(command)  # fmt: skip
 
 
 def one_machine_only(*names: str) -> None:

@@ -6,16 +6,14 @@ click has no sections of its own, and rich-click would load rich for every help;
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from muse.commands.completion import complete
-from muse.optional import has, require
 
 REST = "Common"  # the heading of the options that no section names, which nearly all commands have
 WIDEST = 30  # characters of a name that click still puts beside its text
@@ -153,36 +151,6 @@ class SectionedGroup(click.Group):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the examples."""
         _write_examples(self.examples, formatter)
-
-
-@final
-class RenamedOption(click.Option):
-    """An option whose former names are still accepted, and not shown."""
-
-    def get_error_hint(self, ctx: click.Context | None) -> str:
-        """The name it has now, for messages."""
-        return f"'{self.opts[0]}'"
-
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """The name it has now, and its help."""
-        current = copy(self)
-        current.opts = self.opts[:1]
-        return click.Option.get_help_record(current, ctx)
-
-
-@final
-class PackageOption(click.Option):
-    """An option that needs an optional package: without that, it is hidden, and giving it is an error."""
-
-    def __init__(self, *args: Any, package: str, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.package, self.hidden = package, not has(package)
-
-    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
-        """The value; MissingExtra if it is typed and the package is not there."""
-        if self.name in opts:
-            require(self.package, self.opts[0])
-        return super().consume_value(ctx, opts)
 
 
 def _summary(command: click.Command) -> str:
