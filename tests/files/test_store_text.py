@@ -147,6 +147,7 @@ BAD = {
     "nan": (lines(ROW, {"id": 2, "vector": [1, float("nan")]}), "x:2: .* got nan, inf or a number too"),
     "large": (lines(ROW, {"id": 2, "vector": [1, 1e300]}), "x:2: .* got nan, inf or a number too"),
     "huge": (lines(ROW, {"id": 2, "vector": [1, 10**400]}), "x:2: .* got nan, inf or a number too"),
+    "long": (lines(ROW, {"id": 2, "vector": [1, 10**20]}), "x:1: .* got integers too large"),
     "rows": (lines(ROW, {"id": 2, "vector": [[1, 2], [3, 4]]}), r"x:2: .* got \[1, 2\] among them"),
     "number": (lines(ROW, {"id": 2, "vector": 7}), "x:2: .* got 7"),
     "id": (lines(ROW, {"id": None, "vector": [1, 2]}), "x:2: expected an id that is text or an integer"),

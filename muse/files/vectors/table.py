@@ -104,7 +104,7 @@ def item_rows(lists: Sequence[Any], dimension: int, column: str, where: Callable
     except (ValueError, OverflowError):  # of several lengths, or of hundreds of digits
         pass
     faults = ((place, fault_of_numbers(one, dimension)) for place, one in enumerate(lists))
-    place, fault = next((place, fault) for place, fault in faults if fault)
+    place, fault = next(((place, fault) for place, fault in faults if fault), (0, "integers too large"))
     raise BadFile(
         f"{where(place)}: expected {dimension} finite numbers in {column!r}, got {fault}; correct or remove "
         "that row"
