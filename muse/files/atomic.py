@@ -318,7 +318,8 @@ def read_whole(folder: Path, read: Callable[[Path], T]) -> T:
         try:
             found = read(place)
         except MuseError:
-            if not _is_replaced(place, opened):
+            # One that was renamed aside loses its files before its name.
+            if present(folder) == place and not _is_replaced(place, opened):
                 raise
         else:
             if not _is_replaced(place, opened):

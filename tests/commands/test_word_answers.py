@@ -118,7 +118,7 @@ def test_align_keeps_the_texts(muse: Command, tmp_path: Path) -> None:
         "--out",
         tmp_path / "other",
     ]
-    ended = muse("align", "--src", "fr", "--tgt", "en", "--src-texts", tmp_path / "fr.txt", *options)
+    ended = muse("align", "--src", "fr", "--tgt", "en", "--src-captions", tmp_path / "fr.txt", *options)
     assert ended.code == 1
     assert "expected a line for each of 600 rows" in ended.err
     assert not (tmp_path / "other").exists()
