@@ -20,10 +20,7 @@ from muse.progress import printable
 if TYPE_CHECKING:
     from muse.files.space_manifest import Manifest
 
-OUTPUTS = {"save", "model", "folder", "out"}  # parameters that name what is written
 LONGEST_NAME, LONGEST_PATH = 200, 3_800  # bytes; systems take 255 and 4,096
-GROWS = {"into"}  # an input that may be replaced by what is made of it
-READ_FROM = {"suite"}  # folders of a user's own files, of which any may be read
 
 
 def echo(text: object, *, end: str = "\n") -> None:
@@ -49,10 +46,8 @@ def check_outputs(options: dict[str, Any]) -> None:
     given = list(_paths(options))
     outputs = [(option, path) for option, parameter, path in given if is_written(parameter)]
     _check_distinct(outputs)
-    inputs = [
-        (option, path) for option, one, path in given if not (is_written(one) or _is(one, "grows", GROWS))
-    ]
-    folders = [(option, path) for option, one, path in given if _is(one, "of_any_files", READ_FROM)]
+    inputs = [(option, path) for option, one, path in given if not (is_written(one) or _is(one, "grows"))]
+    folders = [(option, path) for option, one, path in given if _is(one, "of_any_files")]
     for written, out in outputs:
         _check_name(written, out)
         _check_beside(written, out, folders)
@@ -80,12 +75,11 @@ def check_inputs_spared(manifest: Manifest) -> None:
 
 def is_written(parameter: click.Parameter) -> bool:
     """Whether a parameter of the command line names what is written."""
-    return _is(parameter, "written", OUTPUTS)
+    return _is(parameter, "written")
 
 
-def _is(parameter: click.Parameter, what: str, names: set[str]) -> bool:
-    declared = getattr(parameter, "declared", None)
-    return parameter.name in names if declared is None else bool(getattr(declared, what))
+def _is(parameter: click.Parameter, what: str) -> bool:
+    return bool(getattr(getattr(parameter, "declared", None), what, False))
 
 
 def _check_distinct(outputs: list[tuple[str, Path]]) -> None:

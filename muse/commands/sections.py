@@ -46,8 +46,6 @@ class SectionedCommand(click.Command):
         shown = {name: record for name, record in records.items() if record is not None}
         named = {name for names in self.sections.values() for name in names}
         *rest, of_help = (name for name in shown if name not in named)
-        if not any(hasattr(one, "declared") for one in options):
-            rest.reverse()  # click has first what was added last
         width = min(WIDEST, max(len(record[0]) for record in shown.values()))
         for heading, names in {**self.sections, REST: [*rest, of_help]}.items():
             there = [shown[name] for name in names if name in shown]
