@@ -138,6 +138,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     return results(copied(tmp_path_factory.mktemp("whole")))
 
 
+def lasting(fields: object) -> object:
+    """The fields without those that differ from run to run, however deep."""
+    if isinstance(fields, dict):
+        changing = ("seconds", "peak_memory_mb", "memory", "space")
+        return {name: lasting(one) for name, one in fields.items() if name not in changing}
+    return [lasting(one) for one in fields] if isinstance(fields, list) else fields
+
+
 def results(folder: Path) -> dict[str, object]:
     """What a package prints and writes for each use, without times and memory."""
     shutil.copy(GOLD, folder / "gold.txt")
@@ -145,11 +153,7 @@ def results(folder: Path) -> dict[str, object]:
     for use in USES:
         done = run(folder, *use.split())
         assert done.returncode == 0, (use, done.stderr)
-        printed = json.loads(done.stdout) if "--json" in use else done.stdout
-        if isinstance(printed, dict):
-            for name in ("seconds", "peak_memory_mb", "space"):
-                printed.pop(name, None)
-        found[use] = printed
+        found[use] = lasting(json.loads(done.stdout)) if "--json" in use else done.stdout
     return found | {name: (folder / name).read_bytes() for name in RECORDED}
 
 

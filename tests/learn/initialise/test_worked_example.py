@@ -16,11 +16,8 @@ from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 from tests.test_architecture import PACKAGE
 
-TEXT = (
-    (PACKAGE.parent / "CONTRIBUTING.md")
-    .read_text(encoding="utf-8")
-    .partition("## Adding an initialisation")[2]
-)
+PAGE = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TEXT = PAGE.partition("## Adding an initialisation")[2].partition("\n## ")[0]
 
 
 def test_the_initialisation_of_the_example_recovers_a_rotated_copy(monkeypatch: pytest.MonkeyPatch) -> None:
