@@ -9,9 +9,10 @@ The only user of lxml.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from muse.dictionary_formats.language_filter import LanguageFilter, warn_of_explanations
 from muse.errors import BadFile
@@ -20,10 +21,11 @@ from muse.files.dictionary_format import DictionaryFile, DictionaryFormat
 from muse.languages import languages_of_file
 from muse.lexicon import PairLine
 
-_DEEPEST = 200  # elements in one another; those of TEI are not a tenth as deep
+_HEAD = 1 << 16  # bytes in which the outermost element begins
 _MOST_OF_ENTRY = 200  # words, translations or languages
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _DESCRIBED = ("TEI", "TEI.2", "teiHeader", "text")  # whose language is that of the description
+_INFLECTED = {("form", "infl"), ("form", "inflected")}
 _TRANSLATION = ("trans", "translation", "translationEquivalent")
 # Of other kinds, how to convert them: by the Translate Toolkit where it can.
 _CONVERT = "convert it into lines of two words with a tab between, as pyglossary does"
@@ -34,49 +36,43 @@ _CONVERSIONS = {
 Found = Iterator[tuple[str, str, tuple[str, str]]]  # two words and the languages they are in
 
 
-class _XmlKind(NamedTuple):
-    """What XML is called, the elements that are entries, and their pairs."""
-
-    what: str
-    entries: tuple[str, ...]
-    pairs: Callable[[Any, Path], Found]
-
-
 def _pairs(file: DictionaryFile) -> Iterator[PairLine]:
     """The pairs of a TEI or TMX file; BadFile for any other XML."""
     from lxml import etree
 
+    safe = {"resolve_entities": False, "no_network": True}
+    begun = etree.XMLPullParser(("start",), **safe)
+    with suppress(etree.XMLSyntaxError):  # reading reports it
+        begun.feed(file.beginning.source.peek(_HEAD))
+    root = next((element for _, element in begun.read_events()), None)
+    kind = None if root is None else _kind(root, file.path)
     found = LanguageFilter(file.path, file.languages)
-    events = etree.iterparse(
-        file.beginning.source, ("start", "end"), resolve_entities=False, no_network=True, load_dtd=False
-    )
-    kind, depth, inside = None, 0, 0
     try:
-        for event, element in events:
-            name = _name(element)
-            kind = kind or _kind(element, file.path)
-            if event == "start":
-                depth, inside = depth + 1, inside + (name in kind.entries)
-                _check_element(element, depth, file.path)
-                continue
-            depth, inside = depth - 1, inside - (name in kind.entries)
-            if name in kind.entries:
-                for one, two, languages in kind.pairs(element, file.path):
-                    yield from found.pair(one, two, languages)
-                element.clear()  # an entry that it is in has its own words
-            if not inside:
-                _forget(element)
-    except etree.XMLSyntaxError as error:
+        for _, element in etree.iterparse(
+            file.beginning.source, ("end",), tag=[*_ENTRIES, "{*}include"], **safe
+        ):
+            kind = kind or _kind(element.getroottree().getroot(), file.path)
+            if _name(element) == "include":
+                raise BadFile(
+                    f"{file.path}:{element.sourceline}: expected the entries in the file, got a reference "
+                    f"to another one, {element.get('href', '')[:60]!r}; put them into one file: xmllint "
+                    "--xinclude"
+                )
+            for one, two, languages in _PAIRS[_name(element)](element, file.path):
+                yield from found.pair(one, two, languages)
+            _forget(element)
+    except (etree.XMLSyntaxError, RecursionError) as error:
         raise BadFile(
-            f"{file.path}:{error.lineno}: expected well-formed XML, got what is incomplete or damaged "
-            f"({error.msg}); download the file again"
+            f"{file.path}:{getattr(error, 'lineno', 1)}: expected well-formed XML, got what is incomplete, "
+            f"damaged or too deep ({error}); download the file again"
         ) from None
-    found.check(kind.what if kind else "XML")
-    if kind is _TEI:
+    found.check(kind or "XML")
+    if kind == _TEI:
         warn_of_explanations(file.path, found.long, found.kept)
 
 
-def _kind(root: Any, path: Path) -> _XmlKind:
+def _kind(root: Any, path: Path) -> str:
+    """What a file is called by its outermost element; BadFile unless it is read."""
     where, document = f"{path}:{root.sourceline}", root.getroottree().docinfo.internalDTD
     if entity := next(document.iterentities(), None) if document is not None else None:
         raise BadFile(
@@ -92,22 +88,12 @@ def _kind(root: Any, path: Path) -> _XmlKind:
     return _KINDS[name]
 
 
-def _check_element(element: Any, depth: int, path: Path) -> None:
-    where = f"{path}:{element.sourceline}"
-    if depth > _DEEPEST:
-        raise BadFile(f"{where}: expected elements {_DEEPEST} deep at most, got deeper ones")
-    if _name(element) == "include":
-        raise BadFile(
-            f"{where}: expected the entries in the file, got a reference to another one, "
-            f"{element.get('href', '')[:60]!r}; put them into one file: xmllint --xinclude"
-        )
-
-
 def _forget(element: Any) -> None:
-    """Drop what an element that has ended has in it, and those before it."""
+    """Drop what an entry that has ended has in it, and what is before it, unless that is in an entry too."""
     element.clear()
-    while element.getprevious() is not None:
-        del element.getparent()[0]
+    if next(element.iterancestors(*_ENTRIES), None) is None:
+        while element.getprevious() is not None:
+            del element.getparent()[0]
 
 
 def _name(element: Any) -> str:
@@ -138,11 +124,12 @@ def _text(element: Any) -> str:
 def _of_entry(entry: Any, path: Path) -> Found:
     named = languages_of_file(path.name)
     words, translations, definitions = list[Any](), list[Any](), list[Any]()
-    for element in entry.iter():
+    for element in entry.iter("{*}quote", "{*}tr", "{*}def", "{*}orth"):
         name = _name(element)
-        if name in ("quote", "tr", "def", "orth") and _is_translation(element):
+        within = [(_name(one), one.get("type")) for one in element.iterancestors()]
+        if _is_translation(element, within):
             (definitions if name == "def" else translations).append(element)
-        elif name == "orth" and _is_inside(element, "form") and not _is_inflected(element):
+        elif name == "orth" and any(one == "form" for one, _ in within) and not _INFLECTED & {*within}:
             words.append(element)
     # Definitions are translations only where there are no others.
     texts = [
@@ -158,36 +145,27 @@ def _of_entry(entry: Any, path: Path) -> Found:
                 yield _text(word), part, of
 
 
-def _is_inside(element: Any, name: str, *types: str) -> bool:
-    return any(
-        _name(one) == name and (not types or one.get("type") in types) for one in element.iterancestors()
-    )
-
-
-def _is_inflected(element: Any) -> bool:
-    return _is_inside(element, "form", "infl", "inflected")
-
-
-def _is_translation(element: Any) -> bool:
-    if _is_inside(element, "cit", "example") or _is_inside(element, "eg"):
+def _is_translation(element: Any, within: Sequence[tuple[str, str | None]]) -> bool:
+    if ("cit", "example") in within or any(name == "eg" for name, _ in within):
         return False
     return (
-        (_name(element) == "def" and _is_inside(element, "sense"))
-        or _is_inside(element, "trans")
+        (_name(element) == "def" and any(name == "sense" for name, _ in within))
+        or any(name == "trans" or (name == "cit" and kind in _TRANSLATION) for name, kind in within)
         or element.get("type") in _TRANSLATION
-        or _is_inside(element, "cit", *_TRANSLATION)
     )
 
 
 def _of_unit(unit: Any, path: Path) -> Found:
-    segments = [(_text(one), _language(one)) for one in unit.iter() if _name(one) == "seg"][:_MOST_OF_ENTRY]
+    segments = [(_text(one), _language(one)) for one in unit.iter("{*}seg")][:_MOST_OF_ENTRY]
     for place, (one, own) in enumerate(segments):
         for two, other in segments[place + 1 :]:
             yield one, two, (own, other)
 
 
-# An entry in another one is of a word that belongs to it.
-_TEI = _XmlKind("the TEI of FreeDict", ("entry", "entryFree", "re"), _of_entry)
-_KINDS = {"TEI": _TEI, "TEI.2": _TEI, "tmx": _XmlKind("a translation memory (TMX)", ("tu",), _of_unit)}
+_TEI = "the TEI of FreeDict"
+_KINDS = {"TEI": _TEI, "TEI.2": _TEI, "tmx": "a translation memory (TMX)"}
+# What has the pairs, by name. An entry in another one is of a word that belongs to it.
+_PAIRS = {"entry": _of_entry, "entryFree": _of_entry, "re": _of_entry, "tu": _of_unit}
+_ENTRIES = [f"{{*}}{name}" for name in _PAIRS]
 TEI = DictionaryFormat("tei", _pairs, kind="xml")
 TMX = DictionaryFormat("tmx", _pairs)

@@ -104,7 +104,7 @@ def read_columns(path: Path | str, wanted: TableColumns) -> Iterator[tuple[str, 
             f"{table.where(1)}: expected a first line of names with a column {', one '.join(needed)}, got "
             f"{got[:4]}; {wanted.advice}"
         )
-    least = len(got) if places else len(wanted.names)
+    least, place = len(got) if places else len(wanted.names), table.place
     for number, cells in rows:
         if wanted.rest and len(cells) > least:
             cells = [*cells[: least - 1], "\t".join(cells[least - 1 :])]
@@ -117,9 +117,9 @@ def read_columns(path: Path | str, wanted: TableColumns) -> Iterator[tuple[str, 
                 f"({' | '.join(cells)[:60]!r}); {wanted.advice}"
             )
         if places is not None:
-            cells = ["" if place is None else cells[place] for place in places]
-        if any(map(str.strip, cells)):
-            yield table.where(number), cells
+            cells = ["" if one is None else cells[one] for one in places]
+        if cells[0].strip() or any(map(str.strip, cells)):
+            yield f"{place}{number}", cells
 
 
 def _places(first: Sequence[str], wanted: TableColumns) -> list[int | None] | None:
@@ -174,7 +174,7 @@ def lines_of_source(source: Source) -> Iterator[str]:
     for lines in blocks_of_lines(read, source.path):
         if number == 1:
             lines[0] = lines[0].removeprefix(BOM.encode())
-        yield from (decoded_line(line, source.path, place) for place, line in enumerate(lines, number))
+        yield from [decoded_line(line, source.path, place) for place, line in enumerate(lines, number)]
         number += len(lines)
 
 
