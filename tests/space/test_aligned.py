@@ -224,20 +224,6 @@ def test_bias_is_that_of_the_retrieval(space: Space, retrieval: Retrieval) -> No
         assert space.bias(source, target, retrieval) is found
 
 
-def test_bias_uses_what_is_stored(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*_: object) -> None:
-        raise AssertionError("searched again")
-
-    first = space.bias("fr", "en", Retrieval())
-    assert first is not None
-    monkeypatch.setattr(Retrieval, "bias", never)
-    monkeypatch.setattr("muse.space.aligned.hubness_of_both", never)
-    assert space.bias("fr", "en", Retrieval()) is first
-    assert space.bias("en", "fr", Retrieval()) is not None
-    with pytest.raises(AssertionError, match="searched again"):
-        space.bias("fr", "en", Retrieval(k=9))
-
-
 def test_direction(tmp_path: Path) -> None:
     space = saved(tmp_path / "two")
     assert space.direction() == ("fr", "en")
@@ -265,15 +251,3 @@ def test_an_unknown_language_is_told_the_known_ones(space: Space) -> None:
     for ask in (space.vectors, space.tensor, lambda x: space.map_words(x, raw_rows(0, 1)), space.direction):
         with pytest.raises(BadSetting, match="are en, fr; got 'xx'"):
             ask("xx")
-
-
-def test_a_space_in_memory_needs_no_disk() -> None:
-    space = plain_space(raw_rows(0, 3), raw_rows(1, 4), list("abc"), list("wxyz"))
-    assert space.tensor("fr").shape == (3, 8)
-    assert space.tensor("fr") is space.tensor("fr")
-    assert space.hubness("fr", "en") is None
-
-
-def test_without_check_arrays_are_still_held_against_the_manifest(tmp_path: Path) -> None:
-    saved(tmp_path / "s")
-    assert load_space(tmp_path / "s", check=False).languages == ("en", "fr")
