@@ -365,6 +365,11 @@ class Manifest(JsonRecord):
         named = {name: replace(one, language=name) for name, one in self.languages.items()}
         object.__setattr__(self, "languages", named)
 
+    def as_json(self) -> dict[str, Any]:
+        """The object for JSON, with null for settings and a verdict that were not recorded."""
+        found = super().as_json()
+        return found | {name: found[name] or None for name in ("settings", "verdict")}
+
     def language(self, name: str) -> LanguageRecord:
         """The record of a language; almost empty if it has no entry."""
         return self.languages.get(name) or LanguageRecord(language=name)
