@@ -155,10 +155,17 @@ def open_table(path: Path, form: str = "tsv", columns: int = 2) -> TableRows:
     form = next((suffix[1:] for suffix in path.suffixes if suffix in (".csv", ".tsv")), form)
     if form == "tsv":
         return TableRows(form, tab_rows(lines), f"{path}:")
-    counts = {sign: len(next(csv.reader([first], delimiter=sign))) for sign in ",;\t"}
+    counts = {sign: _width(first, sign) for sign in ",;\t"}
     sign = max(counts, key=lambda sign: (counts[sign] == columns, counts[sign]))
     rows = tab_rows(lines) if sign == "\t" else csv_rows(lines, path, sign)
     return TableRows(form, rows, f"{path}:")
+
+
+def _width(line: str, delimiter: str) -> int:
+    try:
+        return len(next(csv.reader([line], delimiter=delimiter)))
+    except csv.Error:  # a carriage return within: reading the table reports it
+        return line.count(delimiter) + 1
 
 
 def _lines_of_file(path: Path) -> Iterator[str]:
