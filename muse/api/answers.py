@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from muse.learn.bilingual import Learned
 from muse.learn.supervise.cross_validation import HeldOutMaps
@@ -26,6 +27,7 @@ from muse.ranking.trees import BoostedTrees
 from muse.run.seeds import AlignStream, generator
 from muse.space import Space
 from muse.space.answer_table import write_answers
+from muse.space.hubness import write_hubness
 from muse.vectors import Vectors
 
 LABELLED = 1_000  # words of pairs: more hardly improve the choice, and each view needs a search of its own
@@ -67,6 +69,8 @@ def choose_answers(
 ) -> dict[str, AnswersReport]:
     """How the answers of each mapped language were chosen; those by all the evidence are written to `folder`.
 
+    So is the hubness of the words, which choosing needs.
+
     `normalised` has the rows of every language before the mapping, by which maps of cross-validation give
     evidence for words whose pairs they do not know.
     """
@@ -104,6 +108,9 @@ def _choose(
         rng=generator(seed, AlignStream.ANSWERS), pretrained=pretrained or read_pretrained(),
     )  # fmt: skip
     direction = language, space.pivot
+    hubness = [torch.from_numpy(one.hubness) for one in found if one.hubness is not None]
+    if len(hubness) == len(direction):
+        write_hubness(folder, direction, (hubness[0], hubness[1]))
     for way, one in zip((direction, direction[::-1]), found, strict=True):
         if one.report.by != "csls":
             write_answers(folder, way, replace(one.answers, report=one.report.as_json()))

@@ -81,9 +81,9 @@ Floats = NDArray[np.float64]
 class ChosenAnswers:
     """The answers from one language to another and how they were chosen; `unseen` answers further words.
 
-    It is None where the answers are those of CSLS. `without_pairs` (n,) are the first answers by the trees
-    from elsewhere, where a list of one translation each cannot tell how probable answers are. `informed` is
-    whether outside scores said anything.
+    It is None where the answers are those of CSLS. `without_pairs` (n,) are the first answers by the
+    pretrained trees, where a list of one translation each cannot tell how probable answers are. `informed` is
+    whether outside scores said anything. `hubness` (n,) is that of the words, None where not found exactly.
     """
 
     answers: AnswerTable
@@ -91,6 +91,7 @@ class ChosenAnswers:
     unseen: OovRanker | None = None
     without_pairs: Numbers | None = None
     informed: bool = False
+    hubness: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +262,10 @@ def _more_mutual(
     tested = outside or any(one.report.labelled and not one.report.undecided for one in shown)
     if not tested and mutual < MUTUAL_LEFT * by_csls:
         sides = zip(shown, (lists, lists.reversed()), strict=True)
-        return tuple(ChosenAnswers(csls_answers(of), replace(one.report, by="csls")) for one, of in sides)
+        return tuple(
+            ChosenAnswers(csls_answers(of), replace(one.report, by="csls"), hubness=one.hubness)
+            for one, of in sides
+        )
     if not any(one.report.labelled for one in shown):
         by = mutual_shift(there, back)
     elif there_without is not None and back_without is not None:
@@ -386,9 +390,11 @@ def _learn(
     untested = report.undecided or labelled is None
     if untested and not report.spelling_informs and outside is None:
         model = None  # the pretrained trees learned from languages with related spellings
+    lists = start.mapped.lists
+    hubness = lists.hubness if lists.near is None else None
     if model is None:
         report = replace(report, by="csls", mix=0.0)
-        return ChosenAnswers(csls_answers(start.mapped.lists), report, informed=informed)
+        return ChosenAnswers(csls_answers(lists), report, informed=informed, hubness=hubness)
     report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, grow.rng))
     without = None
     if report.one_each and pretrained is not None:
@@ -401,8 +407,8 @@ def _learn(
         log_odds = model.log_odds(evidence)
     probability = model.probability(evidence, log_odds)
     answers = best_answers(every, log_odds, probability, start.mapped.csls)
-    unseen = OovRanker.of(model, views, start.mapped.lists.hubness_back, start.maps)
-    return ChosenAnswers(answers, report, unseen, without, informed)
+    unseen = OovRanker.of(model, views, lists.hubness_back, start.maps)
+    return ChosenAnswers(answers, report, unseen, without, informed, hubness)
 
 
 def _without_pairs(

@@ -97,7 +97,7 @@ def test_rated_sentences(tmp_path: Path) -> None:
 
 
 def test_documents_keep_the_order_of_their_paragraphs(tmp_path: Path) -> None:
-    (tmp_path / "text.gz").write_bytes(gzip.compress(b"a\tone\nb\tx\n\na\ttwo\twith a tab\nb\t\n"))
+    (tmp_path / "text.gz").write_bytes(gzip.compress(b"a\tone\nb\tx\n\na\ttwo\twith a tab\nb\t\n", mtime=0))
     assert read_documents(tmp_path / "text.gz") == {"a": ["one", "two\twith a tab"], "b": ["x"]}
 
 
