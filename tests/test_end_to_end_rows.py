@@ -212,7 +212,7 @@ def test_a_report_and_the_explorer_of_rows(space: Path, muse: Command, tmp_path:
     ("more", "part"),
     [
         (["--init", "identical"], "--init identical needs words, most frequent first, got unlabelled"),
-        (["--init", "gromov", "--lower"], "--lower is for words, got unlabelled vectors; leave it out"),
+        (["--init", "gromov", "--lower"], "--lower is for words, got items"),
         (["--max-vocab", "400"], "--max-vocab must be at least 500, with fewer words nothing is aligned"),
         (["--src-words", "ids.tsv"], "leave the list out"),
     ],

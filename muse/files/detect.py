@@ -1,6 +1,6 @@
-"""Detect: what a file is, told by one table, whoever asks for vectors, a dictionary or sentences.
+"""Detect: what a file is, by one table, whoever asks for vectors, a dictionary or sentences.
 
-A kind of file is told by its first bytes, by what an archive has in it, by its name or by what its first
+A kind of file is recognised by its first bytes, by what an archive has in it, by its name or by what its first
 block looks like, in the order of KINDS. Its `readers` are those who read it; who asks for something else gets
 one error, with what makes the content readable. Of a compressed file the content counts, but for kinds that
 are not read from their start: those are not packed again.
@@ -107,11 +107,11 @@ class Beginning:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: how it is told, who reads it, and for all others what makes it readable.
+    """A kind of file: how it is recognised, who reads it, and for all others what makes it readable.
 
-    It is told by the first bytes of its content, by the name of one of the files in a .zip, or by how it
-    `looks`. One that is `whole` is told by its first bytes on the disk: it is not read from its start. Only
-    those who ask for what is in `told` may take a file for one of this kind.
+    It is recognised by the first bytes of its content, by the name of one of the files in a .zip, or by how it
+    `looks`. One that is `whole` is recognised by its first bytes on the disk: it is not read from its start. Only
+    those who ask for what is in `wanted` may take a file for one of this kind.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Kind:
     inside: str = ""
     looks: Callable[[Beginning], object] | None = None
     whole: bool = False
-    told: tuple[str, ...] = (VECTORS, DICTIONARY, SENTENCES, TABLE)
+    wanted: tuple[str, ...] = (VECTORS, DICTIONARY, SENTENCES, TABLE)
 
     def fits(self, file: Beginning) -> bool:
         """Whether a file is of this kind."""
@@ -134,8 +134,8 @@ class Kind:
 
 
 def detect(file: Beginning, wanted: str = VECTORS) -> Kind:
-    """The kind of an open file; TEXT if it is no other that those who want such a file can be told."""
-    return next((kind for kind in KINDS if wanted in kind.told and kind.fits(file)), TEXT)
+    """The kind of an open file; TEXT if it is no other of those that may be wanted."""
+    return next((kind for kind in KINDS if wanted in kind.wanted and kind.fits(file)), TEXT)
 
 
 def kind_of(path: Path | str, wanted: str = VECTORS) -> Kind:
@@ -310,7 +310,7 @@ _XML += rb"|t\0?m\0?x[\s\0>]|!\0?D\0?O\0?C\0?T|h\0?t\0?m\0?l[\s\0>])"
 TEXT = Kind("text", "text", (VECTORS, DICTIONARY, SENTENCES, TABLE))
 KINDS = (
     # Folders, and files that are not read from their start.
-    Kind("spacy", "a spaCy pipeline", (VECTORS,), told=(VECTORS,), looks=lambda file: file.is_pipeline),
+    Kind("spacy", "a spaCy pipeline", (VECTORS,), wanted=(VECTORS,), looks=lambda file: file.is_pipeline),
     Kind("static", "the folder of a model", (VECTORS,),
          looks=lambda file: file.has("modules.json", "tokenizer.json")),
     Kind("parquet", "a Parquet file", (VECTORS, SENTENCES, DICTIONARY, TABLE), "save its columns as CSV",
@@ -349,29 +349,29 @@ KINDS = (
          (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",)),
     Kind("lfs", "a pointer of Git LFS", (), "get the file itself: git lfs pull", (b"version https://git-lfs",)),
     # Dictionaries that pyglossary converts, by their names.
-    Kind("bgl", "the format of Babylon", (), _PYGLOSSARY, looks=_named(".bgl"), told=(DICTIONARY,)),
-    Kind("mdx", "the format of MDict", (), _PYGLOSSARY, looks=_named(".mdx"), told=(DICTIONARY,)),
-    Kind("slob", "the format of Aard 2", (), _PYGLOSSARY, looks=_named(".slob"), told=(DICTIONARY,)),
-    Kind("dsl", "the format of ABBYY Lingvo", (), _PYGLOSSARY, looks=_named(".dsl"), told=(DICTIONARY,)),
+    Kind("bgl", "the format of Babylon", (), _PYGLOSSARY, looks=_named(".bgl"), wanted=(DICTIONARY,)),
+    Kind("mdx", "the format of MDict", (), _PYGLOSSARY, looks=_named(".mdx"), wanted=(DICTIONARY,)),
+    Kind("slob", "the format of Aard 2", (), _PYGLOSSARY, looks=_named(".slob"), wanted=(DICTIONARY,)),
+    Kind("dsl", "the format of ABBYY Lingvo", (), _PYGLOSSARY, looks=_named(".dsl"), wanted=(DICTIONARY,)),
     # Texts.
-    Kind("store", "JSON lines of a vector store", (VECTORS,), looks=_is_store, told=(VECTORS,)),
+    Kind("store", "JSON lines of a vector store", (VECTORS,), looks=_is_store, wanted=(VECTORS,)),
     Kind("csv", "CSV of a vector store", (VECTORS,), looks=lambda file: csv_form(file.source),
-         told=(VECTORS,)),
+         wanted=(VECTORS,)),
     Kind("json", "JSON", (), f"read it with Python's json and {_SAVEZ}",
-         looks=_matches(rb"\s*(?:\{\s*\"|\[\s*[\[{\"])"), told=(VECTORS,)),
+         looks=_matches(rb"\s*(?:\{\s*\"|\[\s*[\[{\"])"), wanted=(VECTORS,)),
     Kind("xml", "XML or a web page, perhaps of an error", (DICTIONARY,), "download the file again",
          looks=_matches(_XML)),
     Kind("utf-16", "UTF-16", (DICTIONARY, SENTENCES, TABLE), "convert it with iconv -f UTF-16 -t UTF-8",
          looks=lambda file: marked_encoding(file.head)),
     Kind("table", "a dictionary or another table of muse", (DICTIONARY,),
-         "give it as --dictionary, and vectors here", (b"source\ttarget\t",), told=(VECTORS,)),
-    Kind("gls", "the source of a dictionary for Babylon", (), _PYGLOSSARY, told=(DICTIONARY,),
+         "give it as --dictionary, and vectors here", (b"source\ttarget\t",), wanted=(VECTORS,)),
+    Kind("gls", "the source of a dictionary for Babylon", (), _PYGLOSSARY, wanted=(DICTIONARY,),
          looks=_matches(rb"#(?:stripmethod|sametypesequence|bookname)=")),
-    Kind("gettext", "a catalogue of gettext", (), "convert it: po2csv {file} OUT.csv", told=(DICTIONARY,),
+    Kind("gettext", "a catalogue of gettext", (), "convert it: po2csv {file} OUT.csv", wanted=(DICTIONARY,),
          looks=_matches(rb'(?:.*\n)??msgid\s+"[^\n]*\n(?:"[^\n]*\n)*msgstr')),
-    Kind("cedict", "CC-CEDICT or EDICT", (), _PYGLOSSARY, told=(DICTIONARY,),
+    Kind("cedict", "CC-CEDICT or EDICT", (), _PYGLOSSARY, wanted=(DICTIONARY,),
          looks=_all_lines(r"\S+ (?:\S+ )?\[[^\]]*\] /.*/ *\r?$")),
-    Kind("moses", "a phrase table of Moses", (), "give lex.f2e, which lies beside it", told=(DICTIONARY,),
+    Kind("moses", "a phrase table of Moses", (), "give lex.f2e, which lies beside it", wanted=(DICTIONARY,),
          looks=_all_lines(r".* \|\|\| .* \|\|\| ")),
-    Kind("word2vec", "word2vec binary", (VECTORS,), looks=_is_word2vec, told=(VECTORS,)),
+    Kind("word2vec", "word2vec binary", (VECTORS,), looks=_is_word2vec, wanted=(VECTORS,)),
 )  # fmt: skip

@@ -140,7 +140,6 @@ RENAMED = [
     ("mine", "--src-lang", "--src"), ("mine", "--tgt-lang", "--tgt"), ("evaluate nli", "--src", "--lang"),
     ("evaluate relatedness", "--src", "--lang"), ("evaluate probe", "--src", "--lang"),
     ("evaluate sts", "--lang", "--src"), ("neighbours", "--src", "--lang"),
-    ("map", "--into", "--among"), ("export", "--into", "--among"),
 ]  # fmt: skip
 
 

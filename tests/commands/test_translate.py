@@ -218,7 +218,7 @@ def test_map_refuses(muse: Command, space: Path) -> None:
     refused(muse(*map_, here / "fr.vec", "--out", here), "got a folder")
     refused(muse(*map_, here / "fr.vec", "--json"), "--json needs --out", code=2)
     rows = [here / "fr.vec", "--out", here / "x.npy", "--fit"]
-    refused(muse(*map_, *rows), "--fit and --words are for new words", code=2)
+    refused(muse(*map_, *rows), "--fit is for new words", code=2)
     refused(muse("map", space, "--lang", "xx", "--vectors", here / "fr.vec"), "are fr, en; got 'xx'")
     assert tree(here) == before
 

@@ -142,9 +142,12 @@ def test_training_ends_with_the_process_that_asked_for_it(text: Path, tmp_path: 
     ]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
-        assert process.stderr.read(1)  # it trains
-        process.stderr.close()  # as the system does where the parent is killed
-        assert process.wait(30) == -signal.SIGPIPE
+        try:
+            assert process.stderr.read(1)  # it trains
+            process.stderr.close()  # as the system does where the parent is killed
+            assert process.wait(30) == -signal.SIGPIPE
+        finally:
+            process.kill()
 
 
 def test_a_process_that_the_system_kills_is_told_and_leaves_nothing(
