@@ -1,9 +1,9 @@
 """Detect: what a file is, by one table, whoever asks for vectors, a dictionary or sentences.
 
-A kind of file is recognised by its first bytes, by what an archive has in it, by its name or by what its first
-block looks like, in the order of KINDS. Its `readers` are those who read it; who asks for something else gets
-one error, with what makes the content readable. Of a compressed file the content counts, but for kinds that
-are not read from their start: those are not packed again.
+A kind of file is recognised by its first bytes, by what an archive has in it, by its name or by what its
+first block looks like, in the order of KINDS. Its `readers` are those who read it; who asks for something
+else gets one error, with what makes the content readable. Of a compressed file the content counts, but for
+kinds that are not read from their start: those are not packed again.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ class Beginning:
 class Kind:
     """A kind of file: how it is recognised, who reads it, and for all others what makes it readable.
 
-    It is recognised by the first bytes of its content, by the name of one of the files in a .zip, or by how it
-    `looks`. One that is `whole` is recognised by its first bytes on the disk: it is not read from its start. Only
-    those who ask for what is in `wanted` may take a file for one of this kind.
+    It is recognised by the first bytes of its content, by the name of one of the files in a .zip, or by how
+    it `looks`. One that is `whole` is recognised by its first bytes on the disk: it is not read from its
+    start. Only those who ask for what is in `wanted` may take a file for one of this kind.
     """
 
     name: str

@@ -63,7 +63,9 @@ RECOVERED: list[tuple[Callable[..., WordTables], Loss, float]] = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "loss", "rate"), RECOVERED, ids=str)
+@pytest.mark.parametrize(
+    ("kind", "loss", "rate"), RECOVERED, ids=lambda one: getattr(one, "__name__", str(one))
+)
 def test_a_turned_language_is_recovered(
     pairs: Pairs, kind: Callable[..., WordTables], loss: Loss, rate: float
 ) -> None:
