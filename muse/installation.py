@@ -31,6 +31,7 @@ REQUIRED = {
     "starlette": "starlette",
     "torch": "torch",
     "uvicorn": "uvicorn",
+    "xgboost": "xgboost" if sys.platform == "darwin" else "xgboost-cpu",
 }
 # What each extra of setup.cfg installs beside muse.
 EXTRAS: dict[str, tuple[str, ...]] = {

@@ -82,7 +82,6 @@ ONLY_USERS = {
     },
     "sklearn": {
         "ranking.model",
-        "ranking.trees",
         "sentences.encoders.encoder",
         "sentences.evaluation.classifier",
         "exchange.space_transformer",
@@ -92,6 +91,7 @@ ONLY_USERS = {
     "tokenizers": {"export.static_embedding", "sentences.systems.pieces"},
     "transformers": {"sentences.systems.pretrained_backbones"},
     "uvicorn": {"web.app"},
+    "xgboost": {"ranking.trees"},
 }
 GLOBAL_RANDOMNESS = ("np.random.seed", "np.random.rand(", "torch.manual_seed", "random.seed")
 

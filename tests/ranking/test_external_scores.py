@@ -202,7 +202,7 @@ def test_unseen_words_are_answered_without_the_scores() -> None:
     )
     given = KnownPairs(known, np.ones(len(known)), outside=scores)
     (found,) = learn_answers(
-        made.words, made.rows, given, rng=rng, both=False, config=TreesConfig(trees=25, rate=0.2, leaf=10)
+        made.words, made.rows, given, rng=rng, both=False, config=TreesConfig(trees=25, rate=0.2, hessian=0.5)
     )
     assert found.unseen is not None
     answered = found.unseen.answer(["new"], made.rows[0][:1], (made.words[1], made.rows[1], made.rows[1]))

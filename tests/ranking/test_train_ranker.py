@@ -28,7 +28,7 @@ from muse.ranking.trees import TreesConfig, fit_trees
 from muse.space.answer_table import AnswerTable
 from tests.support.made_up_pair import Made, made_up
 
-FEW = TreesConfig(trees=25, rate=0.2, leaf=10)
+FEW = TreesConfig(trees=25, rate=0.2, hessian=0.5)
 
 
 def pairs(made: Made, every: int = 2) -> np.ndarray:
