@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 NEEDED, POSITIONAL = object(), object()  # paths that must be given, by the option or by their place
+REPEATED = object()  # any number of values, each by the option
 
 
 def command_line(doc: str | None, **declared: Any) -> argparse.Namespace:
@@ -23,6 +24,8 @@ def command_line(doc: str | None, **declared: Any) -> argparse.Namespace:
             parser.add_argument(name, type=Path, help=told)
         elif default is NEEDED:
             parser.add_argument(flag, type=Path, required=True, metavar="PATH", help=told)
+        elif default is REPEATED:
+            parser.add_argument(flag, action="append", default=[], help=told)
         elif default is False:
             parser.add_argument(flag, action="store_true", help=told)
         elif isinstance(default, type):

@@ -31,6 +31,7 @@ import torch
 from benchmarks.sentences.power_means import Task, measured
 from benchmarks.sentences.sentences import probed
 from benchmarks.support.kept_rows import append
+from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_search import answered
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
@@ -172,25 +173,12 @@ def keep(cells: list[Any], path: Path | None) -> None:
 
 def parsed() -> argparse.Namespace:
     """The options of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--space", type=Path, required=True)
-    parser.add_argument("--variants", default="cmlm;mlm;shuffled;n=1;n=15;skip;projected")
-    parser.add_argument("--strategies", default="")
-    parser.add_argument("--seeds", default="0")
-    parser.add_argument("--seed", type=int, default=0, help="of the classifiers")
-    parser.add_argument("--epochs", type=int)
-    parser.add_argument("--batch", type=int)
-    parser.add_argument("--rate", type=float)
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--novels", type=int, default=3)
-    parser.add_argument("--paragraphs", type=int)
-    parser.add_argument("--pairs", type=int, help="of translations; all unless given")
-    parser.add_argument("--tasks", default="AM,AC", help="of argument mining; none is quick")
-    parser.add_argument("--runs", type=int, default=5, help="subsamples of argument mining")
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--out", type=Path)
-    return parser.parse_args()
+    return command_line(
+        __doc__, space=NEEDED, variants="cmlm;mlm;shuffled;n=1;n=15;skip;projected", strategies="", seeds="0",
+        seed=(0, "of the classifiers"), epochs=int, batch=int, rate=float, set=REPEATED, novels=3,
+        paragraphs=int, pairs=(int, "of translations; all unless given"), threads=1, shared=SHARED, out=Path,
+        tasks=("AM,AC", "of argument mining; none is quick"), runs=(5, "subsamples of argument mining"),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

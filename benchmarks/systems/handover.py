@@ -46,6 +46,7 @@ import torch
 from sacrebleu.metrics.bleu import BLEU
 
 from benchmarks.support.kept_rows import append, interval_columns
+from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import ROOT, commit, heading, muse, numbers, today
 from benchmarks.support.two_halves import Halves, Words, two_halves
@@ -343,30 +344,17 @@ def prepare_seed(copy: Path, folder: Path, seed: int, asked: argparse.Namespace)
 
 def main() -> None:
     """Trains from each table with each seed; appends the rows and prints them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--checkout", type=Path, required=True, help="a checkout of UnsupervisedMT")
-    parser.add_argument("--space", type=Path, default=ROOT / "embeddings/aligned/fr-en")
-    parser.add_argument("--seeds", default="0-2", help="such as 0-2 or 0,3,5")
-    parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--every", type=int, default=200, help="steps between two evaluations, in fifties")
-    parser.add_argument("--batch", type=int, default=32, help="sentences of a batch")
-    parser.add_argument("--words", type=int, default=2_000, help="most frequent ones of each text")
-    parser.add_argument("--longest", type=int, default=10, help="words of a sentence")
-    parser.add_argument("--held-out", type=int, default=300, help="pairs")
-    parser.add_argument("--rate", type=float, default=0.0005, help="learning rate of Adam")
-    parser.add_argument("--tables", default="muse,random")
-    parser.add_argument("--stage", choices=("prepare", "train"), help="both unless given")
-    parser.add_argument("--at-once", type=int, default=1, help="runs at a time")
-    parser.add_argument("--generators", type=int, default=1, help="processes of a run that translate back")
-    parser.add_argument("--sync", type=int, default=1, help="steps after which these get new parameters")
-    parser.add_argument(
-        "--seconds", type=float, default=86_400, help="of a run, its last evaluation left out"
-    )
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--work", type=Path, default=Path("handover"))
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/systems")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, checkout=(NEEDED, "a checkout of UnsupervisedMT"), space=ROOT / "embeddings/aligned/fr-en",
+        seeds="0-2", steps=400, every=(200, "steps between two evaluations, in fifties"), batch=32,
+        words=(2_000, "most frequent ones of each text"), longest=(10, "words of a sentence"),
+        held_out=(300, "pairs"), rate=(0.0005, "learning rate of Adam"), tables="muse,random",
+        stage=(str, "prepare or train; both unless given"), at_once=(1, "runs at a time"),
+        generators=(1, "processes of a run that translate back"),
+        sync=(1, "steps after which these get new parameters"),
+        seconds=(86_400.0, "of a run, its last evaluation left out"), device="cpu", work=Path("handover"),
+        shared=SHARED, out=ROOT / "benchmarks/results/systems",
+    )  # fmt: skip
     heading("UnsupervisedMT from muse's table and from random rows")
     work, seeds = asked.work.resolve(), numbers(asked.seeds)
     copy = installed(asked.checkout, work)

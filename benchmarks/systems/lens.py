@@ -30,6 +30,7 @@ import numpy as np
 import torch
 
 from benchmarks.sentences.mining import Pair, distinct_pairs
+from benchmarks.support.options import REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.rotated import rotated
 from benchmarks.support.sentence_sets import PIVOT, Aligned, retrieval_sets, training
@@ -238,17 +239,11 @@ TABLES = {"match": match, "threshold": threshold}
 
 def main() -> None:
     """Prints the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--space", action="append", default=[], help="fr-en=FOLDER; may repeat")
-    parser.add_argument("--table", default=",".join(TABLES))
-    parser.add_argument("--pairs", default="3000,10000,30000,100000")
-    parser.add_argument("--threshold-pairs", type=int, default=30_000)
-    parser.add_argument("--seeds", default="0-2")
-    parser.add_argument("--kinds", default="simple,gated")
-    parser.add_argument("--systems", default="x-cbow,sp", help="trained beside the lenses")
-    parser.add_argument("--threads", type=int)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, space=(REPEATED, "fr-en=FOLDER"), table=",".join(TABLES), pairs="3000,10000,30000,100000",
+        threshold_pairs=30_000, seeds="0-2", kinds="simple,gated",
+        systems=("x-cbow,sp", "trained beside the lenses"), threads=int, shared=SHARED,
+    )  # fmt: skip
     if asked.threads:
         torch.set_num_threads(asked.threads)
     with tempfile.TemporaryDirectory() as folder:

@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.support.kept_rows import Row, append, read_rows
+from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, header, muse, numbers, row, today
 from benchmarks.systems.translator_text import PIVOT, TESTS, Pairs, Text, held_out_pairs, test_pairs, written
@@ -189,24 +190,13 @@ def _range(values: Sequence[float]) -> str:
 
 def main() -> None:
     """Makes the rows that are missing, and prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--space", type=Path)
-    parser.add_argument("--work", type=Path)
-    parser.add_argument("--lang", default="fr")
-    parser.add_argument("--seeds", default="0-2")
-    parser.add_argument("--cells", default=CELLS)
-    parser.add_argument("--steps", type=int, default=600)
-    parser.add_argument("--rate", type=float, default=1e-3)
-    parser.add_argument("--pieces", type=int, default=6_000)
-    parser.add_argument("--kind", choices=TESTS, help="the only kind of text and of test; all by default")
-    parser.add_argument("--pretraining", type=int, default=2_000, help="steps of a language model")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--name", default="", help="of the row, where settings are changed")
-    parser.add_argument("--held-out", action="store_true", help="measure with pairs to choose settings by")
-    parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, out=NEEDED, space=Path, work=Path, lang="fr", seeds="0-2", cells=CELLS, steps=600, rate=1e-3,
+        pieces=6_000, kind=(str, f"the only kind of text and of test, of {', '.join(TESTS)}; all by default"),
+        pretraining=(2_000, "steps of a language model"), set=REPEATED,
+        name=("", "of the row, where settings are changed"),
+        held_out=(False, "measure with pairs to choose settings by"), table=False, shared=SHARED,
+    )  # fmt: skip
     done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}
     for seed in [] if asked.table else numbers(asked.seeds):
         for cell in asked.cells.split(","):

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from benchmarks.align.unseen import has_sentences, unseen_list
 from benchmarks.support.draws import HELP, IDENTICAL, NONE, write_draw
+from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED, Pair, find_pair, is_for_test
 from benchmarks.support.tables import append_rows, commit, numbers, today
 from muse.api.answers import RankerInputs, choose_answers
@@ -186,18 +187,11 @@ def _without_development(path: Path) -> None:
 
 def arguments() -> argparse.Namespace:
     """The options."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--spaces", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--pairs", default=PAIRS)
-    parser.add_argument("--help-given", default=",".join(HELP))
-    parser.add_argument("--draws", default="0")
-    parser.add_argument("--without", action="append", default=[], metavar="PAIR=FILE.npz")
-    parser.add_argument("--list", default="development", help="development, or test, unseen, or both")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--device", default="cpu", help="on which each space is aligned")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, spaces=NEEDED, out=NEEDED, pairs=PAIRS, help_given=",".join(HELP), draws="0", threads=2,
+        list=("development", "development, or test, unseen, or both"), without=REPEATED, shared=SHARED,
+        device="cpu",
+    )  # fmt: skip
     asked.list = asked.list.split(",")
     if not {"development"} >= {*asked.list} and not {"test", "unseen"} >= {*asked.list}:
         raise SystemExit("--list must be development, or test, unseen, or both")
