@@ -7,7 +7,6 @@ Each reading runs in a process of its own, one after the other, and the best of 
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
+from benchmarks.support.options import command_line
 
 # What the numbers of a file look like: so many decimals, fastText's own five digits, or all that float32 has.
 FORMATS = {
@@ -99,12 +100,9 @@ def measure(reader: str, path: Path) -> Cost:
 
 def main() -> None:
     """Makes the file, measures and prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--words", type=int, default=200_000)
-    parser.add_argument("--dimension", type=int, default=300)
-    parser.add_argument("--numbers", choices=FORMATS, default="5")
-    parser.add_argument("--repeat", type=int, default=2)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, words=200_000, dimension=300, numbers=("5", f"one of {', '.join(FORMATS)}"), repeat=2
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vectors.vec"
         rng = np.random.default_rng(0)

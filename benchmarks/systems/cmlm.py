@@ -36,6 +36,7 @@ import numpy as np
 import torch
 
 from benchmarks.sentences.sentences import shown
+from benchmarks.support.options import REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_search import answered
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
@@ -272,25 +273,15 @@ def _language(encoder: SentenceEncoder, probe: Probe) -> str:
 
 def parsed() -> argparse.Namespace:
     """The options of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--paper", action="store_true", help="one step of the paper preset, and no more")
-    parser.add_argument("--space", type=Path, required="--paper" not in sys.argv)
-    parser.add_argument("--trained", type=Path)
-    parser.add_argument("--seeds", default="0-2")
-    parser.add_argument("--epochs", type=int)
-    parser.add_argument("--batch", type=int)
-    parser.add_argument("--rate", type=float)
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--never", action="store_true", help="train the model without neighbours too")
-    parser.add_argument("--novels", type=int, default=3)
-    parser.add_argument("--paragraphs", type=int)
-    parser.add_argument("--pairs", type=int, help="of translations; all unless given")
-    parser.add_argument("--corrections", default="pcr;pcr[centred];centre")
-    parser.add_argument("--sentences", type=int, default=10_000)
-    parser.add_argument("--probed", type=int, default=4_000)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    return parser.parse_args()
+    asked = command_line(
+        __doc__, paper=(False, "one step of the paper preset, and no more"), space=Path, trained=Path,
+        seeds="0-2", epochs=int, batch=int, rate=float, set=REPEATED, novels=3, paragraphs=int, shared=SHARED,
+        never=(False, "train the model without neighbours too"), sentences=10_000, probed=4_000, threads=2,
+        pairs=(int, "of translations; all unless given"), corrections="pcr;pcr[centred];centre",
+    )  # fmt: skip
+    if asked.space is None and not asked.paper:
+        sys.exit("--space is needed without --paper")
+    return asked
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ spaces by name, such as fr-en; a pair is looked up both ways, and aligned where 
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.tables import header, heading, muse, row
 from muse.evaluation.score import bootstrap_interval
@@ -125,11 +125,7 @@ def _cell(part: Judged, whole: Judged) -> str:
 
 def main() -> None:
     """Judges every pair and prints the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--pairs", default="fr-en,en-fr,de-en", help="the development pairs by default")
-    parser.add_argument("--spaces", type=Path, help="a folder of aligned spaces")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(__doc__, pairs="fr-en,en-fr,de-en", spaces=Path, shared=SHARED)
     heading("Induced dictionaries: precision by rank, calibration of the probability")
     with tempfile.TemporaryDirectory() as folder:
         found = {}
