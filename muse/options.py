@@ -379,11 +379,16 @@ def _parameters(cls: type[OptionSet], without: set[str]) -> Iterator[inspect.Par
             yield inspect.Parameter(name, place, default=one.default, annotation=one.accepts)
 
 
-def table(cls: type[OptionSet]) -> Iterator[tuple[str, str, str]]:
-    """Yields the section, the name in Python and the help of every option that is shown."""
-    for name, one in options_of(cls).items():
-        if not one.hidden:
-            yield one.section, name, one.help
+def table(cls: type[OptionSet]) -> Iterator[str]:
+    """Yields the lines of a Markdown table for the documentation: every option that is shown, by section."""
+    shown = [one for one in options_of(cls).values() if not one.hidden and one.section != COMMON]
+    for section in dict.fromkeys(one.section for one in shown):
+        yield from (f"## {section}", "", "| option | in Python | meaning |", "| --- | --- | --- |")
+        for one in shown:
+            if one.section == section:
+                help_ = " ".join(one.help.split()).replace("|", "\\|")
+                yield f"| `{one.flag}` | `{one.name}` | {help_} |"
+        yield ""
 
 
 # Options that nearly every command has

@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 
 from muse.files import read_vectors
+from muse.learn.settings import AlignOptions
 from muse.normalise import normalise
+from muse.options import table
 from muse.sentences.systems.registry import SAVED
 from muse.space import Provenance, SideToSave, load_space, save_space
 from muse.vectors import Vectors
@@ -187,6 +189,11 @@ def test_the_first_page_links_every_page() -> None:
     assert set(PAGES.rglob("*.md")) - linked == {PAGES / "index.md"}
     listed = re.findall(r": ([-\w/]+\.md)$", (ROOT / "docs" / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
     assert {PAGES / name for name in listed} == set(PAGES.rglob("*.md"))
+
+
+def test_the_options_of_align_are_those_of_the_page() -> None:
+    page = (PAGES / "align-options.md").read_text(encoding="utf-8")
+    assert page.partition("\n## ")[2] == "\n".join(table(AlignOptions)).partition("## ")[2]
 
 
 def test_the_settings_of_systems_are_those_of_the_page() -> None:

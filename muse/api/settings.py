@@ -260,6 +260,8 @@ def vectors_of(language: str) -> Path:
 
 def _embed(texts: Mapping[str, Path], *, seed: int, quiet: bool) -> None:
     """Trains the vectors of each language."""
+    if not texts:
+        return
     embedding = load("embedding.training")
     config = load("embedding.config").EmbedConfig(seed=seed, threads=torch.get_num_threads())
     for language, text in texts.items():

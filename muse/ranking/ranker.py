@@ -200,7 +200,7 @@ class Ranker:
         if not some:
             return {word: [] for word in words}
         ranked, (source, target) = self.of_words(some), self.languages
-        counts = np.minimum(ranked.counts, self.top)
+        counts = np.minimum(ranked.counts, min(self.top, ranked.columns.shape[1]))
         kept = np.arange(ranked.columns.shape[1]) < counts[:, None]
         columns = np.unique(ranked.columns[kept])
         best_back = self._best_back(columns) if mutual else np.full(len(columns), -1)

@@ -32,7 +32,7 @@ def test_a_space_made_otherwise_is_replaced_only_if_asked(muse: Command, files: 
     for arguments, differ in (
         (quick(files, "--seed", 2), "--seed 0 (now 2); give --force to replace it, or another --out"),
         (quick(files, "--init", "identical"), "--init similarity (now identical)"),
-        (refined, "--refine no (now yes)"),
+        (refined, "--refine no (now full)"),
         (quick(files, "--max-vocab", 550, "--lower"), "--max-vocab none (now 550); --lower no (now yes);"),
         (quick(files, source="other.vec"), "other vectors of fr; give --force"),
         (

@@ -278,11 +278,11 @@ def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> Non
         "words.txt",
     ]
     with pytest.raises(BadSetting, match="a list of words is for vectors composed of n-grams"):
-        muse.align("fr", "en", target_words=tmp_path / "words.txt", **files, force=True)
+        muse.align("fr", "en", tgt_words=tmp_path / "words.txt", **files, force=True)
     with pytest.raises(BadSetting, match="src_words needs a single src, got 2"):
         muse.align(["fr", "de"], "en", src_words=tmp_path / "words.txt")
     with pytest.raises(BadSetting, match="omit tgt_words"):
-        muse.align("de", into=tmp_path / "space", target_words=tmp_path / "words.txt")
+        muse.align("de", into=tmp_path / "space", tgt_words=tmp_path / "words.txt")
 
 
 WEIGHTS = "the third column, from 0 to 1, is read as the weights of the pairs"

@@ -49,6 +49,14 @@ def _sum_up(folder: Path) -> None:
     (folder / SUMS).write_text(json.dumps(sums), encoding="utf-8")
 
 
+def _sums(folder: Path) -> dict[str, Any]:
+    """The checksums; none where they are damaged, as a manifest is refused."""
+    with suppress(ValueError, OSError, RecursionError):
+        found = json.loads((folder / SUMS).read_bytes())
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
 def _twice(read: Callable[[DerivedFiles], Iterator[Any]]) -> Read:
     """What is read with the checksum that a file should have, and with the one that it has."""
 
@@ -57,10 +65,9 @@ def _twice(read: Callable[[DerivedFiles], Iterator[Any]]) -> Read:
         level = logger.level
         logger.setLevel(logging.CRITICAL)
         try:
-            with suppress(ValueError):  # of the checksums themselves
-                yield from read(DerivedFiles(folder, json.loads((folder / SUMS).read_bytes())))
+            yield from read(DerivedFiles(folder, _sums(folder)))
             _sum_up(folder)
-            yield from read(DerivedFiles(folder, json.loads((folder / SUMS).read_bytes())))
+            yield from read(DerivedFiles(folder, _sums(folder)))
         finally:
             logger.setLevel(level)
 

@@ -267,7 +267,12 @@ TARGETS = (
     Target(
         "parallel",
         files(
-            {"x.tsv": _PAIRS, "x.tsv.gz": _PAIRS, "x.csv": _STS, "x.jsonl": '{"src": "a", "tgt": "b c"}\n'}
+            {
+                "x.tsv": _PAIRS,
+                "x.tsv.gz": _PAIRS,
+                "x.csv": 'a b,"c, ""d"""\nx y,z\n',
+                "x.jsonl": '{"src": "a", "tgt": "b c"}\n',
+            }
         ),
         _plain(lambda path: read_pairs((path,))),
     ),

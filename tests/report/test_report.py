@@ -411,7 +411,7 @@ def test_what_align_learns_from_pairs_is_what_a_report_shows(muse: Command, tmp_
     assert aligned.code == 0, aligned.err
     told = muse("report", tmp_path / "space", "--json", "-q").json
     assert told["supervision"] == aligned.json["supervision"]
-    assert "--dictionary pairs.txt --no-refine" in plain(page_of(tmp_path / "space.html"))
+    assert "--dictionary pairs.txt --out space --no-refine" in plain(page_of(tmp_path / "space.html"))
     (tried,) = (row for row in page_of(tmp_path / "space.html").rows if row[0].startswith("procrustes"))
     found = aligned.json["supervision"]["candidates"][0]
     assert tried[1].startswith(f"{found['held_out_p_at_1']:.1f}{found['ci95'][0]:.1f} to")
