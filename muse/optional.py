@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from muse.errors import MissingExtra
@@ -49,9 +49,10 @@ PACKAGES = (
 @cache
 def has(package: str) -> bool:
     """Whether a package is there, with those that it needs."""
-    spec = find_spec(f"muse.{package}")  # a folder without modules has no origin
     needs = next(one.needs for one in PACKAGES if one.name == package)
-    return spec is not None and spec.origin is not None and all(map(has, needs))
+    # Beside this module: an editable installation would find that of the checkout for a copy that lacks it.
+    there = Path(__file__).parent / package / "__init__.py"
+    return there.is_file() and all(map(has, needs))
 
 
 def offered(kind: str) -> list[Any]:

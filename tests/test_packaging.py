@@ -229,10 +229,12 @@ def test_the_wheel_asks_for_files_and_speaks_of_no_sample(installed: Installed) 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("uvicorn") is None, reason="needs the extra web")
 def test_what_the_wheel_says_to_install_is_itself_and_needs_no_other_muse(installed: Installed) -> None:
-    code = "import sys; sys.modules['uvicorn'] = None; sys.argv = ['muse', 'serve', 'space']; import muse.cli"
+    (installed.work / "x.parquet").write_bytes(b"PAR1xxxxPAR1")
+    words = "muse align --src a --tgt b --src-emb x.parquet --tgt-emb x.parquet".split()
+    code = f"import sys; sys.modules['pyarrow'] = None; sys.argv = {words}; import muse.cli"
     ended = installed("python", "-c", f"{code}; muse.cli.main()")
     (command,) = re.findall(r"run (pip install '.*')", ended.errors[0])
-    assert command == "pip install 'muse-align[web]'"
+    assert command == "pip install 'muse-align[parquet]'"
     # All that it needs is here: done without an index, nothing foreign can have come.
     done = installed(*shlex.split(command), "--dry-run", "--no-index")
     assert done.code == 0, done.err
