@@ -64,6 +64,7 @@ PARALLEL = "The cat.\tLe chat.\r\n\n  \nA tree\t Un arbre \n"
         ("x", b"French\tsource\ttarget\nx\tThe cat.\tLe chat.\ny\tA tree\t Un arbre \n"),
         ("x", b'{"tgt": "Le chat.", "src": "The cat."}\n{"src": "A tree", "tgt": " Un arbre "}\n'),
     ],
+    ids=["tab-separated", "packed", "in UTF-16", "comma-separated", "with a header", "JSON lines"],
 )
 def test_parallel_text_in_every_kind_of_table(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
