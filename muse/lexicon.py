@@ -107,7 +107,7 @@ class Lexicon:
         >>> Lexicon((("l'ami", "friend"),)).located(WordIndex(["l\u2019ami"]), WordIndex(["friend"]))
         array([[0, 0]])
         """
-        return self._rows_found_by(source_index.locate, target_index.locate)
+        return self._rows_found_by(source_index.lookup_row, target_index.lookup_row)
 
     def _rows_found_by(self, source: Find, target: Find) -> NDArray[np.int64]:
         covered = [
@@ -214,7 +214,8 @@ class Lexicon:
         identical = sum(same) / len(same) if len(same) >= LEAST_PAIRS else 0.0
         known = len(self.located(source_index, target_index)) / len(self)
         covered = [
-            sum(index.locate(word) is not None for word in {pair[side] for pair in self.pairs}) / len(index)
+            sum(index.lookup_row(word) is not None for word in {pair[side] for pair in self.pairs})
+            / len(index)
             for side, index in enumerate((source_index, target_index))
         ]
         few = known < KNOWN_SHARE and min(covered) < COVERED_SHARE

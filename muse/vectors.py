@@ -132,11 +132,11 @@ class WordIndex(dict[str, int]):
         row = self.get(word)
         return None if row is None else self.words[row]
 
-    def locate(self, word: str) -> int | None:
+    def lookup_row(self, word: str) -> int | None:
         """The row of a word or, if it is not there, of the word that differs in one of SPELLINGS, or several.
 
         >>> index = WordIndex(["l\u2019ami", "roi"])
-        >>> [index.locate(word) for word in ("l'ami", "ro\u00adi", "reine")]
+        >>> [index.lookup_row(word) for word in ("l'ami", "ro\u00adi", "reine")]
         [0, 1, None]
         """
         row = self.get(word)

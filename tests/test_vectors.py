@@ -11,7 +11,7 @@ from muse.learn.initialise.identical import identical_strings
 from muse.lexicon import Lexicon
 from muse.sentences.encoders.reading import Vocabulary
 from muse.space import Space
-from muse.space.forms import find_form
+from muse.space.forms import lookup_entry
 from muse.translate.text import Translator
 from muse.vectors import Vectors
 from tests.support.spaces import plain_space
@@ -38,7 +38,7 @@ def test_a_word_is_found_with_its_accents_composed_and_apart(words: list[str]) -
         reading = Vocabulary("pt", of.index).read([line])
         assert (reading.sentences.ids.tolist(), reading.unknown) == ([1, 0, 3], 0)
     for typed in ("Ação", unicodedata.normalize("NFD", "ação")):
-        form = find_form(typed, of)
+        form = lookup_entry(typed, of)
         assert form is not None
         assert of.index[form] == 2
     assert Lexicon((("não", "não"),)).indices(of.index, of.index).tolist() == [[1, 1]]

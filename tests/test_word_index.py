@@ -317,9 +317,9 @@ def test_a_word_in_another_spelling_is_found_and_its_class_named(one: str, two: 
     for known, asked in ((one, two), (two, one)):
         index = WordIndex(["x", "y\u0301", known])
         assert index.respelled(asked) == (2, kind)
-        assert (index.locate(asked), index.get(asked)) == (2, None)
+        assert (index.lookup_row(asked), index.get(asked)) == (2, None)
         # Exactly so comes first.
-        assert WordIndex([known, asked]).locate(asked) == 1
+        assert WordIndex([known, asked]).lookup_row(asked) == 1
 
 
 def test_the_classes_are_tried_in_order_and_the_most_frequent_word_comes_first() -> None:
@@ -333,7 +333,7 @@ def test_the_classes_are_tried_in_order_and_the_most_frequent_word_comes_first()
 @pytest.mark.parametrize("asked", ["", "\u0640", "\u00ad", "\u200d", "xy", "\U0001f469\U0001f467", "\udcff"])
 def test_marks_alone_and_other_words_are_not_found(asked: str) -> None:
     index = WordIndex(["\u064e", "\u00ad\u00ad", "x", "\U0001f469\u200d\U0001f467", "\ufeff"])
-    assert index.locate(asked) is None
+    assert index.lookup_row(asked) is None
 
 
 def test_a_hamza_that_is_left_out_comes_before_one_with_another_seat() -> None:
@@ -343,8 +343,8 @@ def test_a_hamza_that_is_left_out_comes_before_one_with_another_seat() -> None:
         "\u0645\u0633\u0626\u0648\u0644",
     )
     assert WordIndex([seated, bare]).respelled(asked) == (1, "hamza")
-    assert WordIndex([seated]).locate(bare) is None
-    assert WordIndex(["\u0633\u0648\u0621"]).locate("\u0633\u064a\u0621") is None  # evil, and bad
+    assert WordIndex([seated]).lookup_row(bare) is None
+    assert WordIndex(["\u0633\u0648\u0621"]).lookup_row("\u0633\u064a\u0621") is None  # evil, and bad
 
 
 @pytest.mark.parametrize(
@@ -393,8 +393,8 @@ def test_a_hamza_that_is_left_out_comes_before_one_with_another_seat() -> None:
 def test_a_gloss_is_no_part_of_a_word_that_is_known_without_it(asked: str, kind: str | None) -> None:
     index = WordIndex(["dog", "cat"])
     assert index.respelled(asked) == (None if kind is None else (1, kind))
-    assert WordIndex(["cat", asked]).locate(asked) == 1
-    assert WordIndex([asked]).locate("cat") in (None, 0 if kind == "several ways" else None)
+    assert WordIndex(["cat", asked]).lookup_row(asked) == 1
+    assert WordIndex([asked]).lookup_row("cat") in (None, 0 if kind == "several ways" else None)
 
 
 def test_pairs_in_another_spelling_are_learned_from_and_counted(caplog: pytest.LogCaptureFixture) -> None:

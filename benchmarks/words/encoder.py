@@ -30,7 +30,7 @@ from benchmarks.support.pairs import SHARED, Pair, find_pair
 from benchmarks.support.tables import append_rows, commit, today
 from benchmarks.words.all_evidence import measured
 from muse.api.answers import RankerInputs, choose_answers
-from muse.api.inputs import hints, outside_scores, read_side
+from muse.api.inputs import outside_scores, pseudo_dictionary, read_side
 from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.evaluation.score import gold_name
@@ -88,14 +88,19 @@ def made(
             vectors = tuple(asked.vectors / f"{language}.vec.gz" for language in sides)
             encoded = replace(config, encoder_emb=vectors)
             outside = outside_scores(encoded, source, target, device="cpu", progress=quiet)
-        config = replace(config, hints=hints(outside, source, target))
+        config = replace(config, pseudo_dictionary=pseudo_dictionary(outside, source, target))
     began = time.perf_counter()
     report = run(config)
     known = RankerInputs(report.config.lexicon, outside, None if trees is None else read_pretrained(trees))
     choose_answers(report.aligned, folder, report.learned, sides, known, seed=asked.seed, progress=quiet)
     read_manifest(folder).write(folder)
     took = time.perf_counter() - began
-    return load_space(folder), outside, 0 if config.hints is None else len(config.hints), took
+    return (
+        load_space(folder),
+        outside,
+        0 if config.pseudo_dictionary is None else len(config.pseudo_dictionary),
+        took,
+    )
 
 
 def known_targets(space: Space, pair: Pair, lexicon: Lexicon) -> dict[int, set[int]]:

@@ -34,7 +34,7 @@ from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, header, muse, row, today
 from benchmarks.systems.translator_text import PIVOT, TESTS, test_pairs
 from muse.space import load_space
-from muse.space.forms import find_form
+from muse.space.forms import lookup_entry
 from muse.text.tokens import Tokeniser
 
 COLUMNS = ("lang", "system", "set", "direction", "sentences", "bleu", "seconds", "commit", "date")
@@ -103,7 +103,7 @@ def decoded(sentences: Sequence[str], way: tuple[str, str], asked: argparse.Name
     vectors = load_space(asked.space).vectors(way[0])
 
     def entry(token: str) -> str:  # as the table has it, like "ce" for "c'"
-        return find_form(token, vectors) or token.lower()
+        return lookup_entry(token, vectors) or token.lower()
 
     text = [[entry(token) for token in tokeniser.tokens(sentence)] for sentence in sentences]
     known = {word for tokens in text for word in tokens}

@@ -3,8 +3,8 @@
 Vectors are read from files or arrays, or are those of a saved space, and are normalised. Translations are
 also known to an encoder, by its vectors of the words, or to a program, by pairs with scores. Their scores
 help to choose the answers (`muse.ranking.external_scores`), and their surest pairs are a candidate for the
-mapping (`AlignConfig.hints`). A pair spelled alike is no hint: an encoder that does not know a language finds
-these too, and they are no fair sample of the others.
+mapping (`AlignConfig.pseudo_dictionary`). A pair spelled alike is not in it: an encoder that
+does not know a language finds these too, and they are no fair sample of the others.
 """
 
 from __future__ import annotations
@@ -249,8 +249,8 @@ def _of_pairs(lexicon: Lexicon, path: Path | None, source: Vectors, target: Vect
     known = [
         (row, column, score)
         for (word, translation), score in zip(lexicon.pairs, scores, strict=True)
-        if (row := source.index.locate(word)) is not None
-        and (column := target.index.locate(translation)) is not None
+        if (row := source.index.lookup_row(word)) is not None
+        and (column := target.index.lookup_row(translation)) is not None
     ]
     if not known:
         raise Mismatch(
@@ -277,7 +277,7 @@ def _warn_of_unknown(
         log.info("%s: %s", path, found)
 
 
-def hints(scores: ExternalScores, source: Vectors, target: Vectors) -> Lexicon | None:
+def pseudo_dictionary(scores: ExternalScores, source: Vectors, target: Vectors) -> Lexicon | None:
     """The surest half of the mutual pairs that are not spelled alike, frequent first; None for too few."""
     pairs = scores.surest()
     pairs = pairs[np.argsort(pairs.max(axis=1, initial=0), kind="stable")]

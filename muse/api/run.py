@@ -21,8 +21,8 @@ from muse.api.answers import AnswersReport, RankerInputs, choose_answers
 from muse.api.inputs import (
     RunInputs,
     check_outside,
-    hints,
     outside_scores,
+    pseudo_dictionary,
     read_dictionary,
     read_evidence,
     read_inputs,
@@ -169,7 +169,7 @@ def _run(
         outside = _outside(config, inputs, device, progress)
         if outside is not None:
             sides = *(side.vectors for side in inputs.sources.values()), inputs.target.vectors
-            config = replace(config, hints=hints(outside, *sides))
+            config = replace(config, pseudo_dictionary=pseudo_dictionary(outside, *sides))
         loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
         checkpoint = _checkpoint(config, inputs)
         learned = _learned(config, inputs, Runtime(device, progress.part(2, parts), checkpoint))
@@ -341,7 +341,7 @@ def _others(config: AlignConfig, inputs: RunInputs) -> BridgeLanguages:
 
 def _checkpoint(config: AlignConfig, inputs: RunInputs) -> Checkpoint:
     """The checkpoints beside the space, cleared unless resumed; BadSetting if they are of another run."""
-    pairs = [_pairs_digest(lexicon) for lexicon in (config.lexicon, config.hints)]
+    pairs = [_pairs_digest(lexicon) for lexicon in (config.lexicon, config.pseudo_dictionary)]
     how = (of_checkpoint(config), config.rounds, config.frequency_ordered, config.fixed_target)
     settings = repr((how, *pairs))
     sides = (*inputs.sources.values(), *inputs.via.values(), inputs.target)

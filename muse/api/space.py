@@ -40,7 +40,7 @@ from muse.search.retrieval import Retrieval, check_top
 from muse.space import Space
 from muse.space import load_space as load_aligned
 from muse.space.answer_table import AnswersBy
-from muse.space.forms import find_form
+from muse.space.forms import lookup_entry
 from muse.space.saving import copy_space
 from muse.text.strings import all_strings, check_word
 from muse.vectors import Matrix
@@ -141,7 +141,7 @@ class InteractiveSpace(Space):
         vectors = self.vectors(language)
         rows = []
         for word in words:
-            if (form := find_form(word, vectors)) is None:
+            if (form := lookup_entry(word, vectors)) is None:
                 raise UnknownWord(not_found(self, language, word, "the language"))
             rows.append(vectors.index[form])
         found: Matrix = np.array(vectors.matrix[rows])
@@ -218,7 +218,7 @@ class InteractiveSpace(Space):
         """
         check_word(word)
         lang = language_of(self, [word], choice="lang") if lang is None else lang
-        if find_form(word, self.vectors(lang)) is None:
+        if lookup_entry(word, self.vectors(lang)) is None:
             raise UnknownWord(not_found(self, lang, word, "lang"))
         return Nearest(neighbours(self, lang, word, among=[lang], top=top)[lang], word, lang)
 
@@ -373,7 +373,7 @@ def _likely(space: Space, word: str, languages: list[str]) -> list[str]:
 def _rank(space: Space, language: str, word: str) -> int:
     """The place of a word in a vocabulary, from 1."""
     vectors = space.vectors(language)
-    return vectors.index[find_form(word, vectors) or word] + 1
+    return vectors.index[lookup_entry(word, vectors) or word] + 1
 
 
 def _say_which(
@@ -415,7 +415,7 @@ def _some(words: Sequence[str]) -> str:
 
 
 def _has(space: Space, language: str, word: object) -> bool:
-    return isinstance(word, str) and find_form(word, space.vectors(language)) is not None
+    return isinstance(word, str) and lookup_entry(word, space.vectors(language)) is not None
 
 
 def direction_of(space: Space, src: str | None, tgt: str | None) -> tuple[str, str]:
@@ -455,7 +455,7 @@ def known_entries(space: Space, language: str, words: Iterable[str] | None) -> f
     """The entries of a list of words; a warning names one that is unknown, UnknownWord if all are."""
     if words is None:
         return None
-    forms = {word: find_form(word, space.vectors(language)) for word in all_strings(words, "words")}
+    forms = {word: lookup_entry(word, space.vectors(language)) for word in all_strings(words, "words")}
     unknown = [word for word, form in forms.items() if form is None]
     if len(unknown) == len(forms):
         raise UnknownWord(

@@ -151,9 +151,9 @@ def _known(space: Space, source: str, listed: list[str] | None) -> frozenset[str
         return None
     from muse.errors import BadSetting
     from muse.ranking.lookup import not_found
-    from muse.space.forms import find_form
+    from muse.space.forms import lookup_entry
 
-    forms = {word: find_form(word, space.vectors(source)) for word in listed}
+    forms = {word: lookup_entry(word, space.vectors(source)) for word in listed}
     unknown = [word for word, form in forms.items() if form is None]
     if unknown:
         first = not_found(space, source, unknown[0])

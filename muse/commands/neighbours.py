@@ -96,13 +96,13 @@ def neighbours(options: NeighboursOptions) -> None:
 
 def _found(space: Space, words: Sequence[str], language: str | None, top: int) -> Iterator[NearWords]:
     from muse.ranking.lookup import entries_of_word, neighbours
-    from muse.space.forms import find_form
+    from muse.space.forms import lookup_entry
 
     for word in words:
         if language is None:
             forms = entries_of_word(space, word)
         else:
-            form = find_form(word, space.vectors(language))
+            form = lookup_entry(word, space.vectors(language))
             forms = {} if form is None else {language: form}
         near = {
             name: neighbours(space, name, form, among=[name], top=top)[name] for name, form in forms.items()

@@ -247,12 +247,12 @@ class _Asked:
 
     def is_text(self, word: str) -> bool:
         """Whether a word is several that are no entry; ids of unlabelled vectors never are."""
-        from muse.space.forms import find_form
+        from muse.space.forms import lookup_entry
 
         return (
             len(word.split()) > 1
             and self.source.frequency_ordered
-            and find_form(word, self.source) is None
+            and lookup_entry(word, self.source) is None
             and not (self.new_words is not None and self.new_words.has(word))
         )
 

@@ -165,7 +165,9 @@ def _ratings(space: Space, rated: Lexicon, source: str, target: str) -> Values:
             "write word, word and rating on each line, separated by tabs"
         )
     x, y = space.vectors(source).index, space.vectors(target).index
-    covered = [x.locate(first) is not None and y.locate(second) is not None for first, second in rated.pairs]
+    covered = [
+        x.lookup_row(first) is not None and y.lookup_row(second) is not None for first, second in rated.pairs
+    ]
     ratings = np.array(rated.scores, np.float64)[covered]
     if len(ratings) < FEWEST_PAIRS:
         advice = (

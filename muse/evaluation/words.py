@@ -216,7 +216,7 @@ def evaluate_words(
     if not len(pairs):
         raise Mismatch(_nothing_covered(space, lexicon, source, target))
     index = space.vectors(source).index
-    rows = ((word, index.locate(word)) for word, _ in lexicon.pairs)
+    rows = ((word, index.lookup_row(word)) for word, _ in lexicon.pairs)
     queries = len({word if row is None else row for word, row in rows})
     coverage = len(np.unique(pairs[:, 0])) / queries
     signature = look_up_signature(

@@ -124,7 +124,7 @@ AUTO_OF_ROWS = ("clusters",)
 def initialisations(config: AlignConfig) -> list[tuple[str, Initialiser]]:
     """The initialisations to try in turn, each with its name."""
     known, auto = (KNOWN, AUTO) if config.frequency_ordered else (KNOWN_OF_ROWS, AUTO_OF_ROWS)
-    names: Sequence[str] = auto if config.hints is None else AUTO_HINTED
+    names: Sequence[str] = auto if config.pseudo_dictionary is None else AUTO_HINTED
     if config.init != "auto":
         return [(name, found) for name, found in known.items() if name.split(":")[0] == config.init]
     return [(name, known[name]) for name in names if not (config.no_identical and name == "identical")]

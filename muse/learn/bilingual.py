@@ -145,9 +145,9 @@ def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = 
 def _learn_without_dictionary(
     source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime
 ) -> Learned:
-    if config.hints is None:
+    if config.pseudo_dictionary is None:
         return _learn_without_pairs(source, target, config, runtime)
-    return _learn_with_hints(source, target, config.hints, config, runtime)
+    return _learn_with_pseudo_dictionary(source, target, config.pseudo_dictionary, config, runtime)
 
 
 def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Learned:
@@ -221,15 +221,15 @@ def _learn_with_pairs(
             alone = _learn_without_dictionary(source, target, config, runtime)
         except (NotConverged, Mismatch) as error:
             log.warning("without the dictionary: %s", error)
-    # Many pairs tell what hints are worth; where they are few, the hints told it themselves.
+    # Many pairs tell what a pseudo dictionary is worth; where they are few, it told that itself.
     believed = alone is not None and alone.reason is Reason.PAIRS
-    if config.hints is not None and (believed or not few):
-        evidence = evidence.hinted(pairs_of(config.hints, source, target, device=runtime.device))
+    if config.pseudo_dictionary is not None and (believed or not few):
+        evidence = evidence.hinted(pairs_of(config.pseudo_dictionary, source, target, device=runtime.device))
     return _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
 
 
-def _learn_with_hints(
-    source: Vectors, target: Vectors, hints: Lexicon, config: AlignConfig, runtime: Runtime
+def _learn_with_pseudo_dictionary(
+    source: Vectors, target: Vectors, pseudo_dictionary: Lexicon, config: AlignConfig, runtime: Runtime
 ) -> Learned:
     """The alignment without pairs, or one learned from pairs that an encoder or a program gives.
 
@@ -237,7 +237,7 @@ def _learn_with_hints(
     out: then they are as good as random.
     """
     began, alone = time.perf_counter(), None
-    evidence = pairs_of(hints, source, target, device=runtime.device)
+    evidence = pairs_of(pseudo_dictionary, source, target, device=runtime.device)
     try:
         alone = _learn_without_pairs(source, target, config, runtime)
     except (NotConverged, Mismatch) as error:
@@ -249,7 +249,7 @@ def _learn_with_hints(
     log.warning("the pairs of the encoder or program do not help the mapping (%s); learned without", found)
     if alone is not None and (alone.verdict.label == "aligned" or config.init != "auto"):
         return alone
-    return _learn_without_pairs(source, target, replace(config, hints=None), runtime)
+    return _learn_without_pairs(source, target, replace(config, pseudo_dictionary=None), runtime)
 
 
 def _judged_on_pairs(

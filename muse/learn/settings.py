@@ -263,7 +263,7 @@ class AlignConfig(Seed, Backend, DictionaryForm):
     """The pairs of `dictionary`, once they are read."""
     scored: Lexicon | None = None
     """The pairs of `evidence`, once they are read."""
-    hints: Lexicon | None = None
+    pseudo_dictionary: Lexicon | None = None
     """The surest pairs by an encoder or another program, which may be wrong, once they are found."""
     frequency_ordered: bool = True
     """Whether the rows are of words, most frequent first; else they are in no order."""
@@ -318,9 +318,11 @@ class AlignConfig(Seed, Backend, DictionaryForm):
 
     def without_pairs(self) -> AlignConfig:
         """The settings for two languages without known translations."""
-        if self.lexicon is None and self.hints is None:
+        if self.lexicon is None and self.pseudo_dictionary is None:
             return self
-        return replace(self, init=self.init if self.lexicon is None else "auto", lexicon=None, hints=None)
+        return replace(
+            self, init=self.init if self.lexicon is None else "auto", lexicon=None, pseudo_dictionary=None
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

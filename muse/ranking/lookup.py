@@ -19,7 +19,7 @@ from muse.errors import BadSetting
 from muse.search.exact import nearest
 from muse.search.retrieval import check_top
 from muse.space import Space
-from muse.space.forms import find_form
+from muse.space.forms import lookup_entry
 from muse.space.new_words import NewWords
 from muse.text.characters import casefolded
 from muse.text.segmentation import Phrases
@@ -77,7 +77,7 @@ def lookup_entries(
 ) -> dict[str, str | None]:
     """For each word the entry of the vocabulary that it stands for, or itself if `new_words` has it."""
     vectors = space.vectors(language)
-    forms = {word: find_form(word, vectors) for word in words}
+    forms = {word: lookup_entry(word, vectors) for word in words}
     for word, form in forms.items():
         if form is None and new_words is not None and new_words.has(word):
             forms[word] = word
@@ -108,7 +108,7 @@ def neighbours(
 ) -> dict[str, Near]:
     """For each language of `among`, the `top` words of highest cosine to a word, without the word itself.
 
-    The word is looked up in the form that the vocabulary has (`muse.space.forms.find_form`); BadSetting if
+    The word is looked up in the form that the vocabulary has (`muse.space.forms.lookup_entry`); BadSetting if
     there is none. `entries_of_word` finds the languages that have it. A row of zeros is near to none.
 
     >>> import numpy as np
@@ -123,7 +123,7 @@ def neighbours(
     check_top(top)
     check_word(word)
     vectors = space.vectors(language)
-    if (form := find_form(word, vectors)) is None:
+    if (form := lookup_entry(word, vectors)) is None:
         raise BadSetting(not_found(space, language, word))
     row = vectors.index[form]
     query, found = space.tensor(language)[row][None], {}  # (1, d)
@@ -159,7 +159,7 @@ def entries_of_word(space: Space, word: str) -> dict[str, str]:
             found[language] = entry
     if found:
         return found
-    forms = {language: find_form(word, space.vectors(language)) for language in space.languages}
+    forms = {language: lookup_entry(word, space.vectors(language)) for language in space.languages}
     return {language: form for language, form in forms.items() if form is not None}
 
 
@@ -194,7 +194,7 @@ def languages_with(space: Space, word: str, *, besides: str, before: int | None 
         vectors = space.vectors(language)
         if before is not None and not vectors.frequency_ordered:
             continue
-        form = None if language == besides else find_form(word, vectors)
+        form = None if language == besides else lookup_entry(word, vectors)
         if form is not None and (before is None or vectors.index[form] < before):
             found.append(language)
     return found

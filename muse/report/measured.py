@@ -56,7 +56,7 @@ class Gold:
         """The translations of each word, in the order of the list; those that are known as they are there."""
         found: dict[str, dict[str, None]] = {}
         for word, translation in self.lexicon.pairs:
-            row, column = source.index.locate(word), target.index.locate(translation)
+            row, column = source.index.lookup_row(word), target.index.lookup_row(translation)
             known = word if row is None else source.words[row]
             found.setdefault(known, {})[translation if column is None else target.words[column]] = None
         return {word: tuple(targets) for word, targets in found.items()}

@@ -13,7 +13,7 @@ _APOSTROPHES = str.maketrans(dict.fromkeys("\u2019\u02bc\u2018\u00b4", "'"))
 _HYPHENS = str.maketrans(dict.fromkeys("\u2010\u2011", "-"))
 
 
-def find_form(word: str, vectors: Vectors) -> str | None:
+def lookup_entry(word: str, vectors: Vectors) -> str | None:
     """The entry of a vocabulary that a typed word stands for, None if there is none.
 
     It is the word itself if that is there, in whatever Unicode form; otherwise, by the first of these that
@@ -23,7 +23,7 @@ def find_form(word: str, vectors: Vectors) -> str | None:
 
     >>> import numpy as np
     >>> french = Vectors("fr", ["roi", "amour", "Paris", "porte-clés"], np.zeros((4, 1), np.float32))
-    >>> [find_form(word, french) for word in ("Roi", "L\u2019amour", "PARIS", "porte clés", "king")]
+    >>> [lookup_entry(word, french) for word in ("Roi", "L\u2019amour", "PARIS", "porte clés", "king")]
     ['roi', 'amour', 'Paris', 'porte-clés', None]
     """
     index = vectors.index
@@ -44,9 +44,9 @@ def find_form(word: str, vectors: Vectors) -> str | None:
 
 def _respelled(spelling: str, vectors: Vectors) -> int | None:
     """The row of a word that is spelled otherwise, in the same case if there is one."""
-    if (row := vectors.index.locate(spelling)) is not None:
+    if (row := vectors.index.lookup_row(spelling)) is not None:
         return row
-    rows = [vectors.index.locate(form) for form in next(_cases(spelling, vectors.language))]
+    rows = [vectors.index.lookup_row(form) for form in next(_cases(spelling, vectors.language))]
     return min((row for row in rows if row is not None), default=None)
 
 

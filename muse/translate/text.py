@@ -155,7 +155,7 @@ class TextReader:
         if found or (token.isascii() and not _SPELLED_OTHERWISE.search(token)):
             return found[0] if found else None
         if token not in self._respelled:
-            rows = [index.locate(form) for form in forms(token, self._vectors.language)]
+            rows = [index.lookup_row(form) for form in forms(token, self._vectors.language)]
             self._respelled[token] = next((index.words[row] for row in rows if row is not None), None)
         return self._respelled[token]
 

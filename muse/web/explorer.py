@@ -26,7 +26,7 @@ from muse.report.word_map import is_readable
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.answer_table import AnswersBy
-from muse.space.forms import find_form
+from muse.space.forms import lookup_entry
 from muse.text.characters import casefolded
 from muse.translate.text import Choice, TextConfig, Translator
 from muse.web.pictures import Background, Direction, Drawn, Pictures, lower_thread_priority
@@ -298,9 +298,9 @@ class Explorer:
 
     def _form(self, language: str, word: str) -> str:
         vectors = self.space.vectors(language)
-        form = find_form(word, vectors)
+        form = lookup_entry(word, vectors)
         if form is None and vectors.frequency_ordered:  # a word with the sign that follows it: roi,
-            form = find_form(_SIGNS.sub("", word), vectors)
+            form = lookup_entry(_SIGNS.sub("", word), vectors)
         if form is None:
             raise Unknown(
                 f"{word!r} is not among the {len(vectors)} {vectors.noun} of {language}",

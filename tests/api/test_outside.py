@@ -12,7 +12,7 @@ import pytest
 
 import muse
 from muse import align
-from muse.api.inputs import hints, outside_scores, read_evidence
+from muse.api.inputs import outside_scores, pseudo_dictionary, read_evidence
 from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.errors import BadFile, BadSetting, Contradiction, Mismatch
@@ -112,10 +112,10 @@ def test_hints_are_spelled_otherwise() -> None:
     rows = np.eye(100, dtype=np.float32)
     source, target = Vectors("xx", words, rows), Vectors("yy", targets, rows)
     pairs = np.stack([np.arange(100)] * 2, axis=1)
-    found = hints(ExternalScores.of_pairs(pairs, np.ones(100), (100, 100)), source, target)
+    found = pseudo_dictionary(ExternalScores.of_pairs(pairs, np.ones(100), (100, 100)), source, target)
     assert found is not None
     assert found.pairs == tuple((words[i], targets[i]) for i in range(0, 100, 2))
-    few = hints(ExternalScores.of_pairs(pairs[:40], np.ones(40), (100, 100)), source, target)
+    few = pseudo_dictionary(ExternalScores.of_pairs(pairs[:40], np.ones(40), (100, 100)), source, target)
     assert few is None
 
 

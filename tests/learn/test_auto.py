@@ -249,7 +249,7 @@ def test_of_plain_rounds_the_one_with_the_highest_criterion_counts(monkeypatch: 
 
 
 def test_beside_pairs_of_an_encoder_only_quick_initialisations_are_tried() -> None:
-    given = AlignConfig(hints=Lexicon((("chat", "cat"),)))
+    given = AlignConfig(pseudo_dictionary=Lexicon((("chat", "cat"),)))
     assert [name for name, _ in initialisations(given)] == ["gromov:rank", "identical"]
     assert [name for name, _ in initialisations(replace(given, no_identical=True))] == ["gromov:rank"]
     assert [name for name, _ in initialisations(replace(given, init="features"))] == ["features"]

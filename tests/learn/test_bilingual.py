@@ -237,7 +237,7 @@ def test_pairs_that_cannot_be() -> None:
 
 def test_pairs_of_an_encoder_do_where_no_word_is_spelt_alike() -> None:
     source, target, _ = pair(700)
-    hints = Lexicon(tuple(zip(source.words[:400], target.words[:400], strict=True)))
-    config = AlignConfig(init="identical", hints=hints)
+    pseudo_dictionary = Lexicon(tuple(zip(source.words[:400], target.words[:400], strict=True)))
+    config = AlignConfig(init="identical", pseudo_dictionary=pseudo_dictionary)
     learned = learn(source, target, config=config, runtime=Runtime())
     assert learned.supervision is not None and learned.verdict.label == "aligned"

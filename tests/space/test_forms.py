@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from muse.space.forms import find_form
+from muse.space.forms import lookup_entry
 from muse.vectors import Vectors
 
 
@@ -43,24 +43,24 @@ def vectors(words: list[str], language: str = "fr") -> Vectors:
 )
 def test_forms_of_what_is_typed(typed: str, expected: str | None) -> None:
     words = ["été", "roi", "Paris", "amour", "week-end", "portemonnaie", "grand père", "l", "Saint-Étienne"]
-    assert find_form(typed, vectors(words)) == expected
+    assert lookup_entry(typed, vectors(words)) == expected
 
 
 def test_a_word_itself_comes_first_then_the_most_frequent_case() -> None:
     words = ["orange", "Orange", "l'un", "un", "POLE", "Pole"]
-    assert find_form("Orange", vectors(words)) == "Orange"
-    assert find_form("ORANGE", vectors(words)) == "orange"
-    assert find_form("pole", vectors(words)) == "POLE"
-    assert find_form("L'un", vectors(words)) == "l'un"
+    assert lookup_entry("Orange", vectors(words)) == "Orange"
+    assert lookup_entry("ORANGE", vectors(words)) == "orange"
+    assert lookup_entry("pole", vectors(words)) == "POLE"
+    assert lookup_entry("L'un", vectors(words)) == "l'un"
     decomposed = unicodedata.normalize("NFD", "é")
-    assert find_form(decomposed, vectors(["é", decomposed])) == decomposed
+    assert lookup_entry(decomposed, vectors(["é", decomposed])) == decomposed
 
 
 def test_elision_is_a_matter_of_the_language() -> None:
-    assert find_form("dell'arte", vectors(["arte"], "it")) == "arte"
-    assert find_form("king's", vectors(["king"], "en")) == "king"
+    assert lookup_entry("dell'arte", vectors(["arte"], "it")) == "arte"
+    assert lookup_entry("king's", vectors(["king"], "en")) == "king"
     for language in ("de", "en"):
-        assert find_form("l'arte", vectors(["arte"], language)) is None
+        assert lookup_entry("l'arte", vectors(["arte"], language)) is None
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_other_spellings(language: str, typed: str, expected: str) -> None:
         "\u0130stanbul",
     ]
     words += ["irmak", "\u03bf\u03b4\u03bf\u03c2", "\u30c9\u30a2"]
-    assert find_form(typed, vectors(words, language)) == expected
+    assert lookup_entry(typed, vectors(words, language)) == expected
 
 
 def test_ids_are_never_respelled() -> None:
     rows = replace(vectors(["l\u2019id"]), frequency_ordered=False)
-    assert find_form("l'id", vectors(["l\u2019id"])) == "l\u2019id"
-    assert find_form("l'id", rows) is None
+    assert lookup_entry("l'id", vectors(["l\u2019id"])) == "l\u2019id"
+    assert lookup_entry("l'id", rows) is None

@@ -321,10 +321,14 @@ def transport_method(config: CanonicalConfig, *, frequency_ordered: bool = True)
 
 
 def hinted_method(config: CanonicalConfig) -> Method:
-    """Canonical maps of `config` on the pairs and the hints."""
+    """Canonical maps of `config` on the pairs and the pseudo dictionary."""
 
     def induce(evidence: TrainingPairs, _: bool) -> TrainingPairs:
-        return evidence if evidence.hints is None else evidence.plus(evidence.hints, HINTED)
+        return (
+            evidence
+            if evidence.pseudo_dictionary is None
+            else evidence.plus(evidence.pseudo_dictionary, HINTED)
+        )
 
     return _inducing("pairs and hints", induce, config)
 

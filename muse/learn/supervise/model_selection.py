@@ -62,7 +62,7 @@ log = logging.getLogger(__name__)
 
 TESTED = 500  # words on which the slow methods are tested, and all methods of rows
 METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
-TRIES = 2  # of transport, of hints and of a start: with self-learning and without
+TRIES = 2  # of transport, of a pseudo dictionary and of a start: with self-learning and without
 TRAINED = 2  # RCSLS and contrastive training
 FEW = 2_000  # source words
 # Pairs: training, and self-learning from what succeeded without pairs, may spoil rare words, and fewer pairs
@@ -295,7 +295,7 @@ def choose(
 def _steps(evidence: TrainingPairs, starts: Sequence[Start], regress: bool) -> int:
     """How many methods are tried at most: what serves is only known on the way."""
     begun = are_few(evidence) + len(starts)
-    steps = METHODS + TRIES * (begun + (evidence.hints is not None))
+    steps = METHODS + TRIES * (begun + (evidence.pseudo_dictionary is not None))
     if regress:
         bases = 2 + TRIES * begun
         networks = len(NETWORK_PENALTIES) * (len(evidence) >= LEAST_FOR_NETWORK)
@@ -342,8 +342,8 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
 
 
 def _hinted(choice: HeldOutTrials, canonical: MethodScore, config: CanonicalConfig) -> list[MethodScore]:
-    """Canonical maps of pairs and hints, if there are any, and if these serve self-learning from them."""
-    if choice.folds.evidence.hints is None:
+    """Canonical maps of pairs and a pseudo dictionary, if there is one, and if it serves self-learning."""
+    if choice.folds.evidence.pseudo_dictionary is None:
         return []
     given = choice.test(hinted_method(config))
     if given.score < canonical.score:

@@ -179,8 +179,9 @@ class TrainingPairs:
 
     `weights` (p,) say how much each pair counts. `words` are the numbers of rows that are words; rows
     beyond them are phrases, which are learned from and never searched. `scales` (n,) and (m,) are the lengths
-    of the rows that rotations are fitted to (`Vectors.scales`), None for unit length. `hints` (q, 2) are
-    pairs by an encoder or another program, which may be wrong, of words that are in none of the pairs.
+    of the rows that rotations are fitted to (`Vectors.scales`), None for unit length.
+    `pseudo_dictionary` (q, 2) are pairs by an encoder or another program, which may be wrong, of words that
+    are in none of the pairs.
     """
 
     x: Tensor
@@ -189,7 +190,7 @@ class TrainingPairs:
     weights: Tensor
     words: tuple[int, int]
     scales: tuple[Tensor, Tensor] | None = None
-    hints: Tensor | None = None
+    pseudo_dictionary: Tensor | None = None
 
     @property
     def fitted(self) -> tuple[Tensor, Tensor]:
@@ -245,12 +246,15 @@ class TrainingPairs:
         """The pairs where `kept` (p,) is true."""
         return replace(self, pairs=self.pairs[kept], weights=self.weights[kept])
 
-    def hinted(self, hints: TrainingPairs) -> TrainingPairs:
-        """The same pairs with the pairs of `hints`, of the same vectors, but those with a word known here.
+    def hinted(self, pseudo_dictionary: TrainingPairs) -> TrainingPairs:
+        """The same pairs beside a pseudo dictionary of the same vectors, without pairs of a word known here.
 
-        Hints are mostly right for words that a dictionary has: they would flatter maps that are tested on it.
+        Those are mostly right for words that a dictionary has: they would flatter maps that are tested on it.
         """
-        return replace(self, hints=hints.pairs[self.contains_no_known_word(hints.pairs)])
+        return replace(
+            self,
+            pseudo_dictionary=pseudo_dictionary.pairs[self.contains_no_known_word(pseudo_dictionary.pairs)],
+        )
 
     def plus(self, pairs: Tensor, weight: float = 1.0) -> TrainingPairs:
         """More pairs (q, 2), each of `weight`."""
@@ -296,7 +300,7 @@ class _Entries:
 
     def _own_row(self, word: str) -> int | None:
         index = self.vectors.index
-        row = index.locate(word) if self.vectors.frequency_ordered else index.get(word)
+        row = index.lookup_row(word) if self.vectors.frequency_ordered else index.get(word)
         return None if row in self.zeros else row
 
     def all_rows(self) -> Tensor:

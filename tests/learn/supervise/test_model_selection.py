@@ -271,11 +271,13 @@ def hinted(known: TrainingPairs, wrong: float) -> TrainingPairs:
 
 def test_a_hint_has_no_word_of_the_dictionary() -> None:
     known = hinted(evidence(40), wrong=0.5)
-    assert known.hints is not None and 0 < len(known.hints) <= COUNT - 40
+    assert known.pseudo_dictionary is not None and 0 < len(known.pseudo_dictionary) <= COUNT - 40
     for side in (0, 1):
-        assert not torch.isin(known.hints[:, side], known.pairs[:, side]).any()
+        assert not torch.isin(known.pseudo_dictionary[:, side], known.pairs[:, side]).any()
     (fitted, _), *_ = Folds.of(known, np.random.default_rng(0)).trials
-    assert fitted.hints is not None and torch.equal(fitted.hints, known.hints)  # nor of the words held out
+    assert fitted.pseudo_dictionary is not None and torch.equal(
+        fitted.pseudo_dictionary, known.pseudo_dictionary
+    )  # nor of the words held out
 
 
 @pytest.mark.slow
