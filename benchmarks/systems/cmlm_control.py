@@ -127,7 +127,7 @@ def trained(bench: Bench, seed: int, settings: dict[str, object], translations: 
     yield encoder, ""
     for stage in made.stages if translations else ("cmlm",):
         made.stage(stage)
-    yield encoder, made.learners["cmlm"].eval().score()
+    yield encoder, made.learners["cmlm"].eval().held_out().score
 
 
 def main() -> None:

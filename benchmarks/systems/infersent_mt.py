@@ -65,7 +65,7 @@ from muse.sentences.systems.nli.pair_classes import (
     inferences_of,
 )
 from muse.sentences.training.pairs import make_pairs, read_text
-from muse.sentences.training.trainer import Learner, best_epoch, train
+from muse.sentences.training.trainer import HeldOutScore, Learner, best_epoch, train
 from muse.space import load_space
 from muse.vectors import Matrix
 
@@ -132,7 +132,7 @@ class Merged(Learner):
         return functional.cross_entropy(self._logits(part, pairs), pairs.labels + part.first_class)
 
     @torch.no_grad()
-    def score(self) -> float:
+    def held_out(self) -> HeldOutScore:
         """The accuracy on held-out pairs, the mean over the parts, in percent."""
         found = [
             torch.cat([
@@ -141,7 +141,8 @@ class Merged(Learner):
             ])
             for part in self.parts
         ]  # fmt: skip
-        return 100 * float(np.mean([float(hits.double().mean()) for hits in found]))
+        accuracy = 100 * float(np.mean([float(hits.double().mean()) for hits in found]))
+        return HeldOutScore(sum(map(len, found)), accuracy)
 
     def _logits(self, part: Part, pairs: LabelledPairs) -> Tensor:
         return self.network.logits(pairs.first, pairs.second, part.pairs.languages)

@@ -73,7 +73,7 @@ def test_classes_of_the_second_part_follow_those_of_the_first(learner: Merged) -
     generator = torch.Generator()
     assert learner.loss(torch.arange(3), generator) < 1e-6  # label 1: class 1
     assert learner.loss(torch.arange(10, 13), generator) < 1e-6  # label 1 of classes from 3 on: class 4
-    assert learner.score() == 100
+    assert learner.held_out().score == 100
     assert {*cast(Any, learner.network).seen} == {("en", "fr"), ("en", "en")}
 
 

@@ -267,16 +267,16 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
 
     from muse.evaluation.score import Score, bootstrap_count, space_signature
 
-    fitted, interval = trained.fitted, None
-    if fitted.hits is not None:
-        interval = bootstrap_count(fitted.hits, fitted.held_out, np.random.default_rng(request.seed))
+    fitted, held_out, interval = trained.fitted, trained.fitted.held_out, None
+    if held_out.hits is not None:
+        interval = bootstrap_count(held_out.hits, held_out.cases, np.random.default_rng(request.seed))
     presets = (f"preset:{request.preset}",) if len(trained.system.presets) > 1 else ()
     signature = space_signature(
         request.space, request.language, request.space.pivot,
         retrieval="nn" if fitted.metric == "P@1" else "", gold=_texts(request, trained),
         more=(
             f"encoder:{fitted.encoder.name}", *presets, *_folders(request, trained),
-            f"held-out:{fitted.held_out}", f"split:{request.seed}",
+            f"held-out:{held_out.cases}", f"split:{request.seed}",
         ),
     )  # fmt: skip
     signature = replace(signature, direction=f"{_languages(request, fitted.scored)}-{request.space.pivot}")
@@ -323,7 +323,7 @@ def _fields(request: TrainingRequest, trained: TrainedSystem, score: Score) -> d
         "pivot": request.space.pivot,
         **fitted.counts,
         **_parameters(trained),
-        "held_out": fitted.held_out,
+        "held_out": fitted.held_out.cases,
         "epochs": len(fitted.epochs) - 1,
         "best_epoch": trained.best.number,
         "metric": fitted.metric,

@@ -24,7 +24,7 @@ from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
 from muse.sentences.training.losses import Loss
 from muse.sentences.training.pairs import Pairs
-from muse.sentences.training.trainer import Learner
+from muse.sentences.training.trainer import HeldOutScore, Learner
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import Space
 
@@ -40,8 +40,6 @@ def language_shares(sizes: Mapping[str, int], exponent: float) -> dict[str, floa
     >>> language_shares({"en": 900, "ne": 100}, 0.5)
     {'en': 0.75, 'ne': 0.25}
     """
-    if not 0 <= exponent <= 1:
-        raise BadSetting(f"the exponent of language sampling must be between 0 and 1, got {exponent:g}")
     if not sizes or min(sizes.values()) < 1:
         empty = [language for language, size in sizes.items() if size < 1]
         raise BadSetting(f"every language must have text, got none for {', '.join(empty) or 'any'}")
@@ -81,19 +79,19 @@ class Consecutive:
     """The examples of several sources, by name, numbered one after the other."""
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
-        self._names, self._begins = list(sizes), [0, *accumulate(sizes.values())]
+        self.names, self._begins = list(sizes), [0, *accumulate(sizes.values())]
 
     def __len__(self) -> int:
         return self._begins[-1]
 
     def numbered(self, name: str, rows: Tensor) -> Tensor:
         """The numbers (b,) of a source's examples among those of all."""
-        return self._begins[self._names.index(name)] + rows
+        return self._begins[self.names.index(name)] + rows
 
-    def source(self, rows: Tensor) -> tuple[int, Tensor]:
-        """The place of the source that examples (b,) are all from, and their numbers in it."""
+    def source(self, rows: Tensor) -> tuple[str, Tensor]:
+        """The source that examples (b,) are all from, and their numbers in it."""
         place = bisect_right(self._begins, int(rows[0])) - 1
-        return place, rows - self._begins[place]
+        return self.names[place], rows - self._begins[place]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +115,7 @@ class ParallelCorpus:
             language: PairLearner(BothSides(network, (self.pivot, language)), loss, pairs, processes)
             for language, pairs in self.pairs.items()
         }
-        if len(learners) == 1:
-            return next(iter(learners.values()))
-        return PairsInTurn(learners, processes)
+        return PairsInTurn(learners, processes) if len(learners) > 1 else next(iter(learners.values()))
 
 
 class PairsInTurn(Learner):
@@ -132,17 +128,11 @@ class PairsInTurn(Learner):
 
     def __init__(self, learners: Mapping[str, PairLearner], processes: Processes) -> None:
         super().__init__()
-        self._processes = processes
+        self._processes, self._by_language = processes, dict(learners)
         self._learners = nn.ModuleList(learners.values())  # so that their parameters are its own
-        self._by_language = dict(learners)
         sizes = {name: learner.examples for name, learner in learners.items()}
         self._numbers, self._shares = Consecutive(sizes), language_shares(sizes, BATCH_EXPONENT)
         self.examples = len(self._numbers)
-
-    @property
-    def held_out(self) -> int:
-        """The number of held-out pairs of all languages."""
-        return sum(learner.held_out for learner in self._by_language.values())
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of one language each, which is drawn, until the order (n,) is used up."""
@@ -160,16 +150,13 @@ class PairsInTurn(Learner):
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of the pairs of one language with these indices (b,)."""
-        place, own = self._numbers.source(rows)
-        return [*self._by_language.values()][place].loss(own, generator)
+        name, own = self._numbers.source(rows)
+        return self._by_language[name].loss(own, generator)
 
-    def score(self) -> float:
-        """The P@1 of the held-out pairs of all languages."""
-        return 100 * self.hits() / self.held_out
-
-    def hits(self) -> int:
-        """The number of held-out pairs found at rank 1 among the pairs of their language."""
-        return sum(learner.hits() for learner in self._by_language.values())
+    def held_out(self) -> HeldOutScore:
+        """The P@1 of the held-out pairs of all languages, each among the pairs of its language."""
+        found = [learner.held_out() for learner in self._by_language.values()]
+        return HeldOutScore.of(sum(one.hits or 0 for one in found), sum(one.cases for one in found))
 
 
 def warn_of_another_language(

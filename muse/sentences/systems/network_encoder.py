@@ -19,7 +19,7 @@ from muse.files.space_manifest import plain
 from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
 from muse.sentences.encoders.ragged import Ragged, encoding_batches
 from muse.sentences.encoders.reading import Reader, blocks, check_sentences
-from muse.sentences.encoders.saving import Arrays, Saved, checksums, read_encoder, write_encoder
+from muse.sentences.encoders.saving import Arrays, Saved, check_space, checksums, read_encoder, write_encoder
 from muse.sentences.training.two_sides import TwoSides
 from muse.space import Space
 from muse.vectors import Matrix
@@ -59,13 +59,9 @@ class BothSides(TwoSides):
         self.network = network
         self._languages = languages
 
-    def pivot(self, batch: Ragged) -> Tensor:
-        """The rows (b, d') of sentences of the first language."""
-        return self.network(batch, self._languages[0])
-
-    def other(self, batch: Ragged) -> Tensor:
-        """The rows (b, d') of sentences of the second language."""
-        return self.network(batch, self._languages[1])
+    def forward(self, batch: Ragged, side: int) -> Tensor:
+        """The rows (b, d') of sentences of one of the two languages."""
+        return self.network(batch, self._languages[side])
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,16 +107,13 @@ class NetworkEncoder(SentenceEncoder):
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows of the sentences, in order; BadSetting if it was not trained for the language."""
         check_trained_for(self, language)
-        reader, parts, empty = self.network.reader(language), [np.zeros((0, self.dimension), np.float32)], 0
-        tokens = unknown = truncated = 0
+        reader, parts = self.network.reader(language), [np.zeros((0, self.dimension), np.float32)]
+        counts = np.zeros(4, np.int64)
         for block in blocks(sentences):
             reading = reader.read(block)
             parts.append(self._rows(reading.sentences, language))
-            empty += reading.empty
-            tokens += reading.tokens
-            unknown += reading.unknown
-            truncated += reading.truncated
-        return Encoded(np.concatenate(parts), empty, tokens, unknown, truncated)
+            counts += (reading.empty, reading.tokens, reading.unknown, reading.truncated)
+        return Encoded(np.concatenate(parts), *counts.tolist())
 
     @torch.no_grad()
     def _rows(self, sentences: Ragged, language: str) -> Matrix:
@@ -161,23 +154,24 @@ def restored(make: Callable[[], Network], arrays: Arrays, *, backbone: bool = Fa
     return network.eval()
 
 
-def saved_by(system: str, folder: Path, needed: str) -> Saved:
-    """The encoder of a system that was saved in a folder; BadSetting if it is another system's.
+def open_network(
+    folder: Path,
+    system: str,
+    needed: str,
+    make: Callable[[Mapping[str, Any]], Network],
+    space: Space | None = None,
+) -> Network:
+    """The network of a `system` that was saved in a folder, built by `make` from its settings.
 
-    `needed` says in that error what the folder must hold.
+    Raise BadSetting, which says what is `needed`, for another system's, Mismatch if it was saved for another
+    space than the given one, and BadFile if its settings or arrays do not fit.
     """
     saved = read_encoder(folder)
     if saved.settings.get("system") != system:
         raise BadSetting(f"{folder}: {needed}, got {saved.name}")
-    return saved
-
-
-def opened(folder: Path, saved: Saved, what: str, make: Callable[[], Network]) -> Network:
-    """The network of the encoder saved in a folder; BadFile if its settings or arrays do not fit `make`.
-
-    `what` says in that error what was expected.
-    """
+    if space is not None:
+        check_space(folder, saved.spaces, space)
     try:
-        return restored(make, saved.arrays)
+        return restored(lambda: make(saved.settings), saved.arrays)
     except DAMAGED as error:
-        raise BadFile(f"{folder}: expected {what}, got another ({error!r})") from error
+        raise BadFile(f"{folder}: expected a model of {system}, got another ({error!r})") from error

@@ -24,7 +24,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Limited, Reader, Reading
 from muse.sentences.encoders.saving import ARRAYS, is_encoder
 from muse.sentences.systems.backbone import LONGEST, Backbone, Matrices, SpaceBackbone
-from muse.sentences.systems.network_encoder import opened, saved_by
+from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.pieces import BOS, EOS, is_failure
 from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
 from muse.space import Space
@@ -81,8 +81,8 @@ class XlmBackbone(FolderBackbone):
     """
 
     def __init__(self, folder: Path, device: str = "cpu") -> None:
-        saved = saved_by(_XLM, folder, f"--backbone must be a model trained with {_XLM}")
-        network = opened(folder, saved, f"a model of {_XLM}", lambda: network_of(saved.settings))
+        needed = f"--backbone must be a model trained with {_XLM}"
+        network = open_network(folder, _XLM, needed, network_of)
         super().__init__(folder, checksum(folder / ARRAYS), device)
         self._network: XlmNetwork = network.to(device).requires_grad_(False)
         self.dimension = network.dimension

@@ -21,7 +21,7 @@ from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.sentences.training.pairs import Pairs, make_pairs
 from muse.sentences.training.settings import Settings
-from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, train
+from muse.sentences.training.trainer import EpochResult, HeldOutScore, Learner, TrainerConfig, train
 from muse.space import Space
 
 TEXTS = ("parallel", "nli", "text")  # the kinds of text that systems learn from, named as their options
@@ -241,16 +241,14 @@ class Job:
 class Fitted:
     """The result of training a system: the encoder at its best epoch, and the results of all epochs.
 
-    An epoch's score is its `metric`: the percentage of `hits` among the `held_out` cases or, if `hits` is
-    None, another figure on all of them. `counts` are printed unchanged. `scored` are the languages of the
-    held-out cases, unless these are all the languages that were trained.
+    An epoch's score is its `metric` on held-out cases. `counts` are printed unchanged. `scored` are the
+    languages of the held-out cases, unless these are all the languages that were trained.
     """
 
     encoder: SentenceEncoder
     epochs: tuple[EpochResult, ...]
     metric: str
-    held_out: int
-    hits: int | None
+    held_out: HeldOutScore
     counts: Mapping[str, int]
     scored: tuple[str, ...] = ()
 
@@ -264,8 +262,7 @@ class Fitted:
         scored: tuple[str, ...] = (),
     ) -> Fitted:
         """The result of these epochs, with the held-out cases of the learner at the best of them."""
-        hits = learner.eval().hits()
-        return cls(encoder, epochs, learner.metric, learner.held_out, hits, counts, scored)
+        return cls(encoder, epochs, learner.metric, learner.eval().held_out(), counts, scored)
 
 
 def _changed(

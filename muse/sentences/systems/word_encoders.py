@@ -16,7 +16,6 @@ a TrainedEncoder.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,61 +39,23 @@ from muse.sentences.training.two_sides import PairLearner, TwoSides
 from muse.space import Space
 
 
-class WordRows(nn.Module, ABC):
-    """The rows of the words of one language, each independent of its sentence, and their pooling."""
+def word_rows(rows: Tensor, pooling: str, *, trained: bool) -> nn.EmbeddingBag:
+    """The mean or sum of the rows (n, d) of a sentence's words, which begin as those of the space.
 
-    @abstractmethod
-    def forward(self, batch: Ragged) -> Tensor:
-        """The rows (b, d') of sentences."""
+    The gradients of trained rows are sparse: only the words of a batch are updated.
+    """
+    return nn.EmbeddingBag.from_pretrained(
+        rows.clone() if trained else rows, freeze=not trained, mode=pooling, sparse=trained,
+        include_last_offset=True,
+    )  # fmt: skip
 
-    @abstractmethod
-    def table(self) -> Tensor | None:
-        """The rows (n, d') of the words; None if they are the space's own."""
 
-
-class FixedWords(WordRows):
-    """The mean of rows (n, d) of the space, as they are."""
+class ProjectedWords(nn.Module):
+    """f(x) = tanh(x W + b) of rows (n, d) of the space; initially tanh alone."""
 
     def __init__(self, rows: Tensor) -> None:
         super().__init__()
         self.register_buffer("rows", rows, persistent=False)
-
-    def forward(self, batch: Ragged) -> Tensor:
-        """The means (b, d), without gradients."""
-        return pooled(batch, self.get_buffer("rows"), "mean")
-
-    def table(self) -> None:
-        """None: the words keep their rows of the space."""
-        return
-
-
-class TrainedWords(WordRows):
-    """The mean or sum of rows that begin as rows (n, d) of the space.
-
-    Their gradients are sparse: only the words of a batch are updated.
-    """
-
-    def __init__(self, rows: Tensor, pooling: str) -> None:
-        super().__init__()
-        self.rows = nn.EmbeddingBag.from_pretrained(
-            rows.clone(), freeze=False, mode=pooling, sparse=True, include_last_offset=True
-        )
-
-    def forward(self, batch: Ragged) -> Tensor:
-        """The pooled rows (b, d)."""
-        found: Tensor = self.rows(batch.ids, batch.offsets)
-        return found
-
-    def table(self) -> Tensor:
-        """The trained rows (n, d)."""
-        return self.rows.weight.detach()
-
-
-class ProjectedWords(FixedWords):
-    """f(x) = tanh(x W + b) of rows (n, d) of the space; initially tanh alone."""
-
-    def __init__(self, rows: Tensor) -> None:
-        super().__init__(rows)
         d = rows.shape[1]
         self.map = nn.Linear(d, d, device=rows.device)
         with torch.no_grad():
@@ -109,64 +70,62 @@ class ProjectedWords(FixedWords):
         """The means (b, d) of the words' own rows."""
         return pooled(batch, self.get_buffer("rows"), "mean")
 
-    def forward(self, batch: Ragged) -> Tensor:
+    def forward(self, ids: Tensor, offsets: Tensor) -> Tensor:
         """The means (b, d) of the projected words."""
-        projected = self.project(self.get_buffer("rows")[batch.ids])  # (t, d)
+        projected = self.project(self.get_buffer("rows")[ids])  # (t, d)
         places = torch.arange(len(projected), device=projected.device)
-        return pooled(Ragged(places, batch.offsets), projected, "mean")
-
-    def table(self) -> Tensor:  # type: ignore[override]
-        """The projected rows (n, d)."""
-        return self.project(self.get_buffer("rows")).detach()
+        return pooled(Ragged(places, offsets), projected, "mean")
 
 
 class WordTables(TwoSides):
     """The words of the pivot and of the other language, whose rows are averaged or added (`pooling`)."""
 
-    def __init__(self, pivot: WordRows, other: WordRows, pooling: str = "mean") -> None:
+    def __init__(self, pivot: nn.Module, other: nn.Module, pooling: str = "mean") -> None:
         super().__init__()
         self.sides, self.pooling = nn.ModuleList((pivot, other)), pooling
 
-    def pivot(self, batch: Ragged) -> Tensor:
-        """The rows (b, d') of pivot sentences."""
-        rows: Tensor = self.sides[0](batch)
-        return rows
-
-    def other(self, batch: Ragged) -> Tensor:
-        """The rows (b, d') of sentences of the other language."""
-        rows: Tensor = self.sides[1](batch)
+    def forward(self, batch: Ragged, side: int) -> Tensor:
+        """The rows (b, d') of sentences."""
+        rows: Tensor = self.sides[side](batch.ids, batch.offsets)
         return rows
 
     def tables(self) -> list[Tensor | None]:
-        """The rows of the words of both languages."""
-        return [side.table() for side in self.sides if isinstance(side, WordRows)]
+        """The rows (n, d') of the words of both languages; None if they are the space's own."""
+        weights = [side.weight for side in self.sides if isinstance(side, nn.EmbeddingBag)]
+        return [weight.detach() if weight.requires_grad else None for weight in weights]
 
 
 class ProjectedTables(WordTables):
     """Projected words of both languages, with dropout of dimensions in training."""
 
     def __init__(self, pivot: Tensor, other: Tensor, dropout: float = 0.0) -> None:
-        super().__init__(ProjectedWords(pivot), ProjectedWords(other))
-        self._dropout = dropout
+        words = ProjectedWords(pivot), ProjectedWords(other)
+        super().__init__(*words)
+        self._words, self._dropout = words, dropout
 
     def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """The projected means (b, d) of both sides, used by the loss."""
-        ours, theirs = (side for side in self.sides if isinstance(side, ProjectedWords))
+        ours, theirs = self._words
         x, y = ours.mean(pivot), theirs.mean(other)
         # Dropout removes the same dimensions from the whole batch; otherwise they would identify the pairs.
         noise = torch.rand(x.shape[1], generator=generator, device=x.device)
         kept = (noise >= self._dropout) / (1 - self._dropout)  # (d,)
         return ours.project(x * kept), theirs.project(y * kept)
 
+    def tables(self) -> list[Tensor | None]:
+        """The projected rows (n, d) of the words of both languages."""
+        return [words.project(words.get_buffer("rows")).detach() for words in self._words]
+
 
 def x_cbow(pivot: Tensor, other: Tensor) -> WordTables:
     """Rows of the aligned space, fixed for the pivot (n, d) and trained for the other language (m, d)."""
-    return WordTables(FixedWords(pivot), TrainedWords(other, "mean"))
+    return WordTables(word_rows(pivot, "mean", trained=False), word_rows(other, "mean", trained=True))
 
 
 def cvm_add(pivot: Tensor, other: Tensor) -> WordTables:
     """Rows that begin as those of the aligned space, pivot (n, d) and other (m, d), trained and added."""
-    return WordTables(TrainedWords(pivot, "sum"), TrainedWords(other, "sum"), "sum")
+    ours, theirs = (word_rows(rows, "sum", trained=True) for rows in (pivot, other))
+    return WordTables(ours, theirs, "sum")
 
 
 def pooled(batch: Ragged, table: Tensor, pooling: str) -> Tensor:

@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -37,6 +38,22 @@ PRECISIONS = ("float32", "bf16")
 _MOST = 1_000_000_000
 
 
+class HeldOutScore(NamedTuple):
+    """How held-out cases are predicted: their number, a score (higher is better), and its hits.
+
+    `hits` are the correct ones, if the score is their percentage.
+    """
+
+    cases: int
+    score: float
+    hits: int | None = None
+
+    @classmethod
+    def of(cls, hits: int, cases: int) -> HeldOutScore:
+        """The percentage of correct cases as the score."""
+        return cls(cases, 100 * hits / cases, hits)
+
+
 class Learner(nn.Module, ABC):
     """A model with its loss; the optimiser updates its parameters, and checkpoints contain nothing else.
 
@@ -54,17 +71,8 @@ class Learner(nn.Module, ABC):
         """The loss () of the examples with these indices (b,); random draws come from `generator`."""
 
     @abstractmethod
-    def score(self) -> float:
-        """The score on held-out examples; higher is better."""
-
-    @property
-    def held_out(self) -> int:
-        """The number of held-out cases that are scored."""
-        return 0
-
-    def hits(self) -> int | None:
-        """The number of correct held-out examples if `score` is their percentage, else None."""
-        return None
+    def held_out(self) -> HeldOutScore:
+        """How the held-out cases are predicted now, in evaluation mode."""
 
     def begin(self, step: int) -> None:
         """Called before the loss of each step, counted from 1, for losses that change over time."""
@@ -239,7 +247,7 @@ def _score(run: _Run) -> float:
     """The held-out score, computed by the first process for all."""
     run.learner.eval()
     processes = run.runtime.processes
-    return processes.sum(run.learner.score() if processes.first else 0.0)
+    return processes.sum(run.learner.held_out().score if processes.first else 0.0)
 
 
 def _continues(config: TrainerConfig, behind: Sequence[EpochResult]) -> bool:

@@ -14,23 +14,21 @@ from muse.search.exact import nearest
 from muse.sentences.encoders.ragged import Ragged, encoding_batches
 from muse.sentences.training.losses import Loss, draw_negatives
 from muse.sentences.training.pairs import Pairs
-from muse.sentences.training.trainer import Learner
+from muse.sentences.training.trainer import HeldOutScore, Learner
 
 
 class TwoSides(nn.Module, ABC):
     """A trainable encoder of the pivot and one other language into one space of d' dimensions."""
 
-    @abstractmethod
-    def pivot(self, batch: Ragged) -> Tensor:
-        """The rows (b, d') of sentences of the pivot."""
+    __call__: Callable[..., Tensor]
 
     @abstractmethod
-    def other(self, batch: Ragged) -> Tensor:
-        """The rows (b, d') of sentences of the other language."""
+    def forward(self, batch: Ragged, side: int) -> Tensor:
+        """The rows (b, d') of sentences of the pivot, side 0, or of the other language, side 1."""
 
     def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """The rows (b, d') of both sides of b pairs for the loss; random draws come from `generator`."""
-        return self.pivot(pivot), self.other(other)
+        return self(pivot, 0), self(other, 1)
 
 
 class PairLearner(Learner):
@@ -48,11 +46,6 @@ class PairLearner(Learner):
         self._pairs = pairs
         self._processes = processes
         self.examples = len(pairs.training)
-
-    @property
-    def held_out(self) -> int:
-        """The number of held-out pairs."""
-        return len(self._pairs.held_out)
 
     def drawn(self, count: int, generator: torch.Generator) -> Tensor:
         """The indices (count,) of random training pairs."""
@@ -73,33 +66,24 @@ class PairLearner(Learner):
         # over the processes: scale the gradient, not the value.
         return loss + (len(x) / len(rows) - 1) * (loss - loss.detach())
 
-    def score(self) -> float:
+    def held_out(self) -> HeldOutScore:
         """The P@1 of the held-out pairs."""
         return held_out_precision(self.encoder, self._pairs)
 
-    def hits(self) -> int:
-        """The number of held-out pairs found at rank 1."""
-        return held_out_hits(self.encoder, self._pairs)
-
-
-def held_out_precision(encoder: TwoSides, pairs: Pairs) -> float:
-    """The P@1 of the held-out pairs, in percent."""
-    return 100 * held_out_hits(encoder, pairs) / len(pairs.held_out)
-
 
 @torch.no_grad()
-def held_out_hits(encoder: TwoSides, pairs: Pairs) -> int:
-    """The number of held-out sentences whose nearest pivot sentence by cosine is their translation."""
+def held_out_precision(encoder: TwoSides, pairs: Pairs) -> HeldOutScore:
+    """P@1: of how many held-out sentences the nearest pivot sentence by cosine is the translation."""
     encoder.eval()  # without dropout
-    x = _unit_rows(encoder.pivot, pairs.pivot, pairs.held_out)  # (h, d')
-    y = _unit_rows(encoder.other, pairs.other, pairs.held_out)  # (h, d')
+    x, y = (_unit_rows(encoder, pairs, side) for side in (0, 1))  # (h, d')
     found = nearest(y, x, 1).indices[:, 0]  # (h,)
-    return int((found == torch.arange(len(found), device=found.device)).sum())
+    return HeldOutScore.of(int((found == torch.arange(len(found), device=found.device)).sum()), len(found))
 
 
-def _unit_rows(encode: Callable[[Ragged], Tensor], sentences: Ragged, rows: Tensor) -> Tensor:
+def _unit_rows(encoder: TwoSides, pairs: Pairs, side: int) -> Tensor:
+    sentences, rows = (pairs.pivot, pairs.other)[side], pairs.held_out
     order, parts = list[Tensor](), list[Tensor]()
     for batch in encoding_batches(sentences.lengths[rows]):
         order.append(batch.to(rows.device))
-        parts.append(encode(sentences.take(rows[order[-1]])))
+        parts.append(encoder(sentences.take(rows[order[-1]]), side))
     return functional.normalize(torch.cat(parts)[torch.cat(order).argsort()])

@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from muse.errors import BadSetting
+from muse.errors import BadFile, BadSetting
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import Saved, write_encoder
-from muse.sentences.systems.network_encoder import KIND, SentenceNetwork, restored, saved_by
+from muse.sentences.systems.network_encoder import KIND, SentenceNetwork, open_network, restored
 
 ARRAYS = {"layer.weight": np.eye(3, dtype=np.float32), "layer.bias": np.arange(3, dtype=np.float32)}
 
@@ -73,9 +73,11 @@ def test_arrays_that_are_missing_or_not_finite_are_refused(name: str) -> None:
 def test_only_what_a_system_has_saved_is_opened_as_its_own(tmp_path: Path) -> None:
     write_encoder(tmp_path / "lens", Saved(KIND, "lens[simple:3]", {}, {"system": "lens"}, ARRAYS))
     write_encoder(tmp_path / "mean", Saved("weighted", "mean", {}))  # of no system
-    saved = saved_by("lens", tmp_path / "lens", "expected a lens")
-    np.testing.assert_array_equal(saved.arrays["layer.bias"], ARRAYS["layer.bias"])
+    network = open_network(tmp_path / "lens", "lens", "expected a lens", lambda _: _Linear(3))
+    assert torch.equal(network.layer.weight, torch.eye(3))
+    with pytest.raises(BadFile, match="expected a model of lens, got another.*size mismatch"):
+        open_network(tmp_path / "lens", "lens", "expected a lens", lambda _: _Linear(2))
     for system, name, found in (("xlm", "lens", "lens[simple:3]"), ("lens", "mean", "mean")):
         told = re.escape(f"{tmp_path / name}: expected a {system}, got {found}")
         with pytest.raises(BadSetting, match=f"^{told}$"):
-            saved_by(system, tmp_path / name, f"expected a {system}")
+            open_network(tmp_path / name, system, f"expected a {system}", lambda _: _Linear(3))

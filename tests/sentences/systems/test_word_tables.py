@@ -88,7 +88,7 @@ def test_the_score_is_p_at_1_by_loops(pairs: Pairs) -> None:
     for place, y in enumerate(means[1]):
         cosines = [float(x @ y / x.norm() / y.norm()) for x in means[0]]
         hits += cosines.index(max(cosines)) == place
-    assert learner.score() == pytest.approx(100 * hits / len(pairs.held_out))
+    assert learner.held_out().score == pytest.approx(100 * hits / len(pairs.held_out))
 
 
 @pytest.mark.parametrize("kind", [x_cbow, cvm_add, ProjectedTables])
@@ -97,11 +97,11 @@ def test_before_training_sentences_are_those_of_the_space(kind: Callable[..., Wo
     if kind is ProjectedTables:
         en, fr = en.tanh(), fr.tanh()
     model = encoder(kind)
-    for table, encode in ((en, model.pivot), (fr, model.other)):
+    for table, side in ((en, 0), (fr, 1)):
         expected = torch.stack([table[[3, 5, 3]].sum(0), table[7]])
         if kind is not cvm_add:
             expected[0] /= 3
-        assert torch.allclose(encode(BATCH), expected, atol=1e-6)
+        assert torch.allclose(model(BATCH, side), expected, atol=1e-6)
 
 
 def test_x_cbow_moves_no_pivot_row_and_no_row_of_the_space(pairs: Pairs) -> None:
@@ -112,7 +112,7 @@ def test_x_cbow_moves_no_pivot_row_and_no_row_of_the_space(pairs: Pairs) -> None
     assert torch.equal(en, tables()[0])
     assert torch.equal(fr, tables()[1])  # training moved a copy
     assert not torch.equal(trained(model)[-1], fr)
-    assert torch.equal(model.pivot(BATCH)[1], tables()[0][7])
+    assert torch.equal(model(BATCH, 0)[1], tables()[0][7])
 
 
 def test_cvm_add_moves_both_sides(pairs: Pairs) -> None:
@@ -133,7 +133,7 @@ def test_the_projection_learns_on_means_and_is_applied_to_words(pairs: Pairs) ->
     words = torch.tanh(tables()[1] @ weight.T + bias)
     assert torch.allclose(trained(model)[-1], words, atol=1e-6)
     applied = torch.stack([words[[3, 5, 3]].mean(0), words[7]])
-    assert torch.allclose(model.other(BATCH), applied, atol=1e-6)
+    assert torch.allclose(model(BATCH, 1), applied, atol=1e-6)
     means = torch.stack([tables()[1][[3, 5, 3]].mean(0), tables()[1][7]])
     learned = torch.tanh(means @ weight.T + bias)
     assert torch.allclose(model.both(BATCH, BATCH, torch.Generator())[1], learned, atol=1e-6)
@@ -158,7 +158,7 @@ def test_the_module_s_rows_are_what_pooling_its_tables_gives() -> None:
         model = encoder(kind)
         table = trained(model)[-1]
         expected = functional.embedding_bag(BATCH.ids, table, BATCH.offsets[:-1], mode=model.pooling)
-        assert torch.allclose(model.other(BATCH), expected, atol=1e-6)
+        assert torch.allclose(model(BATCH, 1), expected, atol=1e-6)
 
 
 @pytest.mark.gpu

@@ -15,7 +15,14 @@ from torch import Tensor, nn
 from muse.errors import NotConverged
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
-from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, best_epoch, train
+from muse.sentences.training.trainer import (
+    EpochResult,
+    HeldOutScore,
+    Learner,
+    TrainerConfig,
+    best_epoch,
+    train,
+)
 
 CONFIG = TrainerConfig(epochs=6, batch=8, rate=0.05, patience=6)
 
@@ -43,13 +50,12 @@ class Regression(Learner):
         loss: Tensor = (found - self.targets[rows]).square().mean()
         return loss * (math.nan if len(self.seen) == self.broken_at else 1)
 
-    def score(self) -> float:
+    @torch.no_grad()
+    def held_out(self) -> HeldOutScore:
         self.scored += 1
-        if self.scores:
-            return self.scores[self.scored - 1]
-        with torch.no_grad():
-            found = self.map(self.table(self.words, torch.arange(30)))
-            return -float((found - self.targets).square().mean())
+        found = self.map(self.table(self.words, torch.arange(30)))
+        error = float((found - self.targets).square().mean())
+        return HeldOutScore(30, self.scores[self.scored - 1] if self.scores else -error)
 
     def state(self) -> dict[str, NDArray[np.float32]]:
         return {name: p.detach().numpy().copy() for name, p in self.named_parameters()}

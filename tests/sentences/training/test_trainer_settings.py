@@ -16,7 +16,7 @@ from muse.errors import BadFile, BadSetting, NotConverged
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.sentences.training.optimising import Schedule
-from muse.sentences.training.trainer import Learner, TrainerConfig, best_epoch, train
+from muse.sentences.training.trainer import HeldOutScore, Learner, TrainerConfig, best_epoch, train
 
 PLAIN = TrainerConfig(epochs=2, batch=8, rate=0.1, optimiser="sgd", patience=9)
 
@@ -46,8 +46,9 @@ class Line(Learner):
         return loss * torch.nan if len(self.seen) == self.broken_at else loss
 
     @torch.no_grad()
-    def score(self) -> float:
-        return self.scores.pop(0) if self.scores else -float((self.map(self.x) - self.y).square().mean())
+    def held_out(self) -> HeldOutScore:
+        error = float((self.map(self.x) - self.y).square().mean())
+        return HeldOutScore(len(self.y), self.scores.pop(0) if self.scores else -error)
 
     @property
     def learned(self) -> Tensor:

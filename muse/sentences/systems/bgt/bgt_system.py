@@ -35,8 +35,8 @@ from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.trainer import Learner, TrainerConfig
-from muse.sentences.training.two_sides import held_out_hits, held_out_precision
+from muse.sentences.training.trainer import HeldOutScore, Learner, TrainerConfig
+from muse.sentences.training.two_sides import held_out_precision
 from muse.space import Space
 
 LANGUAGE = "language"  # after a +, the language latents of a model are meant
@@ -171,11 +171,6 @@ class BgtLearner(Learner):
         batches = len(self.batches(order, trainer.batch, torch.Generator()))
         self._last = trainer.epochs * batches  # the step whose weight of the divergence the score has
 
-    @property
-    def held_out(self) -> int:
-        """The number of held-out pairs."""
-        return len(self._pairs.held_out)
-
     def begin(self, step: int) -> None:
         """Stores the step, which determines the weight of the divergence and the semantic side."""
         self._step = step
@@ -209,26 +204,18 @@ class BgtLearner(Learner):
         framed = torch.maximum(*lengths).cpu() + 2  # (n,)
         return [order[places] for places in token_batches(framed, limit, generator)]
 
-    def score(self) -> float:
-        """The P@1 of the held-out pairs by the semantic means; minus their loss if only the pivot is read."""
+    @torch.no_grad()
+    def held_out(self) -> HeldOutScore:
+        """The P@1 of the held-out pairs by the semantic means, or minus their mean loss in nats."""
         if self._found:
             return held_out_precision(self._sides, self._pairs)
-        return -self._held_out_loss()
-
-    def hits(self) -> int | None:
-        """The number of held-out pairs found at rank 1; None if only the pivot is read."""
-        return held_out_hits(self._sides, self._pairs) if self._found else None
-
-    @torch.no_grad()
-    def _held_out_loss(self) -> float:
-        """The mean loss of the held-out pairs, in nats, at the last step; its draws are always the same."""
         held_out, pairs, total = self._pairs.held_out, self._pairs, 0.0
         generator = generator_for(0, device=str(held_out.device))
         lengths = torch.maximum(pairs.pivot.lengths, pairs.other.lengths)[held_out]
         for batch in encoding_batches(lengths):
             chosen = held_out[batch.to(held_out.device)]
             total += float(self._nats(chosen, 0, self._last, generator).sum())
-        return total / len(held_out)
+        return HeldOutScore(len(held_out), -total / len(held_out))
 
 
 def language_latents(encoder: SentenceEncoder) -> NetworkEncoder:

@@ -7,11 +7,11 @@ the prior, a draw from it, or of another sentence, whose style is taken (Wieting
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -23,7 +23,7 @@ from muse.sentences.encoders.reading import Reading
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, restored_tokens
 from muse.sentences.systems.bgt.latent_network import BgtNetwork, Decoder
 from muse.sentences.systems.line_writer import Writer, check_direction
-from muse.sentences.systems.network_encoder import opened, saved_by
+from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.networks.decoding import best_sequences, most_pieces
 from muse.sentences.systems.pieces import Pieces
 
@@ -138,21 +138,13 @@ def _drawn(sentences: Ragged, dimension: int, seed: int) -> Tensor:
 def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:
     """The network of a BGT saved in a folder, which writes sentences; BadSetting if it cannot."""
     needed = f"expected a bgt of word pieces with decoder layers, trained with {OF_WRITERS}"
-    saved = saved_by(SYSTEM, folder, needed)
-    settings = saved.settings
-    tokens = settings.get("tokens")
-    if not isinstance(tokens, dict) or "pieces" not in tokens:
-        raise BadSetting(f"{folder}: {needed}, got {saved.name}")
 
-    def made() -> BgtNetwork:
+    def make(settings: Mapping[str, Any]) -> BgtNetwork:
         config = BgtConfig(**settings["network"])
+        if not config.decoder_layers or "pieces" not in settings["tokens"]:
+            raise BadSetting(f"{folder}: {needed}, got one that writes nothing")
         first, second = settings["pair"]
-        if not (isinstance(first, str) and isinstance(second, str)):
-            raise TypeError(f"expected the names of two languages, got {first!r} and {second!r}")
-        restored = restored_tokens(tokens, None, (first, second), config.longest)
-        return BgtNetwork(config, (first, second), restored, generator_for(0))
+        tokens = restored_tokens(settings["tokens"], None, (first, second), config.longest)
+        return BgtNetwork(config, (first, second), tokens, generator_for(0))
 
-    network = opened(folder, saved, "the settings of a bgt", made)
-    if not network.config.decoder_layers:
-        raise BadSetting(f"{folder}: {needed}, got {saved.name}")
-    return network.to(device).eval()
+    return open_network(folder, SYSTEM, needed, make).to(device)

@@ -36,7 +36,7 @@ from muse.sentences.systems.networks.masked_prediction import (
 from muse.sentences.systems.nli.pair_classes import Inferences, inferences_of
 from muse.sentences.systems.pieces import MASK
 from muse.sentences.training.pairs import read_text
-from muse.sentences.training.trainer import Learner
+from muse.sentences.training.trainer import HeldOutScore, Learner
 from muse.sentences.training.two_sides import PairLearner
 from muse.space import Space
 from muse.text.tokens import Tokeniser
@@ -160,11 +160,6 @@ class CmlmLearner(Learner):
         self._languages = list(corpus.training)
         self.examples = int(ends[-1])  # the pairs of neighbours of all languages
 
-    @property
-    def held_out(self) -> int:
-        """The number of hidden words in held-out documents."""
-        return self.predictions().targets
-
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of one language each, with every language spread evenly over the epoch."""
         language = self._language(order)  # (n,)
@@ -201,13 +196,10 @@ class CmlmLearner(Learner):
         first = _of_others(pairs, text) if config.neighbour == "shuffled" else pairs[:, 0]
         return text.passages.take(first).padded() if len(first) else None
 
-    def score(self) -> float:
+    def held_out(self) -> HeldOutScore:
         """The percentage of hidden words in held-out documents that rank first."""
-        return self.predictions().accuracy
-
-    def hits(self) -> int:
-        """The number of hidden words in held-out documents that rank first."""
-        return self.predictions().first
+        found = self.predictions()
+        return HeldOutScore(found.targets, found.accuracy, found.first)
 
     def predictions(self) -> Predicted:
         """The counts of correct predictions in the first held-out pairs, by neighbours as in training."""
@@ -232,11 +224,6 @@ class Cotrained(Learner):
         self.examples, self.fewest = words.examples, bitext.fewest
         self._alpha = alpha
 
-    @property
-    def held_out(self) -> int:
-        """The number of held-out translations."""
-        return self.bitext.held_out
-
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """The batches of the neighbours."""
         return self.words.batches(order, size, generator)
@@ -250,13 +237,9 @@ class Cotrained(Learner):
         drawn = self.bitext.drawn(len(rows), generator)
         return self.words.loss(rows, generator) + self._alpha * self.bitext.loss(drawn, generator)
 
-    def score(self) -> float:
+    def held_out(self) -> HeldOutScore:
         """The P@1 of held-out translations."""
-        return self.bitext.score()
-
-    def hits(self) -> int:
-        """The number of held-out translations found at rank 1."""
-        return self.bitext.hits()
+        return self.bitext.held_out()
 
 
 @torch.no_grad()

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,9 @@ from torch import Tensor, nn
 from muse.errors import BadSetting, Contradiction, Mismatch
 from muse.run.seeds import TrainingStream, generator_for, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.encoders.saving import check_space
 from muse.sentences.files.nli import LABELS
 from muse.sentences.systems.backbone import Backbone, SpaceBackbone
-from muse.sentences.systems.network_encoder import opened, saved_by
+from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.networks.sentence_rows import (
     POOLINGS,
     RECURRENT,
@@ -36,10 +34,11 @@ from muse.sentences.systems.networks.sentence_rows import (
     Recurrent,
 )
 from muse.sentences.systems.nli.pair_classes import (
+    PAIRS_IN_BATCH,
+    Inferences,
     LabelledPairs,
     PairClassifier,
     PairClassLearner,
-    PairExamples,
     RowPairNetwork,
     read_inferences,
 )
@@ -52,7 +51,6 @@ from muse.sentences.training.trainer import TrainerConfig
 from muse.space import Space
 
 WINDOW = 100  # sentences on either side, in the order of length, that a negative is drawn from
-EXAMPLES_IN_BATCH = 256  # held-out examples classified at once
 NO, YES = 0, 1  # the classes of translation detection
 CONVOLUTION = "convolution"
 CLASSES = {"nli": len(LABELS), "td": 2}  # the number of classes of an objective
@@ -111,16 +109,17 @@ def sentence_layers(width: int, config: InferSentConfig) -> Recurrent | Hierarch
     return Recurrent(config.network, width, config.units, config.pooling)
 
 
-@dataclass(frozen=True, eq=False)
 class TranslationExamples:
     """Every pair of parallel text twice: unchanged, and with a negative drawn again in each epoch."""
 
-    pairs: Pairs
-    languages: tuple[str, str]
-    seed: int
+    def __init__(self, pairs: Pairs, languages: tuple[str, str], seed: int) -> None:
+        self.pairs, self.languages, self.counts, self._seed = pairs, languages, pairs.counts, seed
+        self._training = by_length(pairs, pairs.training, generator_for(seed, *TrainingStream.SAME_LENGTH))
+        drawn = generator_for(seed, *TrainingStream.HELD_OUT_SAME_LENGTH)
+        self._held_out = by_length(pairs, pairs.held_out, drawn)
 
     def __len__(self) -> int:
-        return 2 * len(self.pairs.training)
+        return 2 * len(self._training)
 
     def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
         """The examples with these indices (b,); the first p are true pairs, the next p have negatives."""
@@ -128,21 +127,9 @@ class TranslationExamples:
 
     def held_out(self) -> Iterator[LabelledPairs]:
         """The held-out pairs, true and with negatives, which are the same at every call."""
-        rows = torch.arange(2 * len(self.pairs.held_out), device=self.pairs.held_out.device)
-        generator = generator_for(self.seed, *TrainingStream.HELD_OUT_NEGATIVES, device=str(rows.device))
-        return (
-            self._examples(self._held_out, part, generator) for part in torch.split(rows, EXAMPLES_IN_BATCH)
-        )
-
-    @cached_property
-    def _training(self) -> Tensor:
-        generator = generator_for(self.seed, *TrainingStream.SAME_LENGTH)
-        return by_length(self.pairs.other, self.pairs.training, generator)
-
-    @cached_property
-    def _held_out(self) -> Tensor:
-        generator = generator_for(self.seed, *TrainingStream.HELD_OUT_SAME_LENGTH)
-        return by_length(self.pairs.other, self.pairs.held_out, generator)
+        rows = torch.arange(2 * len(self._held_out), device=self._held_out.device)
+        drawn = generator_for(self._seed, *TrainingStream.HELD_OUT_NEGATIVES, device=str(rows.device))
+        return (self._examples(self._held_out, part, drawn) for part in torch.split(rows, PAIRS_IN_BATCH))
 
     def _examples(self, part: Tensor, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
         """The examples (b,) of a `part` (p,) in order: the first p are true, the next p have negatives."""
@@ -157,10 +144,10 @@ class TranslationExamples:
         )
 
 
-def by_length(sentences: Ragged, rows: Tensor, generator: torch.Generator) -> Tensor:
-    """The numbers `rows` (p,) in the order of the sentences' lengths, those of one length at random."""
+def by_length(pairs: Pairs, rows: Tensor, generator: torch.Generator) -> Tensor:
+    """The pairs `rows` (p,) in the order of their translations' lengths, those of one length at random."""
     drawn = rows[torch.randperm(len(rows), generator=generator).to(rows.device)]
-    return drawn[sentences.lengths[drawn].argsort(stable=True)]
+    return drawn[pairs.other.lengths[drawn].argsort(stable=True)]
 
 
 def within_window(places: Tensor, count: int, generator: torch.Generator) -> Tensor:
@@ -198,14 +185,11 @@ def train_infersent(job: Job) -> Fitted:
         raise Contradiction(
             f"infersent with objective={config.objective} needs --{needed} to train on, got none; add it"
         )
-    pairs: PairExamples
+    pairs: Inferences | TranslationExamples
     if config.objective == "nli":
-        pairs = inferences = read_inferences(job, job.backbone.reader)
-        counts = inferences.counts
+        pairs = read_inferences(job, job.backbone.reader)
     else:
-        translations = job.pairs()
-        pairs = TranslationExamples(translations, job.languages, request.seed)
-        counts = translations.counts
+        pairs = TranslationExamples(job.pairs(), job.languages, request.seed)
     with torch_seeded(request.seed, *TrainingStream.FIRST):
         network = InferSent(job.backbone, config).to(job.runtime.device)
     learner = PairClassLearner(network, pairs)
@@ -213,7 +197,7 @@ def train_infersent(job: Job) -> Fitted:
     label = f"infersent[{config.objective},{config.form}:{network.dimension},{job.backbone.name}]"
     settings = {"network": asdict(config), "backbone": dict(job.backbone.settings)}
     encoder = job.encoder(label, network, request.space.languages, settings)
-    return Fitted.by(learner, epochs, encoder, counts)
+    return Fitted.by(learner, epochs, encoder, pairs.counts)
 
 
 def make_infersent(settings: Mapping[str, Any], space: Space) -> InferSent:
@@ -266,17 +250,6 @@ class XBiLSTM(RowPairNetwork):
         )
         self.dimension, self.classes, self.reader = english.dimension, english.classes, english.reader
 
-    def copy_english(self) -> None:
-        """Gives every language the weights of the English BiLSTM."""
-        for name in self.others:
-            other = self.others.get_submodule(f"{name}.encoder")
-            other.load_state_dict(self.english.encoder.state_dict())
-
-    def keep_words(self) -> None:
-        """Leaves the word vectors of every language as they are in training."""
-        for name in self.others:
-            self.others.get_submodule(f"{name}.words").requires_grad_(False)
-
     @property
     def classifier(self) -> PairClassifier:
         """The classifier of the English network."""
@@ -284,11 +257,8 @@ class XBiLSTM(RowPairNetwork):
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
-        rows: Tensor
-        if (name := _module(language)) in self.others:
-            rows = self.others[name](batch)
-        else:
-            rows = self.english(batch, language)
+        name = _module(language)
+        rows: Tensor = self.others[name](batch) if name in self.others else self.english(batch, language)
         return rows
 
 
@@ -313,10 +283,10 @@ def train_x_bilstm(job: Job) -> Fitted:
     # The first stream would repeat the initial weights of an InferSent with the same seed.
     with torch_seeded(request.seed, *TrainingStream.SECOND):
         network = XBiLSTM(english, words).to(device)
-    if config.copied:
-        network.copy_english()
-    if not config.words:
-        network.keep_words()
+    for other in network.others.children():
+        if config.copied:
+            other.get_submodule("encoder").load_state_dict(english.encoder.state_dict())
+        other.get_submodule("words").requires_grad_(config.words)
     loss = Align(config.weight)
     learner = parallel.learner(network, loss, job.runtime.processes)
     epochs = job.train(learner)
@@ -344,16 +314,14 @@ def _opened(job: Job) -> InferSent:
 
 def open_english(folder: Path, backbone: Backbone, space: Space) -> InferSent:
     """The InferSent network saved in a folder, for the words of a space."""
+
+    def make(settings: Mapping[str, Any]) -> InferSent:
+        if settings.get("backbone"):
+            raise BadSetting(f"{folder}: x-bilstm needs an encoder trained without --backbone")
+        return InferSent(backbone, InferSentConfig(**settings["network"]))
+
     needed = f"x-bilstm needs an encoder trained with {INFERSENT.name}"
-    saved = saved_by(INFERSENT.name, folder, needed)
-    if saved.settings.get("backbone"):
-        raise BadSetting(f"{folder}: x-bilstm needs an encoder without --backbone, got {saved.name}")
-    check_space(folder, saved.spaces, space)
-
-    def made() -> InferSent:
-        return InferSent(backbone, InferSentConfig(**saved.settings["network"]))
-
-    return opened(folder, saved, "an InferSent network", made)
+    return open_network(folder, INFERSENT.name, needed, make, space)
 
 
 def make_x_bilstm(settings: Mapping[str, Any], space: Space) -> XBiLSTM:

@@ -26,7 +26,7 @@ from muse.sentences.files.nli import LABELS, Inference, read_nli
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.sentences.systems.system import Job
 from muse.sentences.training.pairs import read_text
-from muse.sentences.training.trainer import Learner
+from muse.sentences.training.trainer import HeldOutScore, Learner
 
 Classes = NDArray[np.int64]
 PAIRS_IN_BATCH = 256  # pairs classified at once, outside training
@@ -65,7 +65,7 @@ class Inferences:
     no label.
     """
 
-    language: str
+    languages: tuple[str, str]
     first: Ragged
     second: Ragged
     labels: Tensor
@@ -80,11 +80,6 @@ class Inferences:
         """The counts to report."""
         left_out = {name: getattr(self, name) for name in ("skipped", "truncated", "undecided")}
         return {"pairs": len(self), **left_out}
-
-    @property
-    def languages(self) -> tuple[str, str]:
-        """The language of the premises and the language of the hypotheses, which are equal."""
-        return self.language, self.language
 
     def __len__(self) -> int:
         return len(self.train)
@@ -130,7 +125,7 @@ def inferences_of(text: Inference, read: Sequence[Reading], language: str, devic
     skipped = int(np.count_nonzero(~usable & (parts != "test")))
     truncated = sum(side.truncated for side in read)
     return Inferences(
-        language, first, second, classes, train_rows, dev_rows, skipped, truncated, text.undecided
+        (language, language), first, second, classes, train_rows, dev_rows, skipped, truncated, text.undecided
     )
 
 
@@ -213,29 +208,17 @@ class PairClassLearner(Learner):
         super().__init__()
         self.network, self._pairs, self.examples = network, pairs, len(pairs)
 
-    @property
-    def held_out(self) -> int:
-        """The number of held-out examples."""
-        return sum(len(pairs.labels) for pairs in self._pairs.held_out())
-
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The mean () of - log p(class)."""
         pairs = self._pairs.training(rows, generator)
         return functional.cross_entropy(self._logits(pairs), pairs.labels)
 
-    def score(self) -> float:
-        """The accuracy on the held-out examples, in percent."""
-        return 100 * float(self._right().double().mean())
-
-    def hits(self) -> int:
-        """The number of held-out examples that are classified correctly."""
-        return int(self._right().sum())
-
     @torch.no_grad()
-    def _right(self) -> Tensor:
-        """Whether each held-out example (h,) is classified correctly."""
-        held_out = self._pairs.held_out()
-        return torch.cat([self._logits(pairs).argmax(dim=1) == pairs.labels for pairs in held_out])
+    def held_out(self) -> HeldOutScore:
+        """The accuracy on the held-out examples."""
+        parts = [(self._logits(pairs).argmax(dim=1), pairs.labels) for pairs in self._pairs.held_out()]
+        right = torch.cat([found == labels for found, labels in parts])  # (h,)
+        return HeldOutScore(len(right), 100 * float(right.double().mean()), int(right.sum()))
 
     def _logits(self, pairs: LabelledPairs) -> Tensor:
         return self.network.logits(pairs.first, pairs.second, self._pairs.languages)
@@ -253,29 +236,21 @@ def classify(
 
     BadSetting if the encoder has no classifier of inferences, or was not trained for the language.
     """
-    network = _classifier(encoder)
-    check_trained_for(encoder, language)
-    reader = network.reader(language)
-    first, second = (read_text(side, reader, progress).sentences for side in (premises, hypotheses))
-    known = ((first.lengths > 0) & (second.lengths > 0)).nonzero()[:, 0]
-    device = network.device
-    found = torch.full((len(premises),), -1)
-    with torch.no_grad():
-        for rows in (
-            torch.split(known, PAIRS_IN_BATCH) if len(known) else ()
-        ):  # of nothing, there would be one part
-            one, other = (side.take(rows).to(device) for side in (first, second))
-            found[rows] = network.logits(one, other, (language, language)).argmax(dim=1).cpu()
-    labels: Classes = found.numpy()
-    return labels
-
-
-def _classifier(encoder: SentenceEncoder) -> PairNetwork:
-    """The network of an encoder that was trained on inferences."""
     network = encoder.network if isinstance(encoder, NetworkEncoder) else None
     if not (isinstance(network, PairNetwork) and network.classes == len(LABELS)):
         raise BadSetting(
             f"inference needs an encoder that was trained with --nli, such as infersent, x-bilstm, lens, "
             f"cmlm or xlm; {encoder.name} has no classifier of {', '.join(LABELS)}"
         )
-    return network.eval()
+    network.eval()
+    check_trained_for(encoder, language)
+    reader = network.reader(language)
+    first, second = (read_text(side, reader, progress).sentences for side in (premises, hypotheses))
+    known = ((first.lengths > 0) & (second.lengths > 0)).nonzero()[:, 0]
+    found = torch.full((len(premises),), -1)
+    with torch.no_grad():
+        for rows in torch.split(known, PAIRS_IN_BATCH) if len(known) else ():  # of nothing, one part
+            one, other = (side.take(rows).to(network.device) for side in (first, second))
+            found[rows] = network.logits(one, other, (language, language)).argmax(dim=1).cpu()
+    labels: Classes = found.numpy()
+    return labels

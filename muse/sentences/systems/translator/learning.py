@@ -23,7 +23,7 @@ from muse.sentences.systems.pieces import BEGINS, BOS, EOS, MASK, SPECIALS, Piec
 from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.translator.seq2seq import TranslatorNetwork, generate
 from muse.sentences.training.pairs import Pairs, hold_out
-from muse.sentences.training.trainer import Learner
+from muse.sentences.training.trainer import HeldOutScore, Learner
 from muse.space import Space
 from muse.text.characters import is_punctuation
 from muse.text.language_model import learn_language_model
@@ -136,30 +136,16 @@ class TranslatorLearner(Learner):
         self.network.train(training)
         return made
 
-    def score(self) -> float:
-        """The percentage of the held-out pieces that are predicted."""
-        hits, count = self.predicted()
-        return 100 * hits / count
-
-    @property
-    def held_out(self) -> int:
-        """The number of held-out pieces."""
-        return self.predicted()[1]
-
-    def hits(self) -> int:
-        """The number of held-out pieces that are predicted."""
-        return self.predicted()[0]
-
     @torch.no_grad()
-    def predicted(self) -> tuple[int, int]:
-        """The number of held-out pieces that are predicted, and the number of all."""
+    def held_out(self) -> HeldOutScore:
+        """The percentage of the held-out pieces that are predicted."""
         self.network.eval()
         hits = count = 0
         for source, target, direction in self._held_out():
             scores, answers = self.network.predictions(source, target, direction)
             hits += int((scores.argmax(dim=1) == answers).sum())
             count += len(answers)
-        return hits, count
+        return HeldOutScore.of(hits, count)
 
     def _held_out(self) -> Iterator[tuple[Ragged, Ragged, Direction]]:
         for language, pairs in self._text.pairs.items():

@@ -15,7 +15,7 @@ from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reading
 from muse.sentences.systems.line_writer import LineWriter, check_direction
-from muse.sentences.systems.network_encoder import opened, saved_by
+from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.pieces import BOS, EOS, UNK, Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.sentences.systems.translator.learning import (
@@ -192,6 +192,5 @@ def model_translator(
 
 def load_translator(folder: Path, device: str = "cpu") -> TranslatorNetwork:
     """The model saved in a folder; BadSetting or BadFile if the folder holds no translation model."""
-    saved = saved_by(TRANSLATOR.name, folder, "expected a model of muse train-translator")
-    network = opened(folder, saved, "a translation model", lambda: make_translator(saved.settings))
-    return network.to(device).eval()
+    needed = "expected a model of muse train-translator"
+    return open_network(folder, TRANSLATOR.name, needed, make_translator).to(device)

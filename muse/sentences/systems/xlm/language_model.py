@@ -213,7 +213,7 @@ class XlmNetwork(SentenceNetwork):
         return self.model.transformer.table(ids.to(self.model.bias.device))
 
 
-def network_of(settings: Mapping[str, Any]) -> XlmNetwork:
+def network_of(settings: Mapping[str, Any], _: Space | None = None) -> XlmNetwork:
     """The network of a saved model, before its parameters are restored."""
     config, pieces = XlmConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
     languages = tuple(settings["languages"])

@@ -23,10 +23,9 @@ from muse.errors import BadSetting
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
-from muse.sentences.encoders.saving import check_space
 from muse.sentences.files.nli import LABELS
 from muse.sentences.systems.corpora import ParallelCorpus
-from muse.sentences.systems.network_encoder import opened, saved_by
+from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.networks.transformer import Inputs, draw_
 from muse.sentences.systems.nli.pair_classes import (
     PairClassifier,
@@ -39,8 +38,8 @@ from muse.sentences.systems.nli.pair_classes import (
 )
 from muse.sentences.systems.pieces import PieceReader
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.systems.xlm.language_model import XlmNetwork
-from muse.sentences.systems.xlm.xlm_system import XLM, make_xlm
+from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
+from muse.sentences.systems.xlm.xlm_system import XLM
 from muse.sentences.training.losses import Align
 from muse.sentences.training.settings import Settings, Unused, setting
 from muse.sentences.training.trainer import Learner, TrainerConfig, check_batches
@@ -186,9 +185,8 @@ def _opened(job: Job) -> XlmNetwork:
 
 def open_xlm(folder: Path, space: Space) -> XlmNetwork:
     """The model saved in a folder, for the space that it was trained with."""
-    saved = saved_by(XLM.name, folder, f"expected a model trained with {XLM.name}")
-    check_space(folder, saved.spaces, space)
-    return opened(folder, saved, f"a model of {XLM.name}", lambda: make_xlm(saved.settings, space))
+    needed = f"expected a model trained with {XLM.name}"
+    return open_network(folder, XLM.name, needed, network_of, space)
 
 
 def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> PairNetwork:
@@ -204,7 +202,7 @@ def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> 
 def make_tuned(settings: Mapping[str, Any], space: Space) -> PairNetwork:
     """The network of a saved fine-tuned model, before its parameters are restored."""
     config = TuningConfig(reads=settings["reads"], hidden=settings["hidden"])
-    network = tuned(make_xlm(settings, space), config, torch.Generator())
+    network = tuned(network_of(settings), config, torch.Generator())
     return _copied(network, settings["learned"]) if settings["learned"] else network
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -45,7 +45,7 @@ from muse.sentences.systems.xlm.language_model import (
     side_by_side,
 )
 from muse.sentences.training.pairs import hold_out, make_pairs
-from muse.sentences.training.trainer import Learner, TrainerConfig
+from muse.sentences.training.trainer import HeldOutScore, Learner, TrainerConfig
 from muse.space import Space
 
 FEWEST_STREAMS = 20  # in a language
@@ -317,11 +317,6 @@ def untrained_network(
     return XlmNetwork(config, pieces, languages, model)
 
 
-def make_xlm(settings: Mapping[str, Any], _: Space) -> XlmNetwork:
-    """The network of a saved model, before its parameters are restored."""
-    return network_of(settings)
-
-
 class XlmLearner(Learner):
     """Trains a model with CLM, with MLM, or with MLM and TLM in turn.
 
@@ -344,14 +339,9 @@ class XlmLearner(Learner):
         self._judged = judged or [source.name for source in streams]
         self._reported = judged or [source.name for source in (*streams, *pairs)]
         self._kinds = [kind for kind in (streams, pairs) if kind]
-        self._sources, self._exponent = [*streams, *pairs], exponent
-        self._numbers = Consecutive({source.name: source.examples for source in self._sources})
+        self._by_name, self._exponent = {source.name: source for source in (*streams, *pairs)}, exponent
+        self._numbers = Consecutive({name: source.examples for name, source in self._by_name.items()})
         self.examples = len(self._numbers)
-
-    @property
-    def held_out(self) -> int:
-        """The number of held-out pieces that are predicted."""
-        return sum(part.targets for part in self.predictions().values())
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """One batch for every `size` examples of the order (n,): streams, alternating with pairs if any.
@@ -360,7 +350,7 @@ class XlmLearner(Learner):
         """
         count = max(1, len(order) // size)
         drawn = [self._drawn(kind, count, generator) for kind in self._kinds]
-        endless = {source.name: source.batches(size, generator) for source in self._sources}
+        endless = {name: source.batches(size, generator) for name, source in self._by_name.items()}
         names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
         return [self._numbers.numbered(name, next(endless[name])) for name in names]
 
@@ -370,13 +360,14 @@ class XlmLearner(Learner):
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of a batch (b,) of one source."""
-        place, own = self._numbers.source(rows)
-        return self.model.loss(self._sources[place].masked_batch(own, generator))
+        name, own = self._numbers.source(rows)
+        return self.model.loss(self._by_name[name].masked_batch(own, generator))
 
-    def score(self) -> float:
+    def held_out(self) -> HeldOutScore:
         """100 / the mean perplexity of held-out pieces over all judged sources."""
         found = self._predicted(self._judged).values()
-        return 100 * len(found) / sum(part.perplexity for part in found)
+        score = 100 * len(found) / sum(part.perplexity for part in found)
+        return HeldOutScore(sum(part.targets for part in self.predictions().values()), score)
 
     def predictions(self) -> dict[str, Predicted]:
         """The counts of correct predictions of held-out pieces by source: the judged ones if named.
@@ -388,12 +379,11 @@ class XlmLearner(Learner):
     def _predicted(self, names: Sequence[str]) -> dict[str, Predicted]:
         self.model.eval()
         device, found = str(self.model.bias.device), {}
-        for number, source in enumerate(self._sources):
-            if source.name not in names:
-                continue
-            batches = source.held_out_batches(generator_for(0, number, device=device))
-            found[source.name] = sum(map(self.model.predict, batches), Predicted())
+        for number, (name, source) in enumerate(self._by_name.items()):
+            if name in names:
+                batches = source.held_out_batches(generator_for(0, number, device=device))
+                found[name] = sum(map(self.model.predict, batches), Predicted())
         return found
 
 
-XLM = System("xlm", PRESETS, ("text",), train_xlm, make_xlm, uses=("parallel",), several=True)
+XLM = System("xlm", PRESETS, ("text",), train_xlm, network_of, uses=("parallel",), several=True)

@@ -649,12 +649,15 @@ def test_only_a_bgt_takes_a_sample_or_a_style(muse: Command, files: Path, option
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
-        ({"tokens": 5}, "expected a bgt of word pieces"),
+        ({"tokens": 5}, "expected a model of bgt"),
         ({"tokens": {"pieces": "[]"}}, "word pieces must be JSON"),
         ({"tokens": {"pieces": 7}}, "got"),
-        ({"pair": ["en"]}, "expected the settings of a bgt"),
-        ({"network": {"hidden": 10**9}}, "expected the settings of a bgt"),
-        ({"network": 3}, "expected the settings of a bgt"),
+        ({"pair": ["en"]}, "expected a model of bgt"),
+        (
+            {"network": {**dict.fromkeys(("hidden", "semantic", "language"), 8**9), "decoder_layers": 1}},
+            "expected a model of bgt",
+        ),
+        ({"network": 3}, "expected a model of bgt"),
     ],
     ids=str,
 )

@@ -99,7 +99,7 @@ def test_every_step_reads_the_pivot(sides: str) -> None:
 
 def planned(settings: dict[str, Any], epochs: int) -> float:
     """The score of a network, when it is trained for so many epochs of one step."""
-    return learner_of(made(settings), epochs).eval().score()
+    return learner_of(made(settings), epochs).eval().held_out().score
 
 
 def test_a_translation_is_scored_by_its_held_out_loss() -> None:
@@ -108,7 +108,7 @@ def test_a_translation_is_scored_by_its_held_out_loss() -> None:
     nats: Tensor = network.translators[0]([meaning], PAIR[1].padded(), 0.1)
     assert planned(TRANS, 5) == pytest.approx(-nats.mean().item(), rel=1e-5)
     learner = learner_of(network)
-    assert (learner.metric, learner.hits()) == ("-loss", None)
+    assert (learner.metric, learner.held_out().hits) == ("-loss", None)
 
 
 def test_the_score_has_the_weight_of_the_divergence_that_training_ends_with() -> None:
@@ -119,9 +119,9 @@ def test_the_score_has_the_weight_of_the_divergence_that_training_ends_with() ->
     for epochs, weight in ((5, 1.0), (10, 2.0), (20, 2.0)):
         assert scores[0] - scores[epochs] == pytest.approx(weight * divergence, rel=1e-3)
     learner = learner_of(made(VAE))
-    before = learner.score()
+    before = learner.held_out().score
     learner.begin(9)
-    assert learner.score() == before  # the same weight and the same draws in all epochs
+    assert learner.held_out().score == before  # the same weight and the same draws in all epochs
 
 
 @pytest.fixture

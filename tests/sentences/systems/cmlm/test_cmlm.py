@@ -350,7 +350,7 @@ def test_training_together_adds_both_losses(words: Words) -> None:
         expected = made.loss(rows, drawn) + 0.2 * bitext.loss(chosen, drawn)
     with torch_seeded(0):
         torch.testing.assert_close(both.loss(rows, generator()), expected)
-    assert both.score() == bitext.score()
+    assert both.held_out().score == bitext.held_out().score
     assert both.fewest == 2
     bitext.train()
     with torch.no_grad():

@@ -115,7 +115,7 @@ def test_batches_too_small_for_a_later_stage_are_refused_before_the_first(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PairLearner, "fewest", 999)
-    monkeypatch.setattr(CmlmLearner, "score", lambda _: pytest.fail("a stage began"))
+    monkeypatch.setattr(CmlmLearner, "held_out", lambda _: pytest.fail("a stage began"))
     more = ["--parallel", files / "text.tsv", "--set", "strategy=sequential"]
     refused_leaving(files, muse, good(files, *more), "a batch must have at least 999 pairs")
 
@@ -197,7 +197,7 @@ def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
     learner = PairClassLearner(with_inference(encoder), pairs)
     u, v = (encoder(side.take(pairs.dev), "en") for side in (pairs.first, pairs.second))
     told = cast(RowPairNetwork, learner.network).classifier(u, v).argmax(dim=1)
-    assert learner.score() == 100 * float((told == 2).double().mean())
+    assert learner.held_out().score == 100 * float((told == 2).double().mean())
 
 
 def spelled(sentences: Ragged, words: Words) -> list[str]:
@@ -321,7 +321,7 @@ def test_the_classifier_of_inferences_is_saved_and_evaluated(
     network = cast(NetworkEncoder, encoder).network
     assert isinstance(network, WithClassifier)
     again = inferences({"en": text}, space, ("en", "fr"), cast(CmlmEncoder, network.network), QUIET)
-    assert PairClassLearner(network, again).score() == found["score"] > found["score_by_epoch"][0]
+    assert PairClassLearner(network, again).held_out().score == found["score"] > found["score_by_epoch"][0]
     asked: list[object] = ["evaluate", files / "space", "--task", "nli", "--pairs", files / "nli.txt"]
     told = muse(*asked, "--src", "en", "--encoder", files / "out", "--json").json
     test = text.part("test")

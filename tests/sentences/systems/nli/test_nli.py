@@ -344,9 +344,6 @@ def test_only_words_of_the_batch_move(files: Path) -> None:
     ends = pairs.other.offsets.tolist()
     assert touched == set(pairs.other.ids[: ends[2]].tolist())
     assert all(p.grad is None for p in network.english.parameters())
-    network.keep_words()
-    assert not words.requires_grad
-    assert any(p.requires_grad for p in network.others.parameters())
 
 
 PUBLISHED = {
@@ -445,6 +442,6 @@ def test_bad_input_of_x_bilstm(muse: Command, files: Path) -> None:
     assert tree(files) == before
     manifest = files / "out" / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"hidden": 16', '"hidden": 17'))
-    refused(muse(*x_bilstm(files)), "expected an InferSent network")
+    refused(muse(*x_bilstm(files)), "expected a model of infersent")
     manifest.write_text(manifest.read_text().replace('"infersent"', '"lens"'))
     refused(muse(*x_bilstm(files)), "x-bilstm needs an encoder trained with")

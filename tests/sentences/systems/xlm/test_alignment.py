@@ -120,7 +120,7 @@ def test_batches_too_small_for_the_processes_are_refused_before_it_is_tuned(
         pytest.fail("tuning began")
 
     monkeypatch.setattr(PairLearner, "fewest", 65)
-    monkeypatch.setattr(PairClassLearner, "score", tuned_already)
+    monkeypatch.setattr(PairClassLearner, "held_out", tuned_already)
     run = tuning(pretrained, *APART, "--parallel", f"fr={pretrained / 'pairs.tsv'}", "--epochs", 1)
     message = "a batch must have at least 65 pairs, negatives of each other, got 64"
     refused_leaving(pretrained, muse, run, message)

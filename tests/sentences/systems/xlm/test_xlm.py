@@ -207,12 +207,14 @@ def test_the_untrained_twin_knows_the_frequencies(pieces: Pieces) -> None:
 def test_it_learns_and_is_scored_on_what_it_is_judged_by(pieces: Pieces) -> None:
     network, sources = made(pieces)
     learner = XlmLearner(network.model, sources.streams, sources.pairs)
-    before = learner.score()
+    before = learner.held_out().score
     epochs = train(learner, TrainerConfig(epochs=2, batch=16, rate=1e-2), seed=0, runtime=Runtime())
-    assert learner.score() == max(epoch.score for epoch in epochs) > before
+    assert learner.held_out().score == max(epoch.score for epoch in epochs) > before
     told = {name: part.perplexity for name, part in learner.predictions().items()}
     assert set(told) == {"en", "fr", "en-fr"}
-    assert learner.score() == pytest.approx(200 / (told["en"] + told["fr"]))  # over languages, not over pairs
+    assert learner.held_out().score == pytest.approx(
+        200 / (told["en"] + told["fr"])
+    )  # over languages, not over pairs
     alone = XlmLearner(network.model, sources.streams, judged=("fr",))
     assert set(alone.predictions()) == {"fr"}
 
