@@ -145,127 +145,69 @@ _JOIN = (
 )
 
 
-class _Places(NamedTuple):
-    # Offsets in a block of l lines, r of them with enough separators for a word and d numbers.
-    line_starts: Places  # (l,)
-    line_ends: Places  # (l,)
-    regular: Places  # (r,) which lines those are
-    breaks: Places  # (r, d + 1) the separators around the numbers: the first one ends the word
-
-
-class _Found(NamedTuple):
-    # The words and rows read from a block, with their line numbers.
-    places: list[int]  # (p,)
-    words: list[str]  # (p,)
-    rows: Matrix  # (p, d)
-
-
 def _read_block(block: bytes, first: Line, dropped: Dropped) -> tuple[int, Block, BrokenWord | None]:
     """The number of lines of a block, its whole words with their rows, and its last line's word if broken.
 
     `first` is the place of the first line; broken words are `dropped`.
     """
-    if not block.endswith(b"\n"):
-        block += b"\n"
-    if b"\r" in block:
-        block = block.replace(b"\r\n", b"\n")
+    block = (block if block.endswith(b"\n") else block + b"\n").replace(b"\r\n", b"\n")
     text = with_margins(block)
-    places = _places(text, first.dimension)
-    found, last = _read_plain(block, text, places), None
-    count = len(places.line_ends)
-    if left := sorted(set(range(count)).difference(found.places)):
-        lines = [block[places.line_starts[i] - MARGIN : places.line_ends[i] - MARGIN] for i in left]
-        single, last = _read_singly(left, lines, first, dropped)
-        found = _merged(found, single)
-    dropped.whole += len(found.words)
-    return count, (found.words, found.rows), last if left and left[-1] == count - 1 else None
-
-
-def _places(text: Bytes, dimension: int) -> _Places:
     newline = text == ord("\n")
-    breaks = np.flatnonzero(newline | (text == ord(" ")))
-    line_ends = np.flatnonzero(newline)  # (l,)
+    breaks, line_ends = np.flatnonzero(newline | (text == ord(" "))), np.flatnonzero(newline)  # (l,)
     line_starts = np.concatenate([[MARGIN], line_ends[:-1] + 1])  # (l,)
     last = np.searchsorted(breaks, line_ends)  # (l,)
     last -= text[line_ends - 1] == ord(" ")  # fastText itself ends its lines with a space
-    first = last - dimension
-    regular = np.flatnonzero(first >= 0)
-    regular = regular[breaks[first[regular]] >= line_starts[regular]]
-    if not len(regular):  # otherwise an absurd dimension in a header would allocate a huge array
-        return _Places(line_starts, line_ends, regular, np.empty((0, 1), np.intp))
-    return _Places(line_starts, line_ends, regular, breaks[first[regular, None] + np.arange(dimension + 1)])
+    begin = last - first.dimension  # the separator after the word
+    regular = np.flatnonzero(begin >= 0)
+    regular = regular[breaks[begin[regular]] >= line_starts[regular]]  # (r,) the lines with as many numbers
+    plain, read = dict[int, tuple[str, Matrix]](), None
+    if len(regular):  # otherwise an absurd dimension in a header would allocate a huge array
+        around = breaks[begin[regular, None] + np.arange(first.dimension + 1)]  # (r, d + 1)
+        found, rejected = _read_numbers(block, text, around)
+        starts = line_starts[regular] - MARGIN
+        words = [_plain_word(block[a:b]) for a, b in zip(starts, around[:, 0] - MARGIN, strict=True)]
+        if len(words) == len(line_ends) and not rejected and all(words):
+            dropped.whole += len(words)
+            return len(words), (words, found), None
+        lines = zip(regular.tolist(), words, found, strict=True)
+        plain = {line: (word, row) for i, (line, word, row) in enumerate(lines) if word and i not in rejected}
+    whole, rows = list[str](), list[Matrix]()
+    for place, (a, b) in enumerate(zip(line_starts - MARGIN, line_ends - MARGIN, strict=True)):
+        read = plain.get(place) or read_line(block[a:b], first.after(place))
+        if isinstance(read, tuple):
+            whole.append(read[0])
+            rows.append(read[1])
+        elif read is not None:
+            dropped.add(read, dropped.whole + len(whole))
+    dropped.whole += len(whole)
+    broken = read if isinstance(read, BrokenWord) else None
+    return len(line_ends), (whole, np.array(rows, np.float32)), broken
 
 
-def _read_plain(block: bytes, text: Bytes, places: _Places) -> _Found:
-    # The lines that are a word without spaces and d numbers.
-    starts = (places.breaks[:, :-1] + 1).ravel()
-    ends = places.breaks[:, 1:].ravel()
-    values, odd = plain_numbers(text, starts, ends)
-    rows = values.reshape(len(places.regular), places.breaks.shape[1] - 1)  # (r, d)
-    rejected = _read_odd(rows, np.flatnonzero(odd), block, starts - MARGIN, ends - MARGIN)
-    begin = places.line_starts[places.regular] - MARGIN
-    words = [_plain_word(block[a:b]) for a, b in zip(begin, places.breaks[:, 0] - MARGIN, strict=True)]
-    kept = [i for i, word in enumerate(words) if word is not None and i not in rejected]
-    found = places.regular[kept].tolist()
-    if len(kept) == len(words):
-        return _Found(found, [word for word in words if word is not None], rows)
-    return _Found(found, [word for i in kept if (word := words[i]) is not None], rows[kept])
-
-
-def _read_odd(rows: Matrix, odd: Places, block: bytes, starts: Places, ends: Places) -> set[int]:
-    # Fills in the numbers that are not plain; returns the rows with too many of them or with invalid ones.
-    if not len(odd):
-        return set()
+def _read_numbers(block: bytes, text: Bytes, around: Places) -> tuple[Matrix, set[int]]:
+    """The numbers (r, d) between separators (r, d + 1), and the rows with many odd or with invalid ones."""
+    starts, ends = (around[:, :-1] + 1).ravel(), around[:, 1:].ravel()
+    values, is_odd = plain_numbers(text, starts, ends)
+    odd, rows = np.flatnonzero(is_odd), values.reshape(len(around), -1)
     of_row = odd // rows.shape[1]
     rejected = set(np.flatnonzero(np.bincount(of_row) > _FEW_ODD).tolist())
     for place, row in zip(odd.tolist(), of_row.tolist(), strict=True):
-        if row in rejected:
-            continue
-        value = as_number(block[starts[place] : ends[place]])
-        if value is None:
-            rejected.add(row)
-        else:
-            rows[row, place % rows.shape[1]] = value
-    return rejected
+        if row not in rejected:
+            value = as_number(block[starts[place] - MARGIN : ends[place] - MARGIN])
+            if value is None:
+                rejected.add(row)
+            else:
+                values[place] = value
+    return rows, rejected
 
 
-def _plain_word(word: bytes) -> str | None:
+def _plain_word(word: bytes) -> str:
+    """The word if it is one without spaces in UTF-8, else ""."""
     word = word.removeprefix(b" ")  # with which every line of a file may begin
-    if not word or b" " in word or b"\t" in word:
-        return None
     try:
-        return word.decode()
+        return "" if b" " in word or b"\t" in word else word.decode()
     except UnicodeDecodeError:
-        return None
-
-
-def _read_singly(
-    places: list[int], lines: list[bytes], first: Line, dropped: Dropped
-) -> tuple[_Found, BrokenWord | None]:
-    # The whole words among these lines; the broken ones are dropped, and the last line's returned.
-    found, words, rows = list[int](), list[str](), list[Matrix]()
-    without, read = 0, None  # lines without a whole word, so far
-    for place, line in zip(places, lines, strict=True):
-        read = None if not line or line.isspace() else read_line(line, first.after(place))
-        if isinstance(read, tuple):
-            found.append(place)
-            words.append(read[0])
-            rows.append(read[1])
-            continue
-        if read is not None:
-            dropped.add(read, dropped.whole + place - without)
-        without += 1
-    return _Found(found, words, np.array(rows, np.float32)), read if isinstance(read, BrokenWord) else None
-
-
-def _merged(plain: _Found, single: _Found) -> _Found:
-    # In the order of the lines.
-    if not single.words:
-        return plain
-    order = np.argsort(plain.places + single.places)
-    words = plain.words + single.words
-    rows = np.concatenate([plain.rows.reshape(-1, single.rows.shape[1]), single.rows])  # (p, d)
-    return _Found([], [words[i] for i in order], rows[order])
+        return ""
 
 
 @dataclass(frozen=True)
@@ -280,20 +222,28 @@ class Header:
         """The number of words by which it may be wrong: published files, too, are off by one."""
         return min(max(1, self.count // ONE_IN_HEADER), (self.count - 1) // 2)
 
+    def check(self, path: Path, count: int) -> None:
+        """Warn of a header that is off by a word or a thousandth; raise BadFile if it is by more."""
+        if count != self.count and abs(count - self.count) <= self.tolerance:
+            log.warning("%s: line 1 says %d words, got %d, and all were read", path, self.count, count)
+        elif count != self.count:
+            shorter = f", or if it was shortened, correct line 1 to {count} {self.dimension}" if count else ""
+            raise BadFile(
+                f"{path}: expected {self.count} words as line 1 says, got {count}; the file may be "
+                f"incomplete: download it again{shorter}"
+            )
 
-def parse_header(head: bytes) -> Header | None:
-    """The header if the first line is one: two integers and nothing else."""
+
+def parse_header(path: Path, head: bytes) -> Header | None:
+    """The header if the first line is one: two integers and nothing else; BadFile if one of them is 0."""
     found = _HEADER.fullmatch(head.removeprefix(_BOM).split(b"\n", 1)[0])
-    return Header(int(found[1]), int(found[2])) if found else None
-
-
-def check_header(path: Path, header: Header) -> None:
-    """Raise BadFile if the header is impossible."""
-    if header.count < 1 or header.dimension < 1:
+    header = Header(int(found[1]), int(found[2])) if found else None
+    if header and (header.count < 1 or header.dimension < 1):
         raise BadFile(
             f"{path}:1: expected at least 1 word and 1 number a word, got {header.count} and "
             f"{header.dimension}; download the file again or correct its first line"
         )
+    return header
 
 
 def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
@@ -303,47 +253,34 @@ def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
     """
     # What glibc sees freed at once, up to 32 MB, it keeps from then on: else each block is paged in anew.
     np.empty(_KEPT_FREE, np.uint8)
-    head = _head(source, longest_line)
+    size = _HEAD
+    while (head := source.peek(size)).count(b"\n") < 2 and size <= len(head) < longest_line:
+        size *= 2
     if b"\n" not in head and head.count(b"\r") > 1:
         raise BadFile(
             f"{source.path}:1: expected lines that end in LF or CR LF, got CR alone, as on old Macs; convert "
             "the file: tr '\\r' '\\n' < FILE > OUT"
         )
-    header = parse_header(head)
+    header = parse_header(source.path, head)
     if head.startswith(_BOM) and head[3:4] not in (b" ", b"\t"):  # else it is the first word
         source.read(len(_BOM))
         head = head.removeprefix(_BOM)
     if header:
-        check_header(source.path, header)
         line, _, head = head.partition(b"\n")
         source.read(len(line) + 1)
-    sample = _sample(head)
-    _check_counts(source.path, sample)
-    if header:
-        _check_dimension(source.path, header, sample)
-    dimension = header.dimension if header else _dimension(source.path, sample)
-    rows = _estimate(source, sample)
-    max_rows = min(2 * rows, header.count) if header else rows
-    dropped = Dropped()
-    lines = _whole_lines(source, longest_line)
-    blocks = _blocks(lines, Line(source.path, 2 if header else 1, dimension), header, dropped)
-    return Table(source.path, dimension, max_rows, blocks, dropped=dropped)
-
-
-def _head(source: Source, longest_line: int) -> bytes:
-    # The start of the file, long enough for one complete line after the header.
-    size = _HEAD
-    while True:
-        head = source.peek(size)
-        if head.count(b"\n") > 1 or len(head) < size or size >= longest_line:
-            return head
-        size *= 2
-
-
-def _sample(head: bytes) -> list[bytes]:
     lines = head.split(b"\n")
-    whole = lines[:-1] or lines  # the last one is incomplete, unless it is the only one
-    return [line for line in whole if line.strip()][:SAMPLE]
+    # The last line is incomplete, unless it is the only one.
+    sample = [line for line in lines[:-1] or lines if line.strip()][:SAMPLE]
+    _check_counts(source.path, sample)
+    dimension = _dimension(source.path, header, sample)
+    # From the length of the first lines; compression shrinks text vectors two- to threefold.
+    a_line = sum(map(len, sample)) / max(len(sample), 1) + 1
+    rows = int(1.05 * source.size * (3 if source.packed else 1) / a_line) + 1
+    dropped = Dropped()
+    place = Line(source.path, 2 if header else 1, dimension)
+    blocks = _blocks(_whole_lines(source, longest_line), place, header, dropped)
+    most = min(2 * rows, header.count) if header else rows
+    return Table(source.path, dimension, most, blocks, dropped=dropped)
 
 
 def _check_counts(path: Path, sample: list[bytes]) -> None:
@@ -360,27 +297,25 @@ def _check_counts(path: Path, sample: list[bytes]) -> None:
         )
 
 
-def _check_dimension(path: Path, header: Header, sample: list[bytes]) -> None:
+def _dimension(path: Path, header: Header | None, sample: list[bytes]) -> int:
+    """The numbers on a line, as the header says or most of the first lines have: route 66 0.1 0.2."""
+    if header is None:
+        votes = Counter(numbers_at_end(line.split()) for line in sample)
+        if dimension := votes.most_common(1)[0][0] if votes else 0:
+            return dimension
+        first = sample[0] if sample else b""
+        got = repr(first[:40].decode("utf-8", "replace")) if sample else "only blank lines"
+        raise BadFile(f"{path}:1: expected a word and its numbers, got {got}; {_advice(first)}")
     worded = [line for line in sample if not lacks_word(line, header.dimension)]
-    got = {min(numbers_at_end(line.split()), header.dimension) for line in worded}
+    got_numbers = {min(numbers_at_end(line.split()), header.dimension) for line in worded}
     if runs_over(sample, header.dimension):
-        got = {numbers_at_end(sample[0].split())}
-    elif len(got) != 1 or not 0 < min(got) < header.dimension:
-        return
+        got_numbers = {numbers_at_end(sample[0].split())}
+    elif len(got_numbers) != 1 or not 0 < min(got_numbers) < header.dimension:
+        return header.dimension
     raise BadFile(
-        f"{path}:2: expected {header.dimension} numbers after the word as line 1 says, got {min(got)} in all "
-        "of the first lines; correct line 1 or download the file again"
+        f"{path}:2: expected {header.dimension} numbers after the word as line 1 says, got "
+        f"{min(got_numbers)} in all of the first lines; correct line 1 or download the file again"
     )
-
-
-def _dimension(path: Path, sample: list[bytes]) -> int:
-    # Without a header the first lines vote, since "route 66 0.1 0.2" alone is ambiguous.
-    votes = Counter(numbers_at_end(line.split()) for line in sample)
-    if dimension := votes.most_common(1)[0][0] if votes else 0:
-        return dimension
-    first = sample[0] if sample else b""
-    got = repr(first[:40].decode("utf-8", "replace")) if sample else "only blank lines"
-    raise BadFile(f"{path}:1: expected a word and its numbers, got {got}; {_advice(first)}")
 
 
 def _advice(line: bytes) -> str:
@@ -392,13 +327,6 @@ def _advice(line: bytes) -> str:
                 f"there are {name} between the columns: put spaces in their place, and drop a line of names"
             )
     return f"give {EXPECTED[VECTORS]}"
-
-
-def _estimate(source: Source, sample: list[bytes]) -> int:
-    # From the length of the first lines; compression shrinks text vectors two- to threefold.
-    unpacked = source.size * (3 if source.packed else 1)
-    a_line = sum(map(len, sample)) / max(len(sample), 1) + 1
-    return int(1.05 * unpacked / a_line) + 1
 
 
 def _blocks(blocks: Iterator[bytes], line: Line, header: Header | None, dropped: Dropped) -> Iterator[Block]:
@@ -414,37 +342,20 @@ def _blocks(blocks: Iterator[bytes], line: Line, header: Header | None, dropped:
                 "says, got another line; download the file again or correct line 1"
             )
     if header:
-        check_count(line.path, header, count)
+        header.check(line.path, count)
     elif last and not block.endswith(b"\n"):
         raise BadFile(last.error)  # the last line was cut off: who knows how many are missing
 
 
-def check_count(path: Path, header: Header, count: int) -> None:
-    """Warn of a header that is off by a word or a thousandth; raise BadFile if it is by more."""
-    if count == header.count:
-        return
-    if abs(count - header.count) <= header.tolerance:
-        log.warning("%s: line 1 says %d words, got %d, and all were read", path, header.count, count)
-        return
-    shortened = f", or if it was shortened, correct line 1 to {count} {header.dimension}" if count else ""
-    raise BadFile(
-        f"{path}: expected {header.count} words as line 1 says, got {count}; the file may be incomplete: "
-        f"download it again{shortened}"
-    )
-
-
 def _whole_lines(source: Source, longest_line: int) -> Iterator[bytes]:
-    # Blocks of about BLOCK bytes that end at the end of a line, the last as the file ends.
-    rest: list[bytes] = []
-    waiting = 0
+    """Blocks of about BLOCK bytes that end at the end of a line, the last as the file ends."""
+    rest, waiting = list[bytes](), 0
     while data := source.read(BLOCK):
-        cut = data.rfind(b"\n") + 1
-        if cut:
+        if cut := data.rfind(b"\n") + 1:
             yield b"".join([*rest, data[:cut]])
-            rest, waiting = [data[cut:]], len(data) - cut
-            continue
-        rest.append(data)
-        waiting += len(data)
+            rest, waiting = [], 0
+        rest.append(data[cut:])
+        waiting += len(data) - cut
         if waiting > longest_line:
             raise BadFile(
                 f"{source.path}: expected text, got {waiting} bytes without an end of line; "

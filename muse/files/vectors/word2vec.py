@@ -12,7 +12,7 @@ from muse.errors import BadFile
 from muse.files.source import Source
 from muse.files.vectors.broken import Dropped, keep_whole
 from muse.files.vectors.table import Block, Table
-from muse.files.vectors.text import Header, check_count, check_header, parse_header
+from muse.files.vectors.text import Header, parse_header
 from muse.files.writing import check_writable, replaced
 from muse.vectors import Matrix
 
@@ -26,10 +26,9 @@ _CONTROLS = re.compile(rb"[\0-\x1f\x7f]")
 def word2vec_table(source: Source) -> Table:
     """The table of a word2vec binary file."""
     head = source.peek(_HEAD)
-    header = parse_header(head)
+    header = parse_header(source.path, head)
     if header is None or b"\n" not in head:
         raise BadFile(f"{source.path}: expected the counts of words and dimensions, got {head[:20]!r}")
-    check_header(source.path, header)
     source.read(head.index(b"\n") + 1)
     dropped, unpacked = Dropped(), source.size * (2 if source.packed else 1)
     max_rows = min(header.count, unpacked // (4 * header.dimension + 2) + 1)
@@ -53,7 +52,7 @@ def _blocks(source: Source, header: Header, dropped: Dropped) -> Iterator[Block]
             f"{source.path}: expected {header.count} words of {header.dimension} numbers as line 1 says, got "
             f"{got}; the file is damaged or incomplete: download it again"
         )
-    check_count(source.path, header, done)
+    header.check(source.path, done)
 
 
 def _never_ends(source: Source, data: bytes, row: int) -> bool:
