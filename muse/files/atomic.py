@@ -20,6 +20,7 @@ import socket
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -75,14 +76,17 @@ def writing(folder: Path) -> Iterator[None]:
         raise BadFile(message) from error
 
 
-def lock(path: Path, flags: int = os.O_RDONLY) -> int | None:
-    """A descriptor that holds the lock of a file or folder until it is closed; None if another has it."""
+def lock(path: Path, flags: int = os.O_RDONLY, *, without_locks: bool = True) -> int | None:
+    """A descriptor that holds the lock of a file or folder until it is closed; None if another has it.
+
+    On a file system without locks it holds none, or there is None unless this does `without_locks`.
+    """
     descriptor = os.open(path, flags)
     try:
         # Whoever held it before may have removed it in between: what is locked then has no name.
-        held = lock_descriptor(descriptor, blocking=False) and _is_still(path, descriptor)
-    except OSError:  # a file system without locks
-        held = True
+        held = lock_descriptor(descriptor, blocking=False) and _is_same(path, descriptor, unknown=False)
+    except OSError:
+        held = without_locks
     if held:
         return descriptor
     os.close(descriptor)
@@ -96,31 +100,29 @@ def only_writer(out: Path) -> Iterator[None]:
     Missing parent folders are created, and removed again if they are empty at the end.
     """
     out = out.resolve()
-    place = out.with_name(f".{out.name}.lock")
+    place, descriptor = out.with_name(f".{out.name}.lock"), None
     with writing(out.parent):
         made = make_parents(place)
-        try:
-            descriptor = _lock_of_output(place, out)
-        except (OSError, BadFile):
-            remove_empty(made)
-            raise
-    if descriptor is None:
-        holder = ""
-        with suppress(OSError):
-            holder = place.read_text(encoding="utf-8", errors="replace")
-        raise BadFile(
-            f"{out}: expected to be the only one that writes it, got another at it ({holder or 'unknown'}); "
-            "wait until that has ended, or choose another --out"
-        )
     try:
+        with writing(out.parent):
+            descriptor = _lock_of_output(place, out)
+        if descriptor is None:
+            holder = ""
+            with suppress(OSError):
+                holder = place.read_text(encoding="utf-8", errors="replace")
+            raise BadFile(
+                f"{out}: expected to be the only one that writes it, got another at it "
+                f"({holder or 'unknown'}); wait until that has ended, or choose another --out"
+            )
         with suppress(OSError):  # it is of another account: what is locked need not be written
             os.truncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
         yield
     finally:
-        with suppress(OSError):  # or it cannot be removed, which leaves it unlocked
-            place.unlink()
-        os.close(descriptor)
+        if descriptor is not None:
+            with suppress(OSError):  # or it cannot be removed, which leaves it unlocked
+                place.unlink()
+            os.close(descriptor)
         remove_empty(made)
 
 
@@ -149,7 +151,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """
     path = Path(os.path.realpath(path))  # a link stays one
     refuse_special(path)
-    with _partial(path, _new_file) as partial:
+    with _partial(path) as partial:
         try:
             yield partial
             _flush(partial)
@@ -169,7 +171,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     same folder is removed first.
     """
     path = Path(os.path.realpath(path))
-    with parents_made(path), _partial(path, _new_folder) as partial:
+    with parents_made(path), _partial(path, is_folder=True) as partial:
         try:
             yield partial
             _flush(partial)
@@ -192,7 +194,7 @@ def atomic_files(folder: Path) -> Iterator[Path]:
         with atomic_folder(folder) as partial:
             yield partial
         return
-    with _partial(folder / folder.name, _new_folder) as partial:
+    with _partial(folder / folder.name, is_folder=True) as partial:
         try:
             yield partial
             _flush(partial)
@@ -220,43 +222,37 @@ def refuse_of_another(path: Path) -> None:
         folder, found = path.resolve().parent.stat(), path.resolve().stat()
     except OSError:  # there is none, or writing it reports the error
         return
-    if os.name == "posix" and folder.st_mode & stat.S_ISVTX:
-        if os.geteuid() not in (0, folder.st_uid, found.st_uid):
-            raise BadFile(
-                f"{path}: expected a name that is free or of this account, got what another account has "
-                f"written in {path.resolve().parent}, where only that one may replace it; choose another name"
-            )
+    shared = os.name == "posix" and folder.st_mode & stat.S_ISVTX
+    if shared and os.geteuid() not in (0, folder.st_uid, found.st_uid):
+        raise BadFile(
+            f"{path}: expected a name that is free or of this account, got what another account has written "
+            f"in {path.resolve().parent}, where only that one may replace it; choose another name"
+        )
 
 
 @contextmanager
-def _partial(path: Path, create: Callable[[Path], None]) -> Iterator[Path]:
+def _partial(path: Path, *, is_folder: bool = False) -> Iterator[Path]:
     """A new partial file or folder of `path`, locked for the block; what a kill left is removed first."""
-    if LOCKS:
-        for number in range(AT_ONCE):
-            _remove_left(_numbered(path, number))
-            _put_back(_numbered(path, number), path)
-    partial, descriptor = _begun(path, create)
+    for number in range(AT_ONCE if LOCKS else 0):
+        _clean(_numbered(path, number), path)
+    for number in count():
+        partial = _numbered(path, number)
+        try:
+            if is_folder:
+                partial.mkdir(0o700)
+            else:
+                os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            continue
+        # Before it is locked, another process may take it for a left one.
+        with suppress(FileNotFoundError):
+            descriptor = lock(partial) if LOCKS else os.open(os.devnull, os.O_RDONLY)
+            if descriptor is not None:
+                break
     try:
         yield partial
     finally:
         os.close(descriptor)
-
-
-def _begun(path: Path, create: Callable[[Path], None]) -> tuple[Path, int]:
-    """A new partial file or folder of `path`, and a descriptor that holds its lock."""
-    number = 0
-    while True:
-        partial = _numbered(path, number)
-        with suppress(FileExistsError):
-            create(partial)
-            if not LOCKS:
-                return partial, os.open(os.devnull, os.O_RDONLY)
-            # Before it is locked, another process may take it for a left one.
-            with suppress(FileNotFoundError):
-                descriptor = lock(partial)
-                if descriptor is not None:
-                    return partial, descriptor
-        number += 1
 
 
 def _numbered(path: Path, number: int) -> Path:
@@ -264,31 +260,16 @@ def _numbered(path: Path, number: int) -> Path:
     return path.with_name(f".{name}.{number}.partial")
 
 
-def _new_file(partial: Path) -> None:
-    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-
-def _new_folder(partial: Path) -> None:
-    partial.mkdir(0o700)
-
-
-def _remove_left(partial: Path) -> None:
-    """Remove a partial file or folder that has no writer any more; nobody can lock it in the meantime."""
-    try:
-        descriptor = os.open(partial, os.O_RDONLY)
-    except OSError:  # there is none, or it is of another account
-        return
-    with suppress(OSError):  # without locks, nobody knows whether it has a writer
-        if lock_descriptor(descriptor, blocking=False) and _is_still(partial, descriptor):
+def _clean(partial: Path, path: Path) -> None:
+    """Remove a partial file or folder without a writer, and put back a folder that a kill left aside."""
+    with suppress(OSError):  # there is none, or it is of another account
+        descriptor = lock(partial, without_locks=False)
+        if descriptor is not None:
             if partial.is_dir():
                 shutil.rmtree(partial, ignore_errors=True)
             else:
                 partial.unlink()
-    os.close(descriptor)
-
-
-def _put_back(partial: Path, path: Path) -> None:
-    """Give a folder its name back that a killed writer had renamed aside, unless a new one has it."""
+            os.close(descriptor)
     aside = _aside(partial)
     if aside.is_dir() and not partial.exists():  # else its writer lives, and is about to
         if path.exists():
@@ -317,33 +298,24 @@ def read_whole(folder: Path, read: Callable[[Path], T]) -> T:
             return read(folder)  # which reports the error, or is on a system that opens no folders
         try:
             found = read(place)
+            if _is_same(place, opened, unknown=True):
+                return found
         except MuseError:
             # One that was renamed aside loses its files before its name.
-            if present(folder) == place and not _is_replaced(place, opened):
+            if present(folder) == place and _is_same(place, opened, unknown=True):
                 raise
-        else:
-            if not _is_replaced(place, opened):
-                return found
         finally:
             os.close(opened)
 
 
-def _is_replaced(folder: Path, opened: int) -> bool:
-    # One that may no longer be looked at is not: it would be read again for ever.
-    try:
-        return not os.path.samestat(os.fstat(opened), folder.stat())
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-
-
-def _is_still(path: Path, opened: int) -> bool:
-    # While it is open, nothing else can get its number.
+def _is_same(path: Path, opened: int, *, unknown: bool) -> bool:
+    """Whether a path still names what was opened; `unknown`, if it may no longer be looked at."""
     try:
         return os.path.samestat(os.fstat(opened), path.stat())
-    except OSError:
+    except FileNotFoundError:
         return False
+    except OSError:
+        return unknown
 
 
 def _flush(partial: Path) -> None:
@@ -385,21 +357,16 @@ def _swap(partial: Path, path: Path) -> None:
                 path.rename(aside)
             try:
                 partial.rename(path)
+                break
             except OSError as error:
-                if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # another writer was quicker
-                    continue
-                raise
-            break
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # another writer was quicker
+                    raise
     finally:
         if not path.exists() and aside.exists():
             aside.rename(path)
         shutil.rmtree(aside, ignore_errors=True)
     if aside.exists():
-        log.warning(
-            "%s is written; what was there before cannot be removed by this account and is now %s",
-            path,
-            aside,
-        )
+        log.warning("%s is written; what was there before cannot be removed by this account: %s", path, aside)
 
 
 def _aside(partial: Path) -> Path:
