@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra
-from muse.files.payloads import ColumnNames, Payload, as_cell, kind_of
+from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.payloads import Payload, as_cell, kind_of
 from muse.files.source import DAMAGED, first_bytes, refuse_stream
 from muse.files.writing import replaced
-from muse.installation import install_extra
+from muse.optional import library
 from muse.vectors import Matrix
 
 MAGIC = b"PAR1"
@@ -26,14 +26,10 @@ def is_parquet(path: Path) -> bool:
     return path.suffix == ".parquet" or first_bytes(path, len(MAGIC)) == MAGIC
 
 
-def require_pyarrow(path: Path, extra: str = "parquet") -> None:
-    """Raise MissingExtra, with an `extra` that has it, if pyarrow is not installed."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra(
-            f"{path}: Parquet needs pyarrow, which is missing; run {install_extra(extra)}"
-        ) from error
+def require_pyarrow(path: Path, extra: str = "parquet") -> Any:
+    """The package pyarrow; MissingExtra, with an `extra` that has it, if it is not installed."""
+    library("pyarrow.parquet", f"{path}: Parquet", extra)
+    return library("pyarrow", f"{path}: Parquet", extra)
 
 
 def read_column(path: Path, column: str | None) -> Iterator[list[str]]:
@@ -65,15 +61,12 @@ def read_rows(path: Path, column: str, group: int, begin: int, end: int) -> list
 @contextmanager
 def open_parquet(path: Path) -> Iterator[Any]:
     """The Parquet file; in the block, BadFile for whatever is broken in it."""
-    require_pyarrow(path)
+    arrow = require_pyarrow(path)
     refuse_stream(path, "since Parquet is not read from its start")
-    from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
-
     try:
-        with ParquetFile(path) as file:
+        with arrow.parquet.ParquetFile(path) as file:
             yield file
-    except (ArrowException, *DAMAGED) as error:
+    except (arrow.ArrowException, *DAMAGED) as error:
         raise BadFile(
             f"{path}: expected a valid Parquet file, got {_one_line(error)}; create it again"
         ) from error
@@ -105,26 +98,21 @@ def parquet_writer(
     In place of texts it takes integers, from the first on. The numbers of vectors are float32, or float16 if
     `half`. What the rows have beside these, in the `payload`, are further columns.
     """
-    require_pyarrow(path)
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
-
+    arrow = require_pyarrow(path)
     table: Any = None
-    more: _Carried | None = None
 
     def write(labels: Sequence[str] | Sequence[int], rows: Matrix) -> None:
-        nonlocal table, more
+        nonlocal table
         if table is None:
-            more = None if payload is None else _Carried(path, payload)
-            kind = pa.int64() if labels and isinstance(labels[0], int) else pa.string()
-            number = pa.float16() if half else pa.float32()
-            own = [(text, kind), (VECTOR, pa.list_(number, dimension))]
-            schema = pa.schema([*own, *(more.fields() if more else ())])
-            table = opened.enter_context(ParquetWriter(stream, schema))
-        vectors = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), dimension)
-        columns = [pa.array(list(labels), table.schema.field(text).type), vectors]
-        columns += more.arrays([*table.schema][2:]) if more else []
-        table.write_batch(pa.record_batch(columns, schema=table.schema))
+            kind = arrow.int64() if labels and isinstance(labels[0], int) else arrow.string()
+            number = arrow.float16() if half else arrow.float32()
+            own = [(text, kind), (VECTOR, arrow.list_(number, dimension))]
+            schema = arrow.schema([*own, *(_fields(arrow, payload) if payload else ())])
+            table = opened.enter_context(arrow.parquet.ParquetWriter(stream, schema))
+        vectors = arrow.FixedSizeListArray.from_arrays(arrow.array(rows.ravel()), dimension)
+        columns = [arrow.array(list(labels), table.schema.field(text).type), vectors]
+        columns += _arrays(arrow, path, payload, [*table.schema][2:]) if payload else []
+        table.write_batch(arrow.record_batch(columns, schema=table.schema))
 
     with replaced(path) as stream, ExitStack() as opened:
         yield write
@@ -132,69 +120,50 @@ def parquet_writer(
             write([], np.empty((0, dimension), np.float16 if half else np.float32))
 
 
-class _Carried:
-    """The further columns of a table: those of a Parquet file as they are, or values of one kind each."""
+def _fields(arrow: Any, payload: Payload) -> list[Any]:
+    """The fields of further columns: those of a Parquet file as they are, or by the values of the rows."""
+    if payload.batch is not None:
+        return list(payload.batch.schema)
+    rows, fields = list(payload.columns()), []
+    for name in payload.names():
+        kinds = {kind_of(row.get(name)) for row in rows} if payload.kinds is None else payload.kinds[name]
+        kinds = kinds - {type(None)}
+        # Numbers or truth values if all are, else text.
+        numbers = arrow.float64() if kinds and kinds <= {int, float} else arrow.string()
+        kind = {frozenset((bool,)): arrow.bool_(), frozenset((int,)): arrow.int64()}.get(
+            frozenset(kinds), numbers
+        )
+        fields.append(arrow.field(name, kind))
+    return fields
 
-    def __init__(self, path: Path, payload: Payload) -> None:
-        self._path, self._payload = path, payload
-        self._header = ColumnNames(path, payload) if payload.batch is None else None
 
-    def fields(self) -> list[Any]:
-        """The fields of the columns, by the first rows."""
-        import pyarrow as pa
-
-        if self._header is None:
-            return list(self._payload.batch.schema)
-        kinds = self._payload.kinds
-        if kinds is None:
-            rows = list(self._payload.columns())
-            kinds = {name: {kind_of(row.get(name)) for row in rows} for name in self._header.names}
-        return [pa.field(name, _column_type(kinds[name])) for name in self._header.names]
-
-    def arrays(self, fields: Sequence[Any]) -> list[Any]:
-        """The columns of the block read last; Mismatch if a value is of another kind than the first ones."""
-        if self._header is None:
-            return list(self._payload.batch.columns)
-        rows = list(self._payload.columns())
-        for row in rows:
-            self._header.check(row)
-        return [self._array(field, [row.get(field.name) for row in rows]) for field in fields]
-
-    def _array(self, field: Any, values: list[Any]) -> Any:
-        import pyarrow as pa
-
-        if pa.types.is_string(field.type):
-            values = [None if one is None else as_cell(self._path, one) for one in values]
+def _arrays(arrow: Any, path: Path, payload: Payload, fields: Sequence[Any]) -> list[Any]:
+    """The further columns of the block read last; Mismatch for a value of another kind than the first."""
+    if payload.batch is not None:
+        return list(payload.batch.columns)
+    rows, arrays = list(payload.columns(path, [field.name for field in fields])), []
+    for field in fields:
+        values = [row.get(field.name) for row in rows]
+        if arrow.types.is_string(field.type):
+            values = [None if one is None else as_cell(path, one) for one in values]
         try:
-            return pa.array(values, field.type)
-        except (pa.ArrowException, OverflowError, TypeError) as error:
+            arrays.append(arrow.array(values, field.type))
+        except (arrow.ArrowException, OverflowError, TypeError) as error:
             raise Mismatch(
-                f"{self._path}: values of the column {field.name!r} must be {field.type}, as the first ones, "
-                f"got others ({_one_line(error)}); write a .jsonl file, or leave them out with --vectors-only"
+                f"{path}: values of the column {field.name!r} must be {field.type}, as the first ones, got "
+                f"others ({_one_line(error)}); write a .jsonl file, or leave them out with --vectors-only"
             ) from None
-
-
-def _column_type(kinds: set[type]) -> Any:
-    """The type of a column with values of these kinds: numbers or truth values if all are, else text."""
-    import pyarrow as pa
-
-    kinds = kinds - {type(None)}
-    if kinds in ({bool}, {int}):
-        return pa.bool_() if kinds == {bool} else pa.int64()
-    return pa.float64() if kinds and kinds <= {int, float} else pa.string()
+    return arrays
 
 
 @contextmanager
 def table_of_columns(path: Path, columns: Mapping[str, type]) -> Iterator[Callable[[Sequence[Any]], None]]:
     """A function that appends a row to a Parquet file whose columns have these types of Python, or None."""
-    require_pyarrow(path)
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
-
-    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    arrow = require_pyarrow(path)
+    types = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
+    schema = arrow.schema([(name, types[kind]) for name, kind in columns.items()])
     rows: list[Sequence[Any]] = []
-    with replaced(path) as stream, ParquetWriter(stream, schema) as table:
+    with replaced(path) as stream, arrow.parquet.ParquetWriter(stream, schema) as table:
 
         def write(row: Sequence[Any]) -> None:
             rows.append(row)
@@ -202,9 +171,9 @@ def table_of_columns(path: Path, columns: Mapping[str, type]) -> Iterator[Callab
                 flush()
 
         def flush() -> None:
-            by_column = zip(*rows, strict=True)
-            arrays = [pa.array(cells, field.type) for cells, field in zip(by_column, schema, strict=True)]
-            table.write_batch(pa.record_batch(arrays, schema=schema))
+            cells = zip(*rows, strict=True)
+            arrays = [arrow.array(one, field.type) for one, field in zip(cells, schema, strict=True)]
+            table.write_batch(arrow.record_batch(arrays, schema=schema))
             rows.clear()
 
         yield write

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +67,21 @@ class Payload:
         else:
             yield from ({"payload": row} for row in self.batch.to_pylist())
 
-    def columns(self) -> Iterator[dict[str, Any]]:
-        """What each row has, a value for a column."""
-        return map(columns_of, self.objects())
+    def names(self) -> list[str]:
+        """The columns of all rows, or else of the first ones."""
+        return list(dict.fromkeys(chain(self.known, *self.columns())))
+
+    def columns(self, path: Path = Path(), names: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """What each row has, a value for a column; Mismatch for a column that is not among the names."""
+        for row in map(columns_of, self.objects()):
+            odd = next((name for name in row if names is not None and name not in names), None)
+            if odd is not None:
+                raise Mismatch(
+                    f"{path}: the columns of a table are those of the first rows "
+                    f"({', '.join(names or ()) or 'none'}) where they come from a pipe, got {odd!r} later; "
+                    f"give a file, {_OTHERWISE}"
+                )
+            yield row
 
 
 def columns_of(row: Values) -> dict[str, Any]:
@@ -118,21 +131,3 @@ def as_cell(path: Path, value: object) -> str:
 def _written(text: str) -> str:
     """The text as UTF-8 can write it."""
     return text if text.isascii() else text.encode(errors="replace").decode()
-
-
-class ColumnNames:
-    """The columns of all rows, or of the first ones, and then all others must have no more."""
-
-    def __init__(self, path: Path, first: Payload | None) -> None:
-        self._path = path
-        rows = [] if first is None else [dict.fromkeys(first.known), *first.columns()]
-        self.names = list(dict.fromkeys(name for row in rows for name in row))
-
-    def check(self, row: Values) -> None:
-        """Raise Mismatch for a value in a column that the first rows do not have."""
-        if odd := next((name for name in row if name not in self.names), None):
-            raise Mismatch(
-                f"{self._path}: the columns of a table are those of the first rows "
-                f"({', '.join(self.names) or 'none'}) where they come from a pipe, got {odd!r} later; give a "
-                f"file, {_OTHERWISE}"
-            )

@@ -24,7 +24,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.files.parquet import VECTOR, parquet_writer, require_pyarrow
-from muse.files.payloads import ColumnNames, Payload, Values, as_cell, as_json
+from muse.files.payloads import Payload, Values, as_cell, as_json
 from muse.files.vectors.arrays import INDEX_HEADER
 from muse.files.vectors.table import IntegerId
 from muse.files.writing import check_place, replaced
@@ -116,7 +116,7 @@ def _counted(
     def write(named: Sequence[str], rows: Matrix) -> None:
         nonlocal count
         if ids is not None:
-            ids.extend(_integers(path, named))
+            ids.extend(map(int, _of_one_type(path, named, integers=True)))
         stream.write(np.ascontiguousarray(rows, dtype).data)
         count += len(rows)
 
@@ -149,33 +149,26 @@ def _parquet(path: Path, dimension: int, form: RowFormat) -> Iterator[Write]:
         nonlocal integers
         if integers is None:
             integers = bool(ids) and all(isinstance(one, IntegerId) for one in ids)
-        if not integers and (odd := next((one for one in ids if isinstance(one, IntegerId)), None)):
-            raise _mixed(path, odd, "an integer")
-        append(_integers(path, ids) if integers else ids, np.ascontiguousarray(rows, form.dtype))
+        append(_of_one_type(path, ids, integers=integers), np.ascontiguousarray(rows, form.dtype))
 
     with parquet_writer(path, dimension, form.label, half=form.half, payload=form.payload) as append:
         yield write
 
 
-def _integers(path: Path, ids: Sequence[str]) -> list[int]:
-    found = []
-    for one in ids:
-        if not isinstance(one, IntegerId):
-            raise _mixed(path, one, "text")
-        if not -_LARGEST <= one.number < _LARGEST:
-            raise Mismatch(
-                f"{path}: integers as ids must fit in 64 bits with a sign, got {one}; write a .jsonl file, "
-                "which has any"
-            )
-        found.append(one.number)
-    return found
-
-
-def _mixed(path: Path, one: str, kind: str) -> Mismatch:
-    return Mismatch(
-        f"{path}: ids must be all integers or all text, and integers in a faiss index, got {one!r}, which is "
-        f"{kind}; write a .jsonl file, which keeps both"
-    )
+def _of_one_type(path: Path, ids: Sequence[str], *, integers: bool) -> list[int] | Sequence[str]:
+    """The ids as integers of 64 bits, or as text; Mismatch for one that is none."""
+    if odd := next((one for one in ids if isinstance(one, IntegerId) != integers), None):
+        raise Mismatch(
+            f"{path}: ids must be all integers or all text, and integers in a faiss index, got {odd!r}, "
+            f"which is {'text' if integers else 'an integer'}; write a .jsonl file, which keeps both"
+        )
+    found = [int(one) for one in ids] if integers else []
+    if large := next((one for one in found if not -_LARGEST <= one < _LARGEST), None):
+        raise Mismatch(
+            f"{path}: integers as ids must fit in 64 bits with a sign, got {large}; write a .jsonl file, "
+            "which has any"
+        )
+    return found if integers else ids
 
 
 def _vector_texts(rows: Matrix, form: RowFormat) -> Iterator[str]:
@@ -187,17 +180,13 @@ def _vector_texts(rows: Matrix, form: RowFormat) -> Iterator[str]:
 @contextmanager
 def _json_lines(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
     def write(ids: Sequence[str], rows: Matrix) -> None:
-        more: Iterable[str] = [""] * len(ids)
-        if form.payload is not None:
-            more = map(members, form.payload.objects())
-        for one, vector, rest in zip(ids, _vector_texts(rows, form), more, strict=True):
+        more: Iterable[Values] = form.payload.objects() if form.payload else [{}] * len(ids)
+        for one, vector, values in zip(ids, _vector_texts(rows, form), more, strict=True):
             shown = str(one) if isinstance(one, IntegerId) else json.dumps(one, ensure_ascii=False)
+            rest = f", {as_json(path, values)[1:-1]}" if values else ""
             stream.write(
                 f'{{"{ID}": {shown}, "{VECTOR}": {vector}{rest}}}\n'.encode(errors="backslashreplace")
             )
-
-    def members(values: Values) -> str:
-        return f", {as_json(path, values)[1:-1]}" if values else ""
 
     with replaced(path) as stream:
         yield write
@@ -205,24 +194,21 @@ def _json_lines(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
 
 @contextmanager
 def _csv(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
-    buffer = StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    header: ColumnNames | None = None
+    buffer, payload = StringIO(), form.payload or Payload()
+    writer, names = csv.writer(buffer, lineterminator="\n"), list[str]()
 
     def write(ids: Sequence[str], rows: Matrix) -> None:
-        nonlocal header
-        if header is None:
-            header = ColumnNames(path, form.payload)
-            writer.writerow([ID, VECTOR, *header.names])
-        more: Iterable[Values] = [{}] * len(ids) if form.payload is None else form.payload.columns()
+        if not names:
+            names.extend([ID, VECTOR, *payload.names()])
+            writer.writerow(names)
+        more: Iterable[Values] = payload.columns(path, names[2:]) if form.payload else [{}] * len(ids)
         for one, vector, values in zip(ids, _vector_texts(rows, form), more, strict=True):
-            header.check(values)
-            writer.writerow([one, vector, *(as_cell(path, values.get(name)) for name in header.names)])
+            writer.writerow([one, vector, *(as_cell(path, values.get(name)) for name in names[2:])])
         stream.write(buffer.getvalue().encode())
         buffer.seek(0)
         buffer.truncate()
 
     with replaced(path) as stream:
         yield write
-        if header is None:
+        if not names:
             stream.write(f"{ID},{VECTOR}\n".encode())

@@ -19,18 +19,18 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
-from muse.errors import BadFile, BadSetting, MissingExtra, MuseError
+from muse.errors import BadFile, BadSetting, MuseError
 from muse.files.detect import TABLE, open_beginning, readable_kind
 from muse.files.json_text import parse_json
 from muse.files.parquet import open_parquet, require_pyarrow, table_of_columns
 from muse.files.plain_text import as_utf8, blocks_of_lines, decoded_line, marked_encoding
 from muse.files.source import Source, check_archive, open_source
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
-from muse.installation import install_extra
+from muse.optional import library
 
 Cell = str | int | float | bool | None
 Row = Sequence[Cell]
@@ -44,7 +44,7 @@ BOM = "\ufeff"
 MOST_ROWS, LONGEST_CELL = 1_048_576, 32_767  # of a sheet of Excel, which counts the header, and UTF-16 units
 MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
 _LEAST_UNMARKED = 16  # bytes from which on UTF-16 without a byte order mark is told
-_HEAD = 4_096  # bytes that tell what a file is
+_HEAD, _SAMPLE = 4_096, 1_000  # bytes and lines that tell what a file is
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # What XML cannot have, and a carriage return, which it does not keep.
 _NOT_IN_A_SHEET = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
@@ -143,13 +143,9 @@ def open_table(path: Path, form: str = "tsv", columns: int = 2) -> TableRows:
     if kind in ("xlsx", "parquet"):
         return workbook(path) if kind == "xlsx" else columns_of_parquet(path)
     lines = _lines_of_file(path)
-    blank = list[str]()
-    for line in lines:
-        blank.append(line)
-        if line.strip():
-            break
-    lines = chain(blank, lines)
-    first = blank[-1] if blank else ""
+    sample = list(islice(lines, _SAMPLE))
+    first = next(filter(str.strip, sample), "")
+    lines = chain(sample, lines)
     if first.startswith('{"'):
         return objects(lines, path, first)
     form = next((suffix[1:] for suffix in path.suffixes if suffix in (".csv", ".tsv")), form)
@@ -262,9 +258,7 @@ def columns_of_parquet(path: Path) -> TableRows:
 
 def workbook(path: Path) -> TableRows:
     """The first sheet of an Excel workbook, of at most MOST_CELLS."""
-    require_openpyxl(path)
-    import openpyxl
-
+    openpyxl = require_openpyxl(path)
     rows, cells = list[NumberedRow](), 0
     try:
         check_archive(path)
@@ -295,15 +289,9 @@ def workbook(path: Path) -> TableRows:
     return TableRows("xlsx", padded, f"{path}:{sheet.title}!A")
 
 
-def require_openpyxl(path: Path) -> None:
-    """Raise MissingExtra if openpyxl is not installed."""
-    try:
-        import openpyxl  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra(
-            f"{path}: a sheet of Excel needs openpyxl, which is missing; run {install_extra('tables')}, or "
-            "take CSV UTF-8"
-        ) from error
+def require_openpyxl(path: Path) -> Any:
+    """The package openpyxl; MissingExtra if it is not installed."""
+    return library("openpyxl", f"{path}: a sheet of Excel (unlike CSV)", "tables")
 
 
 def _text_of(value: object) -> str:
@@ -432,43 +420,29 @@ def table_writer(path: Path | str, columns: Columns, form: str | None = None) ->
         raise BadSetting(f"a table format must be one of {', '.join(FORMS)}; got {form or path.name!r}")
     check_place(path)
     require_form(path, form)
-    make = {"xlsx": _sheet, "parquet": _parquet}.get(form, _text)
-    with make(path, columns, form) as write:
-        yield write
+    if form in TEXT_FORMS:
+        line = line_maker(path, form)
+        with replaced(path) as stream:
+            stream.write(header(columns, form).encode())
+
+            def append(row: Row) -> None:
+                stream.write(line(row).encode())
+
+            yield append
+        return
+    places = count()
+    with (_sheet if form == "xlsx" else table_of_columns)(path, columns) as write:
+        yield lambda row: write(_checked(path, form, row, next(places)))
 
 
 @contextmanager
-def _text(path: Path, columns: Columns, form: str) -> Iterator[WriteRow]:
-    line = line_maker(path, form)
-    with replaced(path) as stream:
-
-        def append(row: Row) -> None:
-            stream.write(line(row).encode())
-
-        stream.write(header(columns, form).encode())
-        yield append
-
-
-@contextmanager
-def _parquet(path: Path, columns: Columns, form: str) -> Iterator[WriteRow]:
-    places = count(0)
-    with table_of_columns(path, columns) as write:
-
-        def append(row: Row) -> None:
-            write(_checked(path, form, row, next(places)))
-
-        yield append
-
-
-@contextmanager
-def _sheet(path: Path, columns: Columns, form: str) -> Iterator[WriteRow]:
+def _sheet(path: Path, columns: Columns) -> Iterator[WriteRow]:
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
 
-    book = Workbook(write_only=True)
+    book, places = Workbook(write_only=True), count(1)
     sheet = book.create_sheet("muse")
     sheet.freeze_panes = "A2"  # the header stays in sight
-    places = count(0)
 
     def cell(value: Cell) -> Any:
         made = WriteOnlyCell(sheet, value if not isinstance(value, float) else float(_number(value)))
@@ -477,9 +451,8 @@ def _sheet(path: Path, columns: Columns, form: str) -> Iterator[WriteRow]:
         return made
 
     def append(row: Row) -> None:
-        place = next(places)
-        check_rows(path, form, place + 1)
-        sheet.append([cell(value) for value in _checked(path, form, row, place)])
+        check_rows(path, "xlsx", next(places))
+        sheet.append([cell(value) for value in row])
 
     try:
         with replaced(path) as stream:

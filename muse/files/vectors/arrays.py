@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.errors import BadFile, MissingExtra
+from muse.errors import BadFile
 from muse.files.archive import open_archive, strictly
 from muse.files.source import DAMAGED, check_archive
 from muse.files.vectors.broken import as_text
 from muse.files.vectors.table import IntegerId, RowsOnDisk, Table, items_table, words_table
 from muse.files.writing import check_writable, replaced, unwritable
-from muse.installation import install_extra
+from muse.optional import library
 from muse.vectors import Matrix
 
 INDEX_HEADER = struct.Struct("<4sIqqq?I")  # mark, d, n, twice a constant, whether trained, metric
@@ -161,10 +161,7 @@ def read_tensor(path: Path, name: str) -> NDArray[Any]:
 
 @contextmanager
 def _opened_tensors(path: Path, framework: str) -> Iterator[Any]:
-    try:
-        from safetensors import safe_open
-    except ImportError as error:
-        raise MissingExtra(f"{path}: safetensors is missing; run {install_extra('exchange')}") from error
+    safe_open = library("safetensors", f"{path}: a file of tensors", "exchange").safe_open
     try:
         with safe_open(path, framework=framework) as file:
             yield file

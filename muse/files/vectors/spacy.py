@@ -21,14 +21,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from muse.errors import BadFile, MissingExtra, MuseError
+from muse.errors import BadFile, MuseError
 from muse.files.archive import strictly
 from muse.files.detect import SPACY_FILES
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED, check_ratio, temporary_file
 from muse.files.vectors.broken import ONE_IN, as_text, few
 from muse.files.vectors.table import ReadOptions, Table, check_options, finite_rows, table_of
-from muse.installation import install_extra
+from muse.optional import library
 from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
@@ -145,10 +145,7 @@ def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
 
 def load_spacy(path: Path) -> SpacyVectors:
     """The vectors of the pipeline in a folder or an archive."""
-    try:
-        import spacy  # noqa: F401
-    except ImportError:
-        raise MissingExtra(f"vectors of a spaCy pipeline need spacy; run {install_extra('spacy')}") from None
+    library("spacy", f"{path}: a spaCy pipeline", "spacy")
     try:
         with _open_vocab(path) as vocab:
             settings = parse_json((vocab / SETTINGS).read_bytes()) if (vocab / SETTINGS).exists() else {}

@@ -166,7 +166,7 @@ def test_numbers_that_are_not_finite(tmp_path: Path) -> None:
 def test_without_spacy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = of_words(tmp_path / "made", WORDS, ROWS)
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(MissingExtra, match="need spacy") as caught:
+    with pytest.raises(MissingExtra, match="needs spacy") as caught:
         read_vectors(made, language="fr")
     assert install_extra("spacy") in str(caught.value)
 
