@@ -77,28 +77,21 @@ def npz_table(path: Path) -> Table:
         )
     if labels.dtype.kind in "iu":
         return items_table(path, rows, [*map(IntegerId, labels.tolist())])
-    words = _readable(labels).tolist() if len(labels) else []
-    return (
-        words_table(path, words, rows) if label == "words" else items_table(path, rows, _texts(path, words))
-    )
-
-
-def _readable(words: NDArray[Any]) -> NDArray[Any]:
-    # numpy makes text of any 32-bit numbers: those that are no characters become half a surrogate pair.
-    if words.dtype.kind == "S" or not words.dtype.itemsize:
-        return words
-    codes = np.array(words.astype(words.dtype.newbyteorder("="))).view(np.uint32)
-    codes[codes > sys.maxunicode] = _NO_CHARACTER
-    return codes.view(f"U{len(codes) // len(words)}")
-
-
-def _texts(path: Path, ids: Sequence[str | bytes]) -> list[str]:
-    found = list[str]()
-    for place, one in enumerate(ids, 1):
-        if (text := as_text(one)) is None:
-            raise BadFile(f"{path}: expected UTF-8, got {one!r:.40} in place {place}; save the ids again")
-        found.append(text)
-    return found
+    if labels.dtype.kind == "U" and labels.dtype.itemsize and len(labels):
+        # numpy makes text of any 32-bit numbers: those that are no characters become half a surrogate pair.
+        codes = np.array(labels.astype(labels.dtype.newbyteorder("="))).view(np.uint32)
+        codes[codes > sys.maxunicode] = _NO_CHARACTER
+        labels = codes.view(f"U{len(codes) // len(labels)}")
+    words: list[str | bytes] = labels.tolist()
+    if label == "words":
+        return words_table(path, words, rows)
+    texts = [as_text(word) for word in words]
+    if None in texts:
+        place = texts.index(None)
+        raise BadFile(
+            f"{path}: expected UTF-8, got {words[place]!r:.40} in place {place + 1}; save the ids again"
+        )
+    return items_table(path, rows, [text for text in texts if text is not None])
 
 
 def npy_table(path: Path) -> Table:
@@ -137,11 +130,9 @@ def write_npz(path: Path | str, words: Sequence[str], matrix: Matrix) -> None:
 def safetensors_table(path: Path) -> Table:
     """The table of the rows of the only tensor in a file."""
     names = tensor_names(path)
-    if len(names) != 1:
-        raise BadFile(
-            f"{path}: expected one tensor, got {len(names)} ({', '.join(names[:3])}); save one alone"
-        )
-    return items_table(path, read_tensor(path, names[0]))
+    if len(names) == 1:
+        return items_table(path, read_tensor(path, names[0]))
+    raise BadFile(f"{path}: expected one tensor, got {len(names)} ({', '.join(names[:3])}); save one alone")
 
 
 def tensor_names(path: Path) -> list[str]:
@@ -180,13 +171,13 @@ def faiss_table(path: Path) -> Table:
     size = path.stat().st_size
     with path.open("rb") as file:
         head = file.read(3 * INDEX_HEADER.size)
-    mapped = head[:4] in _WITH_IDS
+    mapped, start = head[:4] in _WITH_IDS, 0
     try:
-        start = _after_header(head, 0) if mapped else 0
-        if head[start : start + 4] not in _FLAT:
-            raise _not_flat(path, head[start : start + 4], mapped=mapped)
-        _, d, n, *_ = INDEX_HEADER.unpack_from(head, start)
-        start = _after_header(head, start)
+        for _ in range(1 + mapped):
+            mark, (_, d, n, *_, metric) = head[start : start + 4], INDEX_HEADER.unpack_from(head, start)
+            if mark not in (*_FLAT, *_WITH_IDS[: 2 * (mapped and not start)]):
+                raise _not_flat(path, mark, mapped=mapped)
+            start += INDEX_HEADER.size + (4 if metric > 1 else 0)  # other metrics have an argument
         (count,) = struct.unpack_from("<Q", head, start)
     except struct.error as error:
         raise BadFile(f"{path}: expected a complete faiss index, got {size} bytes; write it again") from error
@@ -198,29 +189,18 @@ def faiss_table(path: Path) -> Table:
             f"{path}: expected a flat faiss index, got {size} bytes that do not hold {n} rows of {d} "
             "numbers; write it again with faiss.write_index"
         )
-    if not mapped:
-        return items_table(path, rows)
-    return items_table(path, rows, [*map(IntegerId, np.fromfile(path, "<i8", n, offset=end + 8).tolist())])
-
-
-def _after_header(head: bytes, start: int) -> int:
-    """Where the header of an index ends that begins at `start`."""
-    metric = INDEX_HEADER.unpack_from(head, start)[-1]
-    return start + INDEX_HEADER.size + (4 if metric > 1 else 0)  # other metrics have an argument
+    ids = np.fromfile(path, "<i8", n, offset=end + 8).tolist() if mapped else None
+    return items_table(path, rows, ids and [*map(IntegerId, ids)])
 
 
 def _not_flat(path: Path, mark: bytes, *, mapped: bool) -> BadFile:
     # In an IDMap, reconstruct_n takes row numbers for ids, and ends the process where there is none.
     vectors = "vectors=faiss.downcast_index(index.index).reconstruct_n(0, index.ntotal)"
-    advice = (
-        f"np.savez(path, ids=faiss.vector_to_array(index.id_map), {vectors})"
-        if mapped
-        else "np.save(path, index.reconstruct_n(0, index.ntotal))"
-    )
-    kind = f"{'an IDMap of ' * mapped}one of the kind {mark.decode(errors='replace')}"
+    advice = f"np.savez(path, ids=faiss.vector_to_array(index.id_map), {vectors})" if mapped else ""
     return BadFile(
-        f"{path}: expected a flat faiss index (IndexFlatIP, IndexFlatL2), got {kind}; save its vectors with "
-        f"{advice}"
+        f"{path}: expected a flat faiss index (IndexFlatIP, IndexFlatL2), got {'an IDMap of ' * mapped}one "
+        f"of the kind {mark.decode(errors='replace')}; save its vectors with "
+        f"{advice or 'np.save(path, index.reconstruct_n(0, index.ntotal))'}"
     )
 
 
@@ -268,7 +248,15 @@ def _loaded(path: Path) -> Any:
         check_archive(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of damaged and of old files
-            _check_texts(path)
+            with zipfile.ZipFile(path) as archive:
+                (name,) = [name for name in archive.namelist() if name.rpartition("/")[2] == "data.pkl"]
+                parts = [argument for _, argument, _ in pickletools.genops(archive.read(name))]
+            longest = max((len(part) for part in parts if isinstance(part, str | bytes)), default=0)
+            if longest > _LONGEST_WORD:  # torch's reader would search it for hours
+                raise BadFile(
+                    f"{path}: expected words of at most {_LONGEST_WORD} characters, got {longest}; save the "
+                    "others alone"
+                )
             return torch.load(path, map_location="cpu", weights_only=True)
     except BadFile:
         raise
@@ -281,18 +269,6 @@ def _loaded(path: Path) -> Any:
         raise BadFile(
             f"{path}: expected a .pt of tensors and lists, got a broken one; save it again"
         ) from error
-
-
-def _check_texts(path: Path) -> None:
-    """Raise BadFile for a text so long that torch's reader would search it for hours."""
-    with zipfile.ZipFile(path) as archive:
-        (name,) = [name for name in archive.namelist() if name.rpartition("/")[2] == "data.pkl"]
-        for _, argument, _ in pickletools.genops(archive.read(name)):
-            if isinstance(argument, str | bytes) and len(argument) > _LONGEST_WORD:
-                raise BadFile(
-                    f"{path}: expected words of at most {_LONGEST_WORD} characters, got {len(argument)}; "
-                    "save the others alone"
-                )
 
 
 def _is_tensor(value: object, dimensions: int) -> bool:

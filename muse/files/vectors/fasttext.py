@@ -165,7 +165,8 @@ class FastTextModel:
 
     def rows(self, words: Sequence[str]) -> Matrix:
         """The vectors (n, d) of any n strings; see `subword_vectors`."""
-        return finite_rows(self.path, words, self.composed(words))
+        rows = self.composed(words)
+        return finite_rows(self.path, rows, "download it again", lambda place: f"for {words[place]!r}")
 
     def composed(self, words: Sequence[str]) -> Matrix:
         """The vectors (n, d) of any n strings, finite or not."""

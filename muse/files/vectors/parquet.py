@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,10 +62,11 @@ def parquet_table(path: Path, column: str | None = None) -> Table:
         columns = _columns(path, schema, column)
         dimension = _dimension(path, file, columns.vector)
     words, dropped, vectorless = columns.label == "word", Dropped(), Vectorless()
-    payload = None if words else columns.payload(schema)
+    payload = None if words else _payload(columns, schema)
+    blocks = _blocks(path, columns, dimension, dropped, vectorless, payload)
     return Table(
-        path, dimension, count, _blocks(path, columns, dimension, dropped, vectorless, payload),
-        frequency_ordered=words, texts=None if columns.text is None else _texts(path, columns.text),
+        path, dimension, count, blocks, frequency_ordered=words,
+        texts=columns.text and map(one_line, chain.from_iterable(read_column(path, columns.text))),
         dropped=dropped, vectorless=vectorless, payload=payload, numbered=columns.label is None,
     )  # fmt: skip
 
@@ -76,22 +78,24 @@ class _Columns(NamedTuple):
     label: str | None
     text: str | None
 
-    def report(self, path: Path, names: Sequence[str]) -> None:
-        """Logs which columns are read and which are not, if any is ignored or the ids are missing."""
-        ignored = [name for name in names if name not in self]
-        if ignored or self.label is None:
-            used = ", ".join(name for name in (self.label, self.vector, self.text) if name)
-            label = "" if self.label else "; ids are row numbers, since no column is called word or id"
-            log.info("%s: columns read: %s; ignored: %s%s", path, used, ", ".join(ignored) or "none", label)
 
-    def payload(self, schema: Any) -> Payload:
-        """The other columns, of which those of vectors and those that could not be told apart stay behind."""
-        others = [one for one in schema if one.name not in (self.label, self.vector)]
-        behind = [
-            one.name for one in others
-            if _holds_numbers(one.type) or one.name in RESERVED or schema.names.count(one.name) > 1
-        ]  # fmt: skip
-        return Payload((one.name for one in others if one.name not in behind), dict.fromkeys(behind))
+def _payload(columns: _Columns, schema: Any) -> Payload:
+    """The other columns, of which those of vectors and those that could not be told apart stay behind."""
+    others = [one for one in schema if one.name not in (columns.label, columns.vector)]
+    behind = [
+        one.name for one in others
+        if _holds_numbers(one.type) or one.name in RESERVED or schema.names.count(one.name) > 1
+    ]  # fmt: skip
+    return Payload((one.name for one in others if one.name not in behind), dict.fromkeys(behind))
+
+
+def _report(path: Path, columns: _Columns, names: Sequence[str]) -> None:
+    """Logs which columns are read and which are not, if any is ignored or the ids are missing."""
+    ignored = [name for name in names if name not in columns]
+    if ignored or columns.label is None:
+        used = ", ".join(name for name in (columns.label, columns.vector, columns.text) if name)
+        label = "" if columns.label else "; ids are row numbers, since no column is called word or id"
+        log.info("%s: columns read: %s; ignored: %s%s", path, used, ", ".join(ignored) or "none", label)
 
 
 def _columns(path: Path, schema: Any, column: str | None) -> _Columns:
@@ -129,10 +133,6 @@ def _dimension(path: Path, file: Any, column: str) -> int:
     return int(size)
 
 
-def _texts(path: Path, column: str) -> Iterator[str]:
-    return (one_line(text) for block in read_column(path, column) for text in block)
-
-
 def _blocks(
     path: Path, columns: _Columns, dimension: int, dropped: Dropped, vectorless: Vectorless,
     payload: Payload | None,
@@ -142,7 +142,7 @@ def _blocks(
     read = [columns.label, columns.vector, *(payload.known if payload is not None and carried else ())]
     with open_parquet(path) as file:
         if not carried:
-            columns.report(path, file.schema_arrow.names)
+            _report(path, columns, file.schema_arrow.names)
         for batch in file.iter_batches(size, columns=[name for name in read if name]):
             places = np.arange(begin, begin + len(batch))  # (b,)
             begin += len(batch)
@@ -152,12 +152,14 @@ def _blocks(
                 for place in places[~kept].tolist():
                     vectorless.add(place, f"row {place}")
                 batch, places = batch.filter(known), places[kept]  # noqa: PLW2901
-            labels = (
-                [*map(IntegerId, places)] if columns.label is None else _labels(batch.column(columns.label))
-            )
+            labels = _labels(batch.column(columns.label)) if columns.label else [*map(IntegerId, places)]
             rows = _rows(batch.column(columns.vector), dimension)  # (b, d), or None
             if payload is None:
-                rows = _each(batch.column(columns.vector), dimension) if rows is None else rows
+                if rows is None:
+                    lists, empty = batch.column(columns.vector).to_pylist(), [np.nan] * dimension
+                    rows = np.array(
+                        [empty if fault_of_numbers(one, dimension) else one for one in lists], np.float32
+                    )
                 yield keep_whole(path, [*map(_word, labels)], rows, dropped)
                 continue
 
@@ -177,10 +179,9 @@ def _blocks(
 def _labels(column: Any) -> list[Any]:
     """The words or ids of a column, None where one is missing, and bytes where they are not UTF-8."""
     try:
-        found: list[Any] = column.to_pylist()
+        return list(column.to_pylist())
     except UnicodeDecodeError:
-        found = column.cast("large_binary").to_pylist()
-    return found
+        return list(column.cast("large_binary").to_pylist())
 
 
 def _rows(column: Any, dimension: int) -> Matrix | None:
@@ -192,13 +193,6 @@ def _rows(column: Any, dimension: int) -> Matrix | None:
         return None
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported
         return np.asarray(flat.to_numpy(zero_copy_only=False), np.float32).reshape(len(column), dimension)
-
-
-def _each(column: Any, dimension: int) -> Matrix:
-    """The lists of a column as an array (b, d), of nan where one is not d finite numbers."""
-    lists = column.to_pylist()
-    empty = [np.nan] * dimension
-    return np.array([empty if fault_of_numbers(one, dimension) else one for one in lists], np.float32)
 
 
 def _word(value: object) -> str | bytes:

@@ -14,8 +14,9 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -70,17 +71,28 @@ def _open_vocab(path: Path) -> Iterator[Path]:
     if path.is_dir():
         yield _only(path, _holders(path)) / VOCAB
         return
-    with tempfile.TemporaryDirectory(prefix="muse-") as name:
+    with tempfile.TemporaryDirectory(prefix="muse-") as name, ExitStack() as opened:
         folder, holders, taken = Path(name), set(), 0
-        for holder, file, stream in _members(path):
-            holders.add(Path(holder))
-            with temporary_file(folder / file, path) as target:
-                while data := stream.read(_BLOCK):
-                    taken += len(data)
-                    check_ratio(path, taken, path.stat().st_size)
-                    target.write(data)
+        for member, open_member in _members(path, opened):
+            if match := SPACY_FILES.fullmatch(member):
+                holders.add(Path(match[1]))
+                with open_member() as stream, temporary_file(folder / match[2], path) as target:
+                    while data := stream.read(_BLOCK):
+                        taken += len(data)
+                        check_ratio(path, taken, path.stat().st_size)
+                        target.write(data)
         _only(path, sorted(holders))
         yield folder
+
+
+def _members(path: Path, opened: ExitStack) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
+    """The names of the files in a .zip or a .tar, and what opens each."""
+    if zipfile.is_zipfile(path):
+        zipped = opened.enter_context(zipfile.ZipFile(path))
+        yield from ((name, partial(zipped.open, name)) for name in zipped.namelist())
+    else:
+        tarred: Any = opened.enter_context(tarfile.open(path))
+        yield from ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
 
 
 def _holders(folder: Path) -> list[Path]:
@@ -94,22 +106,6 @@ def _only(path: Path, holders: Sequence[Path]) -> Path:
     names = ", ".join(holder.name for holder in holders[:3])
     got = f"{len(holders)} ({names}); give one of them" if holders else "none; check what it is"
     raise BadFile(f"{path}: expected one spaCy pipeline, which has a folder {VOCAB}, got {got}")
-
-
-def _members(path: Path) -> Iterator[tuple[str, str, IO[bytes]]]:
-    """The files of vectors in an archive: the folder of their pipeline, their name, their content."""
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as zipped:
-            for name in zipped.namelist():
-                if match := SPACY_FILES.fullmatch(name):
-                    with zipped.open(name) as stream:
-                        yield match[1], match[2], stream
-        return
-    with tarfile.open(path) as tarred:
-        for member in tarred:
-            match = SPACY_FILES.fullmatch(member.name)
-            if match and member.isfile() and (content := tarred.extractfile(member)):
-                yield match[1], match[2], content
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +123,9 @@ class SpacyVectors:
 
     def rows(self, words: Sequence[str]) -> Matrix:
         """The vectors (n, d) of n words; BadFile if a number is not finite."""
-        return finite_rows(self.path, words, self.lookup(words))
+        return finite_rows(
+            self.path, self.lookup(words), "download it again", lambda place: f"for {words[place]!r}"
+        )
 
 
 def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
@@ -226,9 +224,9 @@ def _matrix(path: Path, file: Path) -> Matrix:
         array = np.lib.format.open_memmap(file, mode="r")
     if array.ndim != 2 or array.dtype.kind != "f":
         raise ValueError(f"{array.dtype} of shape {array.shape}")
-    if not array.size:
-        raise BadFile(
-            f"{path}: expected a pipeline with vectors, got one without, as are those named _sm; use one "
-            "named _md or _lg"
-        )
-    return np.asarray(array if array.dtype == np.float32 else array.astype(np.float32))
+    if array.size:
+        return np.asarray(array, np.float32)
+    raise BadFile(
+        f"{path}: expected a pipeline with vectors, got one without, as are those named _sm; use one named "
+        "_md or _lg"
+    )

@@ -133,15 +133,13 @@ def _whole_words(file: Path) -> dict[str, int]:
 def _unmarked(tokens: Sequence[str], model: Mapping[str, Any]) -> list[str]:
     """The word that each token is, without the mark of a word; the empty string for a piece of a word."""
     end, inner = model.get("end_of_word_suffix"), model.get("continuing_subword_prefix")
-    if any(token.startswith(_SPACE) for token in tokens):
-        return [token[1:] if token.startswith(_SPACE) else "" for token in tokens]
-    if any(token.startswith(_BYTES) for token in tokens):
-        return [_of_bytes(token[1:]) if token.startswith(_BYTES) else "" for token in tokens]
+    for mark in (_SPACE, _BYTES):
+        if any(token.startswith(mark) for token in tokens):
+            words = [token[1:] if token.startswith(mark) else "" for token in tokens]
+            return [*map(_of_bytes, words)] if mark == _BYTES else words
     if end:
         return [token.removesuffix(end) if token.endswith(end) else "" for token in tokens]
-    if inner:
-        return ["" if token.startswith(inner) else token for token in tokens]
-    return list(tokens)
+    return ["" if inner and token.startswith(inner) else token for token in tokens]
 
 
 def _of_bytes(token: str) -> str:
@@ -152,14 +150,11 @@ def _of_bytes(token: str) -> str:
         return ""
 
 
-def _alphabet() -> dict[str, int]:
-    # Printable Latin-1 stands for itself, the others for the characters from 256 on, in order.
-    printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    others = [byte for byte in range(256) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {chr(256 + i): byte for i, byte in enumerate(others)}
-
-
-_ALPHABET = _alphabet()
+# Printable Latin-1 stands for itself, the others for the characters from 256 on, in order.
+_PRINTABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
+_ALPHABET = {chr(byte): byte for byte in _PRINTABLE} | {
+    chr(256 + place): byte for place, byte in enumerate(sorted({*range(256)} - {*_PRINTABLE}))
+}
 
 
 def _parsed(file: Path) -> Any:

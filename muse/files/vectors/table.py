@@ -31,7 +31,6 @@ _LARGEST = float(np.finfo(np.float32).max)
 _ROWS = 1000  # rows looked up at once
 _NAMED, _SURE_KEYS = 8, 20  # languages in a message; words that must all look like keys
 _COMPARED = 4  # numbers of a row by which rows that may be equal are found
-_MIX = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], np.uint64)
 _FEWEST_WORDS, _FIRST_WORDS = 5, 100  # that show what all words have, and that are looked at
 _ODD_WORDS = {
     r"\d+[ \t]\S.*": "begins with a number, as of its row", r".+:": "ends with a colon",
@@ -77,19 +76,18 @@ class IntegerId(str):
 
 def item_ids(values: Sequence[Any], where: Callable[[int], str]) -> list[str]:
     """Ids as text, integers as IntegerId; BadFile, with `where` it is by its place, for the first without."""
-    found = [_id(value) for value in values]
-    if (place := next((place for place, one in enumerate(found) if not one), None)) is not None:
-        raise BadFile(
-            f"{where(place)}: expected an id that is text or an integer, got {values[place]!r:.60}; correct "
-            "that row"
-        )
+    found = list[str]()
+    for place, value in enumerate(values):
+        if isinstance(value, int) and not isinstance(value, bool):
+            found.append(IntegerId(value))
+        elif text := str(value) if isinstance(value, UUID) else isinstance(value, str) and as_text(value):
+            found.append(text)
+        else:
+            raise BadFile(
+                f"{where(place)}: expected an id that is text or an integer, got {value!r:.60}; correct that "
+                "row"
+            )
     return found
-
-
-def _id(value: object) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return IntegerId(value)
-    return str(value) if isinstance(value, UUID) else as_text(value) or "" if isinstance(value, str) else ""
 
 
 def item_rows(lists: Sequence[Any], dimension: int, column: str, where: Callable[[int], str]) -> Matrix:
@@ -127,12 +125,12 @@ def fault_of_numbers(value: object, dimension: int) -> str:
     return "" if finite else "nan, inf or a number too large among them"
 
 
+@dataclass
 class Vectorless:
     """The rows of a file that have no vector, which the blocks have left out so far, by their places."""
 
-    def __init__(self) -> None:
-        self.places = array("q")  # rising, counted from 0
-        self.first = ""  # where the first one is, such as "row 7" or "line 8"
+    places: array[int] = field(default_factory=lambda: array("q"))  # rising, counted from 0
+    first: str = ""  # where the first one is, such as "row 7" or "line 8"
 
     def __len__(self) -> int:
         return len(self.places)
@@ -215,12 +213,9 @@ def table_of(
 def words_table(path: Path, words: Sequence[str | bytes], rows: NDArray[Any] | RowsOnDisk) -> Table:
     """The table of words and their rows (n, d)."""
     _check_shape(path, rows)
-    dropped = Dropped()
-    blocks = (
-        keep_whole(path, words[begin : begin + BLOCK_ROWS], rows[begin : begin + BLOCK_ROWS], dropped)
-        for begin in range(0, len(words), BLOCK_ROWS)
-    )
-    return Table(path, rows.shape[1], len(words), blocks, dropped=dropped)
+    dropped, blocks = Dropped(), (slice(at, at + BLOCK_ROWS) for at in range(0, len(words), BLOCK_ROWS))
+    whole = (keep_whole(path, words[block], rows[block], dropped) for block in blocks)
+    return Table(path, rows.shape[1], len(words), whole, dropped=dropped)
 
 
 def items_table(path: Path, rows: NDArray[Any] | RowsOnDisk, ids: Sequence[str] | None = None) -> Table:
@@ -231,7 +226,11 @@ def items_table(path: Path, rows: NDArray[Any] | RowsOnDisk, ids: Sequence[str] 
     def block(begin: int) -> Block:
         end = min(begin + BLOCK_ROWS, count)
         own: list[str] = [*map(IntegerId, range(begin, end))] if ids is None else [*ids[begin:end]]
-        return own, _finite(path, rows[begin:end], begin)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported
+            return own, finite_rows(
+                path, np.asarray(rows[begin:end], np.float32), "remove that row",
+                lambda place: f"in row {begin + place}",
+            )  # fmt: skip
 
     blocks = map(block, range(0, count, BLOCK_ROWS))
     return Table(path, rows.shape[1], count, blocks, frequency_ordered=False, numbered=ids is None)
@@ -245,25 +244,12 @@ def _check_shape(path: Path, rows: NDArray[Any] | RowsOnDisk) -> None:
         )
 
 
-def _finite(path: Path, rows: NDArray[Any], begin: int) -> Matrix:
-    """The rows (b, d) as float32; BadFile names the first one that has nan or inf, counted from `begin`."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported below
-        block = np.asarray(rows, np.float32)
-    good = np.isfinite(block).all(axis=1)  # (b,)
-    if not good.all():
-        raise BadFile(
-            f"{path}: expected finite numbers, got nan or inf in row {begin + int(np.argmin(good))}; remove "
-            "that row"
-        )
-    return block
-
-
-def finite_rows(path: Path, words: Sequence[str], rows: Matrix) -> Matrix:
-    """The rows (n, d) of n words that a model has composed; BadFile names the first that has nan or inf."""
+def finite_rows(path: Path, rows: Matrix, advice: str, where: Callable[[int], str]) -> Matrix:
+    """The rows (n, d); BadFile, with `where` it is by its place, for the first that has nan or inf."""
     finite = np.isfinite(rows).all(axis=1)  # (n,)
     if not finite.all():
-        word = words[int(np.argmin(finite))]
-        raise BadFile(f"{path}: expected finite numbers, got nan or inf for {word!r}; download it again")
+        place = where(int(np.argmin(finite)))
+        raise BadFile(f"{path}: expected finite numbers, got nan or inf {place}; {advice}")
     return rows
 
 
@@ -287,27 +273,22 @@ def chosen_column(path: Path, vectors: Sequence[str], column: str | None, struct
     Raise BadSetting, with their names, if it is not clear which, and for one of the `structs`, which are
     columns or fields with parts of the given names; LookupError if no column holds vectors.
     """
-    if column is not None and column in structs:
-        raise BadSetting(_struct(path, column, structs[column]))
+    name = next(iter(structs), None) if column is None and not vectors else column
+    if name in structs:
+        raise BadSetting(
+            f"{path}: vectors must be lists of numbers, got {name!r}, a struct ({structs[str(name)]}); save "
+            "its numbers as a column of their own"
+        )
     if column in vectors or (column is None and len(vectors) == 1):
         return column or vectors[0]
     if column is None and "vector" in vectors:
         return "vector"
     if column is None and not vectors:
-        for name, parts in structs.items():
-            raise BadSetting(_struct(path, name, parts))
         raise LookupError("no column of them holds lists of numbers")
     found = "none" if column is None else repr(column)
     raise BadSetting(
         f"{path}: --column (or --src-column, --tgt-column) must be one of its columns of vectors "
         f"({', '.join(vectors) or 'it has none'}), got {found}"
-    )
-
-
-def _struct(path: Path, name: str, parts: str) -> str:
-    return (
-        f"{path}: vectors must be lists of numbers, got {name!r}, a struct ({parts}); save its numbers as a "
-        "column of their own"
     )
 
 
@@ -340,8 +321,16 @@ def gather(table: Table, wanted: ReadOptions) -> Vectors:
         got = "only zeros" if rows_read else "no word or row with one"
         raise BadFile(f"{table.path}: expected vectors, got {got}; check the program that wrote the file")
     matrix.resize((rows_read, table.dimension), refcheck=False)
-    if table.frequency_ordered:
-        _warn_of_shared(table.path, list(chosen.words), matrix)
+    if table.frequency_ordered:  # unknown words of some models share a vector
+        groups = shared_rows(matrix)
+        shared = sum(map(len, groups)) - len(groups)
+        if shared > 1 and (shared >= _FEW_DUPLICATES or shared * _ONE_IN_DUPLICATES >= rows_read):
+            largest = max(groups, key=len)
+            log.warning(
+                "%s: %d of %d words share the vector of another word, %d of them that of %r; as translations "
+                "they cannot be told apart",
+                table.path, shared, rows_read, len(largest) - 1, list(chosen.words)[largest[0]],
+            )  # fmt: skip
     table.vectorless.warn(table.path, rows_read)
     return Vectors(
         wanted.language, tuple(chosen.words), matrix, repeated=len(chosen.repeated),
@@ -420,9 +409,7 @@ class _Words(_Chosen):
         self._prefixes.update(prefixes)
         language = self._wanted.language
         own = {concept := f"/c/{language}/", *(f"{language}{sign}" for sign in ":/_")}
-        kept = [
-            word[len(prefix) :] if prefix in own else "" for word, prefix in zip(words, prefixes, strict=True)
-        ]
+        kept = [word[len(one) :] if one in own else "" for word, one in zip(words, prefixes, strict=True)]
         return [_PART_OF_SPEECH.sub("", word) for word in kept] if concept in prefixes else kept
 
     def check(self, path: Path) -> None:
@@ -460,17 +447,16 @@ class _Items(_Chosen):
         most = self._wanted.max_vocab
         wanted = words if most is None else words[: most - len(self.words)]
         for one in wanted:
-            self.words[self._own_name(one) if one in self.words else str(one)] = None
+            name = str(one)
+            if one in self.words:
+                rows = max(self._rows_of[one], 1)
+                while (name := name_of_repeated(one, rows := rows + 1)) in self.words:
+                    pass  # an id of the file is called so
+                self._rows_of[str(one)] = rows
+            self.words[name] = None
         self.end += len(wanted)
         self._read += len(words)
         return list(range(len(wanted)))
-
-    def _own_name(self, repeated: str) -> str:
-        rows = max(self._rows_of[repeated], 1)
-        while (name := name_of_repeated(repeated, rows := rows + 1)) in self.words:
-            pass  # an id of the file is called so
-        self._rows_of[str(repeated)] = rows
-        return name
 
     def check(self, path: Path) -> None:
         if self._rows_of:
@@ -492,20 +478,6 @@ def are_keys(words: Sequence[str]) -> bool:
     return (first.startswith("/c/") or len(words) >= _SURE_KEYS) and all(map(_KEY.match, words))
 
 
-def _warn_of_shared(path: Path, words: Sequence[str], matrix: Matrix) -> None:
-    """Warns if many words have the vector of another one, as unknown words of some models have."""
-    groups = shared_rows(matrix)
-    shared = sum(map(len, groups)) - len(groups)
-    if shared < 2 or (shared < _FEW_DUPLICATES and shared * _ONE_IN_DUPLICATES < len(words)):
-        return
-    largest = max(groups, key=len)
-    log.warning(
-        "%s: %d of %d words share the vector of another word, %d of them that of %r; as translations they "
-        "cannot be told apart",
-        path, shared, len(words), len(largest) - 1, words[largest[0]],
-    )  # fmt: skip
-
-
 def shared_rows(matrix: Matrix) -> list[list[int]]:
     """The places of the rows that are equal, each group in order, but for rows of zeros.
 
@@ -513,13 +485,10 @@ def shared_rows(matrix: Matrix) -> list[list[int]]:
     [[0, 3]]
     """
     # Few rows of real vectors agree in the first numbers: only those are compared whole.
-    few = np.ascontiguousarray(matrix[:, :_COMPARED]).view(np.uint32).astype(np.uint64)  # (n, 4)
-    keys = (few * _MIX[: few.shape[1]]).sum(axis=1, dtype=np.uint64)  # (n,), modulo 2^64
-    in_order = np.sort(keys)
-    twice = in_order[1:][in_order[1:] == in_order[:-1]]
-    if not len(twice):
-        return []
-    groups: dict[bytes, list[int]] = {}
-    for place in np.flatnonzero(np.isin(keys, twice)).tolist():
-        groups.setdefault(matrix[place].tobytes(), []).append(place)
+    first = np.ascontiguousarray(matrix[:, :_COMPARED])
+    keys = first.view(f"V{first.itemsize * first.shape[1]}").ravel().tolist()  # (n,) bytes
+    counts, groups = Counter(keys), dict[bytes, list[int]]()
+    for place, key in enumerate(keys):
+        if counts[key] > 1:
+            groups.setdefault(matrix[place].tobytes(), []).append(place)
     return [places for places in groups.values() if len(places) > 1 and matrix[places[0]].any()]
