@@ -10,26 +10,21 @@ from __future__ import annotations
 import html
 import logging
 import re
-import string
 import struct
+from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from muse import languages as language_names
 from muse.dictionary_formats.language_filter import warn_of_explanations
 from muse.errors import BadFile, BadSetting
 from muse.files.cells import LONGEST_PHRASE, split_translations, stripped
 from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat
 from muse.files.source import RATIO, first_bytes, open_source
 from muse.files.writing import check_place, replaced
-from muse.languages import (
-    Languages,
-    are_reversed,
-    languages_of_file,
-    languages_of_title,
-    one_language,
-)
+from muse.languages import Languages, languages_of_file
 from muse.lexicon import PairLine
 
 log = logging.getLogger(__name__)
@@ -37,8 +32,6 @@ log = logging.getLogger(__name__)
 Place = tuple[str, int, int]  # a word of an index, and where its article begins and how long it is
 
 MAGIC = b"StarDict's dict ifo file"
-_ENDINGS = (".ifo", ".idx", ".idx.gz", ".dict", ".dict.dz")
-_MOST = 1 << 30  # bytes of one of the files; the largest dictionaries have a tenth
 _LONGEST_WORD = 255  # bytes, by the format
 _TEXT = frozenset("mgxhlyk")  # articles of these types are text, with tags or without
 _TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?def|/?tr)\b[^<>]*>", re.IGNORECASE)
@@ -69,9 +62,6 @@ _REMARK = re.compile(
 )
 _INDEX_LINE = re.compile(rb"[^\t\n]*\t[A-Za-z0-9+/]{1,11}\t[A-Za-z0-9+/]{1,11}(?:\t[^\t\n]*)?\r?\n")
 _NUMBER = re.compile(r"[A-Za-z0-9+/]{1,11}")  # 64 bits
-_DIGITS = {
-    sign: value for value, sign in enumerate(string.ascii_uppercase + string.ascii_lowercase + "0123456789+/")
-}
 _ABOUT = ("00database", "00-database")  # entries that describe a dictionary of dictd
 _MARKED = re.compile(r"<(?:br|/?p|/?b|/?i|/?div|/?font|/?span|/?li|/?a)\b[^<>]*>|\\n", re.IGNORECASE)
 _ESCAPES = {"\\n": "\n", "\\r": "\n", "\\t": " ", "\\\\": "\\"}
@@ -82,8 +72,8 @@ def base_of_stardict(path: Path) -> Path | None:
 
     The .ifo begins as it should, or has an index beside it.
     """
-    for base in _bases(path, _ENDINGS):
-        info, index = (base.with_name(f"{base.name}{other}") for other in (".ifo", ".idx"))
+    for base in _bases(path, (".idx.gz", ".dict.dz", ".ifo", ".idx", ".dict")):
+        info, index = _beside(base, ".ifo"), _beside(base, ".idx")
         if first_bytes(info, len(MAGIC)) == MAGIC or (info.exists() and index.exists()):
             return base
     return None
@@ -91,10 +81,8 @@ def base_of_stardict(path: Path) -> Path | None:
 
 def base_of_dictd(path: Path) -> Path | None:
     """The path without the ending, of the index or of the articles of dictd; None of any other file."""
-    for base in _bases(path, (".index", ".dict.dz", ".dict")):
-        if _INDEX_LINE.match(first_bytes(base.with_name(f"{base.name}.index"), 1_000)):
-            return base
-    return None
+    bases = _bases(path, (".dict.dz", ".index", ".dict"))
+    return next((one for one in bases if _INDEX_LINE.match(first_bytes(_beside(one, ".index"), 1_000))), None)
 
 
 def _base(found: Path | None, file: DictionaryFile, names: str, program: str) -> Path:
@@ -106,10 +94,13 @@ def _base(found: Path | None, file: DictionaryFile, names: str, program: str) ->
     return found
 
 
-def _bases(path: Path, endings: Sequence[str]) -> Iterator[Path]:
-    for ending in sorted(endings, key=len, reverse=True):
-        if path.name.endswith(ending) and path.name != ending:
-            yield path.with_name(path.name.removesuffix(ending))
+def _bases(path: Path, endings: Sequence[str]) -> list[Path]:
+    names = [path.name.removesuffix(ending) for ending in endings if path.name.endswith(ending)]
+    return [path.with_name(name) for name in names if name]
+
+
+def _beside(base: Path, ending: str) -> Path:
+    return base.with_name(f"{base.name}{ending}")
 
 
 def _pairs(
@@ -125,7 +116,16 @@ def _pairs(
     A line that repeats the word, with what is said of it, is a heading where articles are `headed`. Raise
     BadFile if there is no translation; warn where most of what there is may be none.
     """
-    swapped, short, long = _is_reversed(path, named, file.languages), 0, 0
+    if (
+        named[0]
+        and language_names.one_language(named)
+        and not (file.languages and language_names.one_language(file.languages))
+    ):
+        raise BadFile(
+            f"{path}: expected a dictionary of two languages, got one of {named[0]} and {named[1]} by its "
+            "name; take another one"
+        )
+    swapped, short, long = language_names.are_reversed(named, file.languages), 0, 0
     for word, texts in articles:
         translations, repeated = dict[str, None](), _folded(word)
         for text in texts:
@@ -143,28 +143,21 @@ def _pairs(
     warn_of_explanations(path, long, short)
 
 
-def _is_reversed(path: Path, named: Languages, languages: Languages | None) -> bool:
-    """Whether a dictionary goes from the target to the source; BadFile if it is of one language alone."""
-    if named[0] and one_language(named) and not (languages and one_language(languages)):
-        raise BadFile(
-            f"{path}: expected a dictionary of two languages, got one of {named[0]} and {named[1]} by its "
-            "name; take another one"
-        )
-    return are_reversed(named, languages)
-
-
 def _stardict_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     """The pairs of a dictionary; its name, or that of its files, may say that the target comes first."""
     base = _base(base_of_stardict(file.path), file, "NAME.ifo, NAME.idx and NAME.dict", "StarDict")
-    path = base.with_name(f"{base.name}.ifo")
-    info = _info(path)
-    named = languages_of_title(info.get("bookname", "")) or languages_of_file(base.name)
-    index, articles = (
-        _content(base, ".ifo", endings) for endings in ((".idx", ".idx.gz"), (".dict.dz", ".dict"))
-    )
-    types = info.get("sametypesequence", "")
-    places = [*_places(base, index, wide=info.get("idxoffsetbits") == "64")]
-    _check_places(places, base, ".idx", (len(index), len(articles)))
+    path = _beside(base, ".ifo")
+    lines = _read(path).decode(errors="replace").splitlines()
+    if not lines or MAGIC.decode() not in lines[0]:
+        raise BadFile(
+            f"{path}: expected the description of a StarDict dictionary, got another file; check it"
+        )
+    settings = (line.partition("=") for line in lines[1:] if "=" in line)
+    info = {name.strip(): value.strip() for name, _, value in settings}
+    named = language_names.languages_of_title(info.get("bookname", "")) or languages_of_file(base.name)
+    index, articles = _content(base, ".idx", ".idx.gz"), _content(base, ".dict.dz", ".dict")
+    types, numbers = info.get("sametypesequence", ""), ">QI" if info.get("idxoffsetbits") == "64" else ">II"
+    places = _checked([*_places(base, index, struct.Struct(numbers))], base, ".idx", index, articles)
     found = ((word, _texts(_fields(articles[begin : begin + size], types))) for word, begin, size in places)
     return _pairs(file, path, named, found)
 
@@ -175,12 +168,10 @@ def _dictd_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     As they are written they stand in the articles. The name may say that it goes from target to source.
     """
     base = _base(base_of_dictd(file.path), file, "NAME.index and NAME.dict", "dictd")
-    index, articles = (_content(base, ".index", endings) for endings in ((".index",), (".dict.dz", ".dict")))
-    places = [*_places_of_dictd(base, index)]
-    _check_places(places, base, ".index", (len(index), len(articles)))
+    index, articles = _content(base, ".index"), _content(base, ".dict.dz", ".dict")
+    places = _checked([*_places_of_dictd(base, index)], base, ".index", index, articles)
     found = (_of_dictd(word, articles[begin : begin + size]) for word, begin, size in places)
-    path = base.with_name(f"{base.name}.index")
-    return _pairs(file, path, languages_of_file(base.name), found, headed=False)
+    return _pairs(file, _beside(base, ".index"), languages_of_file(base.name), found, headed=False)
 
 
 def _places_of_dictd(base: Path, index: bytes) -> Iterator[Place]:
@@ -194,7 +185,9 @@ def _places_of_dictd(base: Path, index: bytes) -> Iterator[Place]:
                 f"{base}.index:{number}: expected a word and two numbers, got {line[:60]!r}; download the "
                 "file again"
             )
-        yield cells[0], _number(cells[1]), _number(cells[2])
+        # Digits of base 64; twelve of them are nine bytes.
+        begin, size = (int.from_bytes(b64decode(one.rjust(12, "A"))) for one in cells[1:3])
+        yield cells[0], begin, size
 
 
 def _of_dictd(folded: str, article: bytes) -> tuple[str, list[_ArticleText]]:
@@ -204,18 +197,11 @@ def _of_dictd(folded: str, article: bytes) -> tuple[str, list[_ArticleText]]:
     return word, _texts([("m", text)]) if word else []
 
 
-def _number(digits: str) -> int:
-    number = 0
-    for sign in digits:
-        number = 64 * number + _DIGITS[sign]
-    return number
-
-
 def _as_written(folded: str, heading: str) -> str:
     """The word of an index in the letters of an article's first line; "" for what is no word."""
-    words = [stripped(word) for word in _ANNOTATION.sub(" ", heading).split(",")]
-    whole = stripped(" ".join(_ANNOTATION.sub(" ", heading).split()))
-    word = next((one for one in (whole, *words) if _folded(one) == _folded(folded)), stripped(folded))
+    plain = _ANNOTATION.sub(" ", heading)
+    words = [stripped(" ".join(word.split())) for word in (plain, *plain.split(","))]
+    word = next((one for one in words if _folded(one) == _folded(folded)), stripped(folded))
     return "" if "\ufffd" in word else " ".join(word.split())
 
 
@@ -236,7 +222,7 @@ def _tab_file_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     """The pairs of such lines, whose first ones may say which languages they are in."""
     cells = (line.split("\t") for line in file.sample if line.startswith("##"))
     named = {one[0]: stripped(one[-1]) for one in cells}
-    title = languages_of_title(named.get("##name", named.get("##bookname", ""))) or ("", "")
+    title = language_names.languages_of_title(named.get("##name", named.get("##bookname", ""))) or ("", "")
     of = named.get("##sourceLang", title[0]), named.get("##targetLang", title[1])
     return _pairs(file, file.path, of, _articles_of_tab_file(file))
 
@@ -256,59 +242,40 @@ def _articles_of_tab_file(file: DictionaryFile) -> Iterator[tuple[str, list[_Art
         yield word, _texts([("h" if _MARKED.search(text) else "m", text)]) if word else []
 
 
-def _check_places(places: Sequence[Place], base: Path, ending: str, sizes: tuple[int, int]) -> None:
-    """Raise BadFile for articles beyond the end, or so many times the same that they are far more."""
-    of_articles, taken = sizes[1], 0
-    for _, begin, size in places:
-        if begin + size > of_articles:
-            raise BadFile(
-                f"{base}{ending}: expected articles within {base.name}.dict, which has {of_articles} bytes, "
-                f"got one that ends at {begin + size}; take the files of one dictionary"
-            )
-        taken += size
-    if taken > RATIO * sum(sizes):
+def _checked(places: list[Place], base: Path, ending: str, index: bytes, articles: bytes) -> list[Place]:
+    """The places; BadFile for articles beyond the end, or so many times the same that they are far more."""
+    end = max((begin + size for _, begin, size in places), default=0)
+    if end > len(articles):
+        raise BadFile(
+            f"{base}{ending}: expected articles within {base.name}.dict, which has {len(articles)} bytes, "
+            f"got one that ends at {end}; take the files of one dictionary"
+        )
+    taken = sum(size for *_, size in places)
+    if taken > RATIO * (len(index) + len(articles)):
         raise BadFile(
             f"{base}{ending}: expected articles of at most {RATIO} times the size of the files, got {taken} "
             "bytes, as many words have the same long one; download the files again"
         )
+    return places
 
 
-def _info(path: Path) -> dict[str, str]:
-    lines = _read(path).decode(errors="replace").splitlines()
-    if not lines or MAGIC.decode() not in lines[0]:
-        raise BadFile(
-            f"{path}: expected the description of a StarDict dictionary, got another file; check it"
-        )
-    return dict(tuple(map(str.strip, line.split("=", 1))) for line in lines[1:] if "=" in line)  # type: ignore[misc]
-
-
-def _content(base: Path, named: str, endings: Sequence[str]) -> bytes:
-    paths = [base.with_name(f"{base.name}{ending}") for ending in endings]
+def _content(base: Path, *endings: str) -> bytes:
+    paths = [_beside(base, ending) for ending in endings]
     for path in paths:
         if path.exists():
             return _read(path)
     names = " or ".join(path.name for path in paths)
-    raise BadFile(
-        f"{base}{named}: expected {names} beside it, got neither; keep the files of a dictionary together"
-    )
+    raise BadFile(f"{base}: expected {names} beside it, got none; keep the files of a dictionary together")
 
 
 def _read(path: Path) -> bytes:
-    blocks, taken = [], 0
     with open_source(path) as source:
-        while data := source.read(1 << 20):
-            blocks.append(data)
-            taken += len(data)
-            if taken > _MOST:
-                raise BadFile(
-                    f"{path}: expected {_MOST} bytes at most, got more; check that it is the file you mean"
-                )
-    return b"".join(blocks)
+        return b"".join(iter(lambda: source.read(1 << 20), b""))
 
 
-def _places(base: Path, index: bytes, *, wide: bool) -> Iterator[tuple[str, int, int]]:
+def _places(base: Path, index: bytes, numbers: struct.Struct) -> Iterator[Place]:
     """Each word of an index with the place and the size of its article."""
-    numbers, at = struct.Struct(">QI" if wide else ">II"), 0
+    at = 0
     while at < len(index):
         end = index.find(b"\0", at)
         if end < 0 or end + 1 + numbers.size > len(index):
@@ -381,13 +348,9 @@ def _fields(article: bytes, types: str) -> Iterator[tuple[str, str]]:
 
 def can_be_headword(word: str) -> bool:
     """Whether a word can be one of the index or a line of an article."""
-    try:
-        size = len(word.encode())
-    except UnicodeEncodeError:
-        return False
-    return (
-        0 < size <= _LONGEST_WORD and word == stripped(word) and not any(sign in word for sign in "\0\t\n\r")
-    )
+    written = word.encode(errors="replace")
+    signs = any(sign in word for sign in "\0\t\n\r")
+    return 0 < len(written) <= _LONGEST_WORD and written.decode() == word == stripped(word) and not signs
 
 
 @contextmanager
@@ -402,48 +365,31 @@ def _write_stardict(path: Path, languages: Languages | None) -> Iterator[Append]
             "choose such a name"
         )
     base = path.with_suffix("")
-    index_path, articles_path = (base.with_name(f"{base.name}{ending}") for ending in (".idx", ".dict"))
-    for one in (path, index_path, articles_path):
+    paths = path, _beside(base, ".idx"), _beside(base, ".dict")
+    for one in paths:
         check_place(one)
     articles = dict[str, list[str]]()
     yield lambda entry, place: articles.setdefault(entry.source, []).append(entry.target)
-    index, texts = _packed(articles)
-    info = {
-        "version": "2.4.2", "bookname": " - ".join(languages or ()) or base.name, "wordcount": len(articles),
-        "idxfilesize": len(index),
-        "sametypesequence": "m",
-    }  # fmt: skip
+    index, texts, at = list[bytes](), list[bytes](), 0
+    for word in sorted(articles, key=lambda one: (one.encode().lower(), one.encode())):  # as it searches
+        texts.append("\n".join(articles[word]).encode())
+        index.append(word.encode() + b"\0" + struct.pack(">II", at, len(texts[-1])))
+        at += len(texts[-1])
+    info = (
+        f"{MAGIC.decode()}\nversion=2.4.2\nbookname={' - '.join(languages or ()) or base.name}\n"
+        f"wordcount={len(articles)}\nidxfilesize={sum(map(len, index))}\nsametypesequence=m\n"
+    )
     with ExitStack() as files:
-        streams = [files.enter_context(replaced(one)) for one in (path, index_path, articles_path)]
-        lines = [MAGIC.decode(), *(f"{key}={value}" for key, value in info.items())]
-        for stream, content in zip(
-            streams, ("".join(f"{line}\n" for line in lines).encode(), index, texts), strict=True
-        ):
+        streams = [files.enter_context(replaced(one)) for one in paths]
+        for stream, content in zip(streams, (info.encode(), b"".join(index), b"".join(texts)), strict=True):
             stream.write(content)
 
 
-def _packed(articles: dict[str, list[str]]) -> tuple[bytes, bytes]:
-    """The index, in the order that StarDict searches it by, and the articles."""
-    index, texts, at = list[bytes](), list[bytes](), 0
-    for word in sorted(articles, key=lambda one: (one.encode().lower(), one.encode())):
-        text = "\n".join(articles[word]).encode()
-        index.append(word.encode() + b"\0" + struct.pack(">II", at, len(text)))
-        texts.append(text)
-        at += len(text)
-    return b"".join(index), b"".join(texts)
-
-
-def _is_stardict(path: Path) -> bool:
-    return base_of_stardict(path) is not None
-
-
-def _is_dictd(path: Path) -> bool:
-    return base_of_dictd(path) is not None or path.name.endswith(".dict.dz")
-
-
 STARDICT = DictionaryFormat(
-    "stardict", _stardict_pairs, is_file=_is_stardict, write=_write_stardict, can_store=can_be_headword,
+    "stardict", _stardict_pairs, is_file=base_of_stardict, write=_write_stardict, can_store=can_be_headword,
     ending="ifo",
 )  # fmt: skip
-DICTD = DictionaryFormat("dictd", _dictd_pairs, is_file=_is_dictd)
+DICTD = DictionaryFormat(
+    "dictd", _dictd_pairs, is_file=lambda path: base_of_dictd(path) or path.name.endswith(".dict.dz")
+)
 TAB_FILE = DictionaryFormat("tabfile", _tab_file_pairs, is_text=_is_tab_file)

@@ -246,8 +246,9 @@ def _partial(path: Path, *, is_folder: bool = False) -> Iterator[Path]:
             continue
         # Before it is locked, another process may take it for a left one.
         with suppress(FileNotFoundError):
-            descriptor = lock(partial) if LOCKS else os.open(os.devnull, os.O_RDONLY)
-            if descriptor is not None:
+            held = lock(partial) if LOCKS else os.open(os.devnull, os.O_RDONLY)
+            if held is not None:
+                descriptor = held
                 break
     try:
         yield partial

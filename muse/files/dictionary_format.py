@@ -101,7 +101,7 @@ class DictionaryFormat:
 
     name: str
     read: Read
-    is_file: Callable[[Path], bool] | None = None
+    is_file: Callable[[Path], object] | None = None
     kind: str = ""
     is_text: Callable[[DictionaryFile], bool] | None = None
     write: Write | None = None

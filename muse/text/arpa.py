@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -49,14 +50,10 @@ class _Lines:
 
     def _read(self) -> Iterator[bytes]:
         with open_source(self.path) as source:
-            for lines in blocks_of_lines(source.read, self.path, longest=_LONGEST):
-                yield from self._counted(lines)
-
-    def _counted(self, lines: list[bytes]) -> Iterator[bytes]:
-        for line in lines:
-            self.number += 1
-            if stripped := line.strip():
-                yield stripped
+            lines = chain.from_iterable(blocks_of_lines(source.read, self.path, longest=_LONGEST))
+            for self.number, line in enumerate(lines, 1):
+                if stripped := line.strip():
+                    yield stripped
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +78,11 @@ def read_arpa(path: Path | str) -> LanguageModel:
         following = b"\\end\\" if length == len(counts) else b"\\%d-grams:" % (length + 1)
         if (line := lines.take()) != following:
             raise lines.fault(f"{following.decode()} after {count} n-grams of length {length}", line)
-    return _assembled(Path(path), parts, _decoded(lines, index))
+    try:
+        words = [word.decode() for word in index]
+    except UnicodeDecodeError as error:
+        raise BadFile(f"{path}: expected UTF-8, got the word {error.object[:40]!r}; {_ADVICE}") from None
+    return _assembled(Path(path), parts, words)
 
 
 def _read_counts(lines: _Lines) -> list[int]:
@@ -121,22 +122,9 @@ def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) 
         if not (log_p[-1] <= _HIGHEST and math.isfinite(weight) and weight <= _HIGHEST_BACKOFF):
             expected = f"a log-probability of at most 0, {length} words and a back-off of at most 99"
             raise lines.fault(expected, line)
-    words = np.array(rows, dtype=np.int64).reshape(-1, length)
-    return _Part(words, _natural(log_p), _natural(backoff))
-
-
-def _natural(logs: list[float]) -> Logs:
     # -inf stands for impossible words; sums with it could no longer be compared.
-    return np.asarray(np.maximum(np.array(logs), _LOWEST) * _LN10, np.float32)
-
-
-def _decoded(lines: _Lines, index: dict[bytes, int]) -> list[str]:
-    try:
-        return [word.decode() for word in index]
-    except UnicodeDecodeError as error:
-        raise BadFile(
-            f"{lines.path}: expected UTF-8, got the word {error.object[:40]!r}; {_ADVICE}"
-        ) from None
+    logs = [(np.maximum(np.array(one), _LOWEST) * _LN10).astype(np.float32) for one in (log_p, backoff)]
+    return _Part(np.array(rows, dtype=np.int64).reshape(-1, length), *logs)
 
 
 def _assembled(path: Path, parts: list[_Part], words: list[str]) -> LanguageModel:
@@ -157,30 +145,18 @@ def _assembled(path: Path, parts: list[_Part], words: list[str]) -> LanguageMode
         keys = part.words[:, 0]  # (g,)
         for shorter in range(1, length):
             if shorter > 1:
-                keys = _nodes(path, levels[shorter - 1], keys)
+                keys = find(levels[shorter - 1].keys, keys)
+                if lacking := int((keys == NOWHERE).sum()):
+                    raise BadFile(
+                        f"{path}: expected the prefix of every n-gram to be an n-gram too, got {lacking} "
+                        f"without; {_ADVICE}"
+                    )
             keys = keys * len(words) + part.words[:, shorter]
-        levels.append(_sorted(path, keys, part))
+        order = np.argsort(keys, kind="stable")
+        if (np.diff(keys[order]) == 0).any():
+            raise BadFile(f"{path}: expected no duplicate n-grams, got some of {length} words; {_ADVICE}")
+        levels.append(NGrams(keys[order], part.log_p[order], part.backoff[order]))
     return LanguageModel(words, tuple(levels))
-
-
-def _nodes(path: Path, level: NGrams, keys: Ids) -> Ids:
-    nodes = find(level.keys, keys)
-    if len(nodes) and nodes.min() == NOWHERE:
-        raise BadFile(
-            f"{path}: expected the prefix of every n-gram to be an n-gram too, got "
-            f"{int((nodes == NOWHERE).sum())} without; {_ADVICE}"
-        )
-    return nodes
-
-
-def _sorted(path: Path, keys: Ids, part: _Part) -> NGrams:
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    if (keys[1:] == keys[:-1]).any():
-        raise BadFile(
-            f"{path}: expected no duplicate n-grams, got some of {part.words.shape[1]} words; {_ADVICE}"
-        )
-    return NGrams(keys, part.log_p[order], part.backoff[order])
 
 
 def write_arpa(path: Path | str, model: LanguageModel) -> None:

@@ -50,11 +50,7 @@ def composed(text: str) -> str:
     >>> composed("e\u0301te\u0301"), composed("\u09df") == "\u09df"
     ('été', True)
     """
-    return _APART.sub(_in_nfc, text)
-
-
-def _in_nfc(match: re.Match[str]) -> str:
-    return unicodedata.normalize("NFC", match[0])
+    return _APART.sub(lambda match: unicodedata.normalize("NFC", match[0]), text)
 
 
 def casefolded(text: str) -> str:

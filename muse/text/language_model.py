@@ -17,8 +17,9 @@ keys of a length are both its table and its numbering.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -103,15 +104,16 @@ class LanguageModel:
         """
         log_p, nodes = self.levels[0].log_p[words], [words]
         for length in range(1, self.order):
-            context = states[:, length - 1, None]  # (b, 1)
+            context, level = states[:, length - 1, None], self.levels[length]  # (b, 1)
+            backoff = np.zeros(context.shape, np.float32)  # of a length longer than every sentence too
             known = context != NOWHERE
-            backoff = _at(self.levels[length - 1].backoff, context)
-            found = find(self.levels[length].keys, context * len(self.words) + words)  # (b, k)
-            found = np.where(known, found, NOWHERE)
+            backoff[known] = self.levels[length - 1].backoff[context[known]]
+            found = np.where(known, find(level.keys, context * len(self.words) + words), NOWHERE)  # (b, k)
             log_p, there = log_p + backoff, found != NOWHERE
-            log_p[there] = self.levels[length].log_p[found[there]]
+            log_p[there] = level.log_p[found[there]]
             nodes.append(found)
-        return Step(log_p, np.stack(nodes[: self.order - 1], axis=-1) if self.order > 1 else _none(words))
+        none = np.empty((*words.shape, 0), np.int64)
+        return Step(log_p, np.stack(nodes[: self.order - 1], axis=-1) if self.order > 1 else none)
 
     def log_probability(self, sentence: Sequence[str]) -> float:
         """The natural log-probability of a whole sentence, including its end."""
@@ -128,17 +130,6 @@ def find(keys: Ids, wanted: Ids) -> Ids:
         return np.full(wanted.shape, NOWHERE, np.int64)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[places] == wanted, places, NOWHERE)
-
-
-def _at(values: Logs, places: Ids) -> Logs:
-    """The values at these places, 0 at NOWHERE; of a length longer than every sentence there are none."""
-    found, there = np.zeros(places.shape, np.float32), places != NOWHERE
-    found[there] = values[places[there]]
-    return found
-
-
-def _none(words: Ids) -> Ids:
-    return np.empty((*words.shape, 0), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,62 +175,49 @@ def _numbered(sentences: Iterable[Sequence[str]]) -> tuple[list[str], Ids, Ids]:
 
 def _count(tokens: Ids, ends: Ids, v: int, order: int) -> list[_Counted]:
     nodes = tokens  # (t,), for every position the node of the n-gram that starts there
-    firsts = np.arange(v)  # (g,), for every n-gram the position of one occurrence
-    found: list[_Counted] = []
-    everywhere = np.arange(len(tokens))
     seen = np.bincount(tokens, minlength=v).astype(np.float64)
-    found.append(_Counted(np.arange(v), seen, np.zeros(v, np.int64), np.zeros(v, np.int64)))
+    found = [_Counted(np.arange(v), seen, np.zeros(v, np.int64), np.zeros(v, np.int64))]
     for length in range(2, order + 1):
-        places = everywhere[everywhere + length <= ends]
+        places = np.flatnonzero(np.arange(length, len(tokens) + length) <= ends)
         keys = nodes[places] * v + tokens[places + length - 1]
-        unique, first, inverse, seen = np.unique(
+        unique, first, inverse, times = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
         )
-        firsts = places[first]
-        found.append(_Counted(unique, seen.astype(np.float64), nodes[firsts], nodes[firsts + 1]))
-        nodes = np.full(len(tokens), -1, np.int64)
+        firsts = places[first]  # (g,), for every n-gram the position of one occurrence
+        found.append(_Counted(unique, times.astype(np.float64), nodes[firsts], nodes[firsts + 1]))
+        nodes = np.full(len(tokens), NOWHERE, np.int64)
         nodes[places] = inverse
-    return [*(_continued(short, long, v) for short, long in zip(found, found[1:], strict=False)), found[-1]]
-
-
-def _continued(short: _Counted, long: _Counted, v: int) -> _Counted:
-    # `short` with the number of different words before each n-gram in place of its count.
-    before = np.bincount(long.suffixes, minlength=len(short.keys)).astype(np.float64)
-    return _Counted(short.keys, np.where(before > 0, before, short.counts), short.contexts, short.suffixes)
+    for place, (short, long) in enumerate(pairwise(found)):
+        # The number of different words before each n-gram in place of its count.
+        before = np.bincount(long.suffixes, minlength=len(short.keys)).astype(np.float64)
+        found[place] = replace(short, counts=np.where(before > 0, before, short.counts))
+    return found
 
 
 def _levels(counted: list[_Counted], words: list[str]) -> tuple[NGrams, ...]:
     v, begin = len(words), words.index(BEGIN)
-    log_p: list[NDArray[np.float64]] = []
-    backoff: list[NDArray[np.float64]] = []
+    probabilities, weights = list[Counts](), list[Counts]()
     lower = np.full(1, 1 / (v - 1))  # uniform over all words but <s>
     for length, ngrams in enumerate(counted, 1):
-        counts = ngrams.counts.copy()
+        counts, contexts = ngrams.counts.copy(), len(lower) if length == 1 else len(counted[length - 2].keys)
         if length == 1:
             counts[begin] = 0
-        contexts = len(lower) if length == 1 else len(counted[length - 2].keys)
-        p, gamma = _interpolated(counts, ngrams, lower, contexts)
+        taken = np.array([0.0, *_discounts(counts)])[np.minimum(counts, 3).astype(np.int64)]  # (g,)
+        total = np.bincount(ngrams.contexts, counts, minlength=contexts)
+        freed = np.bincount(ngrams.contexts, taken, minlength=contexts)
+        gamma = np.divide(freed, total, out=np.zeros(contexts), where=total > 0)  # (contexts,)
+        seen = np.maximum(total[ngrams.contexts], 1)
+        p = (counts - taken) / seen + gamma[ngrams.contexts] * lower[ngrams.suffixes]  # (g,)
         if length == 1:
             p[begin] = 10**NEVER
-        log_p.append(np.log(p))
-        backoff.append(np.log(np.where(gamma > 0, gamma, 1)))
+        probabilities.append(p)
+        weights.append(np.where(gamma > 0, gamma, 1))
         lower = p
-    backoff.append(np.zeros(len(counted[-1].keys)))
+    weights.append(np.ones(len(counted[-1].keys)))
     return tuple(
-        NGrams(ngrams.keys, p.astype(np.float32), weight.astype(np.float32))
-        for ngrams, p, weight in zip(counted, log_p, backoff[1:], strict=True)
+        NGrams(ngrams.keys, np.log(p).astype(np.float32), np.log(weight).astype(np.float32))
+        for ngrams, p, weight in zip(counted, probabilities, weights[1:], strict=True)
     )
-
-
-def _interpolated(counts: Counts, ngrams: _Counted, lower: Counts, contexts: int) -> tuple[Counts, Counts]:
-    # p (g,) of the n-grams, gamma (contexts,) of their contexts; `lower` (.,) is p of their suffixes.
-    discounts = np.array([0.0, *_discounts(counts)])
-    taken = discounts[np.minimum(counts, 3).astype(np.int64)]  # (g,)
-    total = np.bincount(ngrams.contexts, counts, minlength=contexts)
-    freed = np.bincount(ngrams.contexts, taken, minlength=contexts)
-    gamma = np.divide(freed, total, out=np.zeros(contexts), where=total > 0)
-    seen = np.maximum(total[ngrams.contexts], 1)
-    return (counts - taken) / seen + gamma[ngrams.contexts] * lower[ngrams.suffixes], gamma
 
 
 def _discounts(counts: Counts) -> tuple[float, ...]:

@@ -3,13 +3,13 @@ r"""Markup: what stands in text for programs, not readers: paths, placeholders, 
 Each is one token: /etc/passwd, ./a.txt, src/main.py, C:\tmp\x; %s, %(name)d, {name}, {{name}}, ${x}, $HOME;
 <b>, </b>, <br/>, the attributes of a tag, in text to be translated whole tags and comments; snake_case.
 Ordinary text has none: and/or, km/h, 50 %, he /she. A tag that is not closed on its line
-is markup if HTML has an element of that name and nothing else makes it doubtful (`need_not_close`).
+is markup if HTML has an element of that name and nothing else makes it doubtful.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 _UNCLOSED = frozenset(
     "area audio base br button col details dialog embed fieldset form hr iframe img input link meta ol "
@@ -67,21 +67,6 @@ _CLOSED = re.compile(rf"</({_NAME})\s*>")
 _QUOTED = re.compile(r"""=\s*["']""")
 
 
-def need_not_close(name: str) -> bool:
-    """Whether an element has no end, or often none on the line where it begins."""
-    return name.lower() in _UNCLOSED
-
-
-def has_attributes(name: str, attributes: Iterable[str]) -> bool:
-    """Whether an element has all of these attributes without a value.
-
-    >>> has_attributes("INPUT", ["disabled"]), has_attributes("source", ["file"])
-    (True, False)
-    """
-    known = _BOOLEAN.get(name.lower(), "").split()
-    return all(attribute.lower() in known for attribute in attributes)
-
-
 def is_markup(token: str) -> bool:
     """Whether a token is markup.
 
@@ -120,17 +105,13 @@ def split_at_tags(line: str) -> list[tuple[str, str]]:
     [('See ', '<a href="x" title="a b">'), ('this</a>. ', '<br />'), ('', '')]
     """
     found, end = list[tuple[str, str]](), 0
-    closed = _last_closing(line) if "</" in line else {}
+    # The place of the last closing tag of each name.
+    closed = {match[1]: match.start() for match in _CLOSED.finditer(line)} if "</" in line else {}
     for match in _TAG.finditer(line) if "<" in line else ():
         if _is_whole(match, closed):
             found.append((line[end : match.start()], match[0]))
             end = match.end()
     return [*found, (line[end:], "")]
-
-
-def _last_closing(text: str) -> dict[str, int]:
-    """The place of the last closing tag of each name."""
-    return {match[1]: match.start() for match in _CLOSED.finditer(text)}
 
 
 def _is_whole(match: re.Match[str], closed: Mapping[str, int]) -> bool:
@@ -139,11 +120,7 @@ def _is_whole(match: re.Match[str], closed: Mapping[str, int]) -> bool:
         return True
     if not any(map(str.isspace, tag)):
         return False  # part of a line between spaces, or of one
-    ends = name is None or tag.endswith("/>") or closed.get(name, -1) >= match.end()
-    return ends or _QUOTED.search(tag) is not None or _is_unclosed_html(name, tag)
-
-
-def _is_unclosed_html(name: str, tag: str) -> bool:
-    if not need_not_close(name):
-        return False
-    return has_attributes(name, [attribute for attribute, value in _ATTRIBUTE.findall(tag) if not value])
+    if name is None or tag.endswith("/>") or closed.get(name, -1) >= match.end() or _QUOTED.search(tag):
+        return True
+    bare = {attribute.lower() for attribute, value in _ATTRIBUTE.findall(tag) if not value}
+    return name.lower() in _UNCLOSED and bare <= {*_BOOLEAN.get(name.lower(), "").split()}

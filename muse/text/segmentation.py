@@ -109,15 +109,12 @@ class Segmenter:
         known = self._known
         if self._whole or (known is not None and run in known):
             return [run]
-        found = self._of_icu(run)
+        from icu4py.breakers import WordBreaker
+
+        found = [str(piece) for piece in WordBreaker(run, self._code)]
         if known is None or all(word in known for word in found):
             return found
         return _judged(run, found, known)
-
-    def _of_icu(self, run: str) -> list[str]:
-        from icu4py.breakers import WordBreaker
-
-        return [str(piece) for piece in WordBreaker(run, self._code)]
 
 
 Cost = tuple[int, int, int]  # letters unknown, ends of ICU's that are inside words, words
@@ -134,44 +131,32 @@ def _judged(run: str, pieces: Sequence[str], known: Container[str]) -> list[str]
     # The cost of the letters up to each place, and where the last word begins.
     best: list[tuple[Cost, int]] = [((0, 0, 0), 0)]
     last = 0  # the last place at which a word may end
+
+    def option(begin: int, unknown: int, inside: int) -> tuple[Cost, int]:
+        cost = best[begin][0]
+        return (cost[0] + unknown, cost[1] + inside, cost[2] + 1), begin
+
     for end in range(1, len(run) + 1):
-        if end < len(run) and not _may_end(run, end):
+        # Accents, and letters that stand below, belong to what precedes.
+        mark = end < len(run) and unicodedata.category(run[end]).startswith("M")
+        if mark or (end < len(run) and run[end - 1] in _CONTINUED):
             best.append(((len(run) + 1, 0, 0), end))
             continue
-        options = [_with(best[last][0], (end - last, 0, 1), last)]
-        piece = of_icu.get(end)
-        if piece is not None:
-            unknown = 0 if run[piece:end] in known else end - piece
-            options.append(_with(best[piece][0], (unknown, 0, 1), piece))
+        options = [option(last, end - last, 0)]
+        if (piece := of_icu.get(end)) is not None:
+            options.append(option(piece, 0 if run[piece:end] in known else end - piece, 0))
         for begin in range(max(0, end - LONGEST_WORD), end):
-            if _is_entry(run[begin:end], known):
-                options.append(_with(best[begin][0], (0, crossed[end] - crossed[begin + 1], 1), begin))
+            word = run[begin:end]
+            # A letter is a word by itself only if it stands for one, as those of Chinese do.
+            if word in known and (len(word) > 1 or _A_HAN.fullmatch(word)):
+                options.append(option(begin, 0, crossed[end] - crossed[begin + 1]))
         best.append(min(options))
         last = end
-    return _traced(run, [begin for _, begin in best], known, of_icu.keys())
-
-
-def _with(cost: Cost, more: Cost, begin: int) -> tuple[Cost, int]:
-    return (cost[0] + more[0], cost[1] + more[1], cost[2] + more[2]), begin
-
-
-def _is_entry(word: str, known: Container[str]) -> bool:
-    # A letter is a word by itself only if it stands for one, as those of Chinese do.
-    return word in known and (len(word) > 1 or _A_HAN.fullmatch(word) is not None)
-
-
-def _may_end(run: str, place: int) -> bool:
-    """Whether a word may end at a place: accents, and letters that stand below, belong to what precedes."""
-    return not (unicodedata.category(run[place]).startswith("M") or run[place - 1] in _CONTINUED)
-
-
-def _traced(run: str, begins: Sequence[int], known: Container[str], ends: Container[int]) -> list[str]:
-    """The words, given the begin of the last one up to each place; unknown letters stay together."""
     found, end = list[str](), len(run)
-    while end:
-        begin = begins[end]
+    while end:  # unknown letters stay together
+        begin = best[end][1]
         word = run[begin:end]
-        if found and end not in ends and word not in known and found[-1] not in known:
+        if found and end not in of_icu and word not in known and found[-1] not in known:
             found[-1] = word + found[-1]
         else:
             found.append(word)
@@ -190,8 +175,8 @@ class Phrases:
     """
 
     def __init__(self, words: Collection[str]) -> None:
-        found = [word for word in words if "_" in word or " " in word]
-        entries = {"_".join(parts): word for word in found if (parts := _parts_of(word))}
+        split = ((word, re.split("[_ ]", word)) for word in words if "_" in word or " " in word)
+        entries = {"_".join(parts): word for word, parts in split if all(map(str.isalpha, parts))}
         self.entries = entries if len(entries) >= _PHRASES * len(words) else {}
         self._written = {entry: key.replace("_", " ") for key, entry in self.entries.items()}
         self._longest: dict[str, int] = {}  # by the first word
@@ -249,11 +234,6 @@ class Phrases:
                 if form in self.entries:
                     return count, form
         return 1, ""
-
-
-def _parts_of(word: str) -> list[str]:
-    parts = re.split("[_ ]", word)
-    return parts if len(parts) > 1 and all(map(str.isalpha, parts)) else []
 
 
 def unspaced_advice(lines: Sequence[str], language: str | None = None) -> str | None:

@@ -31,26 +31,16 @@ _FULL = _ELIDED | {"c'": "cela"}  # c'est is "it is", where ce is mostly "this"
 _CAPITAL_NOUNS = ("de", "lb")  # languages that write every noun with a capital
 
 
-def _by_first_token(expressions: Sequence[str]) -> dict[str, list[list[str]]]:
-    found: dict[str, list[list[str]]] = {}
-    for tokens in map(str.split, expressions):
-        found.setdefault(tokens[0], []).append(tokens)
-    return found
-
-
-_BY_FIRST = {language: _by_first_token(expressions) for language, expressions in _EXPRESSIONS.items()}
-
-
 def grouped(tokens: Sequence[str], language: str) -> Iterator[Sequence[str]]:
     """The tokens in order: all of an expression together, every other by itself.
 
     >>> list(grouped(["Quelqu'", "un", "vient"], "fr"))
     [["Quelqu'", 'un'], ['vient']]
     """
-    candidates, place = _BY_FIRST.get(language_code(language), {}), 0
+    expressions, place = [one.split() for one in _EXPRESSIONS.get(language_code(language), ())], 0
     while place < len(tokens):
         length = 1
-        for expression in candidates.get(tokens[place].lower(), ()):
+        for expression in expressions:
             if [token.lower() for token in tokens[place : place + len(expression)]] == expression:
                 length = len(expression)
         yield tokens[place : place + length]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cache, cached_property, partial
 from typing import Any
 
@@ -51,19 +51,15 @@ def closed_up(text: str, language: str) -> str:
             continue
         begin = max((opened[one][-1] for one in _OPENS[mark] if opened[one]), default=None)
         if begin is not None:
-            _forget_from(begin, opened)
+            # Every place is added once and taken once: the time grows with the marks, however many stay open.
+            for places in opened.values():
+                while places and places[-1] >= begin:
+                    places.pop()
             parts[begin + 1] = parts[begin + 1].removeprefix(" ")
             parts[place - 1] = parts[place - 1].removesuffix(" ")
         elif mark != "’" and language in _OPENING.get(mark, {language}):
             opened[mark].append(place)
     return "".join(parts)
-
-
-def _forget_from(begin: int, opened: Mapping[str, list[int]]) -> None:
-    # Every place is added once and taken once: the time grows with the marks, however many stay open.
-    for places in opened.values():
-        while places and places[-1] >= begin:
-            places.pop()
 
 
 def _rules(*pairs: tuple[str, str]) -> Rules:
@@ -185,8 +181,7 @@ class Tokeniser:
             return []
         if self._segmenter is None:
             return self._between_spaces(part, follows)
-        found: list[str] = []
-        pieces = list(self._segmenter.split(part))
+        found, pieces = list[str](), list(self._segmenter.split(part))
         for place, (piece, letters) in enumerate(pieces, 1):
             if letters:
                 found += self._segmenter.words(piece)
@@ -197,8 +192,7 @@ class Tokeniser:
     def _between_spaces(self, part: str, follows: str) -> list[str]:
         if len(part) > LONGEST_PART:  # no word, and the rules take quadratic time
             return [part]
-        pieces = split_at_markup(part)
-        found: list[str] = []
+        found, pieces = list[str](), split_at_markup(part)
         for place, (piece, whole) in enumerate(pieces, 1):
             found += [piece] if whole else self._of_text(piece, follows if place == len(pieces) else "")
         return found
@@ -210,17 +204,16 @@ class Tokeniser:
         *first, last = part.split()
         found = [token for piece in first for token in self._moses(piece)]
         found += self._moses(f"{last} {follows}")[:-1] if follows else self._moses(last)
-        return self._with_elided(found) if "'" in found or "\u2019" in found else found
-
-    def _with_elided(self, tokens: Sequence[str]) -> list[str]:
+        if "'" not in found and "\u2019" not in found:
+            return found
         # Moses' rules need a letter behind an apostrophe: l'« eau ».
-        found: list[str] = []
-        for token in tokens:
-            if token in ("'", "\u2019") and found and is_elided(found[-1], self.language):
-                found[-1] += "'"
+        joined = list[str]()
+        for token in found:
+            if token in ("'", "\u2019") and joined and is_elided(joined[-1], self.language):
+                joined[-1] += "'"
             else:
-                found.append(token)
-        return found
+                joined.append(token)
+        return joined
 
     def text(self, tokens: Sequence[str]) -> str:
         """The line of these tokens, with spaces around punctuation as usual in the language."""

@@ -219,7 +219,8 @@ def _space(words: Sequence[TranslatedToken], place: int, language: str) -> str |
         return " "  # "l'" is "the"
     if word.text == _CLOSES or last.text == _OPENS:
         return before or (" " if language == "fr" else "")
-    if word.text in _FRENCH | {",", "."} and not _opens(last.text) and _ends(words, place):
+    opens = last.text[-1:] in _OPENING and not last.text.startswith("</")
+    if word.text in _FRENCH | {",", "."} and not opens and _ends(words, place):
         if language != "fr" or word.text not in _FRENCH:
             return ""
         return before or (" " if not last.sign or last.text in _CLOSING - _FRENCH else "")
@@ -233,10 +234,6 @@ def _is_parted(last: TranslatedToken, word: TranslatedToken, language: str) -> b
     if last.sign and not word.sign:
         return last.text[-1:] in _ENDING and is_unspaced(word.token.text[:1])
     return word.text[:1] in _BEGINNING and not last.sign and is_unspaced(last.token.text[-1:])
-
-
-def _opens(sign: str) -> bool:
-    return sign[-1:] in _OPENING and not sign.startswith("</")
 
 
 def _ends(words: Sequence[TranslatedToken], place: int) -> bool:

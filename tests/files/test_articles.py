@@ -104,7 +104,7 @@ def test_what_is_damaged_or_missing(tmp_path: Path) -> None:
         with pytest.raises(BadFile, match=message):
             read_lexicon(path)
     (tmp_path / "d.dict.dz").unlink()
-    with pytest.raises(BadFile, match=r"d.ifo: expected d.dict.dz or d.dict beside it, got neither"):
+    with pytest.raises(BadFile, match=r"d: expected d.dict.dz or d.dict beside it"):
         read_lexicon(path)
     made(tmp_path, {"king": b"a person who rules over a country"})
     with pytest.raises(BadFile, match="articles that list translations of one to 4 words, got none"):
@@ -234,7 +234,7 @@ def test_a_damaged_dictionary_of_dictd(tmp_path: Path) -> None:
         read_lexicon(tmp_path / "d.dict.dz")
     (tmp_path / "d.dict.dz").rename(tmp_path / "e.dict.dz")
     index.write_text("roi\tA\tM\n", encoding="utf-8")
-    with pytest.raises(BadFile, match=r"d.index: expected d.dict.dz or d.dict beside it"):
+    with pytest.raises(BadFile, match=r"d: expected d.dict.dz or d.dict beside it"):
         read_lexicon(index)
 
 
