@@ -58,11 +58,16 @@ def write_corpus(
     tokeniser = Tokeniser(language, spaced=is_spaced(first, language))
     sample, written = _Sample(), list[str]()
     lines = tokens = letters = 0
-    shown = progress.stage("reading text", _letters(files), "letters")
+    unknown = any(is_stream(file) or is_parquet(file) or is_packed(file) for file in files)
+    most = 0 if unknown else sum(file.stat().st_size for file in files)  # letters that there may be
+    shown = progress.stage("reading text", most, "letters")
     with shown as tick, out.open("w", encoding="utf-8") as file:
         for line in chain(first, read):
             letters += len(line) + 1
-            if not (found := _words(line, tokeniser, language)):
+            separate = [token for token in tokeniser.tokens(line) if token != RESERVED]
+            # As one token an expression has a vector of its own: hui, which follows aujourd' alone, has none.
+            found = [joined(group, "_") for group in grouped(separate, language)]
+            if not found:
                 continue
             sample.add(line, lines)
             lines, tokens = lines + 1, tokens + len(found)
@@ -80,12 +85,6 @@ def write_corpus(
         raise BadFile(f"{named}: expected text, got {lines} lines with a word; check the name")
     _check_letters(sample.lines, texts)
     return Corpus(out, lines, tokens, tuple(sample.lines))
-
-
-def _words(line: str, tokeniser: Tokeniser, language: str) -> list[str]:
-    tokens = [token for token in tokeniser.tokens(line) if token != RESERVED]
-    # As one token an expression has a vector of its own: hui, which follows aujourd' alone, has none.
-    return [joined(group, "_") for group in grouped(tokens, language)]
 
 
 def check_text(text: Path) -> None:
@@ -116,13 +115,6 @@ def _files(texts: Sequence[Path]) -> list[Path]:
                 f"{text}: expected text, got a folder with {MANIFEST}, as muse saves them; check its name"
             )
     return [file for text in texts for file in files_of(text)]
-
-
-def _letters(files: Sequence[Path]) -> int:
-    """The most letters that the files may have; 0 if unknown, as for compressed files and pipes."""
-    if any(is_stream(file) or is_parquet(file) or is_packed(file) for file in files):
-        return 0
-    return sum(file.stat().st_size for file in files)
 
 
 def _lines(files: Sequence[Path], column: str | None) -> Iterator[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -56,7 +56,7 @@ class PretrainedEncoder:
                 f"{self.folder}: expected the folder of a model, such as SentenceTransformer.save writes; "
                 "check the path"
             )
-        _require()
+        library("sentence_transformers", "--encoder", "transformers")
         _check_harmless(self.folder)
         _check_whole(self.folder)
 
@@ -67,16 +67,22 @@ class PretrainedEncoder:
 
         Raise BadFile for a folder without a model.
         """
-        folder = checksum(self.folder)
-        paths = {language: cache / f"{self._digest(folder, own)}.npz" for language, own in words.items()}
+        named = (checksum(self.folder), self.template)
+        digests = {
+            language: hashlib.sha256("\0".join((*named, *own)).encode()).hexdigest()[:NAMED]
+            for language, own in words.items()
+        }
+        paths = {language: cache / f"{digest}.npz" for language, digest in digests.items()}
         kept = {language: _kept(path, len(words[language])) for language, path in paths.items()}
         new = [language for language, rows in kept.items() if rows is None]
         model = _load(self.folder, device) if new else None
         for language in new:
             kept[language] = rows = self._encoded(words[language], model, progress, language)
             _keep(paths[language], rows)
-        if new:
-            _remove_others(cache, {path.name for path in paths.values()})
+        if new:  # the words of other vocabularies, templates and models are removed: they are large
+            for path in {*cache.glob("*.npz")} - {*paths.values()}:
+                with suppress(OSError):
+                    path.unlink()
         return [rows for rows in kept.values() if rows is not None]
 
     def _encoded(self, words: Sequence[str], model: Any, progress: Progress, language: str) -> Matrix:
@@ -89,9 +95,6 @@ class PretrainedEncoder:
                 tick(begin + len(batch))
         encoded = np.concatenate(rows)
         return np.where(np.isfinite(encoded).all(axis=1, keepdims=True), encoded, 0).astype(np.float32)
-
-    def _digest(self, folder: str, words: Sequence[str]) -> str:
-        return hashlib.sha256("\0".join((folder, self.template, *words)).encode()).hexdigest()[:NAMED]
 
 
 def _kept(path: Path, count: int) -> Matrix | None:
@@ -115,10 +118,6 @@ def _digest_of(rows: Matrix) -> str:
     return hashlib.sha256(np.ascontiguousarray(rows).data).hexdigest()
 
 
-def _require() -> Any:
-    return library("sentence_transformers", "--encoder", "transformers")
-
-
 def _load(folder: Path, device: str) -> Any:
     """The model in a folder; BadFile if it cannot be read, or lacks weights.
 
@@ -134,13 +133,15 @@ def _load(folder: Path, device: str) -> Any:
 
 
 def _loaded(folder: Path, device: str) -> Any:
-    library = _require()
+    models: Any = library("sentence_transformers", "--encoder", "transformers")
+    path = folder / "config.json"
+    settings = _parsed(path) if path.exists() else None
     try:
         with _quiet():
-            if _is_model2vec(folder):
-                static = library.models.StaticEmbedding.from_model2vec(str(folder))
-                return library.SentenceTransformer(modules=[static], device=device)
-            return library.SentenceTransformer(
+            if isinstance(settings, dict) and settings.get("model_type") == "model2vec":
+                static = models.models.StaticEmbedding.from_model2vec(str(folder))
+                return models.SentenceTransformer(modules=[static], device=device)
+            return models.SentenceTransformer(
                 str(folder), device=device, local_files_only=True, trust_remote_code=False,
                 model_kwargs={"use_safetensors": True},
             )  # fmt: skip
@@ -180,14 +181,6 @@ def _quiet() -> Iterator[None]:
         shown.set_verbosity(level)
         if bars:
             shown.enable_progress_bar()
-
-
-def _remove_others(cache: Path, names: Set[str]) -> None:
-    """Removes the encoded words of other vocabularies, templates and models: they are large."""
-    for path in cache.glob("*.npz"):
-        if path.name not in names:
-            with suppress(OSError):
-                path.unlink()
 
 
 def _check_whole(folder: Path) -> None:
@@ -240,9 +233,3 @@ def _parsed(path: Path) -> object:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise BadFile(f"{path}: expected JSON, got {error}; check that the folder is whole") from error
-
-
-def _is_model2vec(folder: Path) -> bool:
-    path = folder / "config.json"
-    settings = _parsed(path) if path.exists() else None
-    return isinstance(settings, dict) and settings.get("model_type") == "model2vec"

@@ -29,7 +29,7 @@ from muse.files import read_vectors
 from muse.files.atomic import atomic_path, parents_made
 from muse.files.writing import check_place, check_text_name, write_vectors_text
 from muse.languages import language_code
-from muse.progress import Progress, Tick
+from muse.progress import Progress
 from muse.run.memory import peak_memory_mb
 from muse.text.segmentation import unspaced_advice
 
@@ -140,20 +140,20 @@ def embed(
         _train(corpus, trained, config, epochs, progress.part(2, 3))
         fitted = time.perf_counter()
         with progress.part(3, 3).stage("saving", 0):
-            words = _write(trained, out, language, config.max_vocab)
+            vectors = read_vectors(trained, language=language, max_vocab=config.max_vocab + 1)
+            kept = [row for row, word in enumerate(vectors.words) if word != RESERVED][: config.max_vocab]
+            named, words = [vectors.words[row] for row in kept], len(kept)
+            write_vectors_text(out, named, vectors.matrix[kept], decimals=DECIMALS)
         if words < FEWEST_WORDS:
-            warnings = (*warnings, _too_few_words(words, cut=words == config.max_vocab))
-            log.warning("%s: %s", language, warnings[-1])
+            advice = "raise --max-vocab" if words == config.max_vocab else "add text, or lower --min-count"
+            few = f"{words} words are too few for muse align, which needs at least {FEWEST_WORDS}; {advice}"
+            warnings = (*warnings, few)
+            log.warning("%s: %s", language, few)
         if model is not None:
             with atomic_path(model) as place:
                 shutil.move(trained, place)
         seconds = {"read": read - began, "train": fitted - read, "save": time.perf_counter() - fitted}
     return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, warnings)
-
-
-def _too_few_words(words: int, *, cut: bool) -> str:
-    advice = "raise --max-vocab" if cut else "add text, or lower --min-count"
-    return f"{words} words are too few for muse align, which needs at least {FEWEST_WORDS}; {advice}"
 
 
 def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
@@ -181,7 +181,12 @@ def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress
         try:
             tokens = corpus.tokens * epochs
             with progress.stage("training", tokens, "tokens") as tick:
-                last = _follow(cast(IO[str], process.stderr), tokens, tick)
+                last = ""
+                # fastText ends its lines by a return, which universal newlines read as an end.
+                for line in cast(IO[str], process.stderr):
+                    last = line.strip() or last
+                    if share := _PROGRESS.search(line):
+                        tick(round(tokens * float(share[1]) / 100))
         except BaseException:
             process.kill()
             raise
@@ -191,28 +196,9 @@ def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress
             f"({last.rstrip('.')}); give more text, or lower --min-count"
         )
     if process.returncode:
-        signal = (
-            f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
-        )
+        code = process.returncode
+        signal = f"signal {-code}" if code < 0 else f"exit code {code}"
         raise NotConverged(
             f"fastText must come to its end, got {signal} ({last[:80] or 'and no word'}): most likely too "
             "little memory; lower --dim or --max-vocab, or raise --min-count"
         )
-
-
-def _follow(stream: IO[str], tokens: int, tick: Tick) -> str:
-    """The last line that the process prints; its progress, a share of the tokens to read, is shown."""
-    last = ""
-    for line in stream:  # fastText ends its lines by a return, which universal newlines read as an end
-        last = line.strip() or last
-        if share := _PROGRESS.search(line):
-            tick(round(tokens * float(share[1]) / 100))
-    return last
-
-
-def _write(model: Path, out: Path, language: str, most: int) -> int:
-    """Writes the vectors of the most frequent words; their number."""
-    vectors = read_vectors(model, language=language, max_vocab=most + 1)
-    kept = [row for row, word in enumerate(vectors.words) if word != RESERVED][:most]
-    write_vectors_text(out, [vectors.words[row] for row in kept], vectors.matrix[kept], decimals=DECIMALS)
-    return len(kept)

@@ -12,8 +12,7 @@ import json
 import logging
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -25,6 +24,9 @@ from muse.files.atomic import FULL
 from muse.files.json_text import parse_json
 from muse.installation import __version__
 
+if TYPE_CHECKING:
+    import requests
+
 log = logging.getLogger(__name__)
 
 BLOCK = 1 << 20
@@ -32,7 +34,10 @@ AGAIN = "nothing was kept: download it again, or try --mirror"
 CHUNK = 256 * 1024
 REDIRECTS = 5  # one leads to the newest version, one to the place where it is kept
 RETRIED = {408, 425, 429, 500, 502, 503, 504}  # status codes of temporary errors
-_SAID = {"IncompleteRead": "it ended too early", "ProtocolError": "it ended too early"}
+_SAID = {
+    **dict.fromkeys(("IncompleteRead", "ProtocolError"), "it ended too early"),
+    **dict.fromkeys(("ConnectTimeout", "ReadTimeout", "ReadTimeoutError"), "no answer in time"),
+}
 Tick = Callable[[int, int], None]  # bytes so far, bytes in total (0: unknown)
 
 
@@ -43,21 +48,15 @@ def check_content(path: Path, name: str, kind: str) -> None:
     if head.startswith((b"<!doctype", b"<html", b"<?xml", b"<head")):
         raise BadFile(f"{name}: expected {kind}, got a web page; {AGAIN}")
     if kind == "dictionary":
-        _check_dictionary(path, name)
-    else:
-        _check_vectors(path, name)
-
-
-def _check_dictionary(path: Path, name: str) -> None:
+        try:
+            read_lexicon(path)
+        except BadFile as error:
+            raise BadFile(f"{name}: expected a dictionary ({error}); {AGAIN}") from error
+        return
+    # Reading a .gz to its end verifies its checksum.
+    opened = cast("IO[bytes]", gzip.open(path, "rb")) if name.endswith(".gz") else path.open("rb")
     try:
-        read_lexicon(path)
-    except BadFile as error:
-        raise BadFile(f"{name}: expected a dictionary ({error}); {AGAIN}") from error
-
-
-def _check_vectors(path: Path, name: str) -> None:
-    try:
-        with _opened(path, name) as file:
+        with opened as file:
             first = file.readline(100).split()
             if len(first) != 2 or not all(field.isdigit() for field in first):
                 raise BadFile(f"{name}: expected two numbers in line 1, got something else; {AGAIN}")
@@ -66,16 +65,6 @@ def _check_vectors(path: Path, name: str) -> None:
         raise BadFile(f"{name}: expected a complete file, got a broken one ({error}); {AGAIN}") from error
     if lines < int(first[0]):
         raise BadFile(f"{name}: expected {int(first[0])} words, got {lines}; {AGAIN}")
-
-
-def _opened(path: Path, name: str) -> IO[bytes]:
-    # Reading a .gz to its end verifies its checksum.
-    return cast("IO[bytes]", gzip.open(path, "rb")) if name.endswith(".gz") else path.open("rb")
-
-
-if TYPE_CHECKING:
-    import requests
-_SAID |= dict.fromkeys(("ConnectTimeout", "ReadTimeout", "ReadTimeoutError"), "no answer in time")
 
 
 @dataclass(frozen=True)
@@ -164,12 +153,18 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
         headers |= {"Range": f"bytes={have}-", "If-Range": validator}
     try:
         with requests.Session() as session:
+            session.max_redirects = REDIRECTS
+            session.hooks["response"].append(lambda answer, **_: _check_redirect(url, session, answer))
             patience = (retries.connect, retries.read)
-            with _answer(session, url, headers, patience) as response:
-                if validator and _is_whole(response, have, validator):
-                    return  # an earlier run ended before it was verified
+            with session.get(url, headers=headers, stream=True, timeout=patience) as response:
+                whole = _number(response.headers.get("Content-Range", "").rpartition("/")[2])
+                same = _validator(response.headers) in ("", validator)
+                if validator and response.status_code == 416 and same and 0 < have == whole:
+                    return  # all of it is there: an earlier run ended before it was verified
                 total = _check_answer(url, response, part, have if validator else 0)
                 _write(response.raw, part, total, tick)
+    except requests.TooManyRedirects as error:
+        raise BadFile(f"{url}: expected a file, got too many redirects; try --mirror") from error
     except ValueError as error:  # that of requests for an address that is none
         raise BadFile(f"{url}: expected a file, got a redirect to no address; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
@@ -178,52 +173,29 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
         raise _Retry(f"the connection failed ({_reason(error)})") from error
 
 
-@contextmanager
-def _answer(
-    session: requests.Session, url: str, headers: Mapping[str, str], patience: tuple[float, float]
-) -> Iterator[requests.Response]:
-    """The answer after all redirects, each checked before it is followed; BadFile for a bad one."""
-    address = url
-    for _ in range(REDIRECTS + 1):
-        request = session.get(address, headers=headers, stream=True, timeout=patience, allow_redirects=False)
-        with request as response:
-            location = session.get_redirect_target(response)
-            if location is None:
-                yield response
-                return
-        address = _next_address(url, address, location)
-    raise BadFile(f"{url}: expected a file, got too many redirects; try --mirror")
-
-
-def _next_address(url: str, address: str, location: str) -> str:
-    """Where a redirect leads; BadFile unless it is HTTPS, or HTTP from an address that is HTTP itself."""
+def _check_redirect(url: str, session: requests.Session, response: requests.Response) -> None:
+    """Raise BadFile for a redirect, before it is followed, but to HTTPS or from HTTP to HTTP."""
+    if (location := session.get_redirect_target(response)) is None:
+        return
     try:
-        found = urlsplit(urljoin(address, location))
-        named = bool(found.hostname)
+        found = urlsplit(urljoin(response.url, location))
+        named = bool(found.hostname and found.port != 0)  # which raises for what is no port
     except ValueError:
         named = False
     if not named:
         raise BadFile(f"{url}: expected a file, got a redirect to no address ({location}); try --mirror")
-    allowed = ("https",) if address.startswith("https:") else ("https", "http")
+    allowed = ("https",) if response.url.startswith("https:") else ("https", "http")
     if found.scheme not in allowed:
         raise BadFile(
             f"{url}: expected {allowed[0].upper()}, got a redirect to {found.geturl()}; try --mirror"
         )
-    return found.geturl()
-
-
-def _is_whole(response: requests.Response, have: int, validator: str) -> bool:
-    """Whether the range asked for begins where the file of this version ends: all of it is there."""
-    whole = response.headers.get("Content-Range", "").rpartition("/")[2]
-    same = _validator(response.headers) in ("", validator)
-    return response.status_code == 416 and same and 0 < have == _number(whole)
 
 
 def _check_answer(url: str, response: requests.Response, part: PartialFile, have: int) -> int:
     """The length of the whole file, 0 if unknown; an error if the response is not the file."""
     status = response.status_code
     if status in RETRIED:
-        raise _Retry(f"the server answered {status}", _asked_wait(response.headers))
+        raise _Retry(f"the server answered {status}", _number(response.headers.get("Retry-After")))
     if status == 416:  # the part is longer than the file: it is of another version
         part.remove()
         raise _Retry("the file on the server has changed")
@@ -233,14 +205,10 @@ def _check_answer(url: str, response: requests.Response, part: PartialFile, have
         )
     if "html" in response.headers.get("Content-Type", "").lower():
         raise BadFile(f"{url}: expected a file, got a web page; the address may have changed: try --mirror")
-    if status == 206:
-        return _total_of_range(response.headers, part, have)
-    part.begin(url, _validator(response.headers))
-    return _number(response.headers.get("Content-Length"))
-
-
-def _total_of_range(headers: Mapping[str, str], part: PartialFile, have: int) -> int:
-    span, _, total = headers.get("Content-Range", "").removeprefix("bytes").strip().partition("/")
+    if status == 200:
+        part.begin(url, _validator(response.headers))
+        return _number(response.headers.get("Content-Length"))
+    span, _, total = response.headers.get("Content-Range", "").removeprefix("bytes").strip().partition("/")
     if not span.startswith(f"{have}-"):
         part.remove()
         raise _Retry("the server sent another part of the file than requested")
@@ -265,10 +233,6 @@ def _validator(headers: Mapping[str, str]) -> str:
     tag = headers.get("ETag", "")
     # A weak ETag means that two versions are equivalent, not that their bytes are equal.
     return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified", "")
-
-
-def _asked_wait(headers: Mapping[str, str]) -> float:
-    return float(_number(headers.get("Retry-After")))
 
 
 def _number(text: str | None) -> int:

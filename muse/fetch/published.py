@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -47,8 +47,11 @@ PARTS = {"full": "", "train": ".0-5000", "test": ".5000-6500"}
 
 
 @dataclass(frozen=True)
-class Collection:
-    """A collection: the path of a language's file relative to the home, its kind, size and licence."""
+class Item:
+    """A file to download: its path relative to the home, its kind, size and licence, and what it is.
+
+    Of all files of one kind, `path` has {} in place of the language or the pair.
+    """
 
     path: str
     kind: str
@@ -56,43 +59,34 @@ class Collection:
     licence: str
     about: str
 
-
-SOURCES = {
-    "cc": Collection(
-        "fasttext/vectors-crawl/cc.{}.300.vec.gz", "vectors", "up to 1.3 GB", BY_SA,
-        "fastText, Common Crawl and Wikipedia, 300 dimensions",
-    ),
-    "wiki": Collection(
-        "fasttext/vectors-wiki/wiki.{}.vec", "vectors", "up to 6.6 GB", BY_SA,
-        "fastText, Wikipedia, 300 dimensions",
-    ),
-}  # fmt: skip
-DICTIONARIES = Collection(
-    "arrival/dictionaries/{}.txt",
-    "dictionary",
-    "up to 3 MB",
-    NON_COMMERCIAL,
-    "MUSE's evaluation dictionaries",
-)
-
-
-@dataclass(frozen=True)
-class Item:
-    """A file to download: its path relative to the home, its kind, size and licence."""
-
-    path: str
-    kind: str
-    size: str
-    licence: str
-
     @property
     def name(self) -> str:
         """The name of the file."""
         return self.path.rsplit("/", 1)[-1]
 
+    def of(self, name: str) -> Item:
+        """The file of a language or a pair."""
+        return replace(self, path=self.path.format(name))
+
     def url(self, home: str = HOME) -> str:
         """The address of the file, at `home` or a mirror of it."""
         return f"{home.rstrip('/')}/{self.path}"
+
+
+SOURCES = {
+    "cc": Item(
+        "fasttext/vectors-crawl/cc.{}.300.vec.gz", "vectors", "up to 1.3 GB", BY_SA,
+        "fastText, Common Crawl and Wikipedia, 300 dimensions",
+    ),
+    "wiki": Item(
+        "fasttext/vectors-wiki/wiki.{}.vec", "vectors", "up to 6.6 GB", BY_SA,
+        "fastText, Wikipedia, 300 dimensions",
+    ),
+}  # fmt: skip
+DICTIONARIES = Item(
+    "arrival/dictionaries/{}.txt", "dictionary", "up to 3 MB", NON_COMMERCIAL,
+    "MUSE's evaluation dictionaries",
+)  # fmt: skip
 
 
 def vectors(language: str, source: str = "cc") -> Item:
@@ -106,7 +100,7 @@ def vectors(language: str, source: str = "cc") -> Item:
             f"vectors are published for {len(LANGUAGES)} languages, by codes such as fr, got {language!r}; "
             f"muse fetch --list names them all{did_you_mean(language, LANGUAGES)}"
         )
-    return _item(SOURCES[source], language)
+    return SOURCES[source].of(language)
 
 
 def dictionary(pair: str, part: str = "full") -> Item:
@@ -121,7 +115,7 @@ def dictionary(pair: str, part: str = "full") -> Item:
             f"dictionaries are published between {' '.join(EUROPEAN)}, and between en and each of "
             f"{' '.join(WITH_ENGLISH)}, named like fr-en; got {pair!r}{meant}"
         )
-    return _item(DICTIONARIES, f"{pair}{PARTS[part]}")
+    return DICTIONARIES.of(f"{pair}{PARTS[part]}")
 
 
 def dictionary_pairs() -> list[str]:
@@ -139,14 +133,10 @@ def listing() -> list[dict[str, str]]:
     return [
         {
             "what": f"{kind} {option}".strip(), "about": one.about, "size": one.size, "licence": one.licence,
-            "url": f"{HOME}/{one.path}", "languages": languages,
+            "url": one.url(), "languages": languages,
         }
         for kind, option, one, languages in known
     ]  # fmt: skip
-
-
-def _item(collection: Collection, name: str) -> Item:
-    return Item(collection.path.format(name), collection.kind, collection.size, collection.licence)
 
 
 def read_pins(folder: Path) -> dict[str, str]:
@@ -232,8 +222,15 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
         config.folder.mkdir(parents=True, exist_ok=True)
     path, url, pin = config.folder / item.name, item.url(config.home), read_pins(config.folder).get(item.name)
     if cached := path.exists():
-        if pin is None or checksum(path) != pin:
-            raise BadFile(_conflict(path, pin))
+        if pin is None:
+            raise BadFile(
+                f"{path}: expected no such file, got one that muse did not download; move it elsewhere"
+            )
+        if checksum(path) != pin:
+            raise BadFile(
+                f"{path}: expected the downloaded file ({pin[:8]}), got another; remove it to download it "
+                "again"
+            )
         digest = pin
     else:
         digest = _retrieve(item, config, pin, progress)
@@ -275,9 +272,3 @@ def _download(url: str, part: PartialFile, name: str, retries: RetryPolicy, prog
 
         shown.enter_context(progress.stage(f"{name} (connecting)", 0))
         download(url, part, retries, progressed)
-
-
-def _conflict(path: Path, pin: str | None) -> str:
-    if pin is None:
-        return f"{path}: expected no such file, got one that muse did not download; move it elsewhere"
-    return f"{path}: expected the downloaded file ({pin[:8]}), got another; remove it to download it again"

@@ -16,27 +16,13 @@ from typing import NamedTuple
 from muse.errors import BadFile, BadSetting, did_you_mean
 from muse.files.source import DAMAGED
 from muse.progress import Progress
-from muse.sentences.encoders.composed import (
-    CONCATENATED,
-    CORRECTED,
-    SIF,
-    Concatenated,
-    Corrected,
-    restored_corrected,
-)
+from muse.sentences.encoders import composed, words
+from muse.sentences.encoders.composed import Concatenated, Corrected
 from muse.sentences.encoders.corrections import OPTIONS, Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.pooling import parsed_power
 from muse.sentences.encoders.saving import AGAIN, Saved, check_space, read_encoder
-from muse.sentences.encoders.words import (
-    DEFAULT_POWERS,
-    TRAINED,
-    Lookup,
-    PowerMean,
-    TrainedEncoder,
-    WeightedMean,
-    restore_trained,
-)
+from muse.sentences.encoders.words import Lookup, PowerMean, TrainedEncoder, WeightedMean
 from muse.sentences.systems.bgt.bgt_system import LANGUAGE, language_latents
 from muse.sentences.systems.network_encoder import KIND as NETWORK
 from muse.sentences.systems.network_encoder import NetworkEncoder
@@ -74,7 +60,7 @@ def parse(name: Path | str) -> list[Named]:
     >>> parse("power-mean+ngrams & ./bgt+language+znorm")[1]
     Named(name='./bgt', corrections='+znorm', is_folder=True, latents=True)
     """
-    if isinstance(name, Path) or _is_other_path(name):
+    if isinstance(name, Path) or (name and Path(name).exists() and not _is_name(name)):
         return [Named(str(name), is_folder=True)]
     texts = [text.strip() for text in name.split(BESIDE)] if BESIDE in name else [name]
     if len(texts) > 1 and not all(texts):
@@ -96,10 +82,6 @@ def _parsed(text: str) -> Named:
 
 def _is_name(text: str) -> bool:
     return bool(_NAME.fullmatch(text)) and steps(text)[0][0] in MAKERS
-
-
-def _is_other_path(name: str) -> bool:
-    return bool(name) and Path(name).exists() and not _is_name(name)
 
 
 def steps(name: str) -> list[tuple[str, str]]:
@@ -146,28 +128,21 @@ def load_encoder(
             )
     named = parse(name)
     if len(named) == 1:
-        encoder = _loaded(named[0], spaces, progress)
-    else:
-        _check_beside(named, len(spaces))
-        own = spaces if len(spaces) > 1 else spaces * len(named)
-        parts = [_loaded(one, [reads], progress) for one, reads in zip(named, own, strict=True)]
-        encoder = Concatenated(parts, shared=len(spaces) == 1)
-    return _corrected(encoder, steps(named[-1].corrections))
-
-
-def _check_beside(named: Sequence[Named], spaces: int) -> None:
-    if spaces not in (1, len(named)):
+        return _corrected(_loaded(named[0], spaces, progress), steps(named[0].corrections))
+    if len(spaces) not in (1, len(named)):
         raise BadSetting(
-            f"encoders side by side read one space or a space each, got {len(named)} encoders and {spaces} "
-            "spaces; name the space of each, the first one again where it is meant"
+            f"encoders side by side read one space or a space each, got {len(named)} encoders and "
+            f"{len(spaces)} spaces; name the space of each, the first one again where it is meant"
         )
-    for one in named[:-1]:
-        if one.corrections:
-            raise BadSetting(
-                "corrections apply to all encoders side by side and follow the last, got "
-                f"'{one.name}{one.corrections}' before others; write "
-                f"{BESIDE.join(other.name for other in named)}{one.corrections}"
-            )
+    if early := [one for one in named[:-1] if one.corrections]:
+        raise BadSetting(
+            "corrections apply to all encoders side by side and follow the last, got "
+            f"'{early[0].name}{early[0].corrections}' before others; write "
+            f"{BESIDE.join(other.name for other in named)}{early[0].corrections}"
+        )
+    own = spaces if len(spaces) > 1 else spaces * len(named)
+    parts = [_loaded(one, [reads], progress) for one, reads in zip(named, own, strict=True)]
+    return _corrected(Concatenated(parts, shared=len(spaces) == 1), steps(named[-1].corrections))
 
 
 def _corrected(encoder: SentenceEncoder, corrections: Sequence[tuple[str, str]]) -> SentenceEncoder:
@@ -198,23 +173,21 @@ def _made(name: str, spaces: Sequence[Space], progress: Progress | None = None) 
     return _corrected(parts[0] if len(parts) == 1 else Concatenated(parts), after[ngrams:])
 
 
-def _mean(lookup: Lookup, options: str) -> SentenceEncoder:
-    _check_no_options("mean", options)
-    return PowerMean(lookup)
-
-
-def _weighted(weighting: str) -> Make:
+def _plain(name: str) -> Make:
     def make(lookup: Lookup, options: str) -> SentenceEncoder:
-        _check_no_options(weighting, options.removeprefix("rank"))
-        encoder = WeightedMean(lookup, weighting)
-        return Corrected(encoder, SIF, sif=True) if weighting == "sif" else encoder
+        if options not in ("", "rank" if name != "mean" else ""):
+            raise BadSetting(f"{name} has no options in brackets, got {options!r}")
+        if name == "mean":
+            return PowerMean(lookup)
+        encoder = WeightedMean(lookup, name)
+        return Corrected(encoder, composed.SIF, sif=True) if name == "sif" else encoder
 
     return make
 
 
 def _power_mean(lookup: Lookup, options: str) -> SentenceEncoder:
     try:
-        powers = tuple(map(parsed_power, options.split(","))) if options else DEFAULT_POWERS
+        powers = tuple(map(parsed_power, options.split(","))) if options else words.DEFAULT_POWERS
     except ValueError:
         raise BadSetting(
             f"power-mean needs numbers in brackets, as in power-mean[-inf,1,inf]; got {options!r}"
@@ -229,16 +202,9 @@ def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
     )
 
 
-def _check_no_options(name: str, options: str) -> None:
-    if options:
-        raise BadSetting(f"{name} has no options in brackets, got {options!r}")
-
-
 # Trained encoders have an entry here too, whose error says how to train them.
 MAKERS: Mapping[str, Make] = {
-    "mean": _mean,
-    "idf": _weighted("idf"),
-    "sif": _weighted("sif"),
+    **{name: _plain(name) for name in ("mean", "idf", "sif")},
     "power-mean": _power_mean,
     **dict.fromkeys(SYSTEMS, _untrained),
 }
@@ -250,7 +216,10 @@ def _restored(folder: Path, spaces: Sequence[Space], whole: Path | None = None) 
     if saved.kind not in RESTORERS:
         raise BadFile(f"{folder}: this version of muse has no encoder {saved.kind!r}; upgrade muse")
     try:
-        own = _spaces_of_parts(saved, spaces, whole)
+        apart = saved.kind == composed.CONCATENATED and not saved.settings["shared"]
+        if apart or saved.kind == composed.CONCATENATED or not saved.parts:
+            _check_count(whole, len(saved.parts) if apart else 1, spaces)
+        own = [[space] for space in spaces] if apart else [spaces] * len(saved.parts)
         check_space(folder, saved.spaces, spaces[0])
         parts = [_restored(part, reads, whole) for part, reads in zip(saved.parts, own, strict=True)]
         return RESTORERS[saved.kind](saved, spaces[0], parts)
@@ -258,16 +227,6 @@ def _restored(folder: Path, spaces: Sequence[Space], whole: Path | None = None) 
         raise BadFile(
             f"{folder}: expected the settings of a {saved.kind} encoder, got others ({error!r}); {AGAIN}"
         ) from error
-
-
-def _spaces_of_parts(saved: Saved, spaces: Sequence[Space], folder: Path) -> list[Sequence[Space]]:
-    """The spaces that each part reads; BadSetting, naming the folder, if there are not as many as needed."""
-    if saved.kind == CONCATENATED and not saved.settings["shared"]:
-        _check_count(folder, len(saved.parts), spaces)
-        return [[space] for space in spaces]
-    if saved.kind == CONCATENATED or not saved.parts:
-        _check_count(folder, 1, spaces)
-    return [spaces] * len(saved.parts)
 
 
 def _check_count(folder: Path, needed: int, spaces: Sequence[Space]) -> None:
@@ -288,8 +247,8 @@ def _restore_weighted(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) 
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": lambda saved, space, _: _made(saved.name, [space]),
     "weighted": _restore_weighted,
-    CORRECTED: lambda saved, _, parts: restored_corrected(saved, parts[0]),
-    CONCATENATED: lambda saved, _, parts: Concatenated(parts, bool(saved.settings["shared"])),
-    TRAINED: restore_trained,
+    composed.CORRECTED: lambda saved, _, parts: composed.restored_corrected(saved, parts[0]),
+    composed.CONCATENATED: lambda saved, _, parts: Concatenated(parts, bool(saved.settings["shared"])),
+    words.TRAINED: words.restore_trained,
     NETWORK: restore_system,
 }

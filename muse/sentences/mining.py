@@ -8,6 +8,7 @@ score reaches the threshold.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
 from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.search.bidirectional_search import BidirectionalSearch, BothDirections
@@ -28,7 +29,7 @@ Values = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class MiningConfig:
-    """The score of pairs, the lowest score kept (None: all), and how candidates are searched."""
+    """The score of pairs (not isf), the lowest score kept (None: all), and how candidates are searched."""
 
     score: PairScore = PairScore()
     threshold: float | None = None
@@ -36,22 +37,15 @@ class MiningConfig:
     device: str = "cpu"
     approximation: Approximation = Approximation()
 
-    def __post_init__(self) -> None:
-        if self.score.method == "isf":
-            raise BadSetting("sentence pairs are mined by margin, csls or nn; got 'isf'")
-        if self.threshold is not None and not np.isfinite(self.threshold):
-            raise BadSetting(f"a threshold must be a number, got {self.threshold}")
 
-
-@dataclass(frozen=True, eq=False)
-class Mined:
+class Mined(NamedTuple):
     """Pairs of rows (p, 2), source and target, with their scores (p,), best first."""
 
     pairs: Rows
     scores: Values
 
-    def __len__(self) -> int:
-        return len(self.pairs)
+
+NOTHING = Mined(np.empty((0, 2), np.int64), np.empty(0, np.float32))
 
 
 def mine(
@@ -73,8 +67,11 @@ def mine(
         )
     kept = [np.flatnonzero(side.any(axis=1)) for side in (source, target)]
     if not all(map(len, kept)):
-        return Mined(np.empty((0, 2), np.int64), np.empty(0, np.float32))
-    x, y = (_unit(side[rows], config) for side, rows in zip((source, target), kept, strict=True))
+        return NOTHING
+    x, y = (
+        normalize(torch.from_numpy(np.ascontiguousarray(side[rows], np.float32)).to(config.device))
+        for side, rows in zip((source, target), kept, strict=True)
+    )
     found = paired(_nearest(x, y, config, progress or Progress(quiet=True)), config)
     return Mined(np.stack([kept[side][found.pairs[:, side]] for side in (0, 1)], axis=1), found.scores)
 
@@ -88,10 +85,6 @@ def paired(found: BothDirections, config: MiningConfig) -> Mined:
     pairs, scores = pairs[best], scores[best]
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -scores))
     return Mined(pairs[order], scores[order])
-
-
-def _unit(rows: Matrix, config: MiningConfig) -> Tensor:
-    return normalize(torch.from_numpy(np.ascontiguousarray(rows, np.float32)).to(config.device))
 
 
 def _candidates(found: BothDirections, score: PairScore) -> tuple[Rows, Values]:

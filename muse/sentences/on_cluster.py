@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from muse.cluster.parts import PartFolder, open_parts
 from muse.cluster.run import Make, Run, Site
@@ -26,10 +25,9 @@ from muse.search.bidirectional_search import BothDirections
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.reading import blocks
 from muse.sentences.loading import load_encoder
-from muse.sentences.mining import Mined, MiningConfig, Values, paired
+from muse.sentences.mining import NOTHING, Mined, MiningConfig, Values, paired
 from muse.space import load_space
 from muse.text.characters import canonical
-from muse.vectors import Matrix
 
 ROW = "row"
 COUNTS = ("empty", "tokens", "unknown", "truncated")
@@ -60,10 +58,6 @@ class SavedEncoder:
         encoder.save(folder)
         return cls(folder.resolve(), tuple(space.resolve() for space in spaces))
 
-    def load(self) -> SentenceEncoder:
-        """The encoder; its spaces are not checked again, as they were when it was saved."""
-        return load_encoder(self.folder, *(load_space(space, check=False) for space in self.spaces))
-
 
 @dataclass(frozen=True)
 class Encoding:
@@ -80,7 +74,9 @@ class Encoding:
 
     def begin(self) -> Make:
         """A function that encodes a part."""
-        encoder = self.encoder.load()
+        # The spaces are not checked again, as they were when the encoder was saved.
+        spaces = (load_space(space, check=False) for space in self.encoder.spaces)
+        encoder = load_encoder(self.encoder.folder, *spaces)
         return lambda number: self._encode(encoder, number)
 
     def _encode(self, encoder: SentenceEncoder, number: int) -> None:
@@ -89,20 +85,15 @@ class Encoding:
         if self.only is not None:
             kept = np.load(self.only, mmap_mode="r")[part.first : part.first + part.rows]
             sentences, rows = [sentences[place] for place in np.flatnonzero(kept)], rows[kept]
-        matrix, counts = _encoded(encoder, sentences, self.language)
+        encoded = [encoder.encode(block, self.language) for block in blocks(sentences)]
+        empty = np.empty((0, encoder.dimension), np.float32)
+        matrix = np.concatenate([empty, *(one.matrix for one in encoded)])  # (s, d)
+        counts = {name: sum(getattr(one, name) for one in encoded) for name in COUNTS}
         if self.only is not None:
             known = matrix.any(axis=1)
             sentences = [sentences[place] for place in np.flatnonzero(known)]
             rows, matrix = rows[known], matrix[known]
         self.parts.write(number, {ROW: rows, SENTENCE: sentences, VECTOR: matrix}, counts)
-
-
-def _encoded(encoder: SentenceEncoder, sentences: list[str], language: str) -> tuple[Matrix, dict[str, int]]:
-    """The rows (s, d) of the sentences, and the counts."""
-    encoded = [encoder.encode(block, language) for block in blocks(sentences)]
-    empty = np.empty((0, encoder.dimension), np.float32)
-    matrix = np.concatenate([empty, *(one.matrix for one in encoded)])
-    return matrix, {name: sum(getattr(one, name) for one in encoded) for name in COUNTS}
 
 
 def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:
@@ -154,11 +145,6 @@ class EncodedText:
     parts: PartFolder
     counts: dict[str, int]
 
-    @property
-    def blocks(self) -> SentenceBlocks:
-        """Their rows."""
-        return SentenceBlocks(self.parts, (0, *np.cumsum(self.parts.sizes()).tolist()))
-
     def sentences(self) -> list[str]:
         """The sentences, in order."""
         return [text for number in range(self.parts.count) for text in self.parts.read(number, SENTENCE)[0]]
@@ -184,7 +170,7 @@ def mine(
         found = _searched(site, sides, config)
         _write(site.parts, found, [side.sentences() for side in sides])
         counts = {side: one.counts for side, one in zip(SIDES, sides, strict=True)}
-        return site.finish(pairs=len(found), **counts)
+        return site.finish(pairs=len(found.scores), **counts)
 
 
 def _encoded_side(site: Site, side: str, encoding: Encoding) -> EncodedText:
@@ -192,7 +178,10 @@ def _encoded_side(site: Site, side: str, encoding: Encoding) -> EncodedText:
     lines = encoding.slices[-1].first + encoding.slices[-1].rows
     digests = site.parts.stage(f"digests-of-{side}", len(encoding.slices))
     site.make(f"lines of the {side}", digests, Digests(encoding.slices, digests))
-    empty, first = _distinct(digests)
+    found = np.concatenate([digests.read(number, DIGEST)[0] for number in range(digests.count)])  # (n, 2)
+    empty, first = ~found.any(axis=1), np.zeros(len(found), np.bool_)
+    first[np.unique(found.view("V16").ravel(), return_index=True)[1]] = True
+    first &= ~empty
     only = digests.folder / "only.npy"
     with atomic_path(only) as partial, partial.open("wb") as stream:
         np.save(stream, first)
@@ -206,9 +195,9 @@ def _encoded_side(site: Site, side: str, encoding: Encoding) -> EncodedText:
 
 
 def _searched(site: Site, sides: Sequence[EncodedText], config: MiningConfig) -> Mined:
-    x, y = (side.blocks for side in sides)
+    x, y = (SentenceBlocks(one.parts, (0, *np.cumsum(one.parts.sizes()).tolist())) for one in sides)
     if not x.starts[-1] or not y.starts[-1]:
-        return Mined(np.empty((0, 2), np.int64), np.empty(0, np.float32))
+        return NOTHING
     found = []
     for side, queries, keys in ((SIDES[0], x, y), (SIDES[1], y, x)):
         k = min(config.score.k, keys.starts[-1])
@@ -217,17 +206,8 @@ def _searched(site: Site, sides: Sequence[EncodedText], config: MiningConfig) ->
     return paired(BothDirections(*found), config)
 
 
-def _distinct(digests: PartFolder) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Whether each sentence (n,) is empty, and whether it is the first of its kind and not empty."""
-    found = np.concatenate([digests.read(number, DIGEST)[0] for number in range(digests.count)])  # (n, 2)
-    empty = np.asarray(~found.any(axis=1))
-    first = np.zeros(len(found), np.bool_)
-    first[np.unique(found.view("V16").ravel(), return_index=True)[1]] = True
-    return empty, first & ~empty
-
-
 def _write(parts: PartFolder, found: Mined, sentences: Sequence[Sequence[str]]) -> None:
-    for number, begin in enumerate(range(0, max(len(found), 1), PAIRS)):
+    for number, begin in enumerate(range(0, max(len(found.scores), 1), PAIRS)):
         pairs = found.pairs[begin : begin + PAIRS]
         parts.write(number, {
             "row": np.arange(begin, begin + len(pairs)), "score": found.scores[begin : begin + PAIRS],

@@ -134,8 +134,8 @@ def test_similarity_of_sentences(muse: Command, space: Path) -> None:
     refused(
         muse(*one, "--tgt", "en", "--target-pairs", space.parent / "en.csv"), "the same pair, got the rating"
     )
-    (space.parent / "en.csv").write_text("en1,en2,3\n")
-    refused(muse(*one, "--tgt", "en", "--target-pairs", space.parent / "en.csv"), "got 60 rows in")
+    (space.parent / "en.csv").write_text((space.parent / "fr.csv").read_text().rsplit("\n", 2)[0] + "\n")
+    refused(muse(*one, "--tgt", "en", "--target-pairs", space.parent / "en.csv"), "row 60 of", "and none in")
     refused(muse(*one, "--tgt", "en"), "needs both --tgt LANG and --target-pairs FILE", code=2)
 
 

@@ -152,7 +152,7 @@ BAD_SETTINGS: dict[str, tuple[list[object], list[str]]] = {
     "margin elsewhere": (["--margin", 0.2], ["--margin", "align"]),
     "margin": (["--loss", "rank", "--margin", 0], ["margin must be above 0"]),
     "scale elsewhere": (["--loss", "rank", "--scale", 2], ["--scale", "rank"]),
-    "rate": (["--rate", -1], ["rate must be above 0"]),
+    "rate": (["--rate", -1], ["rate must be", "above 0"]),
     "powers": (["--powers", "0,1"], ["p = 0"]),
     "signed powers": (["--powers", "3s"], ["got 3s"]),
     "nothing to resume": (["--resume"], ["--resume needs the checkpoints"]),

@@ -133,13 +133,8 @@ def test_one_thread_gives_the_same_twice(text: Path, tmp_path: Path) -> None:
 
 def test_training_ends_with_the_process_that_asked_for_it(text: Path, tmp_path: Path) -> None:
     settings = {"input": str(text), "epoch": 1_000_000, "thread": 1, "seed": 0, "verbose": 2}
-    command = [
-        sys.executable,
-        "-m",
-        "muse.embedding.fasttext_process",
-        str(tmp_path / "m"),
-        json.dumps(settings),
-    ]
+    module = "muse.embedding.fasttext_process"
+    command = [sys.executable, "-m", module, str(tmp_path / "m"), json.dumps(settings)]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         try:
@@ -198,7 +193,7 @@ def test_what_cannot_be_trained_is_refused_and_nothing_is_left(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"dim": 0}, "--dim must be at least 1 and at most 1,000,000,000, got 0"),
+        ({"dim": 0}, r"--dim must be .* at least 1 and at most 1e\+09, got 0"),
         ({"ngrams": (4, 3)}, "got 4-3"),
     ],
 )

@@ -19,7 +19,6 @@ from muse.options import OneSpace, option
 if TYPE_CHECKING:
     from muse.evaluation.score import Signature
     from muse.progress import Progress
-    from muse.search.retrieval import PairScore
     from muse.sentences.encoders.encoder import SentenceEncoder
     from muse.space import Space
     from muse.vectors import Matrix
@@ -108,6 +107,7 @@ def open_encoder(
     The encoder is fitted on the text of --fit; `own` is what `--fit task` stands for. Its files are read for
     the signature too, before the work.
     """
+    from muse.evaluation.score import text_name
     from muse.sentences.encoders.saving import weights_checksum
     from muse.sentences.files.sentence_text import read_sentences
     from muse.sentences.loading import saved_in
@@ -127,21 +127,11 @@ def open_encoder(
     for language, text in texts.items():
         encoder = fitted(encoder, list(text), language)
     weights = "+".join(weights_checksum(folder)[:4] for folder in saved_in(options.encoder))
-    fit = "+".join(map(_fit_name, options.fit))
-    made = (
-        f"encoder:{encoder.name}",
-        *([f"weights:{weights}"] if weights else []),
-        *(f"also:{folder.resolve().name}" for folder in options.also),
-        *([f"fit:{fit}"] if fit else []),
-    )
-    return OpenedEncoder(space, encoder, made)
-
-
-def _fit_name(value: str) -> str:
-    from muse.evaluation.score import text_name
-
-    language, equals, path = value.partition("=")
-    return f"{language}={text_name(path)}" if equals else value
+    named_text = (value.partition("=") for value in options.fit)
+    fit = "+".join(f"{name}={text_name(path)}" if equals else name for name, equals, path in named_text)
+    also = [f"also:{folder.resolve().name}" for folder in options.also]
+    made = (f"encoder:{encoder.name}", weights and f"weights:{weights}", *also, fit and f"fit:{fit}")
+    return OpenedEncoder(space, encoder, tuple(filter(None, made)))
 
 
 def fitted(encoder: SentenceEncoder, text: Sequence[str], language: str) -> SentenceEncoder:
@@ -177,11 +167,3 @@ def plain_and_named(values: Sequence[str]) -> tuple[list[str], list[str]]:
     # A file may have = in its name. Of several files without a language the last counts, as with any option.
     named = [value for value in values if "=" in value and not Path(value).exists()]
     return [value for value in values if value not in named][-1:], named
-
-
-def pair_scores(methods: Sequence[str], k: int | None) -> list[PairScore]:
-    """One score of pairs for each method; k is 10 for csls, as for words, and 4 for margin by default."""
-    from muse.search.retrieval import PairScore
-
-    usual = {"csls": 10}
-    return [PairScore(method, k=k or usual.get(method, 4)) for method in dict.fromkeys(methods)]

@@ -76,22 +76,28 @@ def transfer(options: TransferOptions) -> Report:
     """
     import numpy as np
 
-    from muse.sentences.evaluation.classifier import ClassifierConfig, require_sklearn
+    from muse.files.space_folder import with_checksum
+    from muse.sentences.evaluation.classifier import ClassifierConfig
     from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
+    from muse.sentences.files.sentence_text import read_aligned
 
-    require_sklearn()  # report a missing package before the work, not after it
     space = open_space(options.space, "cpu", options.quiet)
     languages = _languages(space, options)
-    texts, labels = _labelled(options.data, languages)
+    files = [options.data / name for name in (*(f"{language}.txt" for language in languages), LABELS)]
+    *sides, labels = read_aligned(*files)
+    texts = dict(zip(languages, sides, strict=True))
     opened = open_encoder(options, space=space, own=texts)
     rows = {language: opened.rows(text, language) for language, text in texts.items()}
-    gold, more = _folder_name(options.data, languages), (f"runs:{options.runs}", f"drawn:{options.seed}")
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    gold = with_checksum(options.data.resolve().name, digest)
+    more = (f"runs:{options.runs}", f"drawn:{options.seed}")
     signatures = {
         other: opened.signature((languages[0], other), options.classifier, gold, *more)
         for other in languages[1:]
     }
     scores = evaluate_transfer(
-        rows, labels, signatures, rng=np.random.default_rng(options.seed), progress=space.progress,
+        rows, [label.strip() for label in labels], signatures,
+        rng=np.random.default_rng(options.seed), progress=space.progress,
         config=TransferConfig(options.runs, ClassifierConfig(options.classifier, seed=options.seed)),
     )  # fmt: skip
     tested: dict[str, Any] = {}
@@ -139,10 +145,9 @@ def probe(options: ProbeOptions) -> Report:
     """
     import numpy as np
 
-    from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, folds, require_sklearn
+    from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, folds
     from muse.sentences.evaluation.probing import evaluate_probe
 
-    require_sklearn()
     _check_texts(options)
     space = open_space(options.space, "cpu", options.quiet)
     rng = np.random.default_rng(options.seed)
@@ -304,21 +309,3 @@ def _languages(space: Space, options: TransferOptions) -> list[str]:
             f"({', '.join(space.languages)}), got {found}; rename the files"
         )
     return [source, *tested]
-
-
-def _labelled(folder: Path, languages: list[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """The sentences by language, and their labels."""
-    from muse.sentences.files.sentence_text import read_aligned
-
-    *texts, labels = read_aligned(*(folder / f"{language}.txt" for language in languages), folder / LABELS)
-    return dict(zip(languages, texts, strict=True)), [label.strip() for label in labels]
-
-
-def _folder_name(folder: Path, languages: list[str]) -> str:
-    # The folder's name with the checksum of the files used.
-    from muse.files.space_folder import with_checksum
-
-    digest = hashlib.sha256()
-    for name in (*(f"{language}.txt" for language in languages), LABELS):
-        digest.update((folder / name).read_bytes())
-    return with_checksum(folder.resolve().name, digest.hexdigest())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,12 +17,10 @@ from muse.sentences.commands.encoders import (
     OpenedEncoder,
     language_option,
     open_encoder,
-    pair_scores,
 )
 from muse.sentences.commands.evaluate_suite import SuiteOptions, check_suite_options, suite_report
 
 if TYPE_CHECKING:
-    from muse.sentences.files.sentence_text import RatedSentences
     from muse.space import Space
     from muse.vectors import Matrix
 
@@ -88,6 +87,7 @@ def _retrieved(
     # The scores of the texts and their rows, by language.
     import numpy as np
 
+    from muse.search.retrieval import PairScore
     from muse.sentences.evaluation.retrieval import Queries, different, evaluate_sentences
 
     source, target = direction
@@ -95,7 +95,9 @@ def _retrieved(
     first = np.unique(answers, return_index=True)[1]  # where each distinct target first occurs
     queries = Queries(sides[1][source], sides[1][target][first], answers)
     found = {}
-    for score in pair_scores(options.retrieval, options.neighbours):
+    for method in dict.fromkeys(options.retrieval):
+        # As for words, and as usual for the margin.
+        score = PairScore(method, k=options.neighbours or (10 if method == "csls" else 4))
         found[score.method] = evaluate_sentences(
             queries, score, opened.signature(direction, str(score), gold),
             rng=np.random.default_rng(options.seed), device=opened.space.device,
@@ -159,6 +161,7 @@ def sts(options: StsOptions) -> Report:
     """
     import numpy as np
 
+    from muse.errors import Mismatch
     from muse.evaluation.score import gold_name
     from muse.sentences.evaluation.sts import evaluate_sts
     from muse.sentences.files.sentence_text import read_rated_sentences
@@ -169,8 +172,13 @@ def sts(options: StsOptions) -> Report:
         )
     files = [options.pairs, *([] if options.target_pairs is None else [options.target_pairs])]
     rated = [read_rated_sentences(path) for path in files]
-    if len(files) == 2:
-        _check_same_pairs(files, rated)
+    ratings = zip_longest(rated[0].ratings, rated[-1].ratings, fillvalue="none")
+    for row, (one, other) in enumerate(ratings, 1):  # row i of both is the same pair, in two languages
+        if one != other:
+            raise Mismatch(
+                f"row i of both files must be the same pair, got the rating {one} in row {row} of "
+                f"{files[0]} and {other} in that of {files[-1]}; take two translations of one file"
+            )
     languages = (options.src, options.tgt or options.src)
     opened = open_encoder(options, *languages)
     score = evaluate_sts(
@@ -202,11 +210,9 @@ def relatedness(options: RelatednessOptions) -> Report:
     import numpy as np
 
     from muse.evaluation.score import gold_name
-    from muse.sentences.evaluation.classifier import require_sklearn
     from muse.sentences.evaluation.sts import RatedRows, evaluate_relatedness
     from muse.sentences.files.sentence_text import read_rated_sentences
 
-    require_sklearn()
     texts = [read_rated_sentences(path) for path in (options.train_pairs, options.pairs)]
     opened = open_encoder(options, options.lang)
     learned = f"train:{gold_name(options.train_pairs)}"
@@ -221,21 +227,3 @@ def relatedness(options: RelatednessOptions) -> Report:
     )
     score = evaluate_relatedness(train, test, signature, rng=np.random.default_rng(options.seed))
     return {**score.as_json(), "trained": len(train.ratings)}, [str(score)]
-
-
-def _check_same_pairs(files: list[Path], rated: list[RatedSentences]) -> None:
-    # Row i of both files is the same pair in two languages, and so must have the same rating.
-    from muse.errors import Mismatch
-
-    first, second = (one.ratings for one in rated)
-    if len(first) != len(second):
-        raise Mismatch(
-            f"row i of both files must be the same pair, got {len(first)} rows in {files[0]} and "
-            f"{len(second)} in {files[1]}; take two translations of one file"
-        )
-    for row, (one, other) in enumerate(zip(first, second, strict=True), 1):
-        if one != other:
-            raise Mismatch(
-                f"row i of both files must be the same pair, got the rating {one:g} in row {row} of "
-                f"{files[0]} and {other:g} in that of {files[1]}; take two translations of one file"
-            )

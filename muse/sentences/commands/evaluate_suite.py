@@ -63,11 +63,9 @@ def suite_report(options: Any, suite: Path) -> Report:
     from muse.evaluation.score import gold_name
     from muse.files.space_folder import with_checksum
     from muse.files.writing import check_place, replaced
-    from muse.sentences.evaluation.classifier import require_sklearn
     from muse.sentences.evaluation.suite import SuiteConfig, check_tasks, evaluate_suite, means
     from muse.sentences.files.suite_folder import ENGLISH, TASKS, read_suite, tasks_of
 
-    require_sklearn()
     if options.picture is not None:
         if options.picture.suffix.lower() != ".svg":
             raise click.UsageError(

@@ -16,12 +16,7 @@ from muse.commands.options import choose_direction, one_machine_only, open_space
 from muse.commands.outputs import echo
 from muse.errors import Contradiction
 from muse.options import Backend, Clustered, Common, Device, Searched, Seed, Threads, option
-from muse.sentences.commands.encoders import (
-    EncoderOptions,
-    OpenedEncoder,
-    encoder_option,
-    open_encoder,
-)
+from muse.sentences.commands.encoders import EncoderOptions, OpenedEncoder, encoder_option, open_encoder
 
 if TYPE_CHECKING:
     from muse.evaluation.score import Signature
@@ -94,6 +89,7 @@ def mine(options: MineOptions) -> None:
     known word are left out and counted. Unicode form and white space make no difference.
     """
     from muse.files.writing import check_place, check_text_name
+    from muse.sentences.files.sentence_text import write_scored_pairs
 
     recalls: list[Recall] = []
     config = _config(options, recalls)
@@ -115,7 +111,10 @@ def mine(options: MineOptions) -> None:
         found = _on_cluster(opened.encoder, options, options.ray, config, space.progress)
     else:
         found = _mined(opened, read, config)
-        _write(options.out, found)
+        scores, pairs = found.read()
+        write_scored_pairs(
+            options.out, ((float(value), *pair) for value, pair in zip(scores, pairs, strict=True))
+        )
     score = None if known is None else _score(found, known, config.threshold)
     _print(options, found, signature, score, recalls)
 
@@ -217,13 +216,6 @@ def _mined(opened: OpenedEncoder, texts: Sequence[_Text], config: MiningConfig) 
     unknown = [int((~side.any(axis=1)).sum()) for side in rows]
     counts = [{**text.counts, "unknown": count} for text, count in zip(texts, unknown, strict=True)]
     return MinedPairs(len(pairs), dict(zip(SIDES, counts, strict=True)), lambda: (found.scores, pairs))
-
-
-def _write(out: Path, found: MinedPairs) -> None:
-    from muse.sentences.files.sentence_text import write_scored_pairs
-
-    scores, pairs = found.read()
-    write_scored_pairs(out, ((float(value), *pair) for value, pair in zip(scores, pairs, strict=True)))
 
 
 def _on_cluster(

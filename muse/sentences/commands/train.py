@@ -15,7 +15,7 @@ import click
 
 from muse.commands.command import command
 from muse.commands.outputs import echo
-from muse.options import Common, Device, OneSpace, Seed, Threads, option, options_of
+from muse.options import Common, Device, OneSpace, Seed, Threads, given_only, option
 from muse.sentences.commands.encoders import by_language, by_language_with_default, plain_and_named
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 WORD_ENCODERS = ("x-cbow", "projection", "cvm-add")
 SYSTEMS = ("sp", "lens", "infersent", "x-bilstm", "cmlm", "bgt", "xlm")
+OF_WORDS, OF_SYSTEMS = ", ".join(WORD_ENCODERS), ", ".join(SYSTEMS)  # what some options are for
 _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FILE"
 
 
@@ -49,7 +50,7 @@ class TrainingOptions(Seed, Device, Threads, Common):
     resume: bool = option(False, section="Output", help="Resume an interrupted run with the same settings.")
     rate: float | None = option(None, section="Advanced", help="Learning rate.  [default: the preset's]")
     set: tuple[str, ...] = option(
-        (), section="Advanced", metavar="KEY=VALUE",
+        (), section="Advanced", metavar="KEY=VALUE", only=OF_SYSTEMS,
         help="A setting; may be repeated. A wrong KEY lists all.",
     )  # fmt: skip
 
@@ -74,11 +75,11 @@ class TrainOptions(OneSpace, TrainingOptions):
         None, section="Input", help="Their translations into the pivot, line by line."
     )
     text: tuple[str, ...] = option(
-        (), section="Input", metavar="LANG=FILE",
+        (), section="Input", metavar="LANG=FILE", only=OF_SYSTEMS,
         help="cmlm, xlm: text in a language; may be repeated.",
     )  # fmt: skip
     nli: tuple[str, ...] = option(
-        (), section="Input", metavar="FILE|LANG=FILE",
+        (), section="Input", metavar="FILE|LANG=FILE", only=OF_SYSTEMS,
         help="lens, infersent, cmlm, xlm: pairs labelled with their inference, in the columns of SICK or "
         "SNLI. cmlm: with LANG=, also the same rows in another language.",
     )  # fmt: skip
@@ -86,7 +87,7 @@ class TrainOptions(OneSpace, TrainingOptions):
         "x-cbow", section="Learning", choices=(*WORD_ENCODERS, *SYSTEMS), help="Encoder to train."
     )
     backbone: Path | None = option(
-        None, section="Learning", metavar="FOLDER", more_flags=("--core",),
+        None, section="Learning", metavar="FOLDER", more_flags=("--core",), only=OF_SYSTEMS,
         help="lens, infersent: read words with this encoder instead of the space: a Hugging Face folder, or "
         "an xlm of muse train.",
     )  # fmt: skip
@@ -95,23 +96,33 @@ class TrainOptions(OneSpace, TrainingOptions):
         None, section="Advanced", least=2, help="Number of examples in a batch.  [default: the preset's]"
     )
     loss: Literal["align", "rank", "hinge", "hardest", "squared", "softmax"] | None = option(
-        None, section="Advanced", help="Loss to minimise; see above.  [default: the encoder's own]"
+        None,
+        section="Advanced",
+        only=OF_WORDS,
+        help="Loss to minimise; see above.  [default: the encoder's own]",
     )
     margin: float | None = option(
-        None, section="Advanced", help="Margin of any loss but align.  [default: the loss's own]"
+        None,
+        section="Advanced",
+        only=OF_WORDS,
+        help="Margin of any loss but align.  [default: the loss's own]",
     )
     weight: float | None = option(
-        None, section="Advanced", flags=("--lambda",), help="align: weight of the negatives.  [default: 0.25]"
+        None,
+        section="Advanced",
+        flags=("--lambda",),
+        only=OF_WORDS,
+        help="align: weight of the negatives.  [default: 0.25]",
     )
     scale: float | None = option(
-        None, section="Advanced", help="softmax: factor of the cosines.  [default: 20]"
+        None, section="Advanced", only=OF_WORDS, help="softmax: factor of the cosines.  [default: 20]"
     )
     powers: str | None = option(
-        None, section="Advanced", metavar="P,P",
+        None, section="Advanced", metavar="P,P", only=OF_WORDS,
         help="x-cbow, projection, cvm-add: power means of the trained words, such as -inf,1,inf.",
     )  # fmt: skip
     dropout: float | None = option(
-        None, section="Advanced", least=0, below=1,
+        None, section="Advanced", least=0, below=1, only=OF_WORDS,
         help="projection: share of the dimensions left out in a step.  [default: 0]",
     )  # fmt: skip
 
@@ -177,7 +188,10 @@ def _request(options: TrainOptions) -> TrainingRequest:
     from muse.space import load_space
 
     parallel, further = _parallel(options)
-    make = _of_words if options.encoder in WORD_ENCODERS else _of_system
+    make, others = (_of_system, OF_WORDS) if options.encoder in SYSTEMS else (_of_words, OF_SYSTEMS)
+    if idle := given_only(options, others):
+        advice = "; give settings with --set" if options.encoder in SYSTEMS else "; leave it out"
+        raise click.UsageError(f"{idle[0]} is for {others}, not for {options.encoder}{advice}")
     return TrainingRequest(
         load_space(options.space), options.lang, options.out, options.preset, parallel, further,
         trainer=trainer_settings(options), seed=options.seed, resume=options.resume,
@@ -196,13 +210,10 @@ def _parallel(options: TrainOptions) -> tuple[tuple[Path, ...], dict[str, Path]]
 
 
 def _of_words(options: TrainOptions, parallel: tuple[Path, ...]) -> dict[str, Any]:
-    """The fields of a request for a word encoder; a usage error if an option is for other encoders."""
+    """The fields of a request for a word encoder."""
     from muse.sentences.encoders.pooling import parsed_power
     from muse.sentences.training.losses import LossChoice
 
-    for name in ("backbone", "nli", "text", "set"):
-        if getattr(options, name):
-            raise click.UsageError(f"--{name} is for {', '.join(SYSTEMS)}; leave it out")
     if not parallel:
         raise click.UsageError(_PARALLEL_NEEDED)
     if options.dropout is not None and options.encoder != "projection":
@@ -218,13 +229,7 @@ def _of_words(options: TrainOptions, parallel: tuple[Path, ...]) -> dict[str, An
 
 
 def _of_system(options: TrainOptions, _: tuple[Path, ...]) -> dict[str, Any]:
-    """The fields of a request for any other system; a usage error if an option is for word encoders."""
-    for name in ("loss", "margin", "weight", "scale", "powers", "dropout"):
-        if getattr(options, name) is not None:
-            raise click.UsageError(
-                f"{options_of(TrainOptions)[name].flag} is for {', '.join(WORD_ENCODERS)}, not for "
-                f"{options.encoder}, whose settings are given with --set"
-            )
+    """The fields of a request for any other system."""
     plain, named = plain_and_named(options.nli)
     return {
         "nli": next(map(Path, plain), None),
@@ -266,29 +271,28 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
     import numpy as np
 
     from muse.evaluation.score import Score, bootstrap_count, space_signature
+    from muse.files.space_folder import with_checksum
 
     fitted, held_out, interval = trained.fitted, trained.fitted.held_out, None
     if held_out.hits is not None:
         interval = bootstrap_count(held_out.hits, held_out.cases, np.random.default_rng(request.seed))
+    texts = trained.inputs[: len(request.files)]
     presets = (f"preset:{request.preset}",) if len(trained.system.presets) > 1 else ()
     signature = space_signature(
         request.space, request.language, request.space.pivot,
-        retrieval="nn" if fitted.metric == "P@1" else "", gold=_texts(request, trained),
+        retrieval="nn" if fitted.metric == "P@1" else "",
+        gold="+".join(with_checksum(Path(path).name, digest) for path, digest in texts),
         more=(
             f"encoder:{fitted.encoder.name}", *presets, *_folders(request, trained),
             f"held-out:{held_out.cases}", f"split:{request.seed}",
         ),
     )  # fmt: skip
-    signature = replace(signature, direction=f"{_languages(request, fitted.scored)}-{request.space.pivot}")
+    # The languages of the score beside the pivot, such as fr, or fr+de: by default all.
+    scored = fitted.scored or (request.language, *request.further, *request.texts, *request.translated_nli)
+    pivot = request.space.pivot
+    others = "+".join(name for name in dict.fromkeys(scored) if name != pivot) or pivot
+    signature = replace(signature, direction=f"{others}-{pivot}")
     return Score(fitted.metric, trained.best.score, interval, signature)
-
-
-def _texts(request: TrainingRequest, trained: TrainedSystem) -> str:
-    """The files of text, with the first digits of their checksums."""
-    from muse.files.space_folder import with_checksum
-
-    texts = trained.inputs[: len(request.files)]
-    return "+".join(with_checksum(Path(path).name, digest) for path, digest in texts)
 
 
 def _folders(request: TrainingRequest, trained: TrainedSystem) -> list[str]:
@@ -305,43 +309,22 @@ def _folders(request: TrainingRequest, trained: TrainedSystem) -> list[str]:
     ]
 
 
-def _languages(request: TrainingRequest, scored: Sequence[str]) -> str:
-    """The languages of the held-out score beside the pivot, such as fr, or fr+de; by default all."""
-    trained = (request.language, *request.further, *request.texts, *request.translated_nli)
-    named = dict.fromkeys(scored or trained)
-    return "+".join(name for name in named if name != request.space.pivot) or request.space.pivot
-
-
 def _fields(request: TrainingRequest, trained: TrainedSystem, score: Score) -> dict[str, Any]:
     """The fields of --json; scores by epoch start before training, losses with epoch 1."""
+    from muse.sentences.systems.network_encoder import NetworkEncoder
+
     fitted, by_epoch = trained.fitted, [epoch.score for epoch in trained.fitted.epochs]
+    size = {}
+    if isinstance(trained.encoder, NetworkEncoder):
+        size = {"parameters": sum(one.numel() for one in trained.encoder.network.parameters())}
     fields = {
-        "out": str(request.out),
-        "encoder": fitted.encoder.name,
-        "preset": request.preset,
-        "language": request.language,
-        "pivot": request.space.pivot,
-        **fitted.counts,
-        **_parameters(trained),
-        "held_out": fitted.held_out.cases,
-        "epochs": len(fitted.epochs) - 1,
-        "best_epoch": trained.best.number,
-        "metric": fitted.metric,
-        "score": score.value,
-        "ci95": score.ci95,
-        "score_by_epoch": by_epoch,
-        "loss_curve": [epoch.loss for epoch in fitted.epochs[1:]],
-        "seconds": trained.seconds,
+        "out": str(request.out), "encoder": fitted.encoder.name, "preset": request.preset,
+        "language": request.language, "pivot": request.space.pivot, **fitted.counts, **size,
+        "held_out": fitted.held_out.cases, "epochs": len(fitted.epochs) - 1, "best_epoch": trained.best.number,
+        "metric": fitted.metric, "score": score.value, "ci95": score.ci95, "score_by_epoch": by_epoch,
+        "loss_curve": [epoch.loss for epoch in fitted.epochs[1:]], "seconds": trained.seconds,
         "signature": str(score.signature),
-    }
+    }  # fmt: skip
     if trained.system.name in WORD_ENCODERS:
         fields["p_at_1"] = score.value
     return fields
-
-
-def _parameters(trained: TrainedSystem) -> dict[str, int]:
-    from muse.sentences.systems.network_encoder import NetworkEncoder
-
-    if not isinstance(trained.encoder, NetworkEncoder):
-        return {}
-    return {"parameters": sum(p.numel() for p in trained.encoder.network.parameters())}

@@ -20,44 +20,32 @@ BEAM, BATCH = 4, 32
 _OF_WORDS = (
     *("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "retrieval", "backend", "listed", "out", "form"),
 )
+Made = tuple["LineWriter", tuple[str, str]]  # with its direction
 
 
 def translate_with_model(options: TranslateOptions) -> None:
     """Translates the text on stdin."""
-    _check(options)
+    from muse.files.space_folder import with_checksum
+    from muse.sentences.encoders.saving import read_encoder, weights_checksum
+    from muse.sentences.systems.bgt.generation import SYSTEM
+
+    if options.space is not None:
+        raise click.UsageError("--model needs no SPACE and translates text on stdin; leave arguments out.")
+    if idle := given(*_OF_WORDS):
+        raise click.UsageError(f"{idle[0]} is for translation with a SPACE, not with --model; leave it out.")
     sizes = {"beam": options.beam or BEAM, "batch": options.batch or BATCH}
     folder = Path(str(options.translator))
-    make = _rewriter if _is_bgt(folder) else _translator
+    make = _rewriter if read_encoder(folder).settings.get("system") == SYSTEM else _translator
     translator, direction = make(folder, sizes, options)
     drawn = "" if options.style is None else " | style"
     drawn += f" | sample:{options.seed}" if options.sample else ""
+    model = with_checksum(folder.resolve().name, weights_checksum(folder))
     translate_stdin(
-        translator,
-        lambda: asdict(translator.counts),
-        language=direction[1],
-        made=f"model:{_named(folder)} | {'-'.join(direction)} | beam:{sizes['beam']}{drawn}",
-        reference=options.reference,
-        as_json=options.as_json,
-    )
+        translator, lambda: asdict(translator.counts), language=direction[1],
+        made=f"model:{model} | {'-'.join(direction)} | beam:{sizes['beam']}{drawn}",
+        reference=options.reference, as_json=options.as_json,
+    )  # fmt: skip
     warn_if_unreadable(translator.counts.unknown, translator.counts.pieces, direction[0])
-
-
-def _named(folder: Path) -> str:
-    """The name of a model's folder with the first digits of the checksum of its weights."""
-    from muse.files.space_folder import with_checksum
-    from muse.sentences.encoders.saving import weights_checksum
-
-    return with_checksum(folder.resolve().name, weights_checksum(folder))
-
-
-Made = tuple["LineWriter", tuple[str, str]]  # with its direction
-
-
-def _is_bgt(folder: Path) -> bool:
-    from muse.sentences.encoders.saving import read_encoder
-    from muse.sentences.systems.bgt.generation import SYSTEM
-
-    return read_encoder(folder).settings.get("system") == SYSTEM
 
 
 def _translator(folder: Path, sizes: dict[str, int], options: TranslateOptions) -> Made:
@@ -80,14 +68,6 @@ def _rewriter(folder: Path, sizes: dict[str, int], options: TranslateOptions) ->
     direction = _direction(model.languages, options.src, options.tgt)
     seed = options.seed if options.sample else None
     return LineWriter(Rewriting(model, direction, options.style, seed), **sizes), direction
-
-
-def _check(options: TranslateOptions) -> None:
-    """Raise UsageError for what a model has no use for."""
-    if options.space is not None:
-        raise click.UsageError("--model needs no SPACE and translates text on stdin; leave arguments out.")
-    if idle := given(*_OF_WORDS):
-        raise click.UsageError(f"{idle[0]} is for translation with a SPACE, not with --model; leave it out.")
 
 
 def _direction(languages: tuple[str, ...], source: str | None, target: str | None) -> tuple[str, str]:

@@ -54,7 +54,7 @@ class Corrected(ShortRepr, Wrapped):
                 f"{', '.join([*self.seen, language])}; use one [global] correction at most, as the last"
             )
         inner = self.inner.fit(sentences, language)
-        if self._fixed is not None:
+        if self.correction.threshold is not None:  # nothing is learned from text
             return self if inner is self.inner else replace(self, inner=inner)
         rows = (inner.encode(block, language).matrix for block in blocks(sentences))
         return replace(self, inner=inner, seen={**self.seen, language: moments_of(rows, self.correction)})
@@ -75,16 +75,11 @@ class Corrected(ShortRepr, Wrapped):
         encoded = self.inner.encode(sentences, language)
         if self.sif and language not in self.seen:
             return encoded
-        return replace(encoded, matrix=self.correction.apply(encoded.matrix, self._moments(language)))
-
-    @property
-    def _fixed(self) -> Moments | None:
-        return self.correction.fixed(self.dimension)
-
-    def _moments(self, language: str) -> Moments:
-        if self._fixed is not None:
-            return self._fixed
-        return joint_moments(list(self.seen.values())) if self.correction.everywhere else self.seen[language]
+        moments = self.correction.fixed(self.dimension)
+        if moments is None and self.correction.everywhere:
+            moments = joint_moments(list(self.seen.values()))
+        matrix = self.correction.apply(encoded.matrix, moments or self.seen[language])
+        return replace(encoded, matrix=matrix)
 
     def _check(self, language: str) -> None:
         check_encodes(self, language)
@@ -94,7 +89,7 @@ class Corrected(ShortRepr, Wrapped):
                 f"{', '.join(self.seen)} alone; give some with --fit, or fit it on none"
             )
         learned = language in self.seen or (self.correction.everywhere and self.seen)
-        if not (self.sif or learned or self._fixed is not None):
+        if not (self.sif or learned or self.correction.threshold is not None):
             raise BadSetting(
                 f"{self.correction} must be fitted on text in {language} before it encodes, got none; "
                 "give some with --fit FILE or encoder.fit(sentences, language)"

@@ -7,24 +7,18 @@ C (k, d'); binary codes are the signs of z, or where z is above 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
 from muse.vectors import Matrix
 
-Numbers = NDArray[np.float64]
 Kind = Literal["znorm", "pcr", "centre", "binary"]
 
-OPTIONS = {
-    "znorm": ("", "global"),
-    "pcr": ("", "centred"),
-    "centre": ("", "global"),
-    "binary": ("", "global"),
-}
+OPTIONS = {"znorm": "global", "pcr": "centred", "centre": "global", "binary": "global"}
 CONSTANT = 1e-6  # a column whose deviation, relative to its mean, is below this is treated as constant
 LARGEST = 1e9  # of a moment: its square, and sums of such, are finite in float32
 
@@ -53,12 +47,14 @@ class Correction:
     @staticmethod
     def parse(kind: str, options: str = "") -> Correction:
         """The correction with this name, such as pcr, and these options, such as centred,3."""
-        if kind == "binary" and (threshold := _threshold(options)) is not None:
-            return Correction("binary", threshold=threshold)
+        if kind == "binary":
+            with suppress(ValueError):
+                if abs(threshold := float(options)) < LARGEST:
+                    return Correction("binary", threshold=threshold)
         chosen = [option.strip() for option in options.split(",") if option.strip()]
         counts = [option for option in chosen if kind == "pcr" and option.isdecimal() and int(option)]
         rest = [option for option in chosen if option not in counts]
-        if kind not in OPTIONS or len(counts) > 1 or any(option not in OPTIONS[kind] for option in rest):
+        if kind not in OPTIONS or len(counts) > 1 or any(option != OPTIONS[kind] for option in rest):
             raise BadSetting(
                 "a correction is one of znorm, znorm[global], pcr, pcr[centred], pcr[3], pcr[centred,3], "
                 "centre, centre[global], binary, binary[global], binary[0.05]; +ngrams is for unknown words, "
@@ -117,15 +113,6 @@ class Moments:
         return (1 / np.sqrt(np.where(constant, 1, self.variance))).astype(np.float32)
 
 
-def _threshold(options: str) -> float | None:
-    """The number that options are, if they are one that columns can be above or below."""
-    try:
-        number = float(options)
-    except ValueError:
-        return None
-    return number if abs(number) < LARGEST else None
-
-
 def moments_of(rows: Iterable[Matrix], correction: Correction) -> Moments:
     """The moments of rows (s, d') given in blocks, without empty sentences, as a correction needs them."""
     count, total, products = 0, None, None
@@ -145,24 +132,17 @@ def moments_of(rows: Iterable[Matrix], correction: Correction) -> Moments:
     mean = total / count  # (d',)
     components = np.zeros((0, len(mean)))
     if correction.components:
-        components = _first(products / count, mean if correction.centred else None, correction.components)
+        if correction.components >= len(mean):
+            raise BadSetting(
+                f"pcr can remove at most {len(mean) - 1} components here, got {correction.components}"
+            )
+        # The principal components of the rows about their mean, or else about the origin.
+        spread = products / count - (np.outer(mean, mean) if correction.centred else 0)
+        _, directions = np.linalg.eigh(spread)  # (d', d'), by rising eigenvalue
+        components = directions[:, : -correction.components - 1 : -1].T  # (k, d')
         products = np.diagonal(products)
     variance = np.maximum(products / count - mean**2, 0)
-    return Moments(count, _single(mean), _single(variance), _single(components))
-
-
-def _first(second_moments: Numbers, mean: Numbers | None, k: int) -> Numbers:
-    # The first k principal components (k, d') of the rows, about their mean or else about the origin.
-    if k >= len(second_moments):
-        raise BadSetting(f"pcr can remove at most {len(second_moments) - 1} components here, got {k}")
-    if mean is not None:
-        second_moments = second_moments - np.outer(mean, mean)
-    _, directions = np.linalg.eigh(second_moments)  # (d', d'), by rising eigenvalue
-    return np.asarray(directions[:, : -k - 1 : -1].T)
-
-
-def _single(array: Numbers) -> Matrix:
-    return array.astype(np.float32)
+    return Moments(count, *(one.astype(np.float32) for one in (mean, variance, components)))
 
 
 def joint_moments(seen: Sequence[Moments]) -> Moments:
@@ -172,4 +152,6 @@ def joint_moments(seen: Sequence[Moments]) -> Moments:
     means = np.array([one.mean for one in seen], np.float64)
     mean = (shares * means).sum(axis=0)
     variance = (shares * (np.array([one.variance for one in seen]) + (means - mean) ** 2)).sum(axis=0)
-    return Moments(int(counts.sum()), _single(mean), _single(variance), seen[0].components)
+    return Moments(
+        int(counts.sum()), mean.astype(np.float32), variance.astype(np.float32), seen[0].components
+    )

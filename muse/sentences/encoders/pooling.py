@@ -135,27 +135,18 @@ def power_means(sentences: Ragged, rows: Tensor, powers: Sequence[Power]) -> Ten
 
 def _power_mean(words: Tensor, power: Power) -> Tensor:
     # The power means (b, c) over the t words (b, t, c) of each sentence.
-    p, raised = (power.p, _signed) if isinstance(power, Signed) else (power, _power)
+    p = power.p if isinstance(power, Signed) else power
+    plain = p % 1 == 0 and not isinstance(power, Signed)
     if math.isinf(p):
         return words.amax(dim=1) if p > 0 else words.amin(dim=1)
     # In double precision: a root magnifies the error of a mean near 0.
     x = words.double()
-    if p <= _HIGH:
-        return _root(raised(x, p).mean(dim=1), p).float()
-    scale = x.abs().amax(dim=1, keepdim=True).clamp_min(_TINY)
-    return (_root(raised(x / scale, p).mean(dim=1), p) * scale[:, 0]).float()
-
-
-def _power(x: Tensor, p: float) -> Tensor:
-    if p == 3:
-        return x * x * x
-    return x**p if p % 1 == 0 else _signed(x, p)
-
-
-def _root(x: Tensor, p: float) -> Tensor:
-    if p == 3:  # the most common root: numpy's signed cube root takes a sixth of the time
-        return torch.from_numpy(np.cbrt(x.numpy()))
-    return _signed(x, 1 / p)
+    if p == 3:  # the most common one: numpy's signed cube root takes a sixth of the time
+        return torch.from_numpy(np.cbrt((x * x * x).mean(dim=1).numpy())).float()
+    scale = x.abs().amax(dim=1, keepdim=True).clamp_min(_TINY) if p > _HIGH else None
+    x = x if scale is None else x / scale
+    found = _signed((x**p if plain else _signed(x, p)).mean(dim=1), 1 / p)
+    return (found if scale is None else found * scale[:, 0]).float()
 
 
 def _signed(x: Tensor, p: float) -> Tensor:

@@ -116,18 +116,13 @@ def write_encoder(folder: Path, saved: Saved, parts: Sequence[SentenceEncoder] =
         arrays: dict[str, Any] = {f"array.{name}": array for name, array in saved.arrays.items()}
         np.savez(partial / ARRAYS, **arrays)
         for number, part in enumerate(parts):
-            part.save(partial / _part_name(number))
+            part.save(partial / f"part.{number}")
         manifest = {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "muse_version": __version__,
-            "kind": saved.kind,
-            "name": saved.name,
-            "settings": dict(saved.settings),
-            "parts": len(parts),
-            "spaces": dict(saved.spaces),
+            "format": FORMAT, "format_version": FORMAT_VERSION, "muse_version": __version__,
+            "kind": saved.kind, "name": saved.name, "settings": dict(saved.settings),
+            "parts": len(parts), "spaces": dict(saved.spaces),
             "checksums": {ARRAYS: checksum(partial / ARRAYS)},
-        }
+        }  # fmt: skip
         text = json.dumps(manifest, indent=2, allow_nan=False)
         (partial / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
@@ -139,25 +134,16 @@ def read_encoder(folder: Path) -> Saved:
 
 def _saved(folder: Path) -> Saved:
     manifest = _manifest(folder)
-    return Saved(
-        manifest["kind"],
-        manifest["name"],
-        manifest["spaces"],
-        manifest["settings"],
-        _arrays(folder / ARRAYS, manifest["checksums"].get(ARRAYS)),
-        _parts(folder, manifest["parts"]),
-    )
+    arrays = _arrays(folder / ARRAYS, manifest["checksums"].get(ARRAYS))
+    kept = {key: manifest[key] for key in ("kind", "name", "spaces", "settings")}
+    return Saved(**kept, arrays=arrays, parts=_parts(folder, manifest["parts"]))
 
 
 def _parts(folder: Path, count: int) -> list[Path]:
     found = len(list(folder.glob("part.*")))
     if count != found:
         raise BadFile(f"{folder / MANIFEST}: expected {found} parts, as there are, got {count!r}; {AGAIN}")
-    return [folder / _part_name(number) for number in range(count)]
-
-
-def _part_name(number: int) -> str:
-    return f"part.{number}"
+    return [folder / f"part.{number}" for number in range(count)]
 
 
 _KEYS = {"kind": str, "name": str, "settings": dict, "parts": int, "spaces": dict, "checksums": dict}
@@ -172,7 +158,11 @@ def _manifest(folder: Path) -> dict[str, Any]:
         hint = "finish the run with muse train --resume" if killed else "check the name"
         if not killed and any(folder.glob("*.safetensors")):
             hint = "a Hugging Face folder is read by a lens or infersent: muse train --backbone"
-        raise BadFile(f"{folder}: expected a saved encoder, found {_found(folder, error)}; {hint}") from error
+        found = f"a {MANIFEST} that cannot be read ({error.strerror or error})"
+        if isinstance(error, FileNotFoundError):
+            found = f"no {MANIFEST} in it" if folder.exists() else "no such folder"
+        found = "a file" if folder.is_file() else found
+        raise BadFile(f"{folder}: expected a saved encoder, found {found}; {hint}") from error
     except ValueError as error:
         raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
@@ -199,15 +189,6 @@ def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
     languages = manifest["settings"].get("languages", [])
     if not isinstance(languages, list) or not all(isinstance(language, str) for language in languages):
         raise BadFile(f"{path}: expected a list of languages by name, got {languages!r}; {AGAIN}")
-
-
-def _found(folder: Path, error: OSError) -> str:
-    """A description of what was found in place of a manifest that cannot be read."""
-    if isinstance(error, NotADirectoryError):
-        return "a file"
-    if isinstance(error, FileNotFoundError):
-        return f"no {MANIFEST} in it" if folder.exists() else "no such folder"
-    return f"a {MANIFEST} that cannot be read ({error.strerror or error})"
 
 
 def _arrays(path: Path, expected: object) -> Arrays:

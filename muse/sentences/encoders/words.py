@@ -24,16 +24,9 @@ from muse.errors import Mismatch
 from muse.files.space_folder import folder_name
 from muse.files.space_manifest import plain
 from muse.progress import Progress
+from muse.sentences.encoders import pooling
 from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
-from muse.sentences.encoders.pooling import (
-    Power,
-    check_powers,
-    listed,
-    mean,
-    parsed_power,
-    power_means,
-    sums,
-)
+from muse.sentences.encoders.pooling import Power, check_powers, listed
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reading, Vocabulary, blocks, check_sentences
 from muse.sentences.encoders.saving import Saved, checksums, write_encoder
@@ -84,7 +77,7 @@ class PowerMean(ShortRepr, SentenceEncoder):
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows (s, k d) of the sentences."""
-        return pooled(self.lookup, sentences, language, partial(power_means, powers=self.powers))
+        return pooled(self.lookup, sentences, language, partial(pooling.power_means, powers=self.powers))
 
     def save(self, folder: Path) -> None:
         """Writes the name alone, since nothing was learned."""
@@ -139,8 +132,8 @@ class WeightedMean(ShortRepr, SentenceEncoder):
         def pool(words: Ragged, rows: Tensor) -> Tensor:
             of_words = weights[np.minimum(words.ids.numpy(), len(weights) - 1)]  # (t,)
             if self.weighting == "idf":
-                return mean(words, rows, of_words)
-            return sums(words, rows, of_words) / words.lengths.clamp_min(1)[:, None]
+                return pooling.mean(words, rows, of_words)
+            return pooling.sums(words, rows, of_words) / words.lengths.clamp_min(1)[:, None]
 
         return pooled(self.lookup, sentences, language, pool)
 
@@ -212,8 +205,8 @@ class TrainedEncoder(SentenceEncoder):
 
     def _pool(self, words: Ragged, rows: Tensor) -> Tensor:
         if self.powers == (1.0,) and self.pooling == "sum":
-            return sums(words, rows)
-        return power_means(words, rows, self.powers)
+            return pooling.sums(words, rows)
+        return pooling.power_means(words, rows, self.powers)
 
     def save(self, folder: Path) -> None:
         """Writes the rows that training changed."""
@@ -232,7 +225,7 @@ def restore_trained(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) ->
     languages, settings = tuple(saved.spaces), saved.settings
     tables = {name: saved.arrays.get(folder_name(name)) for name in languages}
     rows = {name: table for name, table in tables.items() if table is not None}
-    powers = check_powers([parsed_power(str(p)) for p in settings["powers"]])
+    powers = check_powers([pooling.parsed_power(str(p)) for p in settings["powers"]])
     return TrainedEncoder(
         saved.name, space, languages, rows, settings["pooling"], powers, dict(settings["training"])
     )
@@ -278,12 +271,6 @@ class Lookup:
 
     def read(self, sentences: Iterable[str], language: str) -> tuple[Reading, Tensor]:
         """The words of the sentences, as indices into the rows (n, d) of the space and of new words."""
-        ready = self._language(language)
-        with ready.lock:  # another thread's reading may drop the new words
-            reading = ready.vocabulary.read(sentences)
-            return reading, ready.rows if ready.new is None else ready.new.rows
-
-    def _language(self, language: str) -> _Language:
         if language not in self._ready:
             vectors = self.space.vectors(language)
             new = None
@@ -291,7 +278,10 @@ class Lookup:
                 new = _NewRows(own_new_words(self.space, language, progress=self._progress), vectors.tensor())
             vocabulary = Vocabulary(language, vectors.index, new, new.forget if new else None)
             self._ready[language] = _Language(vocabulary, vectors.tensor(), new)
-        return self._ready[language]
+        ready = self._ready[language]
+        with ready.lock:  # another thread's reading may drop the new words
+            reading = ready.vocabulary.read(sentences)
+            return reading, ready.rows if ready.new is None else ready.new.rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,17 +303,14 @@ class _NewRows:
     def __call__(self, token: str) -> int | None:
         word = token.lower()
         if word not in self._places:
-            self._places[word] = self._add(word) if self._words.has(word) else None
+            self._places[word] = self._count if self._words.has(word) else None
+            if (place := self._places[word]) is not None:
+                if place == len(self._table):
+                    more = torch.zeros(max(1024, place // 4), self._table.shape[1])
+                    self._table = torch.cat([self._table, more])
+                self._table[place] = torch.from_numpy(self._words.rows([word])[0])
+                self._count += 1
         return self._places[word]
-
-    def _add(self, word: str) -> int:
-        place = self._count
-        if place == len(self._table):
-            more = torch.zeros(max(1024, place // 4), self._table.shape[1])
-            self._table = torch.cat([self._table, more])
-        self._table[place] = torch.from_numpy(self._words.rows([word])[0])
-        self._count += 1
-        return place
 
     @property
     def rows(self) -> Tensor:
@@ -353,7 +340,10 @@ def weights_from_text(weighting: str, text: Iterable[Ragged], n: int) -> Weights
     if not total:
         raise Mismatch(f"{weighting} needs text with words of the space, got none in {sentences} lines")
     counts[n] = 0  # each unknown word is rare, though together they are not
-    return _sif(counts / total) if weighting == "sif" else _idf(counts, sentences)
+    if weighting == "sif":
+        return _sif(counts / total)
+    # 1/2, not 1: a word in every sentence still has a positive weight, so that no mean is 0/0.
+    return np.log((sentences + 1) / (counts + 0.5)).astype(np.float32)
 
 
 def weights_from_rank(weighting: str, n: int) -> Weights:
@@ -370,8 +360,3 @@ def weights_from_rank(weighting: str, n: int) -> Weights:
 
 def _sif(p: Numbers) -> Weights:
     return (SMOOTHING / (SMOOTHING + p)).astype(np.float32)
-
-
-def _idf(counts: Numbers, sentences: int) -> Weights:
-    # 1/2, not 1: a word in every sentence still has a positive weight, so that no mean is 0/0.
-    return np.log((sentences + 1) / (counts + 0.5)).astype(np.float32)

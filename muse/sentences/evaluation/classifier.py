@@ -5,21 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.errors import BadSetting, Mismatch, MissingExtra
+from muse.errors import Mismatch
 from muse.evaluation.score import Interval, JsonScore, Score, Signature, bootstrap_interval
-from muse.installation import install_packages
 from muse.vectors import Matrix
 
 Labels = NDArray[np.int64]
-KINDS = ("logistic", "mlp")
 HIDDEN = 100  # units of the MLP's hidden layer; SentEval tries 50, 100, 200
 ROUNDS = {"logistic": 100, "mlp": 300}  # the most iterations of L-BFGS and of Adam
 _FLAT = 1e-4  # the greatest part of a gradient of the mean loss at which L-BFGS ends
@@ -92,13 +89,9 @@ class ClassifierConfig:
     `strengths` are C, the inverse of the L2 penalty, for rows whose columns have a variance of 1 on average.
     """
 
-    kind: str = "logistic"
+    kind: Literal["logistic", "mlp"] = "logistic"
     strengths: Sequence[float] = (0.001, 0.01, 0.1, 1.0)
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise BadSetting(f"a classifier must be one of {', '.join(KINDS)}; got {self.kind!r}")
 
 
 Answer = Callable[[Matrix], Labels]  # a fitted classifier: from rows (n, d) to classes (n,)
@@ -157,35 +150,30 @@ Without = Callable[[Sequence[Sequence[int]], float], Labels]
 
 
 def _without(task: Labelled, fold: Labels, config: ClassifierConfig) -> Without:
+    def one_by_one(lacking: Sequence[Sequence[int]], strength: float) -> Labels:
+        found = np.full((len(fold), len(lacking)), -1, np.int64)
+        for place, folds_out in enumerate(lacking):
+            out = np.isin(fold, folds_out)
+            answer = _answer(task.part(np.flatnonzero(~out)), config, strength)
+            found[out, place] = answer(task.rows[out])
+        return found
+
     if config.kind != "logistic":
-        return partial(_one_by_one, task, fold, config)
+        return one_by_one
     classes = np.unique(task.labels)
     regressions = Regressions(_unit(task.rows)(task.rows), one_hot(task.labels, classes))
-    return partial(_together, regressions, fold, classes)
 
+    def together(lacking: Sequence[Sequence[int]], strength: float) -> Labels:
+        out = np.stack([np.isin(fold, folds_out) for folds_out in lacking], axis=1)  # (n, k)
+        counts = torch.from_numpy((~out).sum(axis=0)).float()  # (k,)
+        shares = torch.from_numpy(~out).float() / counts
+        # Each has the scale of its own training rows, as a classifier fitted alone.
+        penalty = regressions.spread(shares) / (strength * counts)
+        scores = regressions.fitted(shares, penalty).scores
+        best = scores.argmax(dim=2) if scores.shape[2] > 1 else (scores[:, :, 0] > 0).long()
+        return np.where(out, classes[best.numpy()], -1)
 
-def _one_by_one(
-    task: Labelled, fold: Labels, config: ClassifierConfig, lacking: Sequence[Sequence[int]], strength: float
-) -> Labels:
-    found = np.full((len(fold), len(lacking)), -1, np.int64)
-    for place, folds_out in enumerate(lacking):
-        out = np.isin(fold, folds_out)
-        answer = _answer(task.part(np.flatnonzero(~out)), config, strength)
-        found[out, place] = answer(task.rows[out])
-    return found
-
-
-def _together(
-    regressions: Regressions, fold: Labels, classes: Labels, lacking: Sequence[Sequence[int]], strength: float
-) -> Labels:
-    out = np.stack([np.isin(fold, folds_out) for folds_out in lacking], axis=1)  # (n, k)
-    counts = torch.from_numpy((~out).sum(axis=0)).float()  # (k,)
-    shares = torch.from_numpy(~out).float() / counts
-    # Each has the scale of its own training rows, as a classifier fitted alone.
-    penalty = regressions.spread(shares) / (strength * counts)
-    scores = regressions.fitted(shares, penalty).scores
-    best = scores.argmax(dim=2) if scores.shape[2] > 1 else (scores[:, :, 0] > 0).long()
-    return np.where(out, classes[best.numpy()], -1)
+    return together
 
 
 def one_hot(labels: Labels, classes: Labels) -> Matrix:
@@ -193,6 +181,10 @@ def one_hot(labels: Labels, classes: Labels) -> Matrix:
     found: Matrix = (labels[:, None] == classes).astype(np.float32)
     second: Matrix = found[:, 1:]
     return second if len(classes) == 2 else found
+
+
+# A step (d + 1, k, c) of L-BFGS, how it changed the gradient, and 1 over their products (k, 1).
+Step = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 class FittedRegressions(NamedTuple):
@@ -240,7 +232,7 @@ class Regressions:
         weights, scores = torch.zeros(columns + 1, k, classes), torch.zeros(n, k, classes)
         # The curvature of the loss is at most a quarter of the rows', with many classes nearly so.
         inverse = 1 / (torch.cat([self.values, torch.ones(1)])[:, None, None] / 4 + penalty)
-        gradient, past = self._gradient(scores, shares) + penalty * weights, list[_Step]()
+        gradient, past = self._gradient(scores, shares) + penalty * weights, list[Step]()
         for _ in range(_MOST_STEPS):
             # Each ends by itself, whatever the others.
             moving = (gradient.abs().amax((0, 2)) > _FLAT)[:, None]
@@ -252,12 +244,16 @@ class Regressions:
             size = moving * self._size(scores, slope, shares, along)
             weights, scores = weights + size * down, scores + size * slope
             new = self._gradient(scores, shares) + penalty * weights
-            past = [*past, _Step.of(size * down, new - gradient)][-_MEMORY:]
+            step, change = size * down, new - gradient
+            product = _dot(step, change)
+            # The factor is 0 where a problem has converged and no longer moves.
+            factor = torch.where(product > _TINY, 1 / product.clamp_min(_TINY), 0.0)
+            past = [*past, (step, change, factor)][-_MEMORY:]
             gradient = new
         return FittedRegressions(weights, scores)
 
     def _gradient(self, scores: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        """How the losses without their penalty change with the weights (d + 1, k, c)."""
+        # How the losses without their penalty change with the weights (d + 1, k, c).
         left = (_shares_of(scores) - self.targets) * shares
         found = (self.rows.T @ left.flatten(1)).view(-1, *left.shape[1:])
         return torch.cat([found, left.sum(0, keepdim=True)])
@@ -265,7 +261,7 @@ class Regressions:
     def _size(
         self, scores: torch.Tensor, slope: torch.Tensor, shares: torch.Tensor, along: list[torch.Tensor]
     ) -> torch.Tensor:
-        """How far (k, 1) to go in each direction: two of Newton's steps along it, which cost no product."""
+        # How far (k, 1) to go in each direction: two of Newton's steps along it, which cost no product.
         first, second = along  # of the penalty
         size, part = torch.ones(len(first)), shares * slope
         for _ in range(2):
@@ -278,7 +274,7 @@ class Regressions:
 
 
 def _scores(rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """The scores (n, k, c) of rows (n, d) by weights (d + 1, k, c)."""
+    # The scores (n, k, c) of rows (n, d) by weights (d + 1, k, c).
     return (rows @ weights[:-1].flatten(1)).view(-1, *weights.shape[1:]) + weights[-1]
 
 
@@ -286,38 +282,33 @@ def _shares_of(scores: torch.Tensor) -> torch.Tensor:
     return torch.softmax(scores, 2) if scores.shape[2] > 1 else torch.sigmoid(scores)
 
 
-class _Step(NamedTuple):
-    """A step (d + 1, k, c) of L-BFGS, how it changed the gradient, and 1 over their products (k, 1)."""
-
-    step: torch.Tensor
-    change: torch.Tensor
-    factor: torch.Tensor
-
-    @classmethod
-    def of(cls, step: torch.Tensor, change: torch.Tensor) -> _Step:
-        """With a factor of 0 where a problem has converged and no longer moves."""
-        product = _dot(step, change)
-        return cls(step, change, torch.where(product > _TINY, 1 / product.clamp_min(_TINY), 0.0))
-
-
 def _dot(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return (one * other).sum((0, 2))[:, None]
 
 
-def _inverted(gradient: torch.Tensor, past: Sequence[_Step], inverse: torch.Tensor) -> torch.Tensor:
-    """The gradient times the inverse curvature: that of past steps, and `inverse` before them."""
+def _inverted(gradient: torch.Tensor, past: Sequence[Step], inverse: torch.Tensor) -> torch.Tensor:
+    # The gradient times the inverse curvature: that of past steps, and `inverse` before them.
     found, sizes = gradient.clone(), list[torch.Tensor]()
-    for one in reversed(past):
-        sizes.append(one.factor * _dot(one.step, found))
-        found -= sizes[-1] * one.change
+    for step, change, factor in reversed(past):
+        sizes.append(factor * _dot(step, found))
+        found -= sizes[-1] * change
     found *= inverse
-    for one, size in zip(past, reversed(sizes), strict=True):
-        found += (size - one.factor * _dot(one.change, found)) * one.step
+    for (step, change, factor), size in zip(past, reversed(sizes), strict=True):
+        found += (size - factor * _dot(change, found)) * step
     return found
 
 
 def _answer(train: Labelled, config: ClassifierConfig, strength: float) -> Answer:
-    unit, model = _unit(train.rows), _model(config, strength)
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neural_network import MLPClassifier
+
+    unit = _unit(train.rows)
+    model = LogisticRegression(C=strength, max_iter=ROUNDS["logistic"])
+    if config.kind == "mlp":
+        model = MLPClassifier(
+            (HIDDEN,), activation="logistic", alpha=0.01 / strength, learning_rate_init=0.01,
+            max_iter=ROUNDS["mlp"], random_state=config.seed,
+        )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what has not converged is judged by what it finds, as any other is
         model.fit(unit(train.rows), train.labels)
@@ -330,37 +321,10 @@ def accuracy(truth: Labels, found: Labels) -> float:
 
 
 def macro_f1(truth: Labels, found: Labels) -> float:
-    """The macro-F1 of the predicted classes `found` (n,), in percent; MissingExtra without scikit-learn.
-
-    A class that is neither predicted nor true is left out.
-    """
-    require_sklearn()
+    """The macro-F1 of the predicted classes `found` (n,), in percent, over those predicted or true."""
     from sklearn.metrics import f1_score
 
     return 100 * float(f1_score(truth, found, average="macro", zero_division=0))
-
-
-def require_sklearn() -> tuple[Any, Any]:
-    """scikit-learn's logistic regression and MLP; MissingExtra if it is not installed."""
-    try:
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.neural_network import MLPClassifier
-    except ImportError as error:
-        raise MissingExtra(
-            "classifiers of sentences need scikit-learn, which is missing; run "
-            f"{install_packages('scikit-learn')}"
-        ) from error
-    return LogisticRegression, MLPClassifier
-
-
-def _model(config: ClassifierConfig, strength: float) -> Any:
-    logistic, mlp = require_sklearn()
-    if config.kind == "logistic":
-        return logistic(C=strength, max_iter=ROUNDS["logistic"])
-    return mlp(
-        (HIDDEN,), activation="logistic", alpha=0.01 / strength, learning_rate_init=0.01,
-        max_iter=ROUNDS["mlp"], random_state=config.seed,
-    )  # fmt: skip
 
 
 def _unit(rows: Matrix) -> Callable[[Matrix], Matrix]:

@@ -19,22 +19,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import Hits, Interval, JsonScore, Signature, bootstrap_interval
 from muse.languages import language_code
-from muse.sentences.evaluation.classifier import (
-    ClassifierConfig,
-    Labelled,
-    Labels,
-    Parts,
-    accuracy,
-    cross_validated,
-    fitted,
-    parts,
-)
+from muse.sentences.evaluation import classifier
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, Labels, Parts, accuracy
 from muse.text.characters import is_punctuation
 from muse.text.tokens import Tokeniser
 
@@ -96,13 +89,14 @@ def evaluate_probe(
     `split` has the parts, by default drawn by `rng`; or the fold (n,) of each row, for nested
     cross-validation, which tests every row once.
     """
-    split = parts(task.labels, rng) if split is None else split
+    split = classifier.parts(task.labels, rng) if split is None else split
     if isinstance(split, Parts):
-        answer = fitted(task.part(split.train), task.part(split.held_out), config, accuracy)
+        answer = classifier.fitted(task.part(split.train), task.part(split.held_out), config, accuracy)
         test, trained = task.part(split.test), len(split.train)
         hits: Hits = answer(test.rows) == test.labels
     else:
-        hits, trained = cross_validated(task, split, config, accuracy) == task.labels, int((split != 0).sum())
+        found = classifier.cross_validated(task, split, config, accuracy)
+        hits, trained = found == task.labels, int((split != 0).sum())
     _, counts = np.unique(task.labels, return_counts=True)
     return ProbeScore(
         name, 100 * float(hits.mean()), bootstrap_interval(hits, rng), 100 * counts.max() / counts.sum(),
@@ -150,7 +144,10 @@ def order_probe(sentences: Sequence[str], language: str, size: int, rng: np.rand
     chosen, labels = [], []
     for text in dict.fromkeys(sentences):
         tokens = tokenise(text)
-        places = [place for place in range(len(tokens) - 1) if _can_swap(*tokens[place : place + 2])]
+        places = [
+            place for place, (one, two) in enumerate(pairwise(tokens))
+            if one.isalpha() and two.isalpha() and one.lower() != two.lower()
+        ]  # fmt: skip
         if not places:
             continue
         if swap := int(rng.integers(2)):
@@ -178,10 +175,6 @@ ONE_LANGUAGE: Mapping[str, OneLanguage] = {
     "content": content_probe,
     "order": order_probe,
 }
-
-
-def _can_swap(first: str, second: str) -> bool:
-    return first.isalpha() and second.isalpha() and first.lower() != second.lower()
 
 
 def balanced(

@@ -7,19 +7,17 @@ be chosen on a pair with known translations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.errors import Mismatch
 from muse.evaluation.ranks import BLOCK
-from muse.evaluation.score import Hits, Interval, Score, Signature, bootstrap_interval, json_fields
+from muse.evaluation.score import Hits, Interval, JsonScore, Score, Signature, bootstrap_interval, json_fields
 from muse.search.retrieval import PairScore
 from muse.vectors import Matrix
 
@@ -44,11 +42,6 @@ class SentenceScore:
     signature: Signature
     correct: Hits = field(repr=False, compare=False)
 
-    @property
-    def score(self) -> Score:
-        """P@1 as one line to print."""
-        return Score("P@1", self.p_at_1, self.ci95, self.signature)
-
     def as_json(self) -> dict[str, Any]:
         """All fields except `correct`, for JSON."""
         return json_fields(self, "correct")
@@ -56,27 +49,18 @@ class SentenceScore:
     def __str__(self) -> str:
         """The lines to print."""
         return (
-            f"{self.score}\nP@5 = {self.p_at_5:.1f}, P@10 = {self.p_at_10:.1f}, {self.queries} queries, "
+            f"{Score('P@1', self.p_at_1, self.ci95, self.signature)}\nP@5 = {self.p_at_5:.1f}, "
+            f"P@10 = {self.p_at_10:.1f}, {self.queries} queries, "
             f"{self.empty} of them without a known word, {self.targets} sentences searched"
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Queries:
+class Queries(NamedTuple):
     """Sentences (q, d) to translate, the different targets (m, d), and each query's target `gold` (q,)."""
 
     source: Matrix
     target: Matrix
     gold: Rows
-
-    def __post_init__(self) -> None:
-        if not len(self.source):
-            raise Mismatch("sentence retrieval needs at least one pair of sentences, got none")
-        if self.source.shape[1] != self.target.shape[1] or len(self.gold) != len(self.source):
-            raise Mismatch(
-                f"every query needs a target in the same space, got arrays of shape {self.source.shape} "
-                f"and {self.target.shape} with {len(self.gold)} answers; encode both with the same encoder"
-            )
 
 
 def different(sentences: Sequence[str]) -> tuple[list[str], Rows]:
@@ -110,7 +94,9 @@ def evaluate_sentences(
 
 def sentence_ranks(queries: Queries, how: PairScore, *, device: str = "cpu") -> Rows:
     """The rank (q,), from 1, of each query's translation among all targets; ties count as ahead."""
-    x, y = (_unit(rows, device) for rows in (queries.source, queries.target))
+    x, y = (
+        normalize(torch.from_numpy(np.ascontiguousarray(rows, np.float32)).to(device)) for rows in queries[:2]
+    )
     own, other = how.sides(x, y)  # (q,), (m,)
     gold = torch.from_numpy(queries.gold).to(x.device)
     size = max(1, BLOCK // len(y))
@@ -124,12 +110,8 @@ def sentence_ranks(queries: Queries, how: PairScore, *, device: str = "cpu") -> 
     return np.where(queries.source.any(axis=1), ranks, len(y) + 10)
 
 
-def _unit(rows: Matrix, device: str) -> Tensor:
-    return normalize(torch.from_numpy(np.ascontiguousarray(rows, np.float32)).to(device))
-
-
 @dataclass(frozen=True)
-class MiningScore:
+class MiningScore(JsonScore):
     """Percentages of the pairs that reach a threshold; `f1` is the harmonic mean of the other two.
 
     `precision` is over those pairs, `recall` over the `known` ones.
@@ -140,10 +122,6 @@ class MiningScore:
     recall: float
     f1: float
     known: int
-
-    def as_json(self) -> Mapping[str, Any]:
-        """All fields."""
-        return asdict(self)
 
     def __str__(self) -> str:
         """The line to print, with a threshold that keeps the same pairs when it is given again."""
@@ -168,10 +146,6 @@ class Judged:
     scores: NDArray[np.floating[Any]]
     right: Hits
     known: int
-
-    def __post_init__(self) -> None:
-        if self.known < 1:
-            raise Mismatch("mining needs known pairs to evaluate it, got none; give pairs of both texts")
 
     def at(self, threshold: float) -> MiningScore:
         """The figures at a threshold; all are 0 if no pair reaches it."""

@@ -153,27 +153,17 @@ def evaluate_relatedness(
     check_ratings(*test)
     x, known = train.features(), train.ratings
     held_out = rng.permutation(len(known)) < len(known) // HELD_OUT  # (p,)
-    reached = _agreement(x, known, held_out)
+    reached = [-1.0]  # by each strength: Pearson's correlation on the pairs held out, where it is defined
+    if np.ptp(known[held_out]) and np.ptp(known[~held_out]):
+        tried = _predicted(x[~held_out], known[~held_out], x[held_out], STRENGTHS)
+        reached = [-1.0 if is_constant(one) else pearson(one, known[held_out]) for one in tried]
     (found,) = _predicted(x, known, test.features(), [STRENGTHS[int(np.argmax(reached))]])
     return correlated(found, test.ratings, empty_pairs(test.first, test.second), signature, rng=rng)
 
 
-def _agreement(x: Values, ratings: Values, held_out: NDArray[np.bool_]) -> list[float]:
-    """Pearson's correlation on the pairs held out (p,), of a regression of each strength from the others.
-
-    -1 where it is undefined.
-    """
-    if not (np.ptp(ratings[held_out]) and np.ptp(ratings[~held_out])):
-        return [-1.0] * len(STRENGTHS)
-    found = _predicted(x[~held_out], ratings[~held_out], x[held_out], STRENGTHS)
-    return [-1.0 if is_constant(one) else pearson(one, ratings[held_out]) for one in found]
-
-
 def _predicted(x: Values, ratings: Values, other: Values, strengths: Sequence[float]) -> Values:
-    """The expected ratings (s, m) of other features (m, f), by a regression of each strength.
-
-    Multinomial, from features (p, f) to whole numbers in the proportions of ratings (p,).
-    """
+    # The expected ratings (s, m) of other features (m, f), by a multinomial regression of each strength from
+    # features (p, f) to whole numbers in the proportions of ratings (p,).
     mean, scale = x.mean(axis=0), x.std(axis=0)
     scale[scale == 0] = 1.0
     # A rating of 3.7 is of class 4 by 0.7, and of class 3 by 0.3: the cross entropy with the distribution of

@@ -26,32 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
 from muse.evaluation.ratings import FEWEST_PAIRS, Values, pearson, spearman
 from muse.evaluation.score import Interval, Signature, bootstrap_interval, json_fields
 from muse.progress import Progress
-from muse.sentences.evaluation.classifier import (
-    ClassifierConfig,
-    Labelled,
-    Labels,
-    accuracy,
-    cross_validated,
-    fitted,
-    fitted_by_folds,
-    folds,
-    macro_f1,
-)
-from muse.sentences.evaluation.sts import (
-    FEWEST_TRAINING_PAIRS,
-    RatedRows,
-    check_similarities,
-    cosines,
-    difference_and_product,
-    empty_pairs,
-    evaluate_relatedness,
-    evaluate_sts,
-    mean_interval,
-)
+from muse.sentences.evaluation import classifier, sts
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, Labels, accuracy
+from muse.sentences.evaluation.sts import RatedRows
 from muse.sentences.files.suite_folder import COSINE, FOLDS, GIVEN, REGRESSION, SuitePart, SuiteTask
 from muse.vectors import Matrix
 
@@ -62,15 +43,11 @@ NOTHING = Signature("", "")  # of the scores of which figures alone are taken
 
 @dataclass(frozen=True)
 class SuiteConfig:
-    """The classifier, the number of folds of cross-validation, and the seed that draws them."""
+    """The classifier, the number of folds of cross-validation, 3 or more, and the seed that draws them."""
 
     classifier: ClassifierConfig = ClassifierConfig()
     folds: int = 10
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.folds < 3:
-            raise BadSetting(f"nested cross-validation needs at least 3 folds, got {self.folds}")
 
 
 @dataclass(frozen=True)
@@ -135,13 +112,13 @@ def check_tasks(tasks: Sequence[SuiteTask], config: SuiteConfig) -> None:
         if task.scored in (FOLDS, GIVEN):
             learned = "all" if task.scored == FOLDS else "train"
             _check_classes(task, learned, 1 if "dev" in task.parts else config.folds)
-            continue
-        for name in task.parts:
-            _check_rated(task, name, FEWEST_TRAINING_PAIRS if name == "train" else FEWEST_PAIRS)
+        else:
+            for name in task.parts:
+                _check_rated(task, name, sts.FEWEST_TRAINING_PAIRS if name == "train" else FEWEST_PAIRS)
 
 
 def _check_classes(task: SuiteTask, part: str, least: int) -> None:
-    counts, where = Counter(task.parts[part].labels), _files_of(task, part)
+    counts, where = Counter(task.parts[part].labels), " and ".join(map(str, task.files[part]))
     if len(counts) < 2:
         raise Mismatch(
             f"{where}: a classifier needs at least two classes, got {len(counts)} of {task.name}; check the "
@@ -156,7 +133,7 @@ def _check_classes(task: SuiteTask, part: str, least: int) -> None:
 
 
 def _check_rated(task: SuiteTask, part: str, least: int) -> None:
-    ratings, where = task.parts[part].ratings, _files_of(task, part)
+    ratings, where = task.parts[part].ratings, " and ".join(map(str, task.files[part]))
     if len(ratings) < least:
         raise Mismatch(
             f"{where}: {task.name} needs at least {least} rated pairs here, got {len(ratings)}; give more"
@@ -166,11 +143,6 @@ def _check_rated(task: SuiteTask, part: str, least: int) -> None:
             f"{where}: a correlation needs ratings that differ, got {ratings[0]:g} for all pairs of "
             f"{task.name}; check the file"
         )
-
-
-def _files_of(task: SuiteTask, part: str) -> str:
-    """The files of a part, for a message."""
-    return " and ".join(map(str, task.files[part]))
 
 
 def means(scores: Sequence[TaskScore]) -> dict[str, float]:
@@ -199,21 +171,21 @@ class _Encoded:
     def features(self, part: SuitePart) -> Matrix:
         """The rows (p, d) of sentences, or |u - v| and u * v of pairs, one beside the other (p, 2 d)."""
         sides = self.sides(part)
-        if len(sides) == 1:
-            return sides[0]
-        return difference_and_product(*sides)
+        return sides[0] if len(sides) == 1 else sts.difference_and_product(*sides)
 
     def empty(self, part: SuitePart) -> int:
         """The number of rows in which a sentence has no known word."""
         sides = self.sides(part)
-        return empty_pairs(sides[0], sides[-1])
+        return sts.empty_pairs(sides[0], sides[-1])
 
 
 def _by_folds(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
     part = task.parts["all"]
     (truth,) = _coded(task, ["all"])
-    fold = folds(truth, config.folds, rng)
-    found = cross_validated(Labelled(rows.features(part), truth), fold, config.classifier, accuracy)
+    fold = classifier.folds(truth, config.folds, rng)
+    found = classifier.cross_validated(
+        Labelled(rows.features(part), truth), fold, config.classifier, accuracy
+    )
     trained = len(truth) - len(truth) // config.folds
     return _accuracy(task, (truth, found), (trained, rows.empty(part)), rng)
 
@@ -223,10 +195,10 @@ def _by_parts(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.rand
     coded = dict(zip(names, _coded(task, names), strict=True))
     parts = {name: Labelled(rows.features(task.parts[name]), coded[name]) for name in names}
     if "dev" in parts:
-        answer = fitted(parts["train"], parts["dev"], config.classifier, accuracy)
+        answer = classifier.fitted(parts["train"], parts["dev"], config.classifier, accuracy)
     else:
-        fold = folds(coded["train"], config.folds, rng)
-        answer = fitted_by_folds(parts["train"], fold, config.classifier, accuracy)
+        fold = classifier.folds(coded["train"], config.folds, rng)
+        answer = classifier.fitted_by_folds(parts["train"], fold, config.classifier, accuracy)
     both = coded["test"], answer(parts["test"].rows)
     return _accuracy(task, both, (len(coded["train"]), rows.empty(task.parts["test"])), rng)
 
@@ -245,7 +217,7 @@ def _accuracy(
     truth, found = both
     low, high = bootstrap_interval(truth == found, rng)
     majority = 100 * float(np.bincount(truth[truth >= 0], minlength=1).max()) / len(truth)
-    more = {"macro_f1": macro_f1(truth, found), "majority": majority}
+    more = {"macro_f1": classifier.macro_f1(truth, found), "majority": majority}
     return TaskScore(
         task.name, ACCURACY, accuracy(truth, found), (low, high), task.scored, len(truth), *counts, more
     )
@@ -253,8 +225,8 @@ def _accuracy(
 
 def _regression(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
     train, test = (_rated(task.parts[name], rows) for name in ("train", "test"))
-    score = evaluate_relatedness(train, test, NOTHING, rng=rng)
-    plain = evaluate_sts(*test, NOTHING, rng=rng)
+    score = sts.evaluate_relatedness(train, test, NOTHING, rng=rng)
+    plain = sts.evaluate_sts(*test, NOTHING, rng=rng)
     more = {
         "spearman": 100 * score.spearman, "cosine_pearson": 100 * plain.pearson,
         "cosine_spearman": 100 * plain.spearman,
@@ -272,9 +244,13 @@ def _rated(part: SuitePart, rows: _Encoded) -> RatedRows:
 
 
 def _cosine(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
-    sets = {name: _similarities(task, name, rows) for name in task.parts}
+    sets: dict[str, tuple[Values, Values]] = {}
+    for name, part in task.parts.items():
+        rated = _rated(part, rows)
+        sets[name] = sts.cosines(rated.first, rated.second), rated.ratings
+        sts.check_similarities(sets[name][0])
     pearsons = {name: 100 * pearson(*both) for name, both in sets.items()}
-    low, high = mean_interval(list(sets.values()), rng)
+    low, high = sts.mean_interval(list(sets.values()), rng)
     together = [np.concatenate(side) for side in zip(*sets.values(), strict=True)]
     more = {
         "spearman": 100 * float(np.mean([spearman(*both) for both in sets.values()])),
@@ -286,14 +262,6 @@ def _cosine(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random
         task.name, PEARSON, float(np.mean(list(pearsons.values()))), (100 * low, 100 * high), COSINE,
         len(together[0]), 0, empty, more,
     )  # fmt: skip
-
-
-def _similarities(task: SuiteTask, part: str, rows: _Encoded) -> tuple[Values, Values]:
-    """The cosines (p,) and the ratings (p,) of a set; Mismatch if all cosines are the same."""
-    rated = _rated(task.parts[part], rows)
-    found = cosines(rated.first, rated.second)
-    check_similarities(found)
-    return found, rated.ratings
 
 
 _SCORED = {FOLDS: _by_folds, REGRESSION: _regression, COSINE: _cosine}

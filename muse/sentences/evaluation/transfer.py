@@ -15,23 +15,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
 from muse.evaluation.score import Interval, Signature
 from muse.progress import Progress
-from muse.sentences.evaluation.classifier import (
-    ClassifierConfig,
-    Labelled,
-    Labels,
-    Parts,
-    accuracy,
-    fitted,
-    macro_f1,
-    parts,
-)
+from muse.sentences.evaluation import classifier
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, Labels, Parts
 from muse.vectors import Matrix
 
 Values = NDArray[np.float64]
-MEASURES = {"macro_f1": macro_f1, "accuracy": accuracy}
+MEASURES = {"macro_f1": classifier.macro_f1, "accuracy": classifier.accuracy}
 # Of transfer, in the test language, in the source language, of the majority class.
 Figures = tuple[float, ...]
 TESTED = 1 / 3  # test rows for each training row, by the split of muse.sentences.evaluation.classifier
@@ -39,14 +31,10 @@ TESTED = 1 / 3  # test rows for each training row, by the split of muse.sentence
 
 @dataclass(frozen=True)
 class TransferConfig:
-    """The number of random subsamples, and the classifier."""
+    """The number of random subsamples, two or more, and the classifier."""
 
     runs: int = 20
     classifier: ClassifierConfig = ClassifierConfig()
-
-    def __post_init__(self) -> None:
-        if self.runs < 2:
-            raise BadSetting(f"an interval needs at least two runs, got {self.runs}; raise --runs")
 
 
 class Figure(NamedTuple):
@@ -113,7 +101,7 @@ def evaluate_transfer(
     """
     classes, codes = np.unique(np.array(labels), return_inverse=True)  # (c,), (n,)
     _check(rows, len(labels), len(classes))
-    drawn = [parts(codes, rng) for _ in range(config.runs)]
+    drawn = [classifier.parts(codes, rng) for _ in range(config.runs)]
     tables: dict[tuple[str, str], list[Figures]] = {}
     with progress.stage("transfer", config.runs, "runs") as tick:
         for done, part in enumerate(drawn, 1):
@@ -142,7 +130,8 @@ def _figures(
 
     def trained_on(language: str) -> dict[str, Labels]:
         own = Labelled(rows[language], codes)
-        answer = fitted(own.part(part.train), own.part(part.held_out), config, macro_f1)
+        held_out, measure = own.part(part.held_out), MEASURES["macro_f1"]
+        answer = classifier.fitted(own.part(part.train), held_out, config, measure)
         return {name: answer(others[part.test]) for name, others in rows.items()}
 
     far = trained_on(source)

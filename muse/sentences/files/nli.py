@@ -182,11 +182,7 @@ def _rows(path: Path | str) -> list[_Row]:
                 f"{where}: SemEval_set must be one of TRAIN, TRIAL, TEST; got {part!r}; correct the line"
             )
         known = None if label == _NO_CONSENSUS else LABELS.index(label)
-        made = PARTS[part.lower()] if part else _part_by_number(name, place)
+        tenth = int(name[-1]) if name.isdecimal() else place % 10
+        made = PARTS[part.lower()] if part else "dev" if tenth == 7 else "test" if tenth > 7 else "train"
         rows.append(_Row(where, name, premise, hypothesis, known, made, bool(part)))
     return rows
-
-
-def _part_by_number(name: str, place: int) -> str:
-    tenth = int(name[-1]) if name.isdecimal() else place % 10
-    return "dev" if tenth == 7 else "test" if tenth > 7 else "train"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,8 +83,7 @@ def read_pairs(files: Sequence[Path]) -> ParallelText:
     return ParallelText(translations, sentences)
 
 
-@dataclass(frozen=True)
-class ProbeText:
+class ProbeText(NamedTuple):
     """Sentences (n,), the class of each, and its part: one of PARTS."""
 
     parts: tuple[str, ...]
@@ -138,8 +136,7 @@ def read_aligned(*paths: Path | str) -> list[list[str]]:
     return texts
 
 
-@dataclass(frozen=True)
-class RatedSentences:
+class RatedSentences(NamedTuple):
     """Pairs of sentences with human ratings of their similarity."""
 
     first: tuple[str, ...]
@@ -178,10 +175,7 @@ def write_scored_pairs(path: Path | str, pairs: Iterable[tuple[float, str, str]]
     count = 0
     with replaced(Path(path)) as stream:
         for score, source, target in pairs:
-            stream.write(f"{score:.4f}\t{_field(source)}\t{_field(target)}\n".encode())
+            plain = (sentence.replace("\t", " ").replace("\r", " ") for sentence in (source, target))
+            stream.write("\t".join((f"{score:.4f}", *plain)).encode() + b"\n")
             count += 1
     return count
-
-
-def _field(sentence: str) -> str:
-    return sentence.replace("\t", " ").replace("\r", " ")

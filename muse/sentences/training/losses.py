@@ -156,18 +156,10 @@ def _euclid(x: Tensor, y: Tensor) -> Tensor:
     return distances
 
 
-def _squared(x: Tensor, y: Tensor) -> Tensor:
-    return (x - y).square().sum(dim=1)  # (b,)
-
-
-def _cosine(x: Tensor, y: Tensor) -> Tensor:
-    return 1 - functional.cosine_similarity(x, y, dim=1)  # (b,)
-
-
 DISTANCES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "cosine": _cosine,
+    "cosine": lambda x, y: 1 - functional.cosine_similarity(x, y, dim=1),  # (b,)
     "euclid": _euclid,
-    "squared": _squared,
+    "squared": lambda x, y: (x - y).square().sum(dim=1),  # (b,)
 }
 
 

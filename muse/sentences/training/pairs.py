@@ -68,7 +68,12 @@ def make_pairs(
     usable = np.flatnonzero(((pivot.lengths > 0) & (other.lengths > 0)).numpy())
     if len(usable) < FEWEST_PAIRS:
         raise Mismatch(_too_few(len(usable), texts, read))
-    keys = [_keys(text) for text in texts]
+    # Equal numbers for equal sentences.
+    places: list[dict[str, int]] = [{}, {}]
+    keys = [
+        np.array([place.setdefault(sentence, len(place)) for sentence in text], dtype=np.int64)
+        for place, text in zip(places, texts, strict=True)
+    ]
     training, held_out = _split(usable, keys, rng)
     arrays = [torch.from_numpy(array).to(device) for array in (*keys, training, held_out)]
     return Pairs(
@@ -110,7 +115,6 @@ def hold_out(examples: int, generator: torch.Generator) -> tuple[Tensor, Tensor]
 
 
 def _too_few(usable: int, texts: Sequence[Sequence[str]], read: Sequence[Reading]) -> str:
-    """The error for too few usable pairs, with a remedy that depends on whether words or pieces are read."""
     token, known = "word of the space", "the space knows"
     unspaced = [advice for text in texts if (advice := unspaced_advice(text[:_LINES]))]
     if all(side.unknown <= UNKNOWN * side.tokens for side in read):
@@ -127,18 +131,15 @@ def _too_few(usable: int, texts: Sequence[Sequence[str]], read: Sequence[Reading
     )
 
 
-def _keys(text: Sequence[str]) -> NDArray[np.int64]:
-    numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(sentence, len(numbers)) for sentence in text], dtype=np.int64)
-
-
 def _split(
     usable: NDArray[np.int64], keys: Sequence[NDArray[np.int64]], rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The training and the held-out rows; no sentence is in both, nor in two held-out rows."""
     count = min(MOST_HELD_OUT_PAIRS, max(2, int(len(usable) * SHARE_HELD_OUT_PAIRS)))
     drawn = rng.permutation(usable)
-    first = np.logical_and(*(_first(side[drawn]) for side in keys))
+    first = np.ones(len(drawn), np.bool_)  # whether both sentences of a pair occur for the first time
+    for side in keys:
+        first &= np.isin(np.arange(len(drawn)), np.unique(side[drawn], return_index=True)[1])
     held_out = drawn[first][:count]
     apart = np.logical_and(*(~np.isin(side[usable], side[held_out]) for side in keys))
     training = usable[apart]
@@ -148,10 +149,3 @@ def _split(
             f"{len(usable)} pairs; give more parallel text"
         )
     return training, held_out
-
-
-def _first(keys: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether each key (p,) occurs for the first time."""
-    first = np.zeros(len(keys), dtype=np.bool_)
-    first[np.unique(keys, return_index=True)[1]] = True
-    return first

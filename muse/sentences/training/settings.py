@@ -6,21 +6,12 @@ The names are those of attributes, which users see as names of --set.
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from muse.errors import BadSetting
-
-_BOUNDS = {
-    "least": ("at least", operator.ge),
-    "above": ("above", operator.gt),
-    "most": ("at most", operator.le),
-    "below": ("below", operator.lt),
-}
+from muse.options import KINDS, TEXT, Declaration
 
 
 def setting(
@@ -32,15 +23,18 @@ def setting(
     folder_unless: Collection[str] | None = None,
     **bounds: float,
 ) -> Any:
-    """A field of settings, with the words that describe it.
+    """A field of settings, declared as an option is, with the words that describe it.
 
     :param choices: the values that it may have; an empty one, which stands for the default, is not listed
     :param needs: the kind of text without which it has no effect
     :param folder_unless: for the folder of a saved encoder, the values that name none
     :param bounds: `least` or `above`, `most` or `below`
     """
-    metadata = {"meaning": meaning, "choices": choices, "needs": needs, "folder_unless": folder_unless}
-    return field(default=default, metadata={**metadata, "bounds": bounds})
+    listed = tuple(filter(None, choices or ()))
+    declared = Declaration(default, help=meaning, choices=listed, **bounds)  # type: ignore[arg-type]
+    return field(
+        default=default, metadata={"declared": declared, "needs": needs, "folder_unless": folder_unless}
+    )
 
 
 class Unused(NamedTuple):
@@ -56,8 +50,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         for part in fields(self):
-            if part.metadata:
-                _check(part.name, getattr(self, part.name), **part.metadata)
+            declared, value = part.metadata.get("declared"), getattr(self, part.name)
+            if declared is not None and value not in (None, ""):
+                kind = KINDS.get(type(value), TEXT)
+                replace(declared, flags=(part.name,), kind=kind).checked(value)
         self.check()
 
     def check(self) -> None:
@@ -82,21 +78,6 @@ class Settings:
         words = ((part.name, part.metadata.get("folder_unless")) for part in fields(self))
         named = ((name, getattr(self, name), kept) for name, kept in words if kept is not None)
         return {name: Path(value) for name, value, kept in named if value not in kept}
-
-
-def _check(
-    name: str, value: Any, *, bounds: dict[str, float], choices: Collection[str] | None, **_: object
-) -> None:
-    if choices is not None and value not in choices:
-        raise BadSetting(f"{name} must be one of {', '.join(filter(None, choices))}; got {value!r}")
-    if value is None or not bounds:
-        return
-    if not (math.isfinite(value) and all(_BOUNDS[kind][1](value, bound) for kind, bound in bounds.items())):
-        shown = (
-            (_BOUNDS[kind][0], f"{n:g}" if isinstance(n, float) else f"{n:,}") for kind, n in bounds.items()
-        )
-        allowed = " and ".join(f"{words} {bound}" for words, bound in shown)
-        raise BadSetting(f"{name} must be {allowed}, got {value:g}")
 
 
 def beside(settings: object, *causes: str) -> str:

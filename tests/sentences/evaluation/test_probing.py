@@ -51,7 +51,6 @@ def bags(probe: Probe) -> np.ndarray:
 
 
 def scored(probe: Probe, rows: np.ndarray) -> ProbeScore:
-    pytest.importorskip("sklearn")
     return evaluate_probe(
         probe.name, Labelled(rows, np.array(probe.labels)), Signature("logistic", "en-en"),
         config=ClassifierConfig(strengths=(0.1, 1.0)), rng=np.random.default_rng(0),
@@ -118,7 +117,6 @@ def test_languages_are_told_by_their_words() -> None:
 
 
 def test_every_fold_is_tested_and_all_hits_count_together() -> None:
-    pytest.importorskip("sklearn")
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], [60, 40])
     rows = (8 * np.eye(2)[labels] + rng.normal(size=(100, 2))).astype(np.float32)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from muse.errors import Mismatch
 from muse.evaluation.score import Signature
 from muse.search.retrieval import PAIR_METHODS, PairScore
 from muse.sentences.evaluation import retrieval
@@ -84,13 +83,3 @@ def test_an_empty_query_is_wrong(method: str) -> None:
     )
     assert score.empty == 1
     assert np.flatnonzero(~score.correct).tolist() == [7]
-
-
-def test_bad_input() -> None:
-    rows = np.ones((3, 4), np.float32)
-    with pytest.raises(Mismatch, match="at least one pair"):
-        Queries(rows[:0], rows, np.arange(0))
-    with pytest.raises(Mismatch, match="every query needs a target"):
-        Queries(rows, rows, np.arange(2))
-    with pytest.raises(Mismatch, match=r"\(3, 4\) and \(3, 2\)"):
-        Queries(rows, rows[:, :2], np.arange(3))

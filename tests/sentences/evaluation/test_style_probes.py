@@ -114,7 +114,6 @@ def test_all_articles_are_swapped_in_half_of_the_sentences() -> None:
 
 def test_only_what_agrees_can_tell_a_swap() -> None:
     """A sum of words has articles and nouns but no pairs of them; the product of their genders tells all."""
-    pytest.importorskip("sklearn")
     probe = gender_probe(articled(500), "fr", 400, np.random.default_rng(0))
     words = sorted({word for sentence in probe.sentences for word in sentence.split()[:5]})
     bags = np.array(

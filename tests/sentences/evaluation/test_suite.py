@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
-
-pytest.importorskip("sklearn")
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
 from muse.progress import Progress
 from muse.sentences.evaluation.classifier import ClassifierConfig, folds
 from muse.sentences.evaluation.suite import SuiteConfig, TaskScore, check_tasks, evaluate_suite, means
@@ -214,5 +212,3 @@ def test_a_task_does_not_depend_on_the_others() -> None:
     both, (last,) = (evaluate_suite(some, encode, CONFIG, progress) for some in (tasks, tasks[1:]))
     assert both[1] == last
     assert means(both) == {"accuracy": (both[0].value + both[1].value) / 2}
-    with pytest.raises(BadSetting, match="at least 3 folds"):
-        SuiteConfig(folds=2)

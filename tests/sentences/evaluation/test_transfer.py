@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
 from muse.evaluation.score import Signature
 from muse.progress import Progress
 from muse.sentences.evaluation.classifier import ClassifierConfig
@@ -38,7 +38,6 @@ def scored(rows: dict[str, Matrix], labels: list[str], seed: int = 0) -> dict[tu
 
 
 def test_what_is_shared_carries_over() -> None:
-    pytest.importorskip("sklearn")
     found = scored(*sides())
     assert set(found) == {(name, measure) for name in ("fr", "xx") for measure in ("macro_f1", "accuracy")}
     near, far = found["fr", "accuracy"], found["xx", "accuracy"]
@@ -56,7 +55,6 @@ def test_what_is_shared_carries_over() -> None:
 
 
 def test_majority_and_source_are_what_they_say() -> None:
-    pytest.importorskip("sklearn")
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], [120, 40])
     clear = (6 * np.eye(2)[labels] + rng.normal(size=(160, 2))).astype(np.float32)
@@ -71,7 +69,6 @@ def test_majority_and_source_are_what_they_say() -> None:
 
 
 def test_the_seed_draws_the_runs() -> None:
-    pytest.importorskip("sklearn")
     rows, labels = sides()
     key = ("fr", "macro_f1")
     assert scored(rows, labels)[key] == scored(rows, labels)[key]
@@ -79,7 +76,6 @@ def test_the_seed_draws_the_runs() -> None:
 
 
 def test_a_sentence_that_is_tested_was_not_learned_in_translation() -> None:
-    pytest.importorskip("sklearn")
     # Labels without any reason, and rows that name the sentence: only one that was learned can be known.
     rng = np.random.default_rng(0)
     rows = np.eye(120, dtype=np.float32)
@@ -106,8 +102,6 @@ def test_bad_input() -> None:
         scored({"en": rows["en"]}, labels)
     with pytest.raises(Mismatch, match="at least two classes, got 1"):
         scored(rows, ["a"] * 150)
-    with pytest.raises(BadSetting, match="at least two runs, got 1"):
-        TransferConfig(1)
 
 
 def test_the_interval_stays_within_what_a_figure_can_be() -> None:

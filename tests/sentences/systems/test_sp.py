@@ -121,9 +121,9 @@ def test_no_column_stays_zero_where_more_are_asked_for_than_the_space_has(tmp_pa
 BAD = {
     "initial": (["--set", "initial=zero"], ["aligned, random"]),
     "network": (["--set", "network=lstm"], ["mean, bilstm"]),
-    "dimension": (["--set", "dimension=0"], ["dimension must be at least 1"]),
-    "pieces": (["--set", "pieces=5"], ["pieces must be above 5, got 5"]),
-    "margin": (["--set", "margin=0"], ["margin must be above 0"]),
+    "dimension": (["--set", "dimension=0"], ["dimension must be", "at least 1"]),
+    "pieces": (["--set", "pieces=5"], ["pieces must be", "above 5, got 5"]),
+    "margin": (["--set", "margin=0"], ["margin must be", "above 0"]),
     "no translations": ([], ["sp needs --parallel"]),
 }
 
@@ -140,5 +140,5 @@ def test_bad_settings_are_told_and_leave_nothing(name: str, tmp_path: Path, muse
 
 
 def test_settings_are_checked() -> None:
-    with pytest.raises(BadSetting, match="longest must be at least 1"):
+    with pytest.raises(BadSetting, match="longest must be .* at least 1"):
         SpConfig(longest=0)

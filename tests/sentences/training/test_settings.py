@@ -30,16 +30,16 @@ class Some(Settings):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        *(({"layers": n}, f"^layers must be at least 1, got {n}$") for n in (0, -5)),
+        *(({"layers": n}, f"^layers must be .* at least 1, got {n}$") for n in (0, -5)),
         *(
-            ({"drop": x}, f"^drop must be at least 0 and below 1, got {x:g}$")
+            ({"drop": x}, f"^drop must be .* at least 0 and below 1, got {x}$")
             for x in (-1e-9, 1.0, math.nan, math.inf)
         ),
         *(
-            ({"rate": x}, f"^rate must be above 0 and at most 2, got {x:g}$")
+            ({"rate": x}, f"^rate must be .* above 0 and at most 2, got {x}$")
             for x in (0.0, 2.5, -math.inf, math.nan)
         ),
-        ({"network": "lstm"}, "^network must be one of gru; got 'lstm'$"),
+        ({"network": "lstm"}, "^network must be one of gru, got 'lstm'$"),
     ],
 )
 def test_values_outside_a_limit(given: dict[str, float], message: str) -> None:

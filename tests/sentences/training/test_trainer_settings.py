@@ -182,14 +182,14 @@ def test_what_is_no_finite_number_is_not_kept(tmp_path: Path) -> None:
 
 
 SETTINGS: list[tuple[dict[str, Any], str]] = [
-    ({"optimiser": "lion"}, "one of adam, sgd, lamb; got 'lion'"),
-    ({"precision": "fp8"}, "one of float32, bf16; got 'fp8'"),
+    ({"optimiser": "lion"}, "one of adam, sgd, lamb, got 'lion'"),
+    ({"precision": "fp8"}, "one of float32, bf16, got 'fp8'"),
     ({"rate": 1e31}, r"at most 1e\+30"),
-    ({"clip": -1.0}, "clip must be at least 0"),
+    ({"clip": -1.0}, "clip must be .* at least 0"),
     ({"clip": float("nan")}, "clip"),
-    ({"steps": -1}, "steps must be at least 0"),
-    ({"shrink": 0.0}, "shrink must be above 0"),
-    ({"beta2": 1.0}, "beta2 must be at least 0 and below 1"),
+    ({"steps": -1}, "steps must be .* at least 0"),
+    ({"shrink": 0.0}, "shrink must be .* above 0"),
+    ({"beta2": 1.0}, "beta2 must be .* at least 0 and below 1"),
     ({"beta2": float("nan")}, "beta2"),
 ]
 

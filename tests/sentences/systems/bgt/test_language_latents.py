@@ -133,7 +133,6 @@ def test_the_commands_take_them(muse: Command, trained: Trained) -> None:
     for name, side in zip(("en", "fr"), zip(*toy_text(), strict=True), strict=True):
         (folder / f"{name}.txt").write_text("\n".join(side) + "\n", encoding="utf-8")
     command = ["evaluate", folder / "space", "--task", "probe", *text, "--probe", "length", "--size", 60]
-    pytest.importorskip("sklearn")
     scores = muse(*command, *encoder, "--json").out
     assert "+language" in scores
     refused(

@@ -159,7 +159,7 @@ def test_a_baseline_learns_is_saved_and_loaded(muse: Command, files: Path, name:
 def test_a_language_latent_needs_a_second_language(muse: Command, files: Path) -> None:
     refused_leaving(files, muse, training(files, {"read_from": "pivot"}), "language must be 0, got 32")
     refused(
-        muse(*training(files, {"read_from": "other"})), "read_from must be one of both, pivot; got 'other'"
+        muse(*training(files, {"read_from": "other"})), "read_from must be one of both, pivot, got 'other'"
     )
     settings = {**AE, "reconstruction": 0}
     refused(muse(*training(files, settings)), "one of translation and reconstruction")

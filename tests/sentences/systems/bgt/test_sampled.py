@@ -112,5 +112,5 @@ def test_of_the_pivot_the_divergence_is_that_of_its_posterior() -> None:
 def test_a_sample_needs_a_translation() -> None:
     with pytest.raises(BadSetting, match="translates=sample needs a translation above 0, got 0"):
         replace(SAMPLED, translation=0.0)
-    with pytest.raises(BadSetting, match="translates must be one of mean, sample; got 'mode'"):
+    with pytest.raises(BadSetting, match="translates must be one of mean, sample, got 'mode'"):
         replace(SMALL, translates="mode")

@@ -185,7 +185,7 @@ def test_inference_may_have_a_trainer_of_its_own() -> None:
 
 @pytest.mark.parametrize("name", ["objective", "neighbour", "vector", "tuning_optimiser", "strategy"])
 def test_choices_have_names(name: str) -> None:
-    with pytest.raises(BadSetting, match=f"{name} must be one of .*; got 'other'"):
+    with pytest.raises(BadSetting, match=f"{name} must be one of .*, got 'other'"):
         changed(**{name: "other"})
 
 
@@ -396,8 +396,8 @@ def test_the_paper_preset_takes_a_step() -> None:
     [
         ({"strategy": "nosuch"}, "staged, joint, sequential"),
         ({"alpha": 0.0}, "alpha"),
-        ({"share": 0.0}, "share must be above 0"),
-        ({"projections": -1}, "projections must be at least 0"),
+        ({"share": 0.0}, "share must be .* above 0"),
+        ({"projections": -1}, "projections must be .* at least 0"),
         ({"heads": 7}, "multiple of heads"),
     ],
 )

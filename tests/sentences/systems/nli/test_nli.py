@@ -396,9 +396,9 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
         ["--set", "pooling=nosuch"],
         ["pooling must be one of max, mean, last, attention", "'nosuch'"],
     ),
-    "no units": (["--set", "units=0"], ["units must be at least 1"]),
-    "dropout": (["--set", "dropout=1"], ["dropout must be at least 0 and below 1"]),
-    "decay": (["--set", "decay=0"], ["decay must be above 0"]),
+    "no units": (["--set", "units=0"], ["units must be", "at least 1"]),
+    "dropout": (["--set", "dropout=1"], ["dropout must be", "at least 0 and below 1"]),
+    "decay": (["--set", "decay=0"], ["decay must be", "above 0"]),
     "another language": (["--lang", "fr"], ["known fr words in both sentences, got 0 and 0"]),
     "no file": (["--nli", "nosuch"], ["nosuch"]),
 }
