@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from muse.errors import BadSetting
-from muse.options import Seed, Threads, ValueKind, option
+from muse.options import Seed, Threads, ValueKind, option, options_of
 
 TOKENS_TO_READ = 30_000_000  # in all, as far as EPOCHS allow: little text must be read more often
-RANGE: Any = {"least": 1, "most": 1_000_000_000}  # fastText's numbers have 32 bits
+MAX_SETTING = 1_000_000_000  # fastText's numbers have 32 bits
+NUMBERS = ("dim", "epochs", "window", "negatives", "min_count", "max_vocab")
 EPOCHS = (5, 15)  # at least, at most
 BUCKETS = (500_000, 2_000_000)  # fastText has 2,000,000, which take 2.4 GB in 300 dimensions
 LONG = 100  # as muse.files.vectors.fasttext.LONG, which help need not load
@@ -35,24 +36,28 @@ class EmbedConfig(Seed, Threads):
     settings give the same vectors; with several they give similar ones, since threads race for the same rows.
     """
 
-    max_vocab: int = option(200_000, **RANGE, section="Output", help="Write the N most frequent words.")
-    dim: int = option(300, **RANGE, section="Learning", help="Number of dimensions.")
+    max_vocab: int = option(200_000, section="Output", help="Write the N most frequent words.")
+    dim: int = option(300, section="Learning", help="Number of dimensions.")
     epochs: int | None = option(
-        None, **RANGE, section="Learning",
+        None, section="Learning", least=1,
         help="Number of passes over the text.  [default: 5 to 15, more if it is short]",
     )  # fmt: skip
-    min_count: int = option(5, **RANGE, section="Learning", help="Leave out words that occur less often.")
+    min_count: int = option(5, section="Learning", help="Leave out words that occur less often.")
     keep_case: bool = option(
         False, section="Learning", help="Keep capitals; by default, words are lowercased."
     )
-    window: int = option(5, **RANGE, section="Advanced", help="Words of context on either side.")
-    negatives: int = option(10, **RANGE, section="Advanced", help="Negatives for each example.")
+    window: int = option(5, section="Advanced", help="Words of context on either side.")
+    negatives: int = option(10, section="Advanced", help="Negatives for each example.")
     ngrams: tuple[int, int] = option(
         (3, 6), section="Advanced", kind=NGRAMS, help="Lengths of subwords; 0-0: none."
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name, one in options_of(EmbedConfig).items():
+            value = getattr(self, name)
+            if name in NUMBERS and value is not None and not 1 <= value <= MAX_SETTING:
+                raise BadSetting(f"{one.flag} must be at least 1 and at most {MAX_SETTING:,}, got {value}")
         shortest, longest = self.ngrams
         if not 0 <= shortest <= longest < LONG:
             raise BadSetting(

@@ -320,7 +320,8 @@ def _fields(request: TrainingRequest, trained: TrainedSystem, score: Score) -> d
     fields = {
         "out": str(request.out), "encoder": fitted.encoder.name, "preset": request.preset,
         "language": request.language, "pivot": request.space.pivot, **fitted.counts, **size,
-        "held_out": fitted.held_out.cases, "epochs": len(fitted.epochs) - 1, "best_epoch": trained.best.number,
+        "held_out": fitted.held_out.cases, "epochs": len(fitted.epochs) - 1,
+        "best_epoch": trained.best.number,
         "metric": fitted.metric, "score": score.value, "ci95": score.ci95, "score_by_epoch": by_epoch,
         "loss_curve": [epoch.loss for epoch in fitted.epochs[1:]], "seconds": trained.seconds,
         "signature": str(score.signature),
