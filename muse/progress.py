@@ -17,9 +17,8 @@ import unicodedata
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 log = logging.getLogger(__name__)
 
@@ -60,13 +59,17 @@ def progress_line(
     >>> progress_line(Stage("refine", 40, "rounds", part="[3/4]"), 10, 5.0, {"objective": 0.5}, 32)
     '[3/4] refine: 25 %, 15 s left'
     """
-    head = _one_line(f"{stage.part} {stage.name}".strip())
+    # A name of a file may have an escape or the end of a line, which would break the line.
+    head = "".join(one if one.isprintable() else "?" for one in f"{stage.part} {stage.name}".strip())
     rate = (done - stage.first) / seconds if seconds > 0 else 0.0
+    share = f"{min(100 * done // stage.total, 100)} %" if stage.total else ""
+    left = (stage.total - done) / rate if stage.total and rate > 0 else 0.0
     # In the order shown, each with its rank when there is no room for all.
     pieces = [
-        (0, _share(stage, done)),
+        (0, share or (amount(done, stage.unit) if done else "")),
         (2, _rate(rate, stage.unit)),
-        (1, _left(stage, done, rate)),
+        # Of less than a second: by the time that it is read, it is over.
+        (1, f"{'at most ' if stage.may_end_early else ''}{duration(left)} left" if left >= 1 else ""),
         *((3 + place, f"{name} {figure(value)}") for place, (name, value) in enumerate(figures.items())),
     ]
     pieces = [(rank, text) for rank, text in pieces if text]
@@ -76,13 +79,9 @@ def progress_line(
         line = f"{head}: {shown}" if shown else head
         if columns is None or width(line) <= columns:
             return line
-    return _cut(head, columns or 0)
-
-
-def _share(stage: Stage, done: int) -> str:
-    if stage.total:
-        return f"{min(100 * done // stage.total, 100)} %"
-    return amount(done, stage.unit) if done else ""
+    while width(head) > max(0, (columns or 0) - len(MORE)):
+        head = head[:-1]
+    return head + MORE[:columns]
 
 
 def _rate(per_second: float, unit: str) -> str:
@@ -93,15 +92,6 @@ def _rate(per_second: float, unit: str) -> str:
     # Below one a second, a count per minute or hour is easier to read than a fraction.
     per, name = next((pair for pair in _TIMES if per_second * pair[0] >= 1), _TIMES[-1])
     return f"{_two_digits(per_second * per)} {unit}/{name}"
-
-
-def _left(stage: Stage, done: int, per_second: float) -> str:
-    if not stage.total or per_second <= 0:
-        return ""
-    seconds = (stage.total - done) / per_second
-    if seconds < 1:
-        return ""  # by the time that it is read, it is over
-    return f"{'at most ' if stage.may_end_early else ''}{duration(seconds)} left"
 
 
 def duration(seconds: float) -> str:
@@ -174,18 +164,10 @@ def width(text: str) -> int:
     >>> width("mots de 日本語")
     14
     """
-    return sum(map(_columns, text))
-
-
-def _columns(character: str) -> int:
-    if unicodedata.combining(character):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
-def _one_line(text: str) -> str:
-    # A name of a file may have an escape or the end of a line, which would break the line.
-    return "".join(character if character.isprintable() else "?" for character in text)
+    return sum(
+        0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1
+        for one in text
+    )
 
 
 # Controls that a terminal obeys, in words and names of files too: they set its title, hide text, reorder it.
@@ -205,19 +187,6 @@ def printable(text: str) -> str:
     return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _cut(text: str, columns: int) -> str:
-    return text if width(text) <= columns else "".join(_beginning(text, columns - len(MORE))) + MORE[:columns]
-
-
-def _beginning(text: str, columns: int) -> Iterator[str]:
-    taken = 0
-    for character in text:
-        taken += _columns(character)
-        if taken > columns:
-            return
-        yield character
-
-
 class Tick(Protocol):
     """Called after each step with the number of steps done and the figures to show."""
 
@@ -227,19 +196,6 @@ class Tick(Protocol):
 
 Callback = Callable[[str, int, Mapping[str, float]], None]
 Block = TypeVar("Block")
-
-
-@dataclass(eq=False)
-class _Line:
-    """What the line of a stage shows."""
-
-    stage: Stage
-    done: int
-    seconds: float = 0.0
-    figures: Mapping[str, float] = field(default_factory=dict)
-
-    def text(self, columns: int | None = None) -> str:
-        return progress_line(self.stage, self.done, self.seconds, self.figures, columns)
 
 
 class Progress:
@@ -252,9 +208,12 @@ class Progress:
         self._quiet = quiet
         self._callbacks = () if callback is None else (callback,)
         self._clear = clearing()
-        self._every = _seconds_between()
+        # A terminal line may change ten times a second; log lines would fill the log.
+        clearing_once = {_CLEAR: SHOW_EVERY_SECONDS, "": LOG_EVERY_SECONDS}
+        self._every = clearing_once.get(self._clear, IN_NOTEBOOK_EVERY_SECONDS)
         self._part = (0, 0)
-        self._open: list[_Line] = []  # of the stages that run, outermost first; copies share it
+        # The lines of the stages that run, outermost first, as `progress_line` takes them; copies share it.
+        self._open: list[list[Any]] = []
 
     def with_callback(self, callback: Callback) -> Progress:
         """The same progress, with one more callback, called after those it has.
@@ -303,7 +262,8 @@ class Progress:
         `muse.progress.Stage`.
         """
         number, of = self._part
-        line = _Line(Stage(name, total, unit, first, may_end_early, f"[{number}/{of}]" if of else ""), first)
+        stage = Stage(name, total, unit, first, may_end_early, f"[{number}/{of}]" if of else "")
+        line: list[Any] = [stage, first, 0.0, {}]
         self._open.append(line)
         began = last = time.monotonic()
         self._draw()
@@ -316,15 +276,15 @@ class Progress:
             if now - last < self._every:
                 return
             last = now
-            line.done, line.seconds, line.figures = done, now - began, figures
+            line[1:] = done, now - began, figures
             self._draw()
             if not (self._quiet or self._clear):
-                log.info("%s", line.text())
+                log.info("%s", progress_line(*line))
 
         try:
             yield tick
         finally:
-            self._open.remove(line)
+            self._open[:] = [one for one in self._open if one is not line]
             self._draw()
 
     def _draw(self) -> None:
@@ -332,7 +292,7 @@ class Progress:
         if self._clear and not self._quiet:
             # One column is left free: in the last one, some terminals begin a new line.
             room = columns() if self._clear == _CLEAR else USUAL_COLUMNS
-            text = self._open[-1].text(room - 1) if self._open else ""
+            text = progress_line(*[*self._open[-1], room - 1]) if self._open else ""
             sys.stderr.write(self._clear + text)
             sys.stderr.flush()
 
@@ -342,13 +302,6 @@ def clearing() -> str:
     if on_terminal():
         return _CLEAR
     return _CLEAR_IN_NOTEBOOK if in_notebook() else ""
-
-
-def _seconds_between() -> float:
-    # A terminal line may change ten times a second; log lines would fill the log.
-    if on_terminal():
-        return SHOW_EVERY_SECONDS
-    return IN_NOTEBOOK_EVERY_SECONDS if in_notebook() else LOG_EVERY_SECONDS
 
 
 def on_terminal() -> bool:
@@ -393,12 +346,17 @@ def messages_shown(level: int = logging.INFO) -> Iterator[None]:
     if least <= level:
         yield
         return
-    before, added = ours.level, _AboveTheLine(level)
+
+    def shown_anyway(record: logging.LogRecord) -> bool:
+        name = f"{record.name}."
+        own = (part.level for part in _parents(record.name) if part.name != "muse")
+        return record.levelno >= least or not name.startswith("muse.") or any(own)
+
+    before, added = ours.level, AboveTheLine(level)
     handlers = [*ours.handlers, *root.handlers]
-    added.addFilter(lambda record: not _is_shown_anyway(record, least))
-    leave_out = partial(_is_shown_anyway, least=least)
+    added.addFilter(lambda record: not shown_anyway(record))
     for handler in handlers:
-        handler.addFilter(leave_out)
+        handler.addFilter(shown_anyway)
     ours.addHandler(added)
     ours.setLevel(level)
     try:
@@ -407,24 +365,20 @@ def messages_shown(level: int = logging.INFO) -> Iterator[None]:
         ours.setLevel(before)
         ours.removeHandler(added)
         for handler in handlers:
-            handler.removeFilter(leave_out)
+            handler.removeFilter(shown_anyway)
 
 
-def _is_shown_anyway(record: logging.LogRecord, least: int) -> bool:
-    """Whether a message is shown where those of muse are from this level on: some loggers have their own."""
-    logger: logging.Logger | None = logging.getLogger(record.name)
-    if record.levelno >= least or not f"{record.name}.".startswith("muse."):
-        return True
-    while logger is not None and logger.name != "muse":
-        if logger.level:
-            return True
-        logger = logger.parent
-    return False
+def _parents(name: str) -> Iterator[logging.Logger]:
+    """Yields the loggers of muse that have a message: some have a level of their own."""
+    while name.startswith("muse"):
+        yield logging.getLogger(name)
+        name = name.rpartition(".")[0]
 
 
-class _AboveTheLine(logging.Handler):
+class AboveTheLine(logging.Handler):
     """Writes messages on stderr, above the progress line."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Write the message of a record."""
         sys.stderr.write(message(record.getMessage()) + "\n")
         sys.stderr.flush()

@@ -10,6 +10,7 @@ does not know a language finds these too, and they are no fair sample of the oth
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -47,39 +48,34 @@ class RunInputs:
     target: SideToSave
     via: dict[str, SideToSave]
 
+    def learned_from(self) -> Iterator[Vectors]:
+        """Yields the vectors of the languages to map, and then those of the target."""
+        yield from (side.vectors for side in (*self.sources.values(), self.target))
+
     def words(self) -> dict[str, int]:
         """The number of words of each language."""
-        sides = [*self.sources.values(), self.target]
-        return {side.vectors.language: len(side.vectors) for side in sides}
+        return {side.language: len(side) for side in self.learned_from()}
 
 
 def read_inputs(config: AlignConfig, progress: Progress) -> RunInputs:
     """Every language, read and checked; the target first."""
-    files = dict(zip(config.src, source_files(config), strict=True))
-    files |= dict(zip(config.via, via_files(config), strict=True))
     if config.into:
-        target = _pivot(config.into)
+        space = load_space(config.into)
+        side = space.side(space.pivot)
+        # A copy: the folder with the memory-mapped rows may be replaced while they are in use.
+        vectors = replace(side.vectors, matrix=np.array(side.vectors.matrix))
+        target = SideToSave(vectors, side.normalisation)
     else:
         target = read_side(config, config.pivot, pivot_file(config), progress)
-    sides = {}
-    for language, given in files.items():
-        sides[language] = read_side(config, language, given, progress)
-        lexicon = config.lexicon if language in config.src else None
-        check_pair(sides[language].vectors, target.vectors, lexicon)
-    return RunInputs(
-        {language: sides[language] for language in config.src},
-        target,
-        {language: sides[language] for language in config.via},
-    )
-
-
-def _pivot(folder: Path) -> SideToSave:
-    """The rows of the pivot of the saved space, as they are in the space."""
-    space = load_space(folder)
-    side = space.side(space.pivot)
-    # A copy: the folder with the memory-mapped rows may be replaced while they are in use.
-    vectors = replace(side.vectors, matrix=np.array(side.vectors.matrix))
-    return SideToSave(vectors, side.normalisation)
+    sources, via = dict[str, SideToSave](), dict[str, SideToSave]()
+    for found, languages, files, lexicon in (
+        (sources, config.src, source_files(config), config.lexicon),
+        (via, config.via, via_files(config), None),
+    ):
+        for language, given in zip(languages, files, strict=True):
+            found[language] = read_side(config, language, given, progress)
+            check_pair(found[language].vectors, target.vectors, lexicon)
+    return RunInputs(sources, target, via)
 
 
 def read_side(config: AlignConfig, language: str, given: VectorSource, progress: Progress) -> SideToSave:
@@ -89,37 +85,32 @@ def read_side(config: AlignConfig, language: str, given: VectorSource, progress:
     vectors keep their numbers, and no search finds those that are all zeros.
     """
     listed, texts, column = (given_for(config, language, what) for what in (*OF_ROWS, "column"))
+    name, files = given, tuple[Path, ...]()
     if isinstance(given, RowArray):
         words = None if listed is None else ()
         options = ReadOptions(language, config.max_vocab, config.lower, words, column)
         check_options(Path(language), options)
         vectors = gather(with_texts(items_table(Path(language), given.rows), texts), options)
-        vectors = _with_directions(vectors, "the array")
-        # No files: the digest stands for them.
-        return SideToSave(*normalise_in_place(vectors, config.normalise))
-    vectors = read_vectors(
-        given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
-        words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
-        column=column, progress=progress,
-    )  # fmt: skip
-    check_language(language, vectors.words)
-    if vectors.repeated:
-        log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
-    vectors = _with_directions(vectors, given)
-    files = tuple(file for file in (given, listed, texts) if file is not None)
-    return SideToSave(*normalise_in_place(vectors, config.normalise), files=files)
-
-
-def _with_directions(vectors: Vectors, given: object) -> Vectors:
-    """The words whose vectors are not all zeros, or all unlabelled vectors; warns of those that are."""
+        name = Path("the array")  # without files: the digest stands for them
+    else:
+        vectors = read_vectors(
+            given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
+            words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
+            column=column, progress=progress,
+        )  # fmt: skip
+        check_language(language, vectors.words)
+        if vectors.repeated:
+            log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
+        files = tuple(file for file in (given, listed, texts) if file is not None)
     kept = vectors.nonzero()
     if zeros := len(vectors) - len(kept):
         action = "left out" if vectors.frequency_ordered else "no counterpart will be found for"
         log.warning(
             "%s: %s %d of %d %s (%s), with vectors of zeros",
-            given, action, zeros, len(vectors), vectors.noun, vectors.language,
+            name, action, zeros, len(vectors), vectors.noun, vectors.language,
         )  # fmt: skip
-    return kept if vectors.frequency_ordered else vectors
+    vectors = kept if vectors.frequency_ordered else vectors
+    return SideToSave(*normalise_in_place(vectors, config.normalise), files=files)
 
 
 def read_dictionary(path: Path, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
@@ -138,12 +129,9 @@ def read_dictionary(path: Path, languages: tuple[str, str] | None = None, form: 
     # Whether scores are weights depends on their range, which their author may not have had in mind.
     if lexicon.scores is None or lexicon.probabilities is not None:
         return lexicon
-    if lexicon.weights is None:
-        log.info(
-            "%s: the third column is no weight, since it is not from 0 to 1: all pairs count alike", path
-        )
-    else:
-        log.info("%s: the third column, from 0 to 1, is read as the weights of the pairs", path)
+    read = "from 0 to 1, is read as the weights of the pairs"
+    none = "is no weight, since it is not from 0 to 1: all pairs count alike"
+    log.info("%s: the third column%s", path, f" {none}" if lexicon.weights is None else f", {read}")
     return lexicon
 
 
@@ -245,36 +233,31 @@ def read_evidence(path: Path, languages: tuple[str, str] | None = None, form: st
 
 
 def _of_pairs(lexicon: Lexicon, path: Path | None, source: Vectors, target: Vectors) -> ExternalScores:
+    """The scores by a program; the log says how many pairs are known, and if more would be otherwise."""
     scores = lexicon.probabilities or lexicon.scores or (1.0,) * len(lexicon)
-    known = [
-        (row, column, score)
-        for (word, translation), score in zip(lexicon.pairs, scores, strict=True)
-        if (row := source.index.lookup_row(word)) is not None
-        and (column := target.index.lookup_row(translation)) is not None
+    rows = [
+        (source.index.lookup_row(word), target.index.lookup_row(translation))
+        for word, translation in lexicon.pairs
     ]
+    known = [place for place, pair in enumerate(rows) if None not in pair]
+    languages = f"{source.language} and {target.language}"
     if not known:
         raise Mismatch(
-            f"{path}: at least one pair must be of words of {source.language} and {target.language}, got 0 "
-            f"of {len(lexicon)}; check the order of the languages and the letters' case (--lower)"
+            f"{path}: at least one pair must be of words of {languages}, got 0 of {len(lexicon)}; check the "
+            "order of the languages and the letters' case (--lower)"
         )
-    _warn_of_unknown(lexicon, len(known), path, source, target)
-    pairs = np.array([one[:2] for one in known], np.int64)
-    return ExternalScores.of_pairs(pairs, np.array([one[2] for one in known]), (len(source), len(target)))
-
-
-def _warn_of_unknown(
-    lexicon: Lexicon, known: int, path: Path | None, source: Vectors, target: Vectors
-) -> None:
-    """Says on the log how many pairs are known, and warns if more would be otherwise."""
-    languages = f"{source.language} and {target.language}"
-    found = f"{known} of {len(lexicon)} pairs are of words of {languages}"
+    found = f"{len(known)} of {len(lexicon)} pairs are of words of {languages}"
     if lexicon.looks_swapped(source.index, target.index):
         other = lexicon.known(target.index, source.index)
         log.warning("%s: %s, but %d with its columns swapped; swap them", path, found, other)
-    elif more := lexicon.in_another_case(known, source.words, target.words):
+    elif more := lexicon.in_another_case(len(known), source.words, target.words):
         log.warning("%s: %s, and %d more in another case; try --lower", path, found, more)
     else:
         log.info("%s: %s", path, found)
+    pairs = np.array([rows[place] for place in known], np.int64)
+    return ExternalScores.of_pairs(
+        pairs, np.array([scores[place] for place in known]), (len(source), len(target))
+    )
 
 
 def pseudo_dictionary(scores: ExternalScores, source: Vectors, target: Vectors) -> Lexicon | None:

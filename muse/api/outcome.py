@@ -23,6 +23,11 @@ from muse.run.memory import peak_memory_mb
 from muse.space import Provenance, Space
 from muse.vectors import ShortRepr
 
+# What may help a mapping that is not aligned.
+FEW_WORDS = 5_000  # with fewer, even a right mapping may be called failed
+FEW_PAIRS = 50  # translations: with fewer, more help
+PAIRS = "pairs.txt"  # stands for a list of translations that there is not yet
+
 
 @dataclass(frozen=True, repr=False)
 class AlignResult(ShortRepr):

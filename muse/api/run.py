@@ -45,7 +45,6 @@ from muse.files.space_manifest import Manifest, is_space, read_manifest
 from muse.learn.bilingual import PARTS
 from muse.learn.multilingual import Bridge, BridgeLanguages, LearnedMany, learn_many
 from muse.learn.settings import AlignConfig, AlignOptions
-from muse.lexicon import Lexicon
 from muse.options import RunOptions, check_names, of_checkpoint, options_of, takes
 from muse.progress import Progress, messages_shown
 from muse.ranking.derived import write_derived
@@ -55,7 +54,6 @@ from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
 from muse.search.exact import searching_by, set_threads
 from muse.space import (
-    SideToSave,
     Space,
     add_to_space,
     check_addition,
@@ -113,11 +111,8 @@ def _advice(space: InteractiveSpace, language: str) -> tuple[int, str]:
     """What to do with a space at the prompt, and the level of the message."""
     label = space.verdict.languages.get(language, space.verdict)
     if label != "aligned":
-        use = (
-            "do not use it"
-            if label == "failed"
-            else 'measure it before you use it, muse.evaluate(space, "pairs.txt")'
-        )
+        measure = 'measure it before you use it, muse.evaluate(space, "pairs.txt")'
+        use = "do not use it" if label == "failed" else measure
         return logging.WARNING, (
             f"The alignment of {language} is judged {label}: {use}. A few translations to learn from "
             '(dictionary="pairs.txt"), or vectors of more words, may help.'
@@ -166,45 +161,35 @@ def _run(
         parts = 3 + PARTS * len(config.src)  # reading, saving, answers, and those of each language
         inputs = read_inputs(config, progress.part(1, parts))
         config = _of_repeated(_of_rows(config, inputs), inputs)
-        outside = _outside(config, inputs, device, progress)
-        if outside is not None:
-            sides = *(side.vectors for side in inputs.sources.values()), inputs.target.vectors
-            config = replace(config, pseudo_dictionary=pseudo_dictionary(outside, *sides))
+        outside, vectors = None, [*inputs.learned_from()]
+        if config.encoder or config.encoder_emb or config.evidence:
+            source, target = vectors
+            outside = outside_scores(config, source, target, device=device, progress=progress)
+            config = replace(config, pseudo_dictionary=pseudo_dictionary(outside, source, target))
         loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
-        checkpoint = _checkpoint(config, inputs)
-        learned = _learned(config, inputs, Runtime(device, progress.part(2, parts), checkpoint))
-        saving = time.perf_counter()
-        before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
-        signatures = _signatures(config, learned, inputs.words())
-        answers = _Choosing(config, inputs, learned, outside)
+        runtime = Runtime(device, progress.part(2, parts), _checkpoint(config, inputs))
+        saving, answers = progress.part(parts - 1, parts), _Choosing(config, inputs, outside)
         try:
-            aligned = _save(
-                config, inputs, learned, signatures, before, answers, progress.part(parts - 1, parts)
-            )
+            try:
+                learned = learn_many(
+                    vectors[:-1], vectors[-1], config=config, runtime=runtime, others=_others(config, inputs)
+                )
+            except MuseError:  # then nothing is kept to resume
+                runtime.checkpoint.abandon()
+                raise
+            learning = time.perf_counter()
+            before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
+            aligned, signatures = _save(config, inputs, learned, before, answers, saving)
         except KeyboardInterrupt as error:
-            raise KeyboardInterrupt(checkpoint.interrupted()) from error
-        checkpoint.clear()
+            raise KeyboardInterrupt(runtime.checkpoint.interrupted()) from error
+        runtime.checkpoint.clear()
         end = time.perf_counter()
-    seconds = {"load": loaded - began, **learned.seconds, "save": end - saving - answers.seconds}
+    seconds = {"load": loaded - began, **learned.seconds, "save": end - learning - answers.seconds}
     seconds |= {"answers": answers.seconds} if answers.reports else {}
     return AlignResult(
         aligned, config, learned.languages, seconds | {"total": end - began}, inputs.words(), signatures,
         learned.joint, learned.failures, answers.reports,
     )  # fmt: skip
-
-
-def _learned(config: AlignConfig, inputs: RunInputs, runtime: Runtime) -> LearnedMany:
-    """What is learned; if it cannot be, nothing is kept to resume, and an interrupted run says how to."""
-    try:
-        return learn_many(
-            [side.vectors for side in inputs.sources.values()], inputs.target.vectors,
-            config=config, runtime=runtime, others=_others(config, inputs),
-        )  # fmt: skip
-    except MuseError:
-        runtime.checkpoint.abandon()
-        raise
-    except KeyboardInterrupt as error:
-        raise KeyboardInterrupt(runtime.checkpoint.interrupted()) from error
 
 
 def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:
@@ -223,43 +208,43 @@ def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:
         )
 
 
-def _outside(
-    config: AlignConfig, inputs: RunInputs, device: str, progress: Progress
-) -> ExternalScores | None:
-    """What an encoder or a program knows of translations, if the settings name one."""
-    if not (config.encoder or config.encoder_emb or config.evidence):
-        return None
-    (source,) = inputs.sources.values()
-    return outside_scores(config, source.vectors, inputs.target.vectors, device=device, progress=progress)
-
-
 @dataclass
 class _Choosing:
     """The answers to be chosen, when the space is written; then the reports and the seconds they took."""
 
     config: AlignConfig
     inputs: RunInputs
-    learned: LearnedMany
     outside: ExternalScores | None
     reports: Mapping[str, AnswersReport] = field(default_factory=dict)
     seconds: float = 0
 
-    def choose(self, space: Space, folder: Path, progress: Progress) -> None:
+    def choose(self, space: Space, learned: LearnedMany, folder: Path, progress: Progress) -> None:
         """Choose answers from the space and write them to its folder, unless CSLS is asked for."""
         if self.config.answers == "csls":
             return
-        began, sides = time.perf_counter(), {**self.inputs.sources, self.config.pivot: self.inputs.target}
-        normalised = {language: side.vectors for language, side in sides.items()}
+        began = time.perf_counter()
+        normalised = {side.language: side for side in self.inputs.learned_from()}
         known = RankerInputs(self.config.lexicon, self.outside)
         self.reports = choose_answers(
-            space, folder, self.learned.languages, normalised, known, seed=self.config.seed, progress=progress
+            space, folder, learned.languages, normalised, known, seed=self.config.seed, progress=progress
         )
         self.seconds = time.perf_counter() - began
 
 
 def _resolved(config: AlignConfig) -> AlignConfig:
     """The settings with all pairs read, the target known, and no re-weighting of a shared target."""
-    languages = _direction(config)
+    pivot = config.tgt
+    if config.into is not None:
+        pivot = check_addition(config.into, config.src, config.tgt)
+        saved = read_manifest(config.into).languages
+        for language in config.via:
+            if language in saved:
+                raise BadSetting(
+                    f"--via needs a language that {config.into} lacks, got {language!r}; leave it out: the "
+                    "languages of the space serve as detours anyway"
+                )
+    # Where several are mapped, a dictionary may be of any.
+    languages = (config.src[0], pivot) if pivot is not None and len(config.src) == 1 else None
     if config.dictionary is not None:
         read = read_dictionary(config.dictionary, languages, config.dictionary_format)
         config = replace(config, lexicon=read)
@@ -268,26 +253,7 @@ def _resolved(config: AlignConfig) -> AlignConfig:
     if config.reweights and not config.moves_target:
         log.info("no re-weighting: it would move %s, which all languages share", config.tgt or "the pivot")
         config = replace(config, reweight=False)
-    config = replace(config, fixed_target=not config.moves_target)
-    if config.into is None:
-        return config
-    pivot = check_addition(config.into, config.src, config.tgt)
-    saved = read_manifest(config.into).languages
-    for language in config.via:
-        if language in saved:
-            raise BadSetting(
-                f"--via needs a language that {config.into} lacks, got {language!r}; leave it out: the "
-                "languages of the space serve as detours anyway"
-            )
-    return replace(config, tgt=pivot)
-
-
-def _direction(config: AlignConfig) -> tuple[str, str] | None:
-    """The languages of a dictionary; None where several are mapped, and it may be of any."""
-    pivot = config.tgt
-    if pivot is None and config.into is not None:
-        pivot = read_manifest(config.into).pivot
-    return (config.src[0], pivot) if pivot is not None and len(config.src) == 1 else None
+    return replace(config, fixed_target=not config.moves_target, tgt=pivot)
 
 
 def _of_rows(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
@@ -341,62 +307,46 @@ def _others(config: AlignConfig, inputs: RunInputs) -> BridgeLanguages:
 
 def _checkpoint(config: AlignConfig, inputs: RunInputs) -> Checkpoint:
     """The checkpoints beside the space, cleared unless resumed; BadSetting if they are of another run."""
-    pairs = [_pairs_digest(lexicon) for lexicon in (config.lexicon, config.pseudo_dictionary)]
-    how = (of_checkpoint(config), config.rounds, config.frequency_ordered, config.fixed_target)
-    settings = repr((how, *pairs))
-    sides = (*inputs.sources.values(), *inputs.via.values(), inputs.target)
-    files = [path for side in sides for path in side.files]
-    if config.into is not None:
-        files.append(config.into / MANIFEST)
-    fingerprint = [settings, *(checksum(Path(path)) for path in files if not is_stream(Path(path)))]
-    read = sides if config.into is None else sides[:-1]  # the manifest stands for the pivot of a space
-    fingerprint += [
-        _digest(side) for side in read
-        if not side.files or any(is_stream(Path(path)) for path in side.files)
-    ]  # fmt: skip
+    pairs = [
+        [lexicon.pairs, lexicon.scores, lexicon.probabilities]
+        for lexicon in (config.lexicon, config.pseudo_dictionary)
+        if lexicon is not None
+    ]
+    how = (of_checkpoint(config), config.rounds, config.frequency_ordered, config.fixed_target, *pairs)
+    fingerprint = [hashlib.sha256(repr(how).encode("utf-8", "surrogatepass")).hexdigest()]
+    sides = [*inputs.sources.values(), *inputs.via.values()]
+    if config.into is None:
+        sides.append(inputs.target)
+    else:  # the manifest stands for the pivot of a space
+        fingerprint.append(checksum(config.into / MANIFEST))
+    for side in sides:
+        files = [Path(file) for file in side.files]
+        if files and not any(map(is_stream, files)):
+            fingerprint += map(checksum, files)
+        else:  # a pipe or an array, which has no file to be read again
+            found = hashlib.sha256("\0".join(side.vectors.words).encode())
+            found.update(side.vectors.matrix.tobytes())
+            fingerprint.append(found.hexdigest())
     return open_checkpoint(config.folder, fingerprint, resume=config.resume)
-
-
-def _pairs_digest(lexicon: Lexicon | None) -> str:
-    """What tells the pairs that are learned from, with their scores, from others."""
-    if lexicon is None:
-        return ""
-    content = repr((lexicon.pairs, lexicon.scores, lexicon.probabilities))
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _digest(side: SideToSave) -> str:
-    """What stands for the checksum of a file if it was a pipe or an array: the sha256 of words and rows."""
-    found = hashlib.sha256("\0".join(side.vectors.words).encode())
-    found.update(side.vectors.matrix.tobytes())
-    return found.hexdigest()
-
-
-def _signatures(config: AlignConfig, learned: LearnedMany, words: Mapping[str, int]) -> dict[str, Signature]:
-    """The signature of each mapping."""
-    return {
-        language: signature_of(config, one, {name: words[name] for name in (language, config.pivot)})
-        for language, one in learned.languages.items()
-    }
 
 
 def _save(
     config: AlignConfig,
     inputs: RunInputs,
     learned: LearnedMany,
-    signatures: Mapping[str, Signature],
     before: dict[str, Any],
     answers: _Choosing,
     progress: Progress,
-) -> Space:
-    """The space as it was saved, with all that is derived of it."""
-    sides, target_map = {}, None
+) -> tuple[Space, dict[str, Signature]]:
+    """The space as it was saved, with all that is derived of it, and the signature of each mapping."""
+    sides, signatures, words, target_map = {}, {}, inputs.words(), None
     for language, one in learned.languages.items():
-        more = manifest_entry(config, one, signatures[language])
+        counts = {name: words[name] for name in (language, config.pivot)}
+        signatures[language] = signature_of(config, one, counts)
         target_map = one.alignment.target_map  # None if several languages share the target
         sides[language] = replace(
-            inputs.sources[language], mapping=one.alignment.source_map, more=more,
-            store_map=one.alignment.store_map,
+            inputs.sources[language], mapping=one.alignment.source_map,
+            more=manifest_entry(config, one, signatures[language]), store_map=one.alignment.store_map,
         )  # fmt: skip
     if config.into is None:
         sides[config.pivot] = replace(inputs.target, mapping=target_map)
@@ -404,7 +354,7 @@ def _save(
     def derive(folder: Path, manifest: Manifest) -> None:
         saving.close()
         space = space_of_saved(folder, manifest)
-        answers.choose(space, folder, progress.skip_parts(1))
+        answers.choose(space, learned, folder, progress.skip_parts(1))
         write_derived(space, folder, learned.languages)
 
     made = provenance(config, learned.languages, learned.joint, before)
@@ -414,4 +364,4 @@ def _save(
             manifest = add_to_space(config.folder, config.into, sides, provenance=made, derive=derive)
         else:
             manifest = save_space(config.folder, sides, pivot=config.pivot, provenance=made, derive=derive)
-    return space_of_saved(config.folder, manifest)
+    return space_of_saved(config.folder, manifest), signatures

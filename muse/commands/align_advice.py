@@ -7,240 +7,184 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from click.core import ParameterSource
 
-from muse.api.remedies import FEW_PAIRS, FEW_WORDS, PAIRS, RemedyText
+from muse.api.outcome import FEW_PAIRS, FEW_WORDS, PAIRS, AlignResult, weakest
+from muse.api.space import common_words
 from muse.commands.options import as_typed
+from muse.learn.auto import AUTO_OF_ROWS
+from muse.learn.bilingual import Learned
+from muse.learn.initialise.identical import identical_strings
+from muse.learn.settings import AlignOptions
 from muse.optional import has, load
-
-if TYPE_CHECKING:
-    from muse.api.outcome import AlignResult
-    from muse.learn.bilingual import Learned
-    from muse.learn.settings import AlignOptions
-    from muse.space import Space
 
 MORE_WORDS = 20_000
 COMPARED = 5_000  # of the most frequent words, when spellings are compared
 FEW_SHARED = 0.05  # of them spelt alike: identical strings are of no help
 ROWS = "more.npy"  # a name for a file that there is not yet
 SHOWN = 3  # words to look up
-PASSED_OVER = 200  # the most frequent words, which are grammar
-
-
-class Remedy(NamedTuple):
-    """A reason, and the commands that follow from it."""
-
-    reason: str
-    commands: tuple[str, ...]
+Remedy = tuple[str, ...]  # a reason, and the commands that follow from it
 
 
 def advice(report: AlignResult, options: AlignOptions) -> list[str]:
     """The lines to print: what to do next with the space, or what to try where it failed or is doubtful."""
-    from muse.api.outcome import weakest
-
-    space = report.aligned
     language = weakest(report.learned)
     learned = report.learned[language]
+    run = _LeastSure(language, learned, report, options)
     if learned.verdict.label == "aligned":
-        looked_up = "look words up" if space.vectors(language).frequency_ordered else "map more rows"
+        looked_up = "look words up" if report.aligned.vectors(language).frequency_ordered else "map more rows"
         return ["", f"What next: {looked_up}, see how good the space is, explore it in a browser."] + [
-            f"  {command}" for command in _uses(report, space, language)
+            f"  {command}" for command in run.uses()
         ]
-    run = _Unaligned(language, learned, report, space, options)
     several = f" ({language})" if len(report.learned) > 1 else ""
     lines = ["", f"What to try first{several}:"]
-    for number, remedy in enumerate(islice(run.remedies(), 2), 1):
-        lines += [f"{number}. {remedy.reason}", *(f"     {command}" for command in remedy.commands)]
+    for number, (reason, *commands) in enumerate(islice(run.remedies(), 2), 1):
+        lines += [f"{number}. {reason}", *(f"     {command}" for command in commands)]
     if learned.verdict.label == "doubtful":
         lines += ["Before you use it as it is, measure it:", f"     {run.measured()}"]
     return lines
 
 
-def _uses(report: AlignResult, space: Space, language: str) -> Iterator[str]:
-    direction = ("--src", language) if len(report.learned) > 1 else ()
-    words = _words(space, language)
-    if not space.vectors(language).frequency_ordered:
-        yield _muse("map", report.space, "--lang", language, "--vectors", ROWS, "--out", "mapped.npy")
-    elif words:
-        yield _muse("translate", report.space, *direction, *words)
-    if has("report"):
-        yield _muse("report", report.space, *direction)
-    if has("web"):
-        yield _muse("serve", report.space)
-
-
-def _words(space: Space, language: str) -> list[str]:
-    # A few words to try: common ones, but no grammar.
-    common = space.vectors(language).words[PASSED_OVER : 10 * PASSED_OVER]
-    return [word for word in common if word.isalpha() and word.islower() and len(word) >= 4][:SHOWN]
-
-
 @dataclass(frozen=True)
-class _Unaligned:
-    """A language that was not aligned, and how that was tried."""
+class _LeastSure:
+    """The language of a run that is aligned least surely, and how that was tried."""
 
     language: str
     learned: Learned
     report: AlignResult
-    space: Space
     options: AlignOptions
+
+    def uses(self) -> Iterator[str]:
+        """Yields the commands that use the space."""
+        space, way = self.report.space, self._direction
+        if not self.report.aligned.vectors(self.language).frequency_ordered:
+            yield _muse("map", space, "--lang", self.language, "--vectors", ROWS, "--out", "mapped.npy")
+        elif words := common_words(self.report.aligned, self.language, SHOWN):
+            yield _muse("translate", space, *way, *words)
+        if has("report"):
+            yield _muse("report", space, *way)
+        if has("web"):
+            yield _muse("serve", space)
 
     def remedies(self) -> Iterator[Remedy]:
         """Yields what may help, the surest and cheapest first."""
-        from muse.learn.auto import AUTO_OF_ROWS
-
         options, init = self.options, self.options.init
         if options.recipe is not None:
-            reason = f"Use muse's own recipe: leave out --recipe {options.recipe}."
-            yield Remedy(reason, (_again(recipe=None),))
+            yield f"Use muse's own recipe: leave out --recipe {options.recipe}.", _again(recipe=None)
         if options.refine is False:
-            yield Remedy("Refine the mapping: leave out --no-refine.", (_again(without_refine=None),))
-        if init not in ("auto", "dictionary") and (self.frequency_ordered or (init,) != AUTO_OF_ROWS):
-            yield Remedy(f"Let muse try more than --init {init}.", (_again(init=None),))
-        if not self.frequency_ordered:
-            yield from self._of_rows()
-            return
-        if self.cut and options.max_vocab is not None:
-            few = f"Use more words than --max-vocab {options.max_vocab}."
-            yield Remedy(few, (_again(max_vocab=max(MORE_WORDS, 2 * options.max_vocab)),))
-        if options.no_identical and self.shared_spellings >= FEW_SHARED:
-            reason = f"{self.shared_spellings:.0%} of the words are spelt alike: leave out --no-identical."
-            yield Remedy(reason.replace("%", " %"), (_again(no_identical=None),))
-        yield from self._with_pairs()
-        yield from self._with_more_words()
-        if init == "auto" and options.recipe is None and self.learned.supervision is None:
-            yield Remedy(RemedyText.ADVERSARIAL.terminal, (_again(init="adversarial"),))
-        if not options.via:
-            yield Remedy(
-                "Go over a third language that resembles both, and has good vectors.", (_again(via=["LANG"]),)
-            )
-        first = (
-            f"{', '.join(self.space.vectors(name).words[:SHOWN])} ({name})"
-            for name in (self.language, self.report.target)
-        )
-        yield Remedy(RemedyText.CHECK.terminal.format(first=" and ".join(first)), ())
+            yield "Refine the mapping: leave out --no-refine.", _again(without_refine=None)
+        if init not in ("auto", "dictionary") and (self._of_words or (init,) != AUTO_OF_ROWS):
+            yield f"Let muse try more than --init {init}.", _again(init=None)
+        yield from self._for_words() if self._of_words else self._for_rows()
 
-    def _of_rows(self) -> Iterator[Remedy]:
-        """Yields what may help unlabelled vectors."""
+    def _for_rows(self) -> Iterator[Remedy]:
         if self.learned.supervision is None and len(self.report.learned) == 1:
-            yield Remedy(
-                RemedyText.IDS.terminal.format(
-                    enough=FEW_PAIRS, source=self.language, target=self.report.target, pairs=PAIRS
-                ),
-                (_again(dictionary=PAIRS),),
+            yield (
+                f"Say which rows belong together: {FEW_PAIRS} lines of an id ({self.language}), a tab and an "
+                f"id ({self.report.target}), in {PAIRS}; row numbers, from 0, where a file has no ids.",
+                _again(dictionary=PAIRS),
             )
-            yield Remedy(
+            yield (
                 "Begin with other draws of rows: a start that failed may succeed with another --seed.",
-                (_again(seed=self.options.seed + 1),),
+                _again(seed=self.options.seed + 1),
             )
-        fewest, count = self.fewest
+        fewest, count = self._fewest
         if count < FEW_WORDS:
-            yield Remedy(f"Use more rows: {count:,} are few ({fewest}).", ())
-        yield Remedy("Use rows of like texts on both sides: regions of unlike ones do not match.", ())
+            yield (f"Use more rows: {count:,} are few ({fewest}).",)
+        yield ("Use rows of like texts on both sides: regions of unlike ones do not match.",)
+
+    def _for_words(self) -> Iterator[Remedy]:
+        options, most, (fewest, count) = self.options, self.options.max_vocab, self._fewest
+        cut = most and most < MORE_WORDS and most <= max(self.report.words[name] for name in self._languages)
+        if most is not None and cut:
+            yield f"Use more words than --max-vocab {most}.", _again(max_vocab=max(MORE_WORDS, 2 * most))
+        if options.no_identical and self._alike >= FEW_SHARED:
+            shown = f"{100 * self._alike:.0f} % of the words are spelt alike: leave out --no-identical."
+            yield shown, _again(no_identical=None)
+        yield from self._with_pairs()
+        if count < FEW_WORDS and not cut:
+            known = has("fetch") and fewest in load("fetch.published").LANGUAGES
+            more = (f"muse fetch vectors {fewest}",) if known else ()
+            yield f"Use vectors of more words: {count:,} are few ({fewest}).", *more
+        if options.init == "auto" and options.recipe is None and self.learned.supervision is None:
+            yield (
+                "Train a mapping against a discriminator: slow, and its result depends on --seed.",
+                _again(init="adversarial"),
+            )
+        if not options.via:
+            over = "Go over a third language that resembles both, and has good vectors."
+            yield over, _again(via=["LANG"])
+        first = (
+            f"{', '.join(self.report.aligned.vectors(name).words[:SHOWN])} ({name})"
+            for name in self._languages
+        )
+        yield (f"Check the vectors, whose first words are {' and '.join(first)}.",)
 
     def _with_pairs(self) -> Iterator[Remedy]:
-        supervision, pairs = self.learned.supervision, f"{self.language}-{self.report.target}"
+        supervision, pair = self.learned.supervision, "-".join(self._languages)
         if supervision is not None:
             if supervision.pairs < FEW_PAIRS:
-                yield Remedy(
-                    RemedyText.MORE_TRANSLATIONS.terminal.format(
-                        dictionary=self.options.dictionary, known=supervision.pairs, enough=FEW_PAIRS
-                    ),
-                    (),
+                yield (
+                    f"Give more translations: of {self.options.dictionary}, {supervision.pairs} could be "
+                    f"used; {FEW_PAIRS} or more would be good.",
                 )
             return
         if len(self.report.learned) > 1:  # a dictionary is of one pair of languages
             return
-        alike = "" if self.shared_spellings >= FEW_SHARED else "; these languages share few spellings"
-        give = RemedyText.TRANSLATIONS.terminal.format(alike=alike)
-        known = self._dictionaries(for_learning=True)
-        if known:
-            yield Remedy(f"{give}.", (_again(dictionary=known[0]),))
-            return
-        fetched = _published(self.language, self.report.target)
-        if fetched is not None:
-            yield Remedy(
-                f"{give}. Some are published, for non-commercial use:",
-                (
-                    f"muse fetch dictionary {pairs} --part train --accept-non-commercial",
-                    _again(dictionary=fetched),
-                ),
-            )
-            return
-        yield Remedy(
-            f"{give}: {FEW_PAIRS} lines of a word, a tab and its translation, in {PAIRS}.",
-            (_again(dictionary=PAIRS),),
+        give = "Give translations" + (
+            "" if self._alike >= FEW_SHARED else "; these languages share few spellings"
         )
-
-    def _with_more_words(self) -> Iterator[Remedy]:
-        fewest, count = self.fewest
-        if count < FEW_WORDS and not self.cut:
-            yield Remedy(
-                RemedyText.MORE_WORDS.terminal.format(count=count, language=fewest),
-                (f"muse fetch vectors {fewest}",) if _has_vectors(fewest) else (),
+        if known := self._dictionaries(for_learning=True):
+            yield f"{give}.", _again(dictionary=known[0])
+        elif has("fetch") and pair in (published := load("fetch.published")).dictionary_pairs():
+            fetched = Path("dictionaries", "gold", published.dictionary(pair, "train").name)
+            yield (
+                f"{give}. Some are published, for non-commercial use:",
+                f"muse fetch dictionary {pair} --part train --accept-non-commercial",
+                _again(dictionary=fetched),
             )
+        else:
+            lines = f"{FEW_PAIRS} lines of a word, a tab and its translation, in {PAIRS}"
+            yield f"{give}: {lines}.", _again(dictionary=PAIRS)
 
     def measured(self) -> str:
         """The command that measures the space."""
-        direction = ("--src", self.language) if len(self.report.learned) > 1 else ()
-        if not self.frequency_ordered:
-            return _muse("evaluate", self.report.space, *direction, "--task", "rows", "--pairs", PAIRS)
-        gold = [*self._dictionaries(for_learning=False), PAIRS][0]
-        return _muse("evaluate", self.report.space, *direction, "--dictionary", gold)
+        measure = "evaluate", self.report.space, *self._direction
+        if not self._of_words:
+            return _muse(*measure, "--task", "rows", "--pairs", PAIRS)
+        return _muse(*measure, "--dictionary", [*self._dictionaries(for_learning=False), PAIRS][0])
 
     @property
-    def frequency_ordered(self) -> bool:
-        """Whether both languages have words, or else unlabelled vectors."""
-        return all(self.space.vectors(name).frequency_ordered for name in (self.language, self.report.target))
+    def _languages(self) -> tuple[str, str]:
+        return self.language, self.report.target
 
     @property
-    def fewest(self) -> tuple[str, int]:
-        """The language with fewer words, and their number."""
-        counts = self.report.words
-        name = min((self.language, self.report.target), key=lambda name: counts[name])
-        return name, counts[name]
+    def _direction(self) -> tuple[str, ...]:
+        return ("--src", self.language) if len(self.report.learned) > 1 else ()
 
     @property
-    def cut(self) -> bool:
-        """Whether --max-vocab left out words, and rather many."""
-        most, counts = self.options.max_vocab, self.report.words
-        return (
-            most is not None
-            and most < MORE_WORDS
-            and most <= max(counts[self.language], counts[self.report.target])
-        )
+    def _of_words(self) -> bool:
+        return all(self.report.aligned.vectors(name).frequency_ordered for name in self._languages)
 
     @property
-    def shared_spellings(self) -> float:
+    def _fewest(self) -> tuple[str, int]:
+        name = min(self._languages, key=lambda name: self.report.words[name])
+        return name, self.report.words[name]
+
+    @property
+    def _alike(self) -> float:
         """The share of the most frequent words that are spelt alike in both languages."""
-        from muse.learn.initialise.identical import identical_strings
-
-        own, other = (
-            self.space.vectors(name).most_frequent(COMPARED) for name in (self.language, self.report.target)
-        )
+        own, other = (self.report.aligned.vectors(name).most_frequent(COMPARED) for name in self._languages)
         return len(identical_strings(own, other)) / max(1, min(len(own), len(other)))
 
     def _dictionaries(self, *, for_learning: bool) -> list[Path]:
         # Those of these languages in `dictionaries/`: what is for testing must not be learned from.
-        pair = f"{self.language}-{self.report.target}"
+        pair = "-".join(self._languages)
         found = [path for path in Path("dictionaries").rglob("*.txt") if path.name.startswith(f"{pair}.")]
         learned_from = (f"{pair}.txt", f"{pair}.0-5000.txt")
         return sorted(path for path in found if (path.name in learned_from) == for_learning)
-
-
-def _published(source: str, target: str) -> Path | None:
-    """Where muse fetch puts the dictionary of these languages for training; None if there is none."""
-    pair = f"{source}-{target}"
-    if not has("fetch") or pair not in load("fetch.published").dictionary_pairs():
-        return None
-    return Path("dictionaries", "gold", load("fetch.published").dictionary(pair, "train").name)
-
-
-def _has_vectors(language: str) -> bool:
-    return has("fetch") and language in load("fetch.published").LANGUAGES
 
 
 def _muse(*words: object) -> str:

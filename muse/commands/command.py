@@ -24,7 +24,6 @@ from muse.commands.sections import SectionedCommand
 from muse.installation import __version__
 from muse.optional import has
 from muse.options import (
-    COMMON,
     FLAG,
     NUMBER,
     REQUIRED,
@@ -104,33 +103,23 @@ def command(
     def made(run: Callable[[T], int | None]) -> click.Command:
         declared = options_of(options)
         parameters = [one for option in declared.values() for one in _parameters(option)]
-        sections: dict[str, list[str]] = {}
-        for parameter in parameters:
-            if isinstance(parameter, DeclaredOption) and not parameter.hidden:
-                sections.setdefault(parameter.section, []).append(parameter.opts[0])
         for unused, option in EVERYWHERE.items():
             if unused not in declared:
                 parameters += _parameters(option, hidden=True, expose_value=False)
-        parameters.append(_version())
-        sections.pop(COMMON, None)  # these are shown last
+        holder = click.version_option(__version__, prog_name="muse")(click.Command("version"))
+
+        @wraps(run)
+        def callback(**values: Any) -> int | None:
+            given = _given(values)
+            return run(options(**{name: value for name, value in given.items() if name in declared}))
+
         return SectionedCommand(
-            name or run.__name__.replace("_", "-"), callback=_callback(run, options), params=parameters,
-            help=inspect.cleandoc(run.__doc__ or ""), sections=sections, examples=examples,
-            **more,
+            name or run.__name__.replace("_", "-"), params=[*parameters, *holder.params],
+            callback=prepared(callback, with_torch="threads" in declared),
+            help=inspect.cleandoc(run.__doc__ or ""), examples=examples, **more,
         )  # fmt: skip
 
     return made
-
-
-def _callback(run: Callable[[T], int | None], options: type[T]) -> Callable[..., Any]:
-    declared = options_of(options)
-
-    @wraps(run)
-    def callback(**values: Any) -> int | None:
-        given = _given(values)
-        return run(options(**{name: value for name, value in given.items() if name in declared}))
-
-    return prepared(callback, with_torch="threads" in declared)
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
@@ -170,25 +159,14 @@ def _parameters(one: Declaration, **use: Any) -> Iterator[click.Parameter]:
         )  # fmt: skip
 
 
-def _version() -> click.Parameter:
-    holder = click.version_option(__version__, prog_name="muse")(click.Command("version"))
-    return holder.params[0]
-
-
 def _click_type(one: Declaration) -> Any:
     """What click reads a value by; with its ranges, which help shows."""
     if one.choices and not one.kind.listed:
         return click.Choice(one.choices)
-    low, high = (
-        (one.least if one.above is None else one.above),
-        (one.most if one.below is None else one.below),
-    )
-    if one.kind is WHOLE and low is high is None:
-        return click.INT
-    if one.kind is WHOLE and low is high is None:
-        return click.INT
-    if one.kind is WHOLE:
+    low = one.least if one.above is None else one.above
+    high = one.most if one.below is None else one.below
+    if one.kind is WHOLE and (low is not None or high is not None):
         return click.IntRange(None if low is None else int(low), None if high is None else int(high))
     if one.kind is NUMBER:
         return Finite(low, high, min_open=one.above is not None, max_open=one.below is not None)
-    return one.kind.typed
+    return click.INT if one.kind is WHOLE else one.kind.typed

@@ -20,13 +20,20 @@ Found = Sequence[str | CompletionItem]
 
 @final
 class Completed(AnyType):
-    """A type of click, whose values are completed by a function of the context and the text so far."""
+    """A type of click, whose values are completed by a function of the context and the text so far.
+
+    A path is one on this machine. What must be there is checked later, with messages of our own.
+    """
 
     def __init__(self, plain: AnyType, complete: Callable[[click.Context, str], Found]) -> None:
         self.plain, self.name, self.complete = plain, plain.name, complete
+        if is_path(plain):
+            self.name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value that the plain type makes of it."""
+        """The value that the plain type makes of it; a usage error for a path that is a web address."""
+        if is_path(self.plain) and isinstance(value, str) and re.match(r"\w+://", value):
+            self.fail(f"a file on this machine is needed, got {value!r}; download it first.", param, ctx)
         return self.plain.convert(value, param, ctx)
 
     def shell_complete(
@@ -38,17 +45,9 @@ class Completed(AnyType):
         ]
 
 
-@final
-class LocalPath(AnyType):
-    """A path on this machine. What must be there is checked later, with messages of our own."""
-
-    name = "path"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path; a usage error for a web address."""
-        if isinstance(value, str) and re.match(r"\w+://", value):
-            self.fail(f"a file on this machine is needed, got {value!r}; download it first.", param, ctx)
-        return Path(value)
+def is_path(found: AnyType) -> bool:
+    """Whether a type makes paths."""
+    return isinstance(found, click.types.FuncParamType) and found.func is Path
 
 
 def complete(command: click.Command) -> None:
@@ -57,10 +56,9 @@ def complete(command: click.Command) -> None:
         if isinstance(parameter.type, click.IntRange):
             parameter.type.name = "whole number"  # in messages, in place of "integer range"
         shown = parameter.metavar or (parameter.name or "").upper()
-        a_path = isinstance(parameter.type, click.types.FuncParamType) and parameter.type.func is Path
-        found = BY_METAVAR.get(shown, files if a_path else None)
+        found = BY_METAVAR.get(shown, files if is_path(parameter.type) else None)
         if found is not None:
-            parameter.type = Completed(LocalPath() if a_path else parameter.type, found)
+            parameter.type = Completed(parameter.type, found)
 
 
 def files(context: click.Context, incomplete: str) -> Found:
@@ -84,32 +82,20 @@ def spaces(context: click.Context, incomplete: str) -> Found:
 
 def languages(context: click.Context, incomplete: str) -> Found:
     """The languages of the space that is named before; in a command without one, those with vectors."""
+    from muse.errors import MuseError
+    from muse.files.space_manifest import aligned_spaces, read_manifest
     from muse.files.vectors.locate import known_languages
 
+    found = known_languages()
     if any(parameter.name == "space" for parameter in context.command.params):
         # click leaves what it has not come to parse in args.
-        space = context.params.get("space") or next(iter(context.args), "")
-        found = _in_space(Path(space)) if space else _in_only_space()
-    else:
-        found = known_languages()
+        named = context.params.get("space") or next(iter(context.args), "")
+        candidates = [Path(named)] if named else aligned_spaces()
+        try:
+            found = list(read_manifest(candidates[0]).languages) if len(candidates) == 1 else []
+        except MuseError:
+            found = []
     return [name for name in found if name.startswith(incomplete)]
-
-
-def _in_only_space() -> list[str]:
-    from muse.files.space_manifest import aligned_spaces
-
-    found = aligned_spaces()
-    return _in_space(found[0]) if len(found) == 1 else []
-
-
-def _in_space(space: Path) -> list[str]:
-    from muse.errors import MuseError
-    from muse.files.space_manifest import read_manifest
-
-    try:
-        return list(read_manifest(space).languages)
-    except MuseError:
-        return []
 
 
 BY_METAVAR = {

@@ -6,9 +6,9 @@ import importlib.util
 import json
 import os
 import platform
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from muse.commands.command import command
@@ -56,13 +56,14 @@ def doctor(options: DoctorOptions) -> None:
 
     This covers versions, threads, the GPU, the faiss build, and what each optional extra is for.
     """
-    found, known = examine(), extras()
+    found = examine()
     if options.as_json:
-        shown = [{**asdict(one), "missing": list(one.missing), "advice": one.advice} for one in known]
-        echo(json.dumps({**found, "extras": shown}, ensure_ascii=False))
+        echo(json.dumps(found, ensure_ascii=False))
         return
-    packages = ", ".join(f"{name} {version}" for name, version in found["packages"].items())
-    threads = ", ".join(f"{name} {count}" for name, count in found["threads"].items())
+    packages, threads = (
+        ", ".join(f"{name} {value}" for name, value in found[kind].items())
+        for kind in ("packages", "threads")
+    )
     folders = ", ".join(f"{folder} ({count} files)" for folder, count in found["vectors"].items())
     for name, text in (
         ("muse", f"{found['muse']}, Python {found['python']}, {found['system']}"),
@@ -73,53 +74,50 @@ def doctor(options: DoctorOptions) -> None:
         ("vectors", f"looked for in {folders}"),
     ):
         echo(f"{name:12}  {text}")
-    for one in known:
-        state = f"missing {', '.join(one.missing)}: {one.advice}" if one.missing else "installed"
-        echo(f"{one.name:12}  {state} ({one.purpose})")
-
-
-@dataclass(frozen=True)
-class Extra:
-    """An extra: what it is for, and those of its packages that are missing."""
-
-    name: str
-    purpose: str
-    missing: tuple[str, ...]
-
-    @property
-    def advice(self) -> str:
-        """The command that installs it; empty where it is there."""
-        return install_extra(self.name) if self.missing else ""
+    for one in found["extras"]:
+        state = f"missing {', '.join(one['missing'])}: {one['advice']}" if one["missing"] else "installed"
+        echo(f"{one['name']:12}  {state} ({one['purpose']})")
 
 
 def examine() -> dict[str, Any]:
-    """Versions, processors, GPU, the kind of faiss, the folders searched for vectors, and memory."""
+    """Versions, processors, GPU, the kind of faiss, the folders searched for vectors, memory, and extras."""
     import torch
 
     from muse.files.vectors.locate import search_path
     from muse.run.memory import peak_memory_mb
     from muse.search.exact import installed_faiss
 
+    faiss, packages = installed_faiss(), dict[str, str]()
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            packages[name] = version(name)
+    gpus = range(torch.cuda.device_count() if torch.cuda.is_available() else 0)
     return {
         "muse": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),
-        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "packages": packages,
         "processors": os.cpu_count(),
-        "threads": {"torch": torch.get_num_threads(), "faiss": installed_faiss().threads},
-        "gpu": _gpu(),
-        "faiss": _faiss(),
-        "vectors": {str(folder): _vectors(folder) for folder in search_path()},
+        "threads": {"torch": torch.get_num_threads(), "faiss": faiss.threads},
+        "gpu": [torch.cuda.get_device_name(number) for number in gpus],
+        "faiss": f"{faiss.version}, {'GPU' if faiss.gpu else 'CPU'}",
+        # All files, of any kind: the question is whether there are none.
+        "vectors": {
+            str(folder): sum(path.is_file() for path in folder.iterdir()) if folder.is_dir() else 0
+            for folder in search_path()
+        },
         "peak_memory_mb": peak_memory_mb(),
+        "extras": extras(),
     }
 
 
-def extras() -> list[Extra]:
-    """Every extra, with its missing packages."""
+def extras() -> list[dict[str, Any]]:
+    """Every extra: what it is for, those of its packages that are missing, and what installs these."""
     found = []
     for name, packages in EXTRAS.items():
-        missing = tuple(package for package in packages if not _installed(package))
-        found.append(Extra(name, PURPOSES[name], missing))
+        missing = [package for package in packages if not _installed(package)]
+        advice = install_extra(name) if missing else ""
+        found.append({"name": name, "purpose": PURPOSES[name], "missing": missing, "advice": advice})
     return found
 
 
@@ -132,30 +130,3 @@ def _installed(package: str) -> bool:
         return importlib.util.find_spec(package) is not None
     except (ImportError, ValueError):  # ValueError: a module without a spec stands in for it
         return False
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
-def _faiss() -> str:
-    from muse.search.exact import installed_faiss
-
-    found = installed_faiss()
-    return f"{found.version}, {'GPU' if found.gpu else 'CPU'}"
-
-
-def _gpu() -> list[str]:
-    import torch
-
-    if not torch.cuda.is_available():
-        return []
-    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-
-
-def _vectors(folder: Path) -> int:
-    # All files, of any kind: the question is whether there are none.
-    return sum(path.is_file() for path in folder.iterdir()) if folder.is_dir() else 0

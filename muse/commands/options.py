@@ -6,8 +6,8 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from muse.commands.inputs import without_dashes
 from muse.commands.outputs import check_inputs_spared, check_outputs
 from muse.errors import Contradiction
 from muse.options import LARGEST
-from muse.progress import message
+from muse.progress import AboveTheLine
 from muse.run.memory import fit_threads
 
 if TYPE_CHECKING:
@@ -55,9 +55,17 @@ def prepared(command: Callable[..., Any], *, with_torch: bool) -> Callable[..., 
 
     @wraps(command)
     def run(**options: Any) -> Any:
-        _wait_asleep()
+        # OpenMP's threads spin for milliseconds, and take the core that the one they wait for needs: beside
+        # another busy process `muse align` took 20 times as long. With this few turns it is as fast on a free
+        # machine. It counts if torch is not loaded yet.
+        if "OMP_WAIT_POLICY" not in os.environ:
+            os.environ.setdefault("GOMP_SPINCOUNT", "1000")
         level = logging.ERROR if options["quiet"] else logging.DEBUG if options["verbose"] else logging.INFO
-        with _messages(level), _wrong_usage(), _searching_by(options.get("backend", "auto")):
+        logging.basicConfig(level=max(level, logging.WARNING), handlers=[AboveTheLine()], force=True)
+        ours = logging.getLogger("muse")
+        before = ours.level
+        ours.setLevel(level)
+        try:
             threads = fit_threads(options.get("threads"), torch=with_torch)
             if threads is not None and with_torch:
                 from muse.search.exact import set_threads
@@ -65,65 +73,27 @@ def prepared(command: Callable[..., Any], *, with_torch: bool) -> Callable[..., 
                 set_threads(threads)
             options = without_dashes(options)
             check_outputs(options)
-            try:
+            with _searching_by(options.get("backend", "auto")):
                 return command(**options)
-            except BrokenPipeError:  # caught here, since click would exit with 1
-                # The reader has gone (| head): stay silent, even when Python flushes at exit.
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-                return 0
+        except Contradiction as error:
+            raise click.UsageError(f"{error}.") from error
+        except BrokenPipeError:  # caught here, since click would exit with 1
+            # The reader has gone (| head): stay silent, even when Python flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        finally:
+            ours.setLevel(before)
 
     return run
 
 
-def _wait_asleep() -> None:
-    """Let threads that wait for one another sleep soon; it counts if torch is not loaded yet.
-
-    OpenMP's threads spin for milliseconds, and take the core that the one they wait for needs: beside another
-    busy process `muse align` took 20 times as long. With this few turns it is as fast on a free machine.
-    """
-    if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-
-
-class _Stderr(logging.Handler):
-    """Writes messages on stderr, above the progress line."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        click.echo(message(record.getMessage()), err=True)
-
-
-@contextmanager
-def _messages(level: int) -> Iterator[None]:
-    """A context in which the messages of muse from this level on go to stderr, of libraries only warnings."""
-    ours = logging.getLogger("muse")
-    before = ours.level
-    logging.basicConfig(level=max(level, logging.WARNING), handlers=[_Stderr()], force=True)
-    ours.setLevel(level)
-    try:
-        yield
-    finally:
-        ours.setLevel(before)
-
-
-@contextmanager
-def _wrong_usage() -> Iterator[None]:
-    """A context in which options that contradict one another are wrong usage, with its exit code."""
-    try:
-        yield
-    except Contradiction as error:
-        raise click.UsageError(f"{error}.") from error
-
-
-@contextmanager
-def _searching_by(backend: str) -> Iterator[None]:
+def _searching_by(backend: str) -> AbstractContextManager[None]:
     """A context in which all searches use the backend, those too that a command knows nothing of."""
     if backend == "auto":  # without loading torch
-        yield
-        return
+        return nullcontext()
     from muse.search.exact import searching_by
 
-    with searching_by(backend):
-        yield
+    return searching_by(backend)
 
 
 def choose_direction(space: Space, source: str | None = None, target: str | None = None) -> tuple[str, str]:

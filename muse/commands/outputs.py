@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from muse.errors import BadSetting
+from muse.options import Declaration
 from muse.progress import printable
 
 if TYPE_CHECKING:
@@ -41,17 +43,22 @@ def is_terminal() -> bool:
 
 def check_outputs(options: dict[str, Any]) -> None:
     """Raise BadSetting if an output is an input, among inputs or another output, or destroys a space."""
-    from muse.errors import BadSetting
-
     given = list(_paths(options))
-    outputs = [(option, path) for option, parameter, path in given if is_written(parameter)]
-    _check_distinct(outputs)
-    inputs = [(option, path) for option, one, path in given if not (is_written(one) or _is(one, "grows"))]
-    folders = [(option, path) for option, one, path in given if _is(one, "of_any_files")]
+    outputs = [(option, out) for option, one, out in given if one.written]
+    for (first, out), (second, path) in combinations(outputs, 2):
+        if _is_same(out, path):  # what is written last would silently replace the other
+            raise BadSetting(f"{out}: {first} and {second} need different names; choose another {second}")
     for written, out in outputs:
         _check_name(written, out)
-        _check_beside(written, out, folders)
-        for option, path in inputs:
+        for option, one, path in given:
+            if one.of_any_files and path.resolve() in out.resolve().parents:
+                # Which of the files are read is known only later, and what is not read today is data too.
+                raise BadSetting(
+                    f"{out}: {written} must be outside {option} {path}, whose files are read; choose another "
+                    f"{written}"
+                )
+            if one.written or one.grows:
+                continue
             if _is_same(out, path):
                 raise BadSetting(
                     f"{out}: {written} would replace {option}, which is read; choose another {written}"
@@ -68,45 +75,13 @@ def check_inputs_spared(manifest: Manifest) -> None:
     from muse.space.saving import check_not_an_input
 
     context = click.get_current_context(silent=True)
-    for option, parameter, path in _paths(context.params) if context else ():
-        if is_written(parameter) and path.is_file():
+    for option, one, path in _paths(context.params) if context else ():
+        if one.written and path.is_file():
             check_not_an_input(manifest, [path], written=option)
-
-
-def is_written(parameter: click.Parameter) -> bool:
-    """Whether a parameter of the command line names what is written."""
-    return _is(parameter, "written")
-
-
-def _is(parameter: click.Parameter, what: str) -> bool:
-    return bool(getattr(getattr(parameter, "declared", None), what, False))
-
-
-def _check_distinct(outputs: list[tuple[str, Path]]) -> None:
-    # What is written last would silently replace the other.
-    from muse.errors import BadSetting
-
-    for (first, out), (second, path) in combinations(outputs, 2):
-        if _is_same(out, path):
-            raise BadSetting(f"{out}: {first} and {second} need different names; choose another {second}")
-
-
-def _check_beside(written: str, out: Path, folders: list[tuple[str, Path]]) -> None:
-    # Which files of such a folder are read is known only later, and what is not read today is data too.
-    from muse.errors import BadSetting
-
-    for option, folder in folders:
-        if folder.resolve() in out.resolve().parents:
-            raise BadSetting(
-                f"{out}: {written} must be outside {option} {folder}, whose files are read; choose another "
-                f"{written}"
-            )
 
 
 def _check_name(written: str, out: Path) -> None:
     # The temporary files beside it have longer names and paths.
-    from muse.errors import BadSetting
-
     name, path = len(os.fsencode(out.name)), len(os.fsencode(out.absolute()))
     if name > LONGEST_NAME or path > LONGEST_PATH:
         raise BadSetting(
@@ -115,15 +90,15 @@ def _check_name(written: str, out: Path) -> None:
         )
 
 
-def _paths(options: dict[str, Any]) -> Iterator[tuple[str, click.Parameter, Path]]:
-    # The option as typed, the parameter and the path of all files and folders on the command line.
+def _paths(options: dict[str, Any]) -> Iterator[tuple[str, Declaration, Path]]:
+    # The option as typed, its declaration and the path of all files and folders on the command line.
     for parameter in click.get_current_context().command.params:
         value = options.get(str(parameter.name))
         for one in value if isinstance(value, tuple) else [value]:
+            if isinstance(one, str) and str(parameter.metavar).endswith(("|FOLDER", "=FILE")):
+                one = Path(one.rpartition("=")[2])  # NAME|FOLDER, LANG=FILE
             if isinstance(one, Path):
-                yield parameter.opts[0], parameter, one
-            elif isinstance(one, str) and str(parameter.metavar).endswith(("|FOLDER", "=FILE")):
-                yield parameter.opts[0], parameter, Path(one.rpartition("=")[2])  # NAME|FOLDER, LANG=FILE
+                yield parameter.opts[0], getattr(parameter, "declared"), one  # noqa: B009
 
 
 def _is_same(first: Path, second: Path) -> bool:

@@ -55,12 +55,7 @@ def train_lm(options: LanguageModelOptions) -> None:
     write_arpa(options.out, model)
     counts, learned = [len(level) for level in model.levels], sum(map(bool, sentences))
     if options.as_json:
-        fields = {
-            "out": str(options.out),
-            "order": options.order,
-            "lines": learned,
-            "empty": len(lines) - learned,
-        }
-        echo(json.dumps({**fields, "ngrams": counts}))
+        lines_of = {"lines": learned, "empty": len(lines) - learned, "ngrams": counts}
+        echo(json.dumps({"out": str(options.out), "order": options.order, **lines_of}))
     else:
         echo(f"{' + '.join(map(str, counts))} n-grams of {learned} lines in {options.out}")

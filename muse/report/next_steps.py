@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from muse.api.remedies import FEW_WORDS, PAIRS, RemedyText
+from muse.api.outcome import FEW_WORDS, PAIRS
 from muse.files.space_manifest import LanguageRecord
 from muse.ranking.translations import TRUSTED
 
@@ -133,12 +133,18 @@ def _repairs(record: LanguageRecord | None, context: Context) -> list[NextStep]:
     if not context.frequency_ordered:
         return found
     found += [
-        NextStep(RemedyText.CHECK.page),
-        NextStep(RemedyText.ADVERSARIAL.page, command_line(adversarial, context.base)),
+        NextStep(
+            "Check the files. Are they the languages you meant, the most frequent words first, trained on "
+            "texts of the same kind? The words they begin with are below."
+        ),
+        NextStep(
+            "Try the initialisation that auto leaves out because it is slow; its result depends on the seed.",
+            command_line(adversarial, context.base),
+        ),
     ]
     if context.words >= FEW_WORDS:
         return found
-    few = RemedyText.MORE_WORDS.page.format(count=context.words)
+    few = f"Use more words: {context.words:,} are few."
     if "--max-vocab" in again:
         return [NextStep(few, command_line(_without(again, "--max-vocab"), context.base)), *found]
     return [*found, NextStep(few)]
@@ -146,12 +152,12 @@ def _repairs(record: LanguageRecord | None, context: Context) -> list[NextStep]:
 
 def _learning(record: LanguageRecord | None, again: Sequence[str], context: Context) -> NextStep:
     if record is not None and record.supervision is not None:
-        remedy = RemedyText.MORE_TRANSLATIONS
+        give = "Give more translations to learn from."
     elif not context.frequency_ordered:
-        remedy = RemedyText.IDS
+        give = "Give pairs of ids that belong together, to learn from."
     else:
-        remedy = RemedyText.TRANSLATIONS
-    return NextStep(remedy.page, command_line([*again, "--dictionary", PAIRS], context.base))
+        give = "Give translations to learn from. A few dozen often turn a failure into a good alignment."
+    return NextStep(give, command_line([*again, "--dictionary", PAIRS], context.base))
 
 
 def _again(record: LanguageRecord | None, context: Context) -> list[str]:

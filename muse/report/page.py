@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from muse.api.remedies import PAIRS
+from muse.api.outcome import PAIRS
 from muse.errors import BadFile
 from muse.evaluation.score import Interval
 from muse.evaluation.words import GroupScore
