@@ -69,43 +69,35 @@ def choose_answers(
 ) -> dict[str, AnswersReport]:
     """How the answers of each mapped language were chosen; those by all the evidence are written to `folder`.
 
-    So is the hubness of the words, which choosing needs.
-
-    `normalised` has the rows of every language before the mapping, by which maps of cross-validation give
-    evidence for words whose pairs they do not know.
+    So is the hubness of the words, which choosing needs. `normalised` has the rows of every language before
+    the mapping, by which maps of cross-validation give evidence for words whose pairs they do not know. Pairs
+    that an encoder gave the mapping are no known translations.
     """
-    reports = {}
-    chosen = [language for language in learned if _can_choose(space, language, learned[language])]
+    reports, ordered = {}, space.vectors(space.pivot).frequency_ordered
+    chosen = [
+        language for language, one in learned.items()
+        if ordered and space.vectors(language).frequency_ordered and one.verdict.label != "failed"
+    ]  # fmt: skip
     for place, language in enumerate(chosen):
         with progress.stage(f"choosing answers ({language})", len(chosen)) as tick:
-            given = _given(learned[language], normalised[language], normalised[space.pivot], known)
-            reports[language] = _choose(space, language, given, (known.pretrained, seed), folder)
+            supervision, given = learned[language].supervision, KnownPairs.none()
+            held_out = None if supervision is None else supervision.held_out
+            if held_out is not None and known.lexicon is not None:
+                given = known_pairs(held_out, normalised[language], normalised[space.pivot])
+            given = replace(given, outside=known.outside)
+            trees = known.pretrained or read_pretrained()
+            reports[language] = _choose(space, language, given, trees, seed, folder)
             tick(place + 1)
     return reports
 
 
-def _can_choose(space: Space, language: str, learned: Learned) -> bool:
-    ranked = space.vectors(language).frequency_ordered and space.vectors(space.pivot).frequency_ordered
-    return ranked and learned.verdict.label != "failed"
-
-
-def _given(learned: Learned, source: Vectors, target: Vectors, known: RankerInputs) -> KnownPairs:
-    """What answers are learned from; pairs that an encoder gave the mapping are no known translations."""
-    held_out = None if learned.supervision is None else learned.supervision.held_out
-    given = KnownPairs.none()
-    if held_out is not None and known.lexicon is not None:
-        given = known_pairs(held_out, source, target)
-    return replace(given, outside=known.outside)
-
-
 def _choose(
-    space: Space, language: str, given: KnownPairs, by: tuple[BoostedTrees | None, int], folder: Path
+    space: Space, language: str, given: KnownPairs, trees: BoostedTrees, seed: int, folder: Path
 ) -> AnswersReport:
-    pretrained, seed = by
     source, target = space.vectors(language), space.vectors(space.pivot)
     found = learn_answers(
         (source.words, target.words), (np.asarray(source.matrix), np.asarray(target.matrix)), given,
-        rng=generator(seed, AlignStream.ANSWERS), pretrained=pretrained or read_pretrained(),
+        rng=generator(seed, AlignStream.ANSWERS), pretrained=trees,
     )  # fmt: skip
     direction = language, space.pivot
     hubness = [torch.from_numpy(one.hubness) for one in found if one.hubness is not None]

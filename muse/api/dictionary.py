@@ -65,8 +65,13 @@ def induce(
             require_form(Path(out), form)
             write = files.enter_context(dictionary_writer(out, form=form, languages=way))
             made = _written(made, write, form, Path(out))
-        every = list(made)
-    return _lexicon(every)
+        entries = list(made)
+    probabilities = tuple(one.probability for one in entries if one.probability is not None)
+    return Lexicon(
+        tuple((one.source, one.target) for one in entries),
+        tuple(float(one.score or 0) for one in entries),
+        probabilities if len(probabilities) == len(entries) else None,
+    )
 
 
 def _written(made: Iterable[Entry], write: Write, form: str, out: Path) -> Iterator[Entry]:
@@ -80,15 +85,6 @@ def _written(made: Iterable[Entry], write: Write, form: str, out: Path) -> Itera
         yield entry
     if left_out:
         log.warning("%s: left out %d pairs that the format %s cannot hold; jsonl can", out, left_out, form)
-
-
-def _lexicon(made: list[Entry]) -> Lexicon:
-    probabilities = tuple(entry.probability for entry in made if entry.probability is not None)
-    return Lexicon(
-        tuple((entry.source, entry.target) for entry in made),
-        tuple(float(entry.score or 0) for entry in made),
-        probabilities if len(probabilities) == len(made) else None,
-    )
 
 
 @takes(Translated)
@@ -151,18 +147,15 @@ def lexicon_from(given: Any, languages: tuple[str, str] | None = None, form: str
     pairs = (
         list(given.items() if isinstance(given, Mapping) else given) if isinstance(given, Iterable) else []
     )
-    if not pairs or not all(map(_is_pair, pairs)):
+    if not pairs or not all(
+        isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(word, str) for word in pair)
+        for pair in pairs
+    ):
         raise BadSetting(
             "a dictionary must be a file, a Lexicon, a DataFrame or pairs of words, got "
             f"{shorten(repr(given), 60)}; give [(word, translation), ...]"
         )
     return Lexicon(tuple((pair[0], pair[1]) for pair in pairs))
-
-
-def _is_pair(given: object) -> bool:
-    return (
-        isinstance(given, tuple | list) and len(given) == 2 and all(isinstance(word, str) for word in given)
-    )
 
 
 def opened(space: Space | Path | str, answers: AnswersBy = "all") -> Space:

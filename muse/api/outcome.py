@@ -15,7 +15,7 @@ from muse.evaluation.score import Signature
 from muse.files.space_manifest import InputFile, Manifest, input_file, plain, read_manifest
 from muse.learn.bilingual import Learned
 from muse.learn.joint import Joint
-from muse.learn.schedule import RefinementConfig, first_rounds, refinement, refines_plainly
+from muse.learn.schedule import first_rounds, refinement, refines_plainly
 from muse.learn.settings import AlignConfig
 from muse.learn.transport import TransportConfig
 from muse.options import departures, options_of, recorded
@@ -73,23 +73,22 @@ class AlignResult(ShortRepr):
 
         With `methods`, the lines that say how the mapping was found are among them.
         """
-        fields = self.as_json()
-        lines = [_row("space", fields["space"])]
+        fields, several = self.as_json(), len(self.learned) > 1
+        rows: list[tuple[str, object] | None] = [("space", fields["space"])]
         for language, learned in self.learned.items():
             own = self.fields(language)
-            lines += ["", _row("language", language)] * (len(self.learned) > 1) + [
-                _row("learned from", self._learned_from(learned)),
-                *([_row("initialisation", learned.alignment.method)] if methods else []),
-                *([_row("criterion", own["criterion"])] if methods else []),
-                *([] if learned.supervision is None else [_row("held out", learned.supervision)]),
-                _row("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"),
-                *([_row("answers", self.answers[language].there)] if language in self.answers else []),
-                _row("signature", own["signature"]),
-            ]
-        if self.joint is not None:
-            lines += ["", _row("joint", self.joint)]
-        took = _row("time", f"{fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB")
-        return [*lines[:-1], took, lines[-1]] if len(self.learned) == 1 else [*lines, took]
+            rows += [None, ("language", language)] if several else []
+            rows.append(("learned from", self._learned_from(learned)))
+            if methods:
+                rows += ("initialisation", learned.alignment.method), ("criterion", own["criterion"])
+            rows += [] if learned.supervision is None else [("held out", learned.supervision)]
+            rows.append(("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"))
+            rows += [("answers", self.answers[language].there)] if language in self.answers else []
+            rows.append(("signature", own["signature"]))
+        rows += [] if self.joint is None else [None, ("joint", self.joint)]
+        took = "time", f"{fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB"
+        rows.insert(len(rows) - (not several), took)
+        return ["" if row is None else f"{row[0]:15} {row[1]}" for row in rows]
 
     def _learned_from(self, learned: Learned) -> str:
         """What a mapping was learned from, in plain words."""
@@ -113,10 +112,17 @@ class AlignResult(ShortRepr):
     def fields(self, language: str) -> dict[str, Any]:
         """The fields of one mapped language."""
         learned = self.learned[language]
+        verdict = learned.verdict
         own = dict(self.seconds) if len(self.learned) == 1 else learned.seconds
         return {
             "space": str(self.space),
-            **_figures(learned),
+            "init": learned.alignment.init,
+            "criterion": round(learned.alignment.criterion, 4),
+            "verdict": verdict.label,
+            "confidence": verdict.confidence,
+            "agreement": verdict.agreement,
+            "mutual": verdict.mutual,
+            "unsupervised": _unsupervised(learned),
             **_supervision(self.config, learned),
             **({"answers": self.answers[language].as_json()} if language in self.answers else {}),
             "seconds": _rounded(own),
@@ -128,10 +134,6 @@ class AlignResult(ShortRepr):
         }
 
 
-def _row(name: str, value: object) -> str:
-    return f"{name:15} {value}"
-
-
 def weakest(learned: Mapping[str, Learned]) -> str:
     """The language whose mapping has the lowest confidence."""
     return min(learned, key=lambda language: learned[language].verdict.confidence)
@@ -139,19 +141,6 @@ def weakest(learned: Mapping[str, Learned]) -> str:
 
 def _unsupervised(learned: Learned) -> bool:
     return learned.supervision is None and "identical" not in learned.alignment.inits
-
-
-def _figures(learned: Learned) -> dict[str, Any]:
-    verdict = learned.verdict
-    return {
-        "init": learned.alignment.init,
-        "criterion": round(learned.alignment.criterion, 4),
-        "verdict": verdict.label,
-        "confidence": verdict.confidence,
-        "agreement": verdict.agreement,
-        "mutual": verdict.mutual,
-        "unsupervised": _unsupervised(learned),
-    }
 
 
 _LEARNED_FROM = {
@@ -211,18 +200,13 @@ def provenance(
         more["joint"] = joint.as_json()
     return Provenance(
         method="+".join(methods),
-        settings=recorded_settings(config),
+        settings={**recorded(config), "refinement": refinement(config), "rounds": first_rounds(config)},
         seed=config.seed,
         criterion=least.alignment.criterion,
         verdict=least.verdict,
         inputs=_inputs(config),
         more=more,
     )
-
-
-def recorded_settings(config: AlignConfig) -> dict[str, Any]:
-    """The settings of the manifest: the options, and what refinement they stand for."""
-    return {**recorded(config), "refinement": refinement(config), "rounds": first_rounds(config)}
 
 
 def differences(config: AlignConfig, made: Manifest, *, untrained: Collection[str] = ()) -> list[str]:
@@ -282,29 +266,19 @@ def _inputs(config: AlignConfig) -> tuple[Path, ...]:
 def signature_of(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -> Signature:
     """The signature of the mapping between two languages; `words` are their names and numbers of words."""
     source, target = words
-    refined = "no-refine" if refinement(config) is None else "refine"
-    more = [f"{refined}:plain" if refines_plainly(config) else refined, *_recipe(config)]
+    how = refinement(config)
+    more, matching = ["no-refine" if how is None else "refine"], "csls:10"
+    if refines_plainly(config):
+        more = ["refine:plain"]
+    if isinstance(how, TransportConfig):
+        matching = f"transport:{how.epsilon:g}"
+    elif how is not None:
+        matching = str(how.retrieval)
+    if config.recipe is not None:  # with the parts of it that were given otherwise
+        but = ",".join(departures(config))
+        more.append(f"recipe:{config.recipe}" + (f" but {but}" if but else ""))
     return Signature(
-        _matching(refinement(config)),
-        f"{source}-{target}",
-        ",".join(config.normalise) or "none",
-        learned.alignment.method,
-        seed=config.seed,
-        vocabulary=(words[source], words[target]),
+        matching, f"{source}-{target}", ",".join(config.normalise) or "none", learned.alignment.method,
+        seed=config.seed, vocabulary=(words[source], words[target]),
         more=tuple([*more, "joint"] if config.joint else more),
-    )
-
-
-def _recipe(config: AlignConfig) -> list[str]:
-    """The recipe, with the parts of it that were given otherwise."""
-    if config.recipe is None:
-        return []
-    but = ",".join(departures(config))
-    return [f"recipe:{config.recipe}" + (f" but {but}" if but else "")]
-
-
-def _matching(refinement: RefinementConfig | None) -> str:
-    """How rows were matched to learn from."""
-    if isinstance(refinement, TransportConfig):
-        return f"transport:{refinement.epsilon:g}"
-    return "csls:10" if refinement is None else str(refinement.retrieval)
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -61,14 +61,16 @@ def check_agreement(config: AlignConfig) -> None:
 def check(config: AlignConfig) -> None:
     """Raise BadSetting if the settings contradict each other, as far as that shows without reading files."""
     _check_languages(config)
-    _check_files("--src", config.src_emb, config.src)
-    _check_files("--via", config.via_emb, config.via)
+    for option, files, languages in (
+        ("--src", config.src_emb, config.src),
+        ("--via", config.via_emb, config.via),
+    ):
+        if files and len(files) != len(languages):
+            raise Contradiction(
+                f"{option}-emb must be given once for each {option}, in the same order: got {len(files)} "
+                f"files for {len(languages)} languages; give one for each, or none to search for them"
+            )
     _check_several(config)
-    _check_learning(config)
-
-
-def _check_learning(config: AlignConfig) -> None:
-    """Raise BadSetting if nothing can be learned so, or an initialisation would not be used."""
     init = config.init
     if config.dictionary is None:
         if init == "dictionary":
@@ -91,18 +93,19 @@ def _check_languages(config: AlignConfig) -> None:
     sources = config.src
     if not sources:
         raise BadSetting("at least one --src is needed, got none")
-    for language in (*sources, *config.via, *([] if config.tgt is None else [config.tgt])):
+    every = (*sources, *config.via, *([] if config.tgt is None else [config.tgt]))
+    for language in every:
         check_language(language)
-    check_apart((*sources, *config.via, *([] if config.tgt is None else [config.tgt])))
-    for language in sources:
-        if sources.count(language) > 1:
+    check_apart(every)
+    for place, language in enumerate(sources):
+        if language in sources[:place]:
             raise Contradiction(f"every --src must be a different language, got {language!r} twice")
     if config.tgt in sources:
         raise Contradiction(
             f"--src and --tgt must be different languages, got {config.tgt!r} twice; change one"
         )
     for language in config.via:
-        if config.via.count(language) > 1 or language in (*sources, config.tgt):
+        if every.count(language) > 1:
             raise Contradiction(
                 f"every --via must be a language besides --src and --tgt, given once; got {language!r} "
                 "again; leave it out: the languages of --src serve as detours anyway"
@@ -131,8 +134,14 @@ def check_files(config: AlignConfig, *, besides: Collection[str] = ()) -> None:
 def _check_several(config: AlignConfig) -> None:
     """Raise BadSetting without a target, Contradiction for options of one language beside several."""
     sources = config.src
-    if config.into is not None:
-        _check_addition(config)
+    if config.into is not None:  # a space that grows has a target already
+        for flag in given_only(config, OWN_TARGET):
+            raise Contradiction(f"--into uses the target's vectors in the space; omit {flag}")
+        if config.keeps_lengths:
+            raise Contradiction(
+                "--into has the target's vectors at unit length, so those of --src need it too; got "
+                f"--normalise {','.join(config.normalise) or 'none'}; let it end with unit"
+            )
     elif config.tgt is None:
         raise BadSetting(NO_PIVOT)
     for flag in given_only(config, ONE_SOURCE) if len(sources) > 1 else ():
@@ -143,17 +152,6 @@ def _check_several(config: AlignConfig) -> None:
     if config.joint and (len(sources) < 2 or config.into is not None):
         raise Contradiction(
             "--joint needs at least two --src and no --into: it moves every language but the target"
-        )
-
-
-def _check_addition(config: AlignConfig) -> None:
-    """Raise Contradiction for options of a target, which a space that grows has already."""
-    for flag in given_only(config, OWN_TARGET):
-        raise Contradiction(f"--into uses the target's vectors in the space; omit {flag}")
-    if config.keeps_lengths:
-        raise Contradiction(
-            "--into has the target's vectors at unit length, so those of --src need it too; got "
-            f"--normalise {','.join(config.normalise) or 'none'}; let it end with unit"
         )
 
 
@@ -198,14 +196,6 @@ def _located(
     return tuple(one if isinstance(one, RowArray) else find_vectors(one) for one in given)
 
 
-def _check_files(option: str, files: tuple[VectorSource, ...], languages: tuple[str, ...]) -> None:
-    if files and len(files) != len(languages):
-        raise Contradiction(
-            f"{option}-emb must be given once for each {option}, in the same order: got {len(files)} "
-            f"files for {len(languages)} languages; give one for each, or none to search for them"
-        )
-
-
 @dataclass(frozen=True)
 class Untrained:
     """Languages whose vectors are not there yet, and what trains them."""
@@ -230,7 +220,20 @@ def untrained_of(config: AlignConfig, *, quiet: bool) -> Untrained:
             )
         check_place(vectors_of(language))
         load("embedding.corpus").check_text(text)
-    return Untrained(texts, lambda: _embed(texts, seed=config.seed, quiet=quiet))
+
+    def train() -> None:
+        for language, text in texts.items():
+            settings = load("embedding.config").EmbedConfig(seed=config.seed, threads=torch.get_num_threads())
+            made = load("embedding.training").embed(
+                [text],
+                vectors_of(language),
+                language=language,
+                config=settings,
+                progress=Progress(quiet=quiet),
+            )
+            log.info("%s words in %s, from %s tokens", f"{made.words:,}", made.out, f"{made.tokens:,}")
+
+    return Untrained(texts, train)
 
 
 def _texts(config: AlignConfig) -> dict[str, Path]:
@@ -256,16 +259,3 @@ def _texts(config: AlignConfig) -> dict[str, Path]:
 def vectors_of(language: str) -> Path:
     """The file of the vectors that are trained, where they are looked for by their language."""
     return Path("embeddings", f"{language}.vec")
-
-
-def _embed(texts: Mapping[str, Path], *, seed: int, quiet: bool) -> None:
-    """Trains the vectors of each language."""
-    if not texts:
-        return
-    embedding = load("embedding.training")
-    config = load("embedding.config").EmbedConfig(seed=seed, threads=torch.get_num_threads())
-    for language, text in texts.items():
-        made = embedding.embed(
-            [text], vectors_of(language), language=language, config=config, progress=Progress(quiet=quiet)
-        )
-        log.info("%s words in %s, from %s tokens", f"{made.words:,}", made.out, f"{made.tokens:,}")

@@ -10,8 +10,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,16 +60,14 @@ def improve(
     That of plain refinement is the one of the round with the highest criterion, as the paper selects models.
     """
     if isinstance(config, TransportConfig):
-        return refine_by_transport(source, target, initial, config=config, rng=rng, runtime=runtime)
-    found = refine(source, target, initial, config=config, rng=rng, runtime=runtime)
-    return _best_last(found, criterion(source, target, device=runtime.device)) if config.plain else found
-
-
-def _best_last(found: Iterator[Alignment], score: Criterion) -> Iterator[Alignment]:
-    """The Alignments with their criterion, and at the end the one with the highest again."""
-    scored = [replace(one, criterion=score(one.source_map)) for one in found]
-    yield from scored
-    yield max(scored, key=lambda one: one.criterion)
+        yield from refine_by_transport(source, target, initial, config=config, rng=rng, runtime=runtime)
+        return
+    score, scored = criterion(source, target, device=runtime.device), list[Alignment]()
+    for found in refine(source, target, initial, config=config, rng=rng, runtime=runtime):
+        scored.append(replace(found, criterion=score(found.source_map)) if config.plain else found)
+        yield scored[-1]
+    if config.plain:
+        yield max(scored, key=lambda one: one.criterion)
 
 
 def _with(initialise: Callable[..., Iterator[Alignment]], config: object) -> Initialiser:
@@ -176,18 +173,15 @@ def candidates(
     """
     score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
     null = null_agreement(source, target, rng=generator(config.seed, AlignStream.NULL), runtime=runtime)
-    rounds = first_rounds(config)
-    patience = 1 if config.frequency_ordered else len(rounds)
-    trial = _Trial(source, target, score, null, rounds, runtime, patience=patience)
     failures: list[str] = []
     for name, initialise in initialisers:
-        stream = of_initialisation(name, auto=config.init == "auto")
         began, history = time.perf_counter(), History()
         recorded = replace(runtime, progress=runtime.progress.with_callback(history.record))
+        stream = of_initialisation(name, auto=config.init == "auto")
+        trial = _Trial(source, target, score, null, config, recorded, history, stream)
         try:
             with runtime.progress.stage(name, 0):
-                own = replace(trial, runtime=recorded, history=history)
-                alignment, verdict = own.run(name, initialise, config.seed, stream)
+                alignment, verdict = trial.run(name, initialise)
         except (NotConverged, Mismatch) as error:
             if len(initialisers) == 1:
                 raise
@@ -225,74 +219,73 @@ def _quality(alignment: Alignment, verdict: Verdict) -> tuple[int, float]:
 
 @dataclass(frozen=True)
 class _Trial:
-    """What all initialisations are tried with: the vectors, the criterion, the refinements."""
+    """What an initialisation is tried with: the vectors, the criterion, the null of verdicts, and so on."""
 
     source: Vectors
     target: Vectors
     score: Criterion
-    null: float  # of every verdict
-    rounds: tuple[RefinementConfig, ...]
+    null: float
+    config: AlignConfig
     runtime: Runtime
-    history: History = field(default_factory=History)
-    patience: int = 1  # the refinements before a mapping may be given up
+    history: History
+    stream: Stream
 
-    def run(self, name: str, initialise: Initialiser, seed: int, stream: Stream) -> tuple[Alignment, Verdict]:
+    def run(self, name: str, initialise: Initialiser) -> tuple[Alignment, Verdict]:
         """The alignment of an initialisation that is judged best, from its checkpoint if there is one."""
-        kept, judged = self._restored(name), partial(self._judge, seed=seed, stream=stream)
-        if kept is not None:
-            return kept, judged(kept)
+        checkpoint, stage = self.runtime.checkpoint, f"start-{name}"
+        if (arrays := checkpoint.load(stage)) is not None:
+            with checkpoint.complete():
+                kept = self._read(arrays)
+                self.history.restore(parse_json(str(arrays["history"])))
+            return kept, self._judge(kept)
         found: list[tuple[Alignment, Verdict]] = []
-        rng = generator(seed, stream)
-        for initial in initialise(self.source, self.target, self.score, rng, self.runtime):
-            for alignment, verdict in self._refined(initial, rng, judged):
-                found.append((alignment, verdict))
-                if verdict.label == "aligned":
-                    self._keep(name, alignment)
-                    return alignment, verdict
+        rng = generator(self.config.seed, self.stream)
+        initials = initialise(self.source, self.target, self.score, rng, self.runtime)
+        for judged in (one for initial in initials for one in self._refined(initial, rng)):
+            found.append(judged)
+            if judged[1].label == "aligned":
+                break
         if not found:
             raise Mismatch("the vectors lack what this initialisation needs; try another --init")
         chosen = max(found, key=lambda pair: _quality(*pair))
-        self._keep(name, chosen[0])
+        saved = {
+            "mapping": chosen[0].source_map,
+            "method": np.array(chosen[0].method),
+            "criterion": np.array(chosen[0].criterion),
+            "history": np.array(json.dumps(self.history.as_json())),
+        }
+        checkpoint.save(stage, saved)
         return chosen
 
-    def _refined(
-        self, initial: Alignment, rng: np.random.Generator, judged: Callable[[Alignment], Verdict]
-    ) -> Iterator[tuple[Alignment, Verdict]]:
+    def _refined(self, initial: Alignment, rng: np.random.Generator) -> Iterator[tuple[Alignment, Verdict]]:
         """Yields the alignment and the verdict after each of the refinements, until the gain stops rising."""
-        if not self.rounds:
-            alignment = self._scored(initial)
-            yield alignment, judged(alignment)
+        rounds = first_rounds(self.config)
+        # Words are given up after any refinement, rows after all.
+        patience = 1 if self.config.frequency_ordered else len(rounds)
+        if not rounds:
+            yield self._judged(initial)
         current, gain = initial, -np.inf
-        for number, config in enumerate(self.rounds):
+        for number, config in enumerate(rounds):
             *_, current = improve(
                 self.source, self.target, current, config=config, rng=rng, runtime=self.runtime
             )
-            alignment = self._scored(current)
-            verdict = judged(alignment)
+            alignment, verdict = self._judged(current)
             yield alignment, verdict
             # The first refinement ends where it stalls: only those after it can be compared.
             least = gain + MIN_GAIN_TO_CONTINUE if number > 0 else GIVE_UP_BELOW
-            if number + 1 >= self.patience and verdict.gain < least:
+            if number + 1 >= patience and verdict.gain < least:
                 return
             gain = max(gain, verdict.gain)
 
-    def _scored(self, alignment: Alignment) -> Alignment:
+    def _judged(self, alignment: Alignment) -> tuple[Alignment, Verdict]:
         if not np.isfinite(alignment.source_map).all():
             raise NotConverged("the mapping must be finite, got NaN; the vectors may be degenerate")
-        return replace(alignment, criterion=self.score(alignment.source_map))
+        alignment = replace(alignment, criterion=self.score(alignment.source_map))
+        return alignment, self._judge(alignment)
 
-    def _judge(self, alignment: Alignment, seed: int, stream: Stream) -> Verdict:
-        rng = generator(seed, of_verdict(stream))
+    def _judge(self, alignment: Alignment) -> Verdict:
+        rng = generator(self.config.seed, of_verdict(self.stream))
         return judge(self.source, self.target, alignment, rng=rng, runtime=self.runtime, null=self.null)
-
-    def _restored(self, name: str) -> Alignment | None:
-        arrays = self.runtime.checkpoint.load(f"start-{name}")
-        if arrays is None:
-            return None
-        with self.runtime.checkpoint.complete():
-            kept = self._read(arrays)
-            self.history.restore(parse_json(str(arrays["history"])))
-        return kept
 
     def _read(self, arrays: Arrays) -> Alignment:
         """The alignment in the arrays of a checkpoint; LookupError, TypeError or ValueError without one."""
@@ -303,12 +296,3 @@ class _Trial:
         if not (kept.orthogonality_defect < MAX_NONORTHOGONALITY and np.isfinite(kept.criterion)):
             raise ValueError(f"a mapping that is no rotation, or the criterion {kept.criterion}")
         return kept
-
-    def _keep(self, name: str, alignment: Alignment) -> None:
-        arrays = {
-            "mapping": alignment.source_map,
-            "method": np.array(alignment.method),
-            "criterion": np.array(alignment.criterion),
-            "history": np.array(json.dumps(self.history.as_json())),
-        }
-        self.runtime.checkpoint.save(f"start-{name}", arrays)

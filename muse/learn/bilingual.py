@@ -72,13 +72,7 @@ def check_pair(source: Vectors, target: Vectors, lexicon: Lexicon | None = None)
     """
     if source.language == target.language:
         raise BadSetting(f"source and target need different names, got {source.language!r} twice; change one")
-    if lexicon is None:
-        _check_enough(source, target)
-
-
-def _check_enough(source: Vectors, target: Vectors) -> None:
-    """Raise Mismatch if there are too few words to align without pairs."""
-    for side in (source, target):
+    for side in (source, target) if lexicon is None else ():
         if len(side) < MINIMUM_WORDS:
             raise Mismatch(
                 f"{side.language}: at least {MINIMUM_WORDS} {side.noun} are needed to align, got "
@@ -123,11 +117,12 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
         rng = generator(config.seed, AlignStream.SAMPLE)
         named = set() if lexicon is None else {entry for pair in lexicon.pairs for entry in pair}
         source, target = (sampled(side, rng, keep=named) for side in (source, target))
+    learning = _Learning(source, target, config, runtime)
     if config.lexicon is not None:
-        return _learn_with_pairs(source, target, config.lexicon, config, runtime)
+        return learning.with_pairs(config.lexicon)
     if config.init == "dictionary":
         raise BadSetting("the initialisation dictionary needs a lexicon, got none")
-    return _learn_without_dictionary(source, target, config, runtime)
+    return learning.without_dictionary()
 
 
 def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = ()) -> Vectors:
@@ -142,149 +137,138 @@ def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = 
     return side.chosen(rng.permutation(order[:MOST]) if keep else order[:MOST])
 
 
-def _learn_without_dictionary(
-    source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime
-) -> Learned:
-    if config.pseudo_dictionary is None:
-        return _learn_without_pairs(source, target, config, runtime)
-    return _learn_with_pseudo_dictionary(source, target, config.pseudo_dictionary, config, runtime)
+@dataclass(frozen=True, eq=False)
+class _Learning:
+    """Two languages, and how a mapping between them is learned."""
+
+    source: Vectors
+    target: Vectors
+    config: AlignConfig
+    runtime: Runtime
+
+    def without_dictionary(self) -> Learned:
+        """What is learned without known translations, or with a pseudo dictionary if there is one.
+
+        Its pairs choose, as those of a dictionary do, unless even the best maps translate hardly any that
+        were held out: then they are as good as random.
+        """
+        config, alone = self.config, None
+        if config.pseudo_dictionary is None:
+            return self._without_pairs()
+        began = time.perf_counter()
+        evidence = self._pairs(config.pseudo_dictionary)
+        try:
+            alone = self._without_pairs()
+        except (NotConverged, Mismatch) as error:
+            log.warning("without the pairs of the encoder or program: %s", error)
+        learned = self._judged_on_pairs(evidence, alone, began)
+        found = learned.supervision
+        if found is not None and found.tested and wilson(found.right, found.tested)[0] >= LEAST_HINTED:
+            return learned
+        log.warning("the pairs of the encoder or program do not help (%s); learned without", found)
+        if alone is not None and (alone.verdict.label == "aligned" or config.init != "auto"):
+            return alone
+        return replace(self, config=replace(config, pseudo_dictionary=None))._without_pairs()
+
+    def with_pairs(self, lexicon: Lexicon) -> Learned:
+        """The alignment chosen on the pairs; of few, one learned without them is a candidate."""
+        began, alone, config = time.perf_counter(), None, self.config
+        evidence = self._pairs(lexicon)  # first: it may know no pair
+        asked, few = config.init not in ("auto", "dictionary"), are_few(evidence)
+        if config.refine and (asked or (few and config.init == "auto")):
+            try:
+                check_pair(self.source, self.target)
+                alone = self.without_dictionary()
+            except (NotConverged, Mismatch) as error:
+                log.warning("without the dictionary: %s", error)
+        # Many pairs tell what a pseudo dictionary is worth; where they are few, it told that itself.
+        believed = alone is not None and alone.reason is Reason.PAIRS
+        if config.pseudo_dictionary is not None and (believed or not few):
+            evidence = evidence.hinted(self._pairs(config.pseudo_dictionary))
+        return self._judged_on_pairs(evidence, alone, began)
+
+    def _pairs(self, lexicon: Lexicon) -> TrainingPairs:
+        return pairs_of(lexicon, self.source, self.target, device=self.runtime.device)
+
+    def _without_pairs(self) -> Learned:
+        began, config, history = time.perf_counter(), self.config, History()
+        source, target, runtime = self.source, self.target, self.runtime
+        tried = tuple(candidates(source, target, initialisations(config), config=config, runtime=runtime))
+        initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
+        runtime = runtime.skip_parts()
+        runtime = replace(runtime, progress=runtime.progress.with_callback(history.record))
+        rng = generator(config.seed, AlignStream.REFINEMENT)
+        chosen = best(tried)
+        alignment, verdict = replace(self, runtime=runtime)._refined(chosen, rng)
+        alignment = finished(source, target, alignment, verdict, config, rng, runtime)
+        seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
+        memory["refine"] = peak_memory_mb()
+        return Learned(
+            alignment, verdict, tried, seconds, memory, tuple(history.as_json()),
+            chosen=chosen, reason=reason_for(tried, chosen),
+        )  # fmt: skip
+
+    def _refined(self, start: Candidate, rng: np.random.Generator) -> tuple[Alignment, Verdict]:
+        """The refined `start` with its verdict, or `start` itself if its own verdict is better.
+
+        Plain refinement, as in the paper, counts whatever the verdict.
+        """
+        source, target, config, runtime = self.source, self.target, self.config, self.runtime
+        found, score = start.alignment, criterion(source, target, device=runtime.device)
+        # Unlabelled vectors that failed after all first rounds: refinement would only repeat them. Words,
+        # which have counterparts, may still recover.
+        if first_rounds(config) and not config.frequency_ordered and start.verdict.label == "failed":
+            return replace(found, criterion=score(found.source_map)), start.verdict
+        if (rounds := refinement(config)) is not None:
+            *_, found = improve(source, target, found, config=rounds, rng=rng, runtime=runtime)
+        if not np.isfinite(found.source_map).all():
+            raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
+        null = start.verdict.null  # depends on the vectors alone
+        verdict = judge(source, target, found, rng=rng, runtime=runtime, null=null)
+        if not refines_plainly(config) and LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
+            log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
+            found, verdict = start.alignment, start.verdict
+        return replace(found, criterion=score(found.source_map)), verdict
+
+    def _judged_on_pairs(self, evidence: TrainingPairs, alone: Learned | None, began: float) -> Learned:
+        """The alignment that translates held-out pairs best, `alone` among the candidates."""
+        config, runtime = self.config, self.runtime
+        initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
+        fixed = config.fixed_target or not config.reweights
+        how = ChoiceConfig(fixed=fixed, plain=not config.refine, regress=not config.frequency_ordered)
+        alignment, supervision = learn_from_pairs(
+            evidence, _starts(alone), how, seed=config.seed, runtime=runtime.skip_parts()
+        )
+        supervision = replace(supervision, noun=self.source.noun)
+        rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
+        null = None if alone is None else alone.verdict.null  # depends on the vectors alone
+        verdict = judge(self.source, self.target, alignment, rng=rng, runtime=runtime, null=null)
+        shown = supervision.right, supervision.tested, supervision.chance / 100
+        verdict = with_pairs(verdict, *shown, methods=len(supervision.candidates))
+        candidate = Candidate(alignment, verdict, time.perf_counter() - initialised)
+        seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
+        memory["refine"] = peak_memory_mb()
+        return Learned(
+            alignment, verdict, (*(() if alone is None else alone.candidates), candidate),
+            seconds, memory, () if alone is None else alone.history, supervision=supervision,
+            chosen=candidate, reason=Reason.PAIRS,
+        )  # fmt: skip
 
 
-def _learn_without_pairs(source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Learned:
-    began = time.perf_counter()
-    tried = tuple(candidates(source, target, initialisations(config), config=config, runtime=runtime))
-    initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
-    history = History()
-    runtime = runtime.skip_parts()
-    runtime = replace(runtime, progress=runtime.progress.with_callback(history.record))
-    rng = generator(config.seed, AlignStream.REFINEMENT)
-    chosen = best(tried)
-    alignment, verdict = _refined(source, target, chosen, config, rng, runtime)
-    # --no-refine asks for the initial mapping unchanged; where it failed, there are no pairs to tune it to.
-    if config.reweights and config.refine and verdict.label != "failed":
-        alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
-    if not config.fixed_target:
-        alignment = in_smaller_space(alignment)
-    seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
-    memory["refine"] = peak_memory_mb()
-    return Learned(
-        alignment, verdict, tried, seconds, memory, tuple(history.as_json()),
-        chosen=chosen, reason=reason_for(tried, chosen),
-    )  # fmt: skip
-
-
-def _refined(
+def finished(  # noqa: PLR0913 - what every stage of learning is given
     source: Vectors,
     target: Vectors,
-    start: Candidate,
+    alignment: Alignment,
+    verdict: Verdict,
     config: AlignConfig,
     rng: np.random.Generator,
     runtime: Runtime,
-) -> tuple[Alignment, Verdict]:
-    """The refined `start` with its verdict, or `start` itself if its own verdict is better.
-
-    Plain refinement, as in the paper, counts whatever the verdict.
-    """
-    found, score = start.alignment, criterion(source, target, device=runtime.device)
-    if _rows_failed(start, config):
-        return replace(found, criterion=score(found.source_map)), start.verdict
-    if (rounds := refinement(config)) is not None:
-        *_, found = improve(source, target, found, config=rounds, rng=rng, runtime=runtime)
-    if not np.isfinite(found.source_map).all():
-        raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
-    null = start.verdict.null  # depends on the vectors alone
-    verdict = judge(source, target, found, rng=rng, runtime=runtime, null=null)
-    if not refines_plainly(config) and LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
-        log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
-        found, verdict = start.alignment, start.verdict
-    return replace(found, criterion=score(found.source_map)), verdict
-
-
-def _rows_failed(start: Candidate, config: AlignConfig) -> bool:
-    """Whether unlabelled vectors failed after all first rounds: refinement would only repeat them.
-
-    Words, which have counterparts, may still recover.
-    """
-    return bool(first_rounds(config)) and not config.frequency_ordered and start.verdict.label == "failed"
-
-
-def _learn_with_pairs(
-    source: Vectors, target: Vectors, lexicon: Lexicon, config: AlignConfig, runtime: Runtime
-) -> Learned:
-    """The alignment chosen on the pairs; if these are few, what is learned without them is a candidate."""
-    began, alone = time.perf_counter(), None
-    evidence = pairs_of(lexicon, source, target, device=runtime.device)  # first: it may know no pair
-    asked, few = config.init not in ("auto", "dictionary"), are_few(evidence)
-    if config.refine and (asked or (few and config.init == "auto")):
-        try:
-            _check_enough(source, target)
-            alone = _learn_without_dictionary(source, target, config, runtime)
-        except (NotConverged, Mismatch) as error:
-            log.warning("without the dictionary: %s", error)
-    # Many pairs tell what a pseudo dictionary is worth; where they are few, it told that itself.
-    believed = alone is not None and alone.reason is Reason.PAIRS
-    if config.pseudo_dictionary is not None and (believed or not few):
-        evidence = evidence.hinted(pairs_of(config.pseudo_dictionary, source, target, device=runtime.device))
-    return _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
-
-
-def _learn_with_pseudo_dictionary(
-    source: Vectors, target: Vectors, pseudo_dictionary: Lexicon, config: AlignConfig, runtime: Runtime
-) -> Learned:
-    """The alignment without pairs, or one learned from pairs that an encoder or a program gives.
-
-    They choose, as pairs of a dictionary do, unless even the best maps translate hardly any that were held
-    out: then they are as good as random.
-    """
-    began, alone = time.perf_counter(), None
-    evidence = pairs_of(pseudo_dictionary, source, target, device=runtime.device)
-    try:
-        alone = _learn_without_pairs(source, target, config, runtime)
-    except (NotConverged, Mismatch) as error:
-        log.warning("without the pairs of the encoder or program: %s", error)
-    learned = _judged_on_pairs(source, target, evidence, alone, config, runtime, began)
-    found = learned.supervision
-    if found is not None and found.tested and wilson(found.right, found.tested)[0] >= LEAST_HINTED:
-        return learned
-    log.warning("the pairs of the encoder or program do not help the mapping (%s); learned without", found)
-    if alone is not None and (alone.verdict.label == "aligned" or config.init != "auto"):
-        return alone
-    return _learn_without_pairs(source, target, replace(config, pseudo_dictionary=None), runtime)
-
-
-def _judged_on_pairs(
-    source: Vectors,
-    target: Vectors,
-    evidence: TrainingPairs,
-    alone: Learned | None,
-    config: AlignConfig,
-    runtime: Runtime,
-    began: float,
-) -> Learned:
-    """The alignment that translates held-out pairs best, `alone` among the candidates."""
-    initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
-    alignment, supervision = learn_from_pairs(
-        evidence, _starts(alone),
-        ChoiceConfig(
-            fixed=config.fixed_target or not config.reweights, plain=not config.refine,
-            regress=not config.frequency_ordered,
-        ),
-        seed=config.seed, runtime=runtime.skip_parts(),
-    )  # fmt: skip
-    supervision = replace(supervision, noun=source.noun)
-    rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
-    null = None if alone is None else alone.verdict.null  # depends on the vectors alone
-    verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
-    shown = supervision.right, supervision.tested, supervision.chance / 100
-    verdict = with_pairs(verdict, *shown, methods=len(supervision.candidates))
-    candidate = Candidate(alignment, verdict, time.perf_counter() - initialised)
-    seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
-    memory["refine"] = peak_memory_mb()
-    return Learned(
-        alignment, verdict, (*(() if alone is None else alone.candidates), candidate),
-        seconds, memory, () if alone is None else alone.history, supervision=supervision,
-        chosen=candidate, reason=Reason.PAIRS,
-    )  # fmt: skip
+) -> Alignment:
+    """The refined alignment, re-weighted and in the smaller space where the target may move."""
+    # --no-refine asks for the initial mapping unchanged; where it failed, there are no pairs to tune it to.
+    if config.reweights and config.refine and verdict.label != "failed":
+        alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
+    return alignment if config.fixed_target else in_smaller_space(alignment)
 
 
 def _starts(alone: Learned | None) -> list[Candidate]:
@@ -309,25 +293,29 @@ def learn_from_pairs(
 ) -> tuple[Alignment, Supervision]:
     """The alignment chosen by cross-validation on the pairs of `evidence`, and how it was chosen.
 
-    `unsupervised` were learned without the pairs: candidates, and starts of self-learning.
+    `unsupervised` were learned without the pairs: candidates, and starts of self-learning. Raise NotConverged
+    if the maps are not finite.
     """
     starts = [
         Start(one.alignment.method, _maps(one.alignment, evidence), one.verdict.label == "failed")
         for one in unsupervised
     ]
     maps, supervision = choose(evidence, starts, config, seed=[seed, *AlignStream.PAIRS], runtime=runtime)
-    alignment = _alignment(maps, evidence, f"dictionary:{supervision.chosen}")
-    if supervision.into_store is not None and alignment.target_map is None:
-        alignment = replace(alignment, store_map=_store_map(supervision.into_store.maps))
-    return alignment, supervision
-
-
-def _store_map(maps: Maps) -> StoreMap:
-    """The source map with its hidden units; NotConverged if it is not finite."""
-    if not all(torch.isfinite(one).all() for one in (maps.source, *(maps.hidden or ()))):
+    stored = None if supervision.into_store is None else supervision.into_store.maps
+    learned = [*maps.sides, *(() if stored is None else (stored.source, *(stored.hidden or ())))]
+    if not all(torch.isfinite(one).all() for one in learned):
         raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
-    hidden = None if maps.hidden is None else maps.hidden.layer()
-    return StoreMap(maps.source.cpu().numpy().copy(), hidden)
+    x, y = (rows[:MOST_FREQUENT] for rows in evidence.vocabulary)
+    k, d = maps.target.shape
+    fixed = k == d and torch.equal(maps.target, torch.eye(d).to(maps.target))
+    own, other = (one.cpu().numpy().copy() for one in maps.sides)
+    store = None
+    if stored is not None and fixed:
+        hidden = None if stored.hidden is None else stored.hidden.layer()
+        store = StoreMap(stored.source.cpu().numpy().copy(), hidden)
+    score = mean_cosine(maps.of_source(x), maps.of_target(y))
+    method = f"dictionary:{supervision.chosen}"
+    return Alignment(own, None if fixed else other, method, score, store), supervision
 
 
 def _maps(alignment: Alignment, evidence: TrainingPairs) -> Maps:
@@ -336,15 +324,3 @@ def _maps(alignment: Alignment, evidence: TrainingPairs) -> Maps:
     if alignment.target_map is None:
         return Maps.of_mapping(source)
     return Maps(source, torch.from_numpy(alignment.target_map).to(evidence.y))
-
-
-def _alignment(maps: Maps, evidence: TrainingPairs, method: str) -> Alignment:
-    """The maps as an alignment with its criterion; NotConverged if they are not finite."""
-    if not all(torch.isfinite(one).all() for one in maps.sides):
-        raise NotConverged("the learned maps must be finite, got NaN; the vectors may be degenerate")
-    x, y = (rows[:MOST_FREQUENT] for rows in evidence.vocabulary)
-    score = mean_cosine(maps.of_source(x), maps.of_target(y))
-    k, d = maps.target.shape
-    fixed = k == d and torch.equal(maps.target, torch.eye(d).to(maps.target))
-    own, other = (one.cpu().numpy().copy() for one in maps.sides)
-    return Alignment(own, None if fixed else other, method=method, criterion=score)

@@ -22,12 +22,10 @@ from muse.alignment import Alignment
 from muse.errors import BadSetting, MuseError, reworded
 from muse.files.space_manifest import Reason
 from muse.learn.auto import Candidate, improve
-from muse.learn.bilingual import PARTS, Learned, learn, sampled
+from muse.learn.bilingual import PARTS, Learned, finished, learn, sampled
 from muse.learn.criterion import criterion
-from muse.learn.initialise.components import in_smaller_space
 from muse.learn.initialise.identical import identical_strings
 from muse.learn.joint import Joint, refine_jointly
-from muse.learn.reweighting import reweight
 from muse.learn.schedule import refinement
 from muse.learn.settings import AlignConfig
 from muse.learn.verdict import Verdict, judge
@@ -56,10 +54,10 @@ class LearnedMany:
     @property
     def seconds(self) -> dict[str, float]:
         """The seconds of each stage, summed over the languages."""
-        stages = dict.fromkeys(stage for one in self.languages.values() for stage in one.seconds)
-        total = {
-            stage: sum(one.seconds.get(stage, 0.0) for one in self.languages.values()) for stage in stages
-        }
+        total = dict[str, float]()
+        for one in self.languages.values():
+            for stage, seconds in one.seconds.items():
+                total[stage] = total.get(stage, 0.0) + seconds
         return total if self.joint_seconds is None else {**total, "joint": self.joint_seconds}
 
 
@@ -125,15 +123,12 @@ def _jointly(
     began = time.perf_counter()
     last = runtime.skip_parts(PARTS * len(sources) - 1)
     joint = refine_jointly([*sources, target], start, rng=rng, runtime=last)
-    if joint.weight:
-        for source in sources:
-            one = learned[source.language]
-            score = criterion(source, target, device=runtime.device)
-            mapping = joint.mappings[source.language]
-            alignment = replace(one.alignment, source_map=mapping, criterion=score(mapping))
-            null = one.verdict.null
-            verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
-            learned[source.language] = replace(one, alignment=alignment, verdict=verdict)
+    for source in sources if joint.weight else ():
+        one, mapping = learned[source.language], joint.mappings[source.language]
+        score = criterion(source, target, device=runtime.device)
+        alignment = replace(one.alignment, source_map=mapping, criterion=score(mapping))
+        verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=one.verdict.null)
+        learned[source.language] = replace(one, alignment=alignment, verdict=verdict)
     return LearnedMany(learned, joint, time.perf_counter() - began)
 
 
@@ -268,7 +263,9 @@ class Paths:
         before = () if direct is None else direct.candidates
         seconds = {"init": 0.0, "refine": 0.0} if direct is None else direct.seconds
         if best is not direct:
-            best = self._finished(best)
+            rng = generator(self.config.seed, AlignStream.DETOUR_REWEIGHTING)
+            given = self.source, self.target, best.alignment, best.verdict, self.config, rng, self.runtime
+            best = replace(best, alignment=finished(*given))
         return replace(
             best,
             candidates=(*before, *tried),
@@ -321,16 +318,6 @@ class Paths:
             verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
             null = verdict.null
             yield replace(alignment, criterion=score(alignment.source_map)), verdict
-
-    def _finished(self, best: Learned) -> Learned:
-        """The chosen path, re-weighted and in the smaller space where the target may move."""
-        alignment, config = best.alignment, self.config
-        if config.reweights and config.refine and best.verdict.label != "failed":
-            rng = generator(config.seed, AlignStream.DETOUR_REWEIGHTING)
-            alignment = reweight(self.source, self.target, alignment, rng=rng, runtime=self.runtime)
-        if not config.fixed_target:
-            alignment = in_smaller_space(alignment)
-        return replace(best, alignment=alignment)
 
 
 def nearest_first(source: Vectors, intermediates: Sequence[Bridge]) -> list[Bridge]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,12 +82,12 @@ def test_the_first_rows_that_are_learned_from_are_of_all_regions(monkeypatch: py
         sides.append(replace(side, words=[str(place) for place in range(len(rows))], matrix=rows))
     passed: list[Vectors] = []
 
-    def spy(source: Vectors, target: Vectors, *_: object) -> Learned:
-        passed.extend((source, target))
+    def spy(learning: Any) -> Learned:
+        passed.extend((learning.source, learning.target))
         return Learned(Alignment(rotation(0, 24)), Verdict("failed", 0.0, 0.0, 0.0), ())
 
     monkeypatch.setattr("muse.learn.bilingual.MOST", 400)
-    monkeypatch.setattr("muse.learn.bilingual._learn_without_pairs", spy)
+    monkeypatch.setattr("muse.learn.bilingual._Learning._without_pairs", spy)
     learn(*sides, config=AlignConfig(), runtime=Runtime())
     for one, whole in zip(passed, sides, strict=True):
         assert len(one) == 400
