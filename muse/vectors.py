@@ -24,6 +24,9 @@ from muse.orthography import SPELLINGS, may_be_respelled, plain_spelling, seatle
 
 T = TypeVar("T")
 Matrix = NDArray[np.float32]
+Numbers = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 SEVERAL = "several ways"  # of spelling
 FEW, SHORT = 5, 80  # items, and letters, of a value that is shown
 MANY = 50  # words: more are not all shown

@@ -6,7 +6,8 @@ They come from CSLS in both directions, from the spelling, and from words that b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -15,12 +16,12 @@ from numpy.typing import NDArray
 from muse.search.approximate import Approximation, Demand
 from muse.search.bidirectional_search import BidirectionalSearch
 from muse.search.exact import Neighbours
-from muse.vectors import Matrix
+from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 NEIGHBOURS = 20  # of a word, by CSLS
 BACK_SOURCES = 2  # the best sources of a target have it as a candidate
 SPELLED = 5  # targets with the most similar spelling
-COUNTED_TARGETS = 5  # best targets of a source, counted for each target
+COUNTED = 5  # best targets of a source, counted for each target
 NEAREST = 40  # by cosine: the best by CSLS are hardly ever beyond them
 HUBNESS_K = 10
 BLOCK = 2_048
@@ -28,27 +29,64 @@ COMPARED_WORDS = 64  # words whose neighbours are compared at a time: the rows o
 # Of very many words; candidates come from several searches: what one misses, another may find.
 APPROXIMATION = Approximation("auto", demand=Demand(0.95, 0.93))
 
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float32]
+
+# A field `one_back` is the other direction of `one`; these are of one language and of the other.
+_OTHER = {"source": "target", "target": "source", "columns": "rows", "rows": "columns"}
+
+
+class TwoWay:
+    """A dataclass of what is known of a source and a target; `reversed` exchanges the languages.
+
+    Its fields are named as `_OTHER` says, or are tuples for source and target, pairs (p, 2), or such classes
+    themselves, alone or in tuples.
+    """
+
+    def reversed(self) -> Self:
+        """The same from target to source."""
+        names, found = [one.name for one in fields(self)], {}  # type: ignore[arg-type]  # it is a dataclass
+        for name in names:
+            back = name.removesuffix("_back") if name.endswith("_back") else f"{name}_back"
+            back = _OTHER.get(name, back)
+            value = getattr(self, back if back in names else name)
+            found[name] = value[:, ::-1] if name in ("pairs", "given") else _exchanged(value)
+        return replace(self, **found)  # type: ignore[type-var]
+
+
+def _exchanged(value: Any) -> Any:
+    if isinstance(value, TwoWay):
+        return value.reversed()
+    if not isinstance(value, tuple):
+        return value
+    return tuple(map(_exchanged, value)) if _has_two_ways(value) else value[::-1]
+
+
+def _has_two_ways(value: object) -> bool:
+    return isinstance(value, TwoWay) or (isinstance(value, tuple) and any(map(_has_two_ways, value)))
+
+
+def best_of_groups(group: Numbers, values: NDArray[Any]) -> Numbers:
+    """The place of the highest of the values (c,) of each of the groups (c,), by ascending group: (g,)."""
+    order = np.lexsort((-values, group))
+    return np.asarray(order[np.unique(group[order], return_index=True)[1]])
 
 
 @dataclass(frozen=True, eq=False)
-class NeighbourLists:
+class NeighbourLists(TwoWay):
     """The k best words of the other language by CSLS, best first, for every source and every target.
 
     Sources have the targets `columns` (n, k) with scores `csls` (n, k), targets the sources `rows` (m, k)
     with `csls_back` (m, k); `hubness` (n,) and `hubness_back` (m,) are the mean cosines to the 10 nearest.
-    `named` (m, 2) counts the sources that have a target as their first, and among their COUNTED_TARGETS best,
+    `named` (m, 2) counts the sources that have a target as their first, and among their COUNTED best,
     and `named_back` (n, 2) the targets that so have a source. `near` (n, j) and (m, j) are the nearest by
     cosine where vocabularies are so large that these took an approximate search.
     """
 
     columns: Numbers
-    csls: Floats
+    csls: Matrix
     rows: Numbers
-    csls_back: Floats
-    hubness: Floats
-    hubness_back: Floats
+    csls_back: Matrix
+    hubness: Matrix
+    hubness_back: Matrix
     named: Numbers
     named_back: Numbers
     near: tuple[Numbers, Numbers] | None = None
@@ -74,21 +112,20 @@ class NeighbourLists:
         return replace(self._of_nearest(cosines, names), near=self.near)
 
     @classmethod
-    def _of_nearest(cls, cosines: Sequence[Floats], names: Sequence[Numbers]) -> NeighbourLists:
+    def _of_nearest(cls, cosines: Sequence[Matrix], names: Sequence[Numbers]) -> NeighbourLists:
         """The neighbours among the nearest `names` (n, j) and (m, j) by cosine, nearest first."""
         own, other = (side[:, :HUBNESS_K].mean(axis=1) for side in cosines)
         columns, csls = best_by_csls(cosines[0], names[0], own, other)
         rows, csls_back = best_by_csls(cosines[1], names[1], other, own)
-        counts = _times_near(columns, len(rows)), _times_near(rows, len(columns))
-        return cls(columns, csls, rows, csls_back, own, other, *counts)
+        named, named_back = (
+            np.stack(
+                [np.bincount(one, minlength=len(back)) for one in (of[:, 0], of[:, :COUNTED].ravel())], 1
+            )
+            for of, back in ((columns, rows), (rows, columns))
+        )
+        return cls(columns, csls, rows, csls_back, own, other, named, named_back)
 
-    def reversed(self) -> NeighbourLists:
-        """The neighbours from target to source."""
-        lists = self.rows, self.csls_back, self.columns, self.csls
-        near = None if self.near is None else self.near[::-1]
-        return NeighbourLists(*lists, self.hubness_back, self.hubness, self.named_back, self.named, near)
-
-    def csls_of(self, cosines: Floats, rows: Numbers, columns: Numbers) -> Floats:
+    def csls_of(self, cosines: Matrix, rows: Numbers, columns: Numbers) -> Matrix:
         """The CSLS (c,) of sources `rows` (c,) and targets `columns` (c,) with these cosines (c,)."""
         return np.asarray(2 * cosines - self.hubness[rows] - self.hubness_back[columns])
 
@@ -108,7 +145,7 @@ def mutual_pairs(there: Numbers, back: Numbers) -> Numbers:
     return np.stack([chosen, there[chosen]], axis=1)
 
 
-def share_no_word(pairs: Numbers, others: Numbers) -> NDArray[np.bool_]:
+def share_no_word(pairs: Numbers, others: Numbers) -> Flags:
     """Whether neither word of each of some pairs (p, 2) is in one of the `others` (o, 2): (p,)."""
     known = np.isin(pairs[:, 0], others[:, 0]) | np.isin(pairs[:, 1], others[:, 1])
     return np.asarray(~known)
@@ -126,7 +163,7 @@ def nearest_both(source: Matrix, target: Matrix, k: int) -> tuple[Neighbours, Ne
     return found.of_source, found.of_target
 
 
-def _compared(rows: Matrix, others: Matrix, near: Numbers) -> tuple[Floats, Numbers]:
+def _compared(rows: Matrix, others: Matrix, near: Numbers) -> tuple[Matrix, Numbers]:
     """Unit rows (n, d) and those `near` (n, j) among others (m, d): cosines and these, nearest first."""
     cosines = np.empty(near.shape, np.float32)
     for begin in range(0, len(rows), COMPARED_WORDS):
@@ -136,16 +173,11 @@ def _compared(rows: Matrix, others: Matrix, near: Numbers) -> tuple[Floats, Numb
     return np.take_along_axis(cosines, order, 1), np.take_along_axis(near, order, 1)
 
 
-def best_by_csls(cosines: Floats, names: Numbers, own: Floats, other: Floats) -> tuple[Numbers, Floats]:
+def best_by_csls(cosines: Matrix, names: Numbers, own: Matrix, other: Matrix) -> tuple[Numbers, Matrix]:
     """The NEIGHBOURS best (n, k) of the nearest (n, j) and their CSLS, by hubness (n,) and (m,)."""
     csls = 2 * cosines - own[:, None] - other[names]
     order = np.argsort(-csls, axis=1, kind="stable")[:, :NEIGHBOURS]
     return np.take_along_axis(names, order, 1), np.take_along_axis(csls, order, 1)
-
-
-def _times_near(lists: Numbers, count: int) -> Numbers:
-    best = lists[:, 0], lists[:, :COUNTED_TARGETS].ravel()
-    return np.stack([np.bincount(names, minlength=count) for names in best], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +204,7 @@ class Candidates:
         rows, columns = numbers // targets, numbers % targets
         return cls(words, np.append(np.searchsorted(rows, words), len(rows)), columns)
 
-    def only(self, kept: NDArray[np.bool_]) -> tuple[Candidates, NDArray[np.bool_]]:
+    def only(self, kept: Flags) -> tuple[Candidates, Flags]:
         """The candidates of some of the words (w,), and which of all candidates these are (c,)."""
         of_kept = kept[self.places]
         counts = np.diff(self.pointers)[kept]
@@ -189,7 +221,7 @@ class Candidates:
         """The row (c,) of each candidate's word."""
         return self.words[self.places]
 
-    def most(self, values: NDArray[np.float64] | NDArray[np.float32]) -> NDArray[np.float64]:
+    def most(self, values: Doubles | Matrix) -> Doubles:
         """The largest of the `values` (c,) of each word's candidates, (w,); -inf for a word without any."""
         found = np.full(len(self.words), -np.inf)
         some = np.diff(self.pointers) > 0
@@ -197,11 +229,11 @@ class Candidates:
             found[some] = np.maximum.reduceat(values, self.pointers[:-1][some])
         return found
 
-    def order(self, values: NDArray[np.float64] | Floats) -> Numbers:
+    def order(self, values: Doubles | Matrix) -> Numbers:
         """The places (c,) of the candidates, word by word, by descending value for each."""
         return np.lexsort((np.negative(values), self.places))  # stable: columns are ascending
 
-    def firsts(self, values: NDArray[np.float64] | Floats) -> Numbers:
+    def firsts(self, values: Doubles | Matrix) -> Numbers:
         """The place of the candidate of the highest value, of each word that has candidates."""
         return np.asarray(self.order(values)[self.ranks == 0])
 
@@ -210,7 +242,7 @@ class Candidates:
         """The rank (c,), from 0, among its word's candidates, of what stands at each place of an `order`."""
         return np.arange(len(self.columns)) - self.pointers[:-1][self.places]
 
-    def are(self, pairs: Numbers, targets: int) -> NDArray[np.bool_]:
+    def are(self, pairs: Numbers, targets: int) -> Flags:
         """Whether each candidate and its word are among pairs (p, 2): (c,)."""
         return np.isin(self.rows * targets + self.columns, pairs[:, 0] * targets + pairs[:, 1])
 

@@ -19,26 +19,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.ranking.candidates import mutual_pairs, share_no_word
+from muse.ranking.candidates import TwoWay, mutual_pairs, share_no_word
 from muse.ranking.spelling import CoordinatesConfig, Correspondences, unit
 from muse.space.answer_table import AnswerTable
-from muse.vectors import Matrix
+from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 _SIDES = "source", "target"
 LEAST_ANSWERED = 1_000  # pairs that canonical directions are learned from
 # Of the mean variance, and of the correlations on either side; chosen on the training lists of four pairs.
 RIDGE, POWER = 1.0, 0.5
 
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
-class AnsweredPairs:
+class AnsweredPairs(TwoWay):
     """The pairs (p, 2) of words that are each other's answer, and how probable the less probable is (p,)."""
 
     pairs: Numbers
-    probability: Floats
+    probability: Doubles
 
     @classmethod
     def of(cls, there: AnswerTable, back: AnswerTable) -> AnsweredPairs:
@@ -50,13 +47,9 @@ class AnsweredPairs:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def reversed(self) -> AnsweredPairs:
-        """The pairs from target to source."""
-        return AnsweredPairs(self.pairs[:, ::-1], self.probability)
-
     def with_given(
-        self, pairs: Numbers, weights: Floats, without: NDArray[np.bool_] | None = None
-    ) -> tuple[Numbers, Floats]:
+        self, pairs: Numbers, weights: Doubles, without: Flags | None = None
+    ) -> tuple[Numbers, Doubles]:
         """These pairs, but for words of the given pairs (g, 2), and given pairs that are not `without` (g,).
 
         Given pairs have `weights` (g,), the others their probability.
@@ -69,7 +62,7 @@ class AnsweredPairs:
 
 
 @dataclass(frozen=True, eq=False)
-class CcaProjection:
+class CcaProjection(TwoWay):
     """How rows of both languages in the space are refined: by maps (d, k) and (e, k), less offsets (k,)."""
 
     maps: tuple[Matrix, Matrix]
@@ -91,10 +84,6 @@ class CcaProjection:
         """Rows (m, e) of the target, refined: (m, k), of unit length but for zeros."""
         return _refined(rows, self.maps[1], self.offsets[1])
 
-    def reversed(self) -> CcaProjection:
-        """The maps with the languages exchanged."""
-        return CcaProjection(self.maps[::-1], self.offsets[::-1])
-
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The maps as named arrays, for an .npz."""
         sides = zip(_SIDES, self.maps, self.offsets, strict=True)
@@ -114,7 +103,7 @@ class CcaProjection:
 
 
 def refine(
-    rows: tuple[Matrix, Matrix], pairs: Numbers, weights: Floats
+    rows: tuple[Matrix, Matrix], pairs: Numbers, weights: Doubles
 ) -> tuple[Matrix, Matrix, CcaProjection]:
     """The rows (n, d) and (m, d), refined by weighted pairs (p, 2), and the maps that refined them."""
     directions = min(side.shape[1] for side in rows)

@@ -23,12 +23,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from muse.normalise import normalise
-from muse.ranking.candidates import Candidates, NeighbourLists, mutual_pairs
+from muse.ranking.candidates import Candidates, NeighbourLists, TwoWay, mutual_pairs
 from muse.ranking.spelling import dots
-from muse.vectors import Matrix
+from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 LISTED = 10  # words of the other language whose scores are kept
 RANKS = (0, 1, 3, 6, LISTED)  # the first rank of each band, up to those not among the kept
@@ -48,31 +47,24 @@ LEAST_SCALE = 0.1  # of scores that know something: a lower one is chance
 FREQUENT = 10_000  # words whose answers say how many are wrong
 OTHERS = 5  # candidates behind the answer, by which the rates of wrong translations are known
 
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float32]
-
 
 @dataclass(frozen=True, eq=False)
-class ComparableVectors:
+class ComparableVectors(TwoWay):
     """Unit rows (n, d) and (m, d) of words, zeros if unknown, and their hubness (n,) and (m,), then nan."""
 
     source: Matrix
     target: Matrix
-    hubness: Floats
-    hubness_back: Floats
+    hubness: Matrix
+    hubness_back: Matrix
 
-    def csls(self, rows: Numbers, columns: Numbers) -> Floats:
+    def csls(self, rows: Numbers, columns: Numbers) -> Matrix:
         """The CSLS (c,) of each source of `rows` (c,) and target of `columns` (c,); nan if one is unknown."""
         found = 2 * dots(self.source, self.target, rows, columns)
         return np.asarray(found - self.hubness[rows] - self.hubness_back[columns])
 
-    def reversed(self) -> ComparableVectors:
-        """The vectors from target to source."""
-        return ComparableVectors(self.target, self.source, self.hubness_back, self.hubness)
-
 
 @dataclass(frozen=True, eq=False)
-class ExternalScores:
+class ExternalScores(TwoWay):
     """The best words of the other language by scores that somebody else gives, best first.
 
     Sources have the targets `columns` (n, k) with `scores` (n, k), targets the sources `rows` (m, k) with
@@ -81,9 +73,9 @@ class ExternalScores:
     """
 
     columns: Numbers
-    scores: Floats
+    scores: Matrix
     rows: Numbers
-    scores_back: Floats
+    scores_back: Matrix
     vectors: ComparableVectors | None = None
 
     @classmethod
@@ -110,7 +102,7 @@ class ExternalScores:
         return cls.of_pairs(np.zeros((0, 2), np.int64), np.zeros(0), counts)
 
     @classmethod
-    def of_pairs(cls, pairs: Numbers, scores: NDArray[np.float64], counts: tuple[int, int]) -> ExternalScores:
+    def of_pairs(cls, pairs: Numbers, scores: Doubles, counts: tuple[int, int]) -> ExternalScores:
         """By the scores (p,) of pairs (p, 2), of `counts` words of both languages.
 
         Of a pair that is given again, as in another spelling, the highest score counts.
@@ -119,17 +111,12 @@ class ExternalScores:
         there = _best(pairs, scores, counts[0])
         return cls(*there, *_best(pairs[:, ::-1], scores, counts[1]))
 
-    def reversed(self) -> ExternalScores:
-        """The scores from target to source."""
-        vectors = None if self.vectors is None else self.vectors.reversed()
-        return ExternalScores(self.rows, self.scores_back, self.columns, self.scores, vectors)
-
     @property
-    def known(self) -> NDArray[np.bool_]:
+    def known(self) -> Flags:
         """Whether each source has a score with any target, (n,)."""
         return np.asarray(self.columns[:, 0] >= 0)
 
-    def mutual(self) -> tuple[Numbers, Floats]:
+    def mutual(self) -> tuple[Numbers, Matrix]:
         """The pairs (p, 2) of words that are each other's first, and their leads (p,), surest first."""
         pairs = mutual_pairs(self.columns[:, 0], self.rows[:, 0])
         leads = np.minimum(_lead(self.scores)[pairs[:, 0]], _lead(self.scores_back)[pairs[:, 1]])
@@ -163,7 +150,7 @@ class ExternalScores:
         bounds = np.quantile(some, np.arange(1, LEADS) / LEADS) if len(some) else np.zeros(LEADS - 1)
         return np.searchsorted(bounds, lead)
 
-    def said(self, rows: Numbers, columns: Numbers) -> Floats:
+    def said(self, rows: Numbers, columns: Numbers) -> Matrix:
         """What `OutsideOdds` are of: the CSLS (c,) of vectors, nan for unknown words, or the cell."""
         if self.vectors is not None:
             return self.vectors.csls(rows, columns)
@@ -174,11 +161,11 @@ class ExternalScores:
         ranks = self.ranks(rows, columns)
         there, back = (np.searchsorted(RANKS, rank, side="right") - 1 for rank in ranks)
         cell = 1 + (there * len(RANKS) + back) * LEADS + np.where(there == 0, self._leads[rows], 0)
-        unknown = ~self.known[rows] | ~self.reversed().known[columns]
+        unknown = ~self.known[rows] | (self.rows[columns, 0] < 0)
         return np.where(unknown, 0, cell)
 
 
-def _lead(scores: Floats) -> Floats:
+def _lead(scores: Matrix) -> Matrix:
     """By how much the first of the scores (n, k) is above the second; 0 for one without any.
 
     An only one is as far ahead as the furthest of the others.
@@ -192,14 +179,14 @@ def _lead(scores: Floats) -> Floats:
     return leads
 
 
-def _spread(rows: Numbers, values: Floats, count: int, empty: float) -> Floats:
+def _spread(rows: Numbers, values: Matrix, count: int, empty: float) -> Matrix:
     """The `values` (r, ...) of some rows (r,) among `count`; the others are `empty`."""
     found = np.full((count, *values.shape[1:]), empty, np.float32)
     found[rows] = values
     return found
 
 
-def _placed(rows: Numbers, names: Numbers, scores: Floats, count: int) -> tuple[Numbers, Floats]:
+def _placed(rows: Numbers, names: Numbers, scores: Matrix, count: int) -> tuple[Numbers, Matrix]:
     """The first LISTED `names` and `scores` (r, k) of some rows (r,) of `count`; the others have none."""
     columns, best = _empty(count)
     columns[rows, : names.shape[1]] = names[:, :LISTED]
@@ -207,11 +194,11 @@ def _placed(rows: Numbers, names: Numbers, scores: Floats, count: int) -> tuple[
     return columns, best
 
 
-def _empty(count: int) -> tuple[Numbers, Floats]:
+def _empty(count: int) -> tuple[Numbers, Matrix]:
     return np.full((count, LISTED), -1), np.full((count, LISTED), -np.inf, np.float32)
 
 
-def _once(pairs: Numbers, scores: NDArray[np.float64], targets: int) -> tuple[Numbers, NDArray[np.float64]]:
+def _once(pairs: Numbers, scores: Doubles, targets: int) -> tuple[Numbers, Doubles]:
     """Each pair (p, 2) once, with the highest of its scores (p,), of 1 at most: only their order counts."""
     order = np.lexsort((-scores, pairs[:, 0] * targets + pairs[:, 1]))
     pairs, scores = pairs[order], scores[order]
@@ -220,7 +207,7 @@ def _once(pairs: Numbers, scores: NDArray[np.float64], targets: int) -> tuple[Nu
     return pairs[first], scores[first] / largest
 
 
-def _best(pairs: Numbers, scores: NDArray[np.float64], count: int) -> tuple[Numbers, Floats]:
+def _best(pairs: Numbers, scores: Doubles, count: int) -> tuple[Numbers, Matrix]:
     columns, best = _empty(count)
     order = np.lexsort((pairs[:, 1], -scores, pairs[:, 0]))
     rows = pairs[order, 0]
@@ -239,14 +226,14 @@ class SoftmaxOdds:
     """
 
     scale: float
-    slopes: Floats
+    slopes: Matrix
 
     @property
     def informs(self) -> bool:
         """Whether the scores say anything."""
         return self.scale > 0
 
-    def __call__(self, said: Floats, alike: Floats, words: Numbers) -> NDArray[np.float64]:
+    def __call__(self, said: Matrix, alike: Matrix, words: Numbers) -> Doubles:
         """The log odds (c,) by CSLS (c,) of candidates of `words` (c,), those of one together; nan has 0.
 
         `alike` (c, k) is how alike a word and its candidate are spelled, by several measures.
@@ -254,7 +241,7 @@ class SoftmaxOdds:
         return _against_chance(self.scale * (said - alike @ self.slopes), words)
 
 
-def _against_chance(values: Floats | NDArray[np.float64], words: Numbers) -> NDArray[np.float64]:
+def _against_chance(values: Matrix | Doubles, words: Numbers) -> Doubles:
     """The log odds of the softmax of values (c,) over the candidates of each of `words` (c,); nan has 0."""
     known = np.isfinite(values)
     found = np.zeros(len(values))
@@ -273,14 +260,14 @@ def _against_chance(values: Floats | NDArray[np.float64], words: Numbers) -> NDA
 class CellOdds:
     """The log odds of each cell; cell 0, of the unknown, has 0."""
 
-    odds: NDArray[np.float64]
+    odds: Doubles
 
     @property
     def informs(self) -> bool:
         """Whether the scores say anything."""
         return bool(self.odds.any())
 
-    def __call__(self, said: Floats, alike: Floats, words: Numbers) -> NDArray[np.float64]:
+    def __call__(self, said: Matrix, alike: Matrix, words: Numbers) -> Doubles:
         """The log odds (c,) by cells (c,)."""
         return self.odds[said.astype(np.int64)]
 
@@ -291,9 +278,9 @@ OutsideOdds = SoftmaxOdds | CellOdds
 def measured_odds(
     scores: ExternalScores,
     candidates: Candidates,
-    alike: Floats,
-    log_odds: NDArray[np.float64],
-    probability: NDArray[np.float32],
+    alike: Matrix,
+    log_odds: Doubles,
+    probability: Matrix,
 ) -> OutsideOdds:
     """What the scores add to the log odds of candidates, measured by the answers of all other evidence.
 
@@ -323,7 +310,7 @@ def measured_odds(
     return SoftmaxOdds(scale, SUBTRACTED * _slopes(said[wrong], alike[wrong], places[wrong]))
 
 
-def _slopes(said: Floats, alike: Floats, words: Numbers) -> Floats:
+def _slopes(said: Matrix, alike: Matrix, words: Numbers) -> Matrix:
     """By how much the CSLS (c,) rises with each column of `alike` (c, k), among candidates of one word.
 
     The solution of least squares, by its normal equations, where a word has a level of its own.
@@ -339,9 +326,9 @@ def _slopes(said: Floats, alike: Floats, words: Numbers) -> Floats:
 def _odds_of_cells(
     scores: ExternalScores,
     candidates: Candidates,
-    log_odds: NDArray[np.float64],
-    probability: NDArray[np.float32],
-) -> NDArray[np.float64]:
+    log_odds: Doubles,
+    probability: Matrix,
+) -> Doubles:
     """The log odds of each cell."""
     order = candidates.order(log_odds)
     rank = candidates.ranks

@@ -16,12 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from muse.ranking.candidates import (
     SPELLED,
     Candidates,
     NeighbourLists,
+    TwoWay,
     by_neighbours,
     by_spelling,
     nearest_both,
@@ -29,7 +29,7 @@ from muse.ranking.candidates import (
 )
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.spelling import Correspondences, LetterSimilarity, Spellings, dots
-from muse.vectors import Matrix
+from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 KINDS = {
     "vectors": (
@@ -52,10 +52,6 @@ SURE_ERRORS = 2.0  # standard errors by which neighbours must be spelled more al
 MUTUAL_LEAST = 100  # neighbours: with fewer, nothing is said of how they are spelled
 BLOCK = 20_000  # words whose evidence is gathered at a time
 EQUAL = 2e-5  # scores that differ by less are of the same pair: products are summed in other orders
-
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 
 
 # The names in files of trees that were learned before.
@@ -84,7 +80,7 @@ def places_of(*names: str) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class BilingualViews:
+class BilingualViews(TwoWay):
     """The views of two languages that evidence is gathered from, source to target.
 
     `source` (n, d) and `target` (m, d) are unit rows in one space, `lists` their neighbours; `whole` and
@@ -108,30 +104,22 @@ class BilingualViews:
         there, back = nearest_both(self.whole.source, self.whole.target, SPELLED)
         return replace(self, spelled=(there.indices.numpy(), back.indices.numpy()))
 
-    def csls(self, rows: Numbers, columns: Numbers) -> Floats:
+    def csls(self, rows: Numbers, columns: Numbers) -> Matrix:
         """The CSLS (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
         return self.lists.csls_of(dots(self.source, self.target, rows, columns), rows, columns)
 
-    def reversed(self) -> BilingualViews:
-        """The views from target to source."""
-        lists, written = self.lists.reversed(), self.written.reversed()
-        spelled = None if self.spelled is None else self.spelled[::-1]
-        whole, ends = self.whole.reversed(), self.ends.reversed()
-        outside = None if self.outside is None else self.outside.reversed()
-        return BilingualViews(self.target, self.source, lists, written, whole, ends, spelled, outside=outside)
-
 
 @dataclass(frozen=True, eq=False)
-class HeldOutRows:
+class HeldOutRows(TwoWay):
     """Rows of both languages, (n, k) and (m, k), by maps learned without the pairs `without` (p,)."""
 
     source: Matrix
     target: Matrix
-    without: NDArray[np.bool_]
+    without: Flags
 
 
 @dataclass(frozen=True, eq=False)
-class KnownPairs:
+class KnownPairs(TwoWay):
     """The pairs (p, 2) of row numbers that answers are learned from, and their weights (p,).
 
     `held_out` are rows by maps that were learned without some of them; empty if the mapping used no pairs.
@@ -139,7 +127,7 @@ class KnownPairs:
     """
 
     pairs: Numbers
-    weights: NDArray[np.float64]
+    weights: Doubles
     held_out: tuple[HeldOutRows, ...] = ()
     outside: ExternalScores | None = None
 
@@ -148,14 +136,8 @@ class KnownPairs:
         """No pairs."""
         return cls(np.zeros((0, 2), np.int64), np.zeros(0))
 
-    def reversed(self) -> KnownPairs:
-        """The pairs from target to source."""
-        views = tuple(HeldOutRows(one.target, one.source, one.without) for one in self.held_out)
-        outside = None if self.outside is None else self.outside.reversed()
-        return KnownPairs(self.pairs[:, ::-1], self.weights, views, outside)
 
-
-def features_of(views: BilingualViews, candidates: Candidates) -> Floats:
+def features_of(views: BilingualViews, candidates: Candidates) -> Matrix:
     """The evidence (c, f) for each candidate, columns as in NAMES, and OUTSIDE_COLUMNS with outside scores.
 
     In the column of the outside odds is what they are computed from, `ExternalScores.said`.
@@ -177,7 +159,7 @@ def features_of(views: BilingualViews, candidates: Candidates) -> Floats:
     return table
 
 
-def _of_vectors(views: BilingualViews, rows: Numbers, columns: Numbers) -> dict[str, Floats]:
+def _of_vectors(views: BilingualViews, rows: Numbers, columns: Numbers) -> dict[str, Matrix]:
     lists = views.lists
     cosine = dots(views.source, views.target, rows, columns)
     csls = lists.csls_of(cosine, rows, columns)
@@ -197,25 +179,25 @@ def _of_vectors(views: BilingualViews, rows: Numbers, columns: Numbers) -> dict[
     }
 
 
-def _best_other(best: Floats, csls: Floats) -> Floats:
+def _best_other(best: Matrix, csls: Matrix) -> Matrix:
     """The highest of the `best` scores (c, k) of each word, best first, that is not of the candidate (c,)."""
     found = np.where(best[:, 0] - csls <= EQUAL, best[:, min(1, best.shape[1] - 1)], best[:, 0])
     return np.asarray(found, np.float32)
 
 
-def _rank(best: Floats, csls: Floats) -> Floats:
+def _rank(best: Matrix, csls: Matrix) -> Matrix:
     """How many of the `best` scores (c, k) of its word are above that of each candidate (c,)."""
     return np.asarray((best - csls[:, None] > EQUAL).sum(axis=1), np.float32)
 
 
-def _of_frequency(rows: Numbers, columns: Numbers) -> dict[str, Floats]:
+def _of_frequency(rows: Numbers, columns: Numbers) -> dict[str, Matrix]:
     own, other = (np.log1p(side).astype(np.float32) for side in (rows, columns))
     return {"commonness": own, "commonness back": other, "rank difference": other - own}
 
 
 def _of_spelling(
     views: BilingualViews, candidates: Candidates, rows: Numbers, columns: Numbers, places: Numbers
-) -> dict[str, Floats]:
+) -> dict[str, Matrix]:
     written = views.written
     whole, ends = (one.similarity(rows, columns) for one in (views.whole, views.ends))
     alike = LetterSimilarity.of(written.plain[0][rows], written.plain[1][columns])
@@ -243,7 +225,7 @@ def _of_spelling(
 
 
 def known_spellings(
-    lists: NeighbourLists, given: KnownPairs, without: NDArray[np.bool_] | None = None
+    lists: NeighbourLists, given: KnownPairs, without: Flags | None = None
 ) -> tuple[Numbers, Doubles]:
     """The pairs (p, 2) to learn correspondences from, and their weights: mutual neighbours, and those given.
 
@@ -284,7 +266,7 @@ def _surer(lists: NeighbourLists, outside: ExternalScores) -> Numbers:
 
 
 @dataclass(frozen=True, eq=False)
-class SpellingHalves:
+class SpellingHalves(TwoWay):
     """Correspondences that judge no pair they were learned from, which, right or wrong, would seem alike.
 
     The words fall into two halves, `source` (n,) and `target` (m,) of 0 and 1, mutual neighbours into the
@@ -310,15 +292,8 @@ class SpellingHalves:
             learned.append(views.written.correspondences(*known))
         return cls(tuple(learned), source, target, given.pairs)
 
-    def reversed(self) -> SpellingHalves:
-        """The halves from target to source."""
-        learned = tuple((whole.reversed(), ends.reversed()) for whole, ends in self.correspondences)
-        return SpellingHalves(learned, self.target, self.source, self.given[:, ::-1])
 
-
-def evidence_of(
-    views: BilingualViews, halves: SpellingHalves, words: Numbers
-) -> tuple[Candidates, NDArray[np.float32]]:
+def evidence_of(views: BilingualViews, halves: SpellingHalves, words: Numbers) -> tuple[Candidates, Matrix]:
     """The candidates of some source words (w,), ascending, and their evidence (c, f)."""
     every = candidates_of(views, words)
     width = len(NAMES) + (0 if views.outside is None else len(OUTSIDE_COLUMNS))
@@ -350,7 +325,7 @@ def candidates_of(views: BilingualViews, words: Numbers) -> Candidates:
 
 
 def spelling_informs(
-    views: BilingualViews, halves: SpellingHalves, candidates: Candidates, evidence: NDArray[np.float32]
+    views: BilingualViews, halves: SpellingHalves, candidates: Candidates, evidence: Matrix
 ) -> bool:
     """Whether mutual neighbours are spelled more alike than other candidates of the same words.
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
 from muse.lexicon import Entry, Lexicon
@@ -20,7 +19,7 @@ from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
 from muse.space.direction import MakeSearch, search_with
-from muse.vectors import Vectors
+from muse.vectors import Flags, Numbers, Vectors
 
 BATCH = 2_048  # source words at once
 
@@ -120,25 +119,25 @@ def _looked_up(source: Vectors, count: int, only: frozenset[str] | None) -> list
     return sorted(row for word in only if (row := source.index[word]) < count)
 
 
-def _batches(rows: Sequence[int]) -> Iterator[NDArray[np.int64]]:
+def _batches(rows: Sequence[int]) -> Iterator[Numbers]:
     """Yields these rows, BATCH at once."""
     for begin in range(0, len(rows), BATCH):
         yield np.array(rows[begin : begin + BATCH])
 
 
-def backward(best: NDArray[np.int64], sources: int) -> NDArray[np.int64]:
+def backward(best: Numbers, sources: int) -> Numbers:
     """The best of n `sources` (m, k) of every target, -1 for none, as target * n + source, ascending."""
     return np.sort((np.arange(len(best))[:, None] * sources + best)[best >= 0])
 
 
-def is_among(wanted: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+def is_among(wanted: Numbers, numbers: Numbers) -> Flags:
     """Whether each of the `wanted` numbers is among others, which are ascending."""
     places = np.searchsorted(numbers, wanted).clip(max=len(numbers) - 1)
     return np.asarray(numbers[places] == wanted)
 
 
 def entries_of(
-    ranker: Ranker, rows: NDArray[np.int64], *, limits: InductionConfig, back: NDArray[np.int64] | None = None
+    ranker: Ranker, rows: Numbers, *, limits: InductionConfig, back: Numbers | None = None
 ) -> Iterator[Entry]:
     """The entries of the sources at these rows (b,); none of rows of zeros.
 

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
-from muse.ranking.candidates import Candidates, NeighbourLists, mutual_pairs
+from muse.ranking.candidates import Candidates, NeighbourLists, best_of_groups, mutual_pairs
 from muse.ranking.features import KINDS, NAMES, NAMES_IN_FILES, OUTSIDE, places_of
 from muse.ranking.trees import BoostedTrees
 from muse.space.answer_table import AnswerTable
+from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 PRETRAINED = Path(__file__).with_name("pretrained.npz")
 ANSWERS = 10  # candidates of a word that are kept
@@ -44,9 +45,7 @@ MUTUAL_SHIFT, MUTUAL_SLOPE = 0.4, 1.3
 LOWEST_SHIFT, HIGHEST_SHIFT = -0.5, 0.25
 COMPARED_WORDS = 30_000  # the most frequent words of either language: of very many, fewer are mutual
 
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Shares = TypeVar("Shares", NDArray[np.float32], NDArray[np.float64])
+Shares = TypeVar("Shares", Matrix, Doubles)
 
 
 def csls_answers(lists: NeighbourLists) -> AnswerTable:
@@ -60,8 +59,8 @@ def csls_answers(lists: NeighbourLists) -> AnswerTable:
 class ProbabilityCurve:
     """Probabilities of log odds, monotonic: between the `knots` (b,), ascending, `values` (b,) are linear."""
 
-    knots: Floats
-    values: Floats
+    knots: Doubles
+    values: Doubles
 
     @classmethod
     def identity(cls) -> ProbabilityCurve:
@@ -77,7 +76,7 @@ class ProbabilityCurve:
         return cls(knots, 1 / (1 + np.exp(-slope * knots - shift)))
 
     @classmethod
-    def fitted(cls, log_odds: Floats, right: NDArray[np.bool_]) -> ProbabilityCurve:
+    def fitted(cls, log_odds: Doubles, right: Flags) -> ProbabilityCurve:
         """The curve of the log odds (q,) of answers to held-out words, and whether they are right (q,).
 
         Shares in bins of equal size, at least 25 answers each, made monotonic by isotonic regression.
@@ -95,7 +94,7 @@ class ProbabilityCurve:
         return cls(knots, np.asarray(isotonic_regression(shares, y_min=0, y_max=1))[firsts])
 
     @classmethod
-    def distributed_as(cls, log_odds: Floats, probability: Floats) -> ProbabilityCurve:
+    def distributed_as(cls, log_odds: Doubles, probability: Doubles) -> ProbabilityCurve:
         """The curve by which answers with these log odds (q,) are as often so probable as others (q,) are."""
         shares = np.linspace(0, 1, BINS + 1)
         knots, firsts = np.unique(np.quantile(log_odds, shares), return_index=True)
@@ -105,7 +104,7 @@ class ProbabilityCurve:
         """The curve with so much added to the log odds of its values."""
         return ProbabilityCurve(self.knots, shifted(self.values, by))
 
-    def __call__(self, log_odds: Floats) -> NDArray[np.float32]:
+    def __call__(self, log_odds: Doubles) -> Matrix:
         """The probabilities (c,)."""
         below = log_odds < self.knots[0]
         found = np.interp(log_odds, self.knots, self.values)
@@ -140,7 +139,7 @@ class AnswerModel:
         """The model of CSLS alone."""
         return cls(None, None, 0.0, ProbabilityCurve.identity())
 
-    def log_odds(self, evidence: NDArray[np.float32], other: Floats | None = None) -> Floats:
+    def log_odds(self, evidence: Matrix, other: Doubles | None = None) -> Doubles:
         """The log odds (c,) of candidates by their evidence (c, f); CSLS itself if nothing was learned.
 
         `other` (c,) are those by the pretrained trees, if they are known.
@@ -154,7 +153,7 @@ class AnswerModel:
             found += (1 - self.mix) * (pretrained_odds(self.pretrained, evidence) if other is None else other)
         return found
 
-    def probability(self, evidence: NDArray[np.float32], log_odds: Floats) -> NDArray[np.float32]:
+    def probability(self, evidence: Matrix, log_odds: Doubles) -> Matrix:
         """The probabilities (c,) of candidates with this evidence (c, f) and these log odds (c,)."""
         return self.curve(log_odds - self.discount * _own_spelling(evidence))
 
@@ -196,7 +195,7 @@ def write_pretrained(trees: BoostedTrees, path: Path = PRETRAINED) -> None:
     np.savez_compressed(path, **arrays)
 
 
-def pretrained_odds(trees: BoostedTrees, evidence: NDArray[np.float32]) -> Floats:
+def pretrained_odds(trees: BoostedTrees, evidence: Matrix) -> Doubles:
     """The log odds (c,) by trees learned on other languages, names considered.
 
     The sentences that those learned from have few names. A word that both languages spell alike gets
@@ -207,7 +206,7 @@ def pretrained_odds(trees: BoostedTrees, evidence: NDArray[np.float32]) -> Float
     return trees.log_odds(evidence) + SAME_STRING * _own_spelling(evidence) + outside
 
 
-def _own_spelling(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
+def _own_spelling(evidence: Matrix) -> Matrix:
     """1 for a candidate (c,) of a similar rank that is spelled like the word, not a single letter, else 0."""
     same, rarer, length = (
         evidence[:, NAMES.index(name)] for name in ("same string", "rank difference", "length")
@@ -217,9 +216,9 @@ def _own_spelling(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def best_answers(
     candidates: Candidates,
-    values: Floats,
-    probability: NDArray[np.float32],
-    csls: Callable[[Numbers, Numbers], NDArray[np.float32]],
+    values: Doubles,
+    probability: Matrix,
+    csls: Callable[[Numbers, Numbers], Matrix],
 ) -> AnswerTable:
     """The ANSWERS best candidates of each word by `values` (c,), with their probabilities of these (c,).
 
@@ -327,7 +326,7 @@ def shifted(probability: Shares, by: float) -> Shares:
 
 
 def decisive(
-    candidates: Candidates, evidence: NDArray[np.float32], model: AnswerModel, rng: np.random.Generator
+    candidates: Candidates, evidence: Matrix, model: AnswerModel, rng: np.random.Generator
 ) -> dict[str, float]:
     """For each kind of evidence, the share of words that have another answer without it.
 
@@ -343,17 +342,11 @@ def decisive(
         return {}
     starts = np.unique(place, return_index=True)[1]
     group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(place)]))
-    first = _firsts(group, some[:, NAMES.index("csls")])
-    best = _firsts(group, model.log_odds(some))
+    first = best_of_groups(group, some[:, NAMES.index("csls")])
+    best = best_of_groups(group, model.log_odds(some))
     shares = {}
     for kind in (*KINDS, *([OUTSIDE] if evidence.shape[1] > len(NAMES) else [])):
         levelled, columns = some.copy(), places_of(kind)
         levelled[:, columns] = some[first[group]][:, columns]
-        shares[kind] = float((_firsts(group, model.log_odds(levelled)) != best).mean())
+        shares[kind] = float((best_of_groups(group, model.log_odds(levelled)) != best).mean())
     return shares
-
-
-def _firsts(group: Numbers, values: NDArray[Any]) -> Numbers:
-    """The place of the highest value of each group (g,); `group` (c,) is ascending."""
-    order = np.lexsort((-values, group))
-    return order[np.unique(group, return_index=True)[1]]

@@ -37,12 +37,9 @@ from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.answer_table import ALIGN, AnswerTable
 from muse.space.hubness import HIGHEST
-from muse.vectors import Matrix
+from muse.vectors import Matrix, Numbers
 
 MODEL = "answers.{}.model.npz"
-
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +50,9 @@ class SpelledAlike:
     """
 
     names: Sequence[str]
-    weights: Floats
+    weights: Matrix
     map_: Matrix
-    offset: Floats
+    offset: Matrix
     targets: Matrix
     ends: bool
 
@@ -107,12 +104,12 @@ class OovRanker:
 
     model: AnswerModel
     count: int
-    csls_back: Floats
-    hubness_back: Floats
+    csls_back: Matrix
+    hubness_back: Matrix
     named: Numbers
     whole: SpelledAlike
     ends: SpelledAlike
-    mapped_hubness: Floats
+    mapped_hubness: Matrix
     maps: CcaProjection | None = None
 
     @classmethod
@@ -120,7 +117,7 @@ class OovRanker:
         cls,
         model: AnswerModel,
         views: BilingualViews,
-        mapped_hubness: Floats,
+        mapped_hubness: Matrix,
         maps: CcaProjection | None = None,
     ) -> OovRanker:
         """What the model and the views of all words, by rows that `maps` refined, give for others."""
@@ -161,12 +158,12 @@ class OovRanker:
         probability = self.model.probability(evidence, log_odds)
         return best_answers(candidates, log_odds, probability, self._csls(rows, mapped))
 
-    def _csls(self, rows: Matrix, targets: Matrix) -> Callable[[Numbers, Numbers], Floats]:
+    def _csls(self, rows: Matrix, targets: Matrix) -> Callable[[Numbers, Numbers], Matrix]:
         """The function that gives the CSLS of words with rows (q, d) and targets (m, d) of the space."""
         near = nearest(torch.from_numpy(rows), torch.from_numpy(targets), min(HUBNESS_K, len(targets)))
         own = near.scores.mean(dim=1).numpy()
 
-        def csls(words: Numbers, columns: Numbers) -> Floats:
+        def csls(words: Numbers, columns: Numbers) -> Matrix:
             cosine = dots(rows, targets, words, columns)
             return np.asarray(2 * cosine - own[words] - self.mapped_hubness[columns], np.float32)
 

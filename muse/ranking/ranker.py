@@ -38,14 +38,11 @@ from muse.space.direction import Direction, MakeSearch, Search, search_with
 from muse.space.hubness import uses_cached_hubness
 from muse.space.new_words import NewWords
 from muse.text.strings import all_strings
-from muse.vectors import Vectors
+from muse.vectors import Matrix, Numbers, Vectors
 
 PRIOR = 0.5  # what is added to the CSLS of a word's own spelling
 RANKS_APART = 10.0  # the factor by which the ranks in the two vocabularies may differ
 SMOOTHING = 10  # added to both ranks, since among the first words a factor says little
-
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +53,8 @@ class Ranked:
     """
 
     columns: Numbers
-    scores: Floats
-    probability: Floats
+    scores: Matrix
+    probability: Matrix
 
     @classmethod
     def of(cls, found: Neighbours, probability: Tensor | None = None) -> Ranked:

@@ -23,7 +23,8 @@ import scipy
 import torch
 from numpy.typing import NDArray
 
-from muse.vectors import Matrix
+from muse.ranking.candidates import TwoWay
+from muse.vectors import Doubles, Matrix, Numbers
 
 COMPONENTS = 200  # of the n-grams' weights
 LEARNED_FROM = 60_000  # most frequent words, which have all n-grams that recur
@@ -36,7 +37,6 @@ LONGEST = 4
 LEAST_PAIRS = 10  # pairs: with fewer, nothing is learned
 DOTS = 4_096  # inner products at a time: the rows of many more leave the cache
 
-Numbers = NDArray[np.int64]
 _ACCENTS = re.compile("[\u0300-\u036f]")  # marks of other scripts are vowels: they stay
 
 
@@ -71,7 +71,7 @@ class Grams:
     """
 
     names: Sequence[str]
-    weights: NDArray[np.float32]
+    weights: Matrix
     basis: Matrix
     ends: bool
 
@@ -118,7 +118,7 @@ def _counts(
     return counts
 
 
-def _weighted(counts: scipy.sparse.csr_matrix, weights: NDArray[np.float32]) -> scipy.sparse.csr_matrix:
+def _weighted(counts: scipy.sparse.csr_matrix, weights: Matrix) -> scipy.sparse.csr_matrix:
     """The TF-IDF weights (n, g), rows of unit length."""
     counts.data = (1 + np.log(counts.data)) * weights[counts.indices]
     lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
@@ -168,7 +168,7 @@ class CoordinatesConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class Correspondences:
+class Correspondences(TwoWay):
     """The canonical coordinates of all words of both languages, (n, k) and (m, k), of unit length.
 
     A word without known correspondences is zeros. `correlations` (k,) are those of the pairs learned from;
@@ -177,9 +177,9 @@ class Correspondences:
 
     source: Matrix
     target: Matrix
-    correlations: NDArray[np.float64]
-    maps: tuple[NDArray[np.float64], NDArray[np.float64]]
-    means: tuple[NDArray[np.float64], NDArray[np.float64]]
+    correlations: Doubles
+    maps: tuple[Doubles, Doubles]
+    means: tuple[Doubles, Doubles]
 
     @classmethod
     def none(cls, source: Matrix, target: Matrix) -> Correspondences:
@@ -196,7 +196,7 @@ class Correspondences:
         source: Matrix,
         target: Matrix,
         pairs: Numbers,
-        weights: NDArray[np.float64] | None = None,
+        weights: Doubles | None = None,
         config: CoordinatesConfig | None = None,
     ) -> Correspondences:
         """The coordinates learned from weighted pairs (p, 2) of rows of components (n, c) and (m, e)."""
@@ -219,23 +219,18 @@ class Correspondences:
         )
         return cls(of_source, of_target, correlations, maps, (means[0], means[1]))
 
-    def reversed(self) -> Correspondences:
-        """The coordinates from target to source."""
-        sides = self.target, self.source
-        return Correspondences(*sides, self.correlations, self.maps[::-1], self.means[::-1])
-
-    def similarity(self, rows: Numbers, columns: Numbers) -> NDArray[np.float32]:
+    def similarity(self, rows: Numbers, columns: Numbers) -> Matrix:
         """The cosine (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
         return dots(self.source, self.target, rows, columns)
 
 
-def _coordinates(rows: Matrix, mean: NDArray[np.float64], map_: NDArray[np.float64]) -> Matrix:
+def _coordinates(rows: Matrix, mean: Doubles, map_: Doubles) -> Matrix:
     """The canonical coordinates (n, k) of components (n, c), of unit length."""
     narrow = map_.astype(np.float32)  # the pairs need double precision; all words would take twice as long
     return unit(rows @ narrow - (mean @ map_).astype(np.float32))
 
 
-def _whitening(covariance: NDArray[np.float64], ridge: float) -> NDArray[np.float64]:
+def _whitening(covariance: Doubles, ridge: float) -> Doubles:
     values, vectors = np.linalg.eigh(covariance)
     floor = ridge * max(float(values.mean()), 1e-12)
     return np.asarray(vectors / np.sqrt(np.maximum(values, 0) + floor) @ vectors.T)
@@ -247,7 +242,7 @@ def unit(rows: NDArray[np.floating[Any]]) -> Matrix:
     return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-9), np.float32)
 
 
-def dots(left: Matrix, right: Matrix, rows: Numbers, columns: Numbers) -> NDArray[np.float32]:
+def dots(left: Matrix, right: Matrix, rows: Numbers, columns: Numbers) -> Matrix:
     """The inner products (c,) of some rows of two matrices, in bounded memory."""
     found = np.empty(len(rows), np.float32)
     for begin in range(0, len(rows), DOTS):
@@ -257,7 +252,7 @@ def dots(left: Matrix, right: Matrix, rows: Numbers, columns: Numbers) -> NDArra
 
 
 @dataclass(frozen=True, eq=False)
-class Spellings:
+class Spellings(TwoWay):
     """How the words of both languages are written: themselves, plain, and as components of their n-grams.
 
     `grams` and `ends` are the components of each side, (n, c) and (m, e); `lengths` (n,) and (m,) the letters
@@ -269,7 +264,7 @@ class Spellings:
     plain: tuple[NDArray[np.object_], NDArray[np.object_]]
     grams: tuple[Matrix, Matrix]
     ends: tuple[Matrix, Matrix]
-    lengths: tuple[NDArray[np.float32], NDArray[np.float32]]
+    lengths: tuple[Matrix, Matrix]
     same: tuple[Numbers, Numbers]
     known: tuple[tuple[Grams, Grams], tuple[Grams, Grams]] | None = None
 
@@ -290,20 +285,14 @@ class Spellings:
         return cls((source, target), bare, grams, ends, lengths, same, known)
 
     def correspondences(
-        self, pairs: Numbers, weights: NDArray[np.float64] | None = None
+        self, pairs: Numbers, weights: Doubles | None = None
     ) -> tuple[Correspondences, Correspondences]:
         """The correspondences of whole words, and of endings, learned from pairs (p, 2)."""
         whole, ends = (Correspondences.learned(*side, pairs, weights) for side in (self.grams, self.ends))
         return whole, ends
 
-    def reversed(self) -> Spellings:
-        """The spellings with the languages exchanged."""
-        sides = self.words[::-1], self.plain[::-1], self.grams[::-1], self.ends[::-1]
-        known = None if self.known is None else self.known[::-1]
-        return Spellings(*sides, self.lengths[::-1], self.same[::-1], known)
 
-
-def letters(words: NDArray[np.object_]) -> NDArray[np.float32]:
+def letters(words: NDArray[np.object_]) -> Matrix:
     """The number of letters of each word (n,)."""
     return np.array([*map(len, words.tolist())], np.float32)
 
@@ -318,10 +307,10 @@ def same_strings(source: Sequence[str], target: Sequence[str]) -> Numbers:
 class LetterSimilarity:
     """The similarity of the words of pairs, letter by letter, each (c,)."""
 
-    edit: NDArray[np.float32]
+    edit: Matrix
     """1 - insertions and deletions / letters of both."""
-    prefix: NDArray[np.float32]
-    suffix: NDArray[np.float32]
+    prefix: Matrix
+    suffix: Matrix
 
     @classmethod
     def of(cls, left: NDArray[np.object_], right: NDArray[np.object_]) -> LetterSimilarity:

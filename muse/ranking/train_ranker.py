@@ -26,9 +26,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from muse.ranking.candidates import Candidates, NeighbourLists
+from muse.ranking.candidates import Candidates, NeighbourLists, TwoWay, best_of_groups
 from muse.ranking.cca_projection import LEAST_ANSWERED, AnsweredPairs, CcaProjection, refine
 from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_odds
 from muse.ranking.features import (
@@ -60,7 +59,7 @@ from muse.ranking.oov import OovRanker
 from muse.ranking.spelling import Spellings
 from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
 from muse.space.answer_table import AnswerTable
-from muse.vectors import Matrix
+from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 FIRST_WORDS = 10_000  # the most frequent words of either language, whose answers refine the vectors
 # Words with pairs: on held-out words of four spaces, a mapping learned from so many gained nothing.
@@ -72,9 +71,6 @@ MIXES = (0.25, 0.5, 0.75)
 MUTUAL_LEFT = 0.9  # the least share that must be left of the mutual answers by CSLS
 ONE_EACH = 1.1  # translations of a word of the pairs: with fewer, a list is one of single translations
 MOST_SAME = 0.8  # of the pairs: if more are of the same string, they say nothing of other spellings
-
-Numbers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +87,7 @@ class ChosenAnswers:
     unseen: OovRanker | None = None
     without_pairs: Numbers | None = None
     informed: bool = False
-    hubness: NDArray[np.float32] | None = None
+    hubness: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,21 +98,16 @@ class _Labelled:
     of a word is known, however many are right.
     """
 
-    evidence: NDArray[np.float32]
-    csls: NDArray[np.float32]
-    right: NDArray[np.bool_]
-    weights: Floats
+    evidence: Matrix
+    csls: Matrix
+    right: Flags
+    weights: Doubles
     word: Numbers
     one_each: bool = False
 
-    def only(self, kept: NDArray[np.bool_]) -> _Labelled:
+    def only(self, kept: Flags) -> _Labelled:
         values = self.evidence[kept], self.csls[kept]
         return _Labelled(*values, self.right[kept], self.weights[kept], self.word[kept], self.one_each)
-
-    def best(self, values: Floats) -> Numbers:
-        """The place (w,) of the candidate of the highest of the `values` (c,), for each word."""
-        order = np.lexsort((-values, self.word))
-        return np.asarray(order[np.unique(self.word[order], return_index=True)[1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +156,7 @@ def learn_answers(
 
 
 @dataclass(frozen=True, eq=False)
-class RefinedViews:
+class RefinedViews(TwoWay):
     """What answers are learned from: the views by the `mapped` rows, and by those `refined`, if any are.
 
     `halves` are how words correspond in spelling, `answered` the pairs that refined the rows, by `maps`.
@@ -204,13 +195,6 @@ class RefinedViews:
         refined, maps = _refined(views, answered, given)
         return replace(start, refined=refined, answered=answered, maps=maps)
 
-    def reversed(self) -> RefinedViews:
-        """The views from target to source."""
-        sides = self.mapped.reversed(), self.refined.reversed(), self.halves.reversed()
-        maps = None if self.maps is None else self.maps.reversed()
-        answered = None if self.answered is None else self.answered.reversed()
-        return RefinedViews(*sides, answered, maps)
-
 
 def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> AnsweredPairs | None:
     """The most frequent words that are each other's answer; None where spelling says nothing."""
@@ -237,7 +221,7 @@ def _refined(
     views: BilingualViews,
     answered: AnsweredPairs,
     given: KnownPairs,
-    without: NDArray[np.bool_] | None = None,
+    without: Flags | None = None,
 ) -> tuple[BilingualViews, CcaProjection]:
     """The views by rows refined by answered pairs, and by the given ones that are not `without` (g,)."""
     known = answered.with_given(given.pairs, given.weights, without)
@@ -285,15 +269,12 @@ def _calibrated(found: ChosenAnswers, by: float) -> ChosenAnswers:
 
 
 @dataclass(frozen=True, eq=False)
-class _Fold:
+class _Fold(TwoWay):
     """Views by rows, `mapped` and `refined`, that were learned without the pairs `without` (p,)."""
 
     mapped: BilingualViews
     refined: BilingualViews
-    without: NDArray[np.bool_]
-
-    def reversed(self) -> _Fold:
-        return _Fold(self.mapped.reversed(), self.refined.reversed(), self.without)
+    without: Flags
 
     def labelled(self, given: KnownPairs) -> _Labelled:
         """The words of the pairs left out, with evidence that does not know them."""
@@ -360,7 +341,7 @@ def _folds(start: RefinedViews, given: KnownPairs, rng: np.random.Generator) -> 
 
 def _mapped_folds(
     views: BilingualViews, given: KnownPairs, rng: np.random.Generator
-) -> Iterator[tuple[BilingualViews, NDArray[np.bool_]]]:
+) -> Iterator[tuple[BilingualViews, Flags]]:
     """Views by maps learned without some pairs, with the lists of all pairs, and which pairs (p,)."""
     for one in given.held_out:
         yield replace(views, source=one.source, target=one.target), one.without
@@ -412,7 +393,7 @@ def _learn(
 
 
 def _without_pairs(
-    every: Candidates, log_odds: Floats, other: Floats, probability: NDArray[np.float32]
+    every: Candidates, log_odds: Doubles, other: Doubles, probability: Matrix
 ) -> tuple[ProbabilityCurve, Numbers]:
     """The curve for candidates with these log odds (c,), and the answers without pairs (n,).
 
@@ -429,7 +410,7 @@ def _without_pairs(
 
 
 def _fill_outside(
-    outside: ExternalScores, every: Candidates, evidence: NDArray[np.float32], pretrained: BoostedTrees | None
+    outside: ExternalScores, every: Candidates, evidence: Matrix, pretrained: BoostedTrees | None
 ) -> OutsideOdds:
     """What the scores add to log odds, by the answers of all other evidence, which it is put into, (c, f)."""
     other = evidence[:, : len(NAMES)]
@@ -441,7 +422,7 @@ def _fill_outside(
     return odds
 
 
-def _alike(evidence: NDArray[np.float32]) -> NDArray[np.float32]:
+def _alike(evidence: Matrix) -> Matrix:
     """How alike words and their candidates are spelled (c, k), by the evidence (c, f)."""
     return evidence[:, places_of(*ALIKE)]
 
@@ -463,8 +444,8 @@ def _model(
     mixes = MIXES if pretrained is not None else (1.0,)
     mix = max(mixes, key=lambda one: _gain(labelled, one * here + (1 - one) * other))
     values = mix * here + (1 - mix) * other
-    best = labelled.best(values)
-    right, by_csls = labelled.right[best], labelled.right[labelled.best(labelled.csls.astype(np.float64))]
+    best, of_csls = (best_of_groups(labelled.word, one) for one in (values, labelled.csls))
+    right, by_csls = labelled.right[best], labelled.right[of_csls]
     shares = float(by_csls.mean()), float(right.mean())
     gains = right.astype(float) - by_csls
     error = float(gains.std()) / np.sqrt(len(gains))
@@ -477,7 +458,7 @@ def _model(
     return AnswerModel(grow.trees(labelled), pretrained, mix, curve), report
 
 
-def _gain(labelled: _Labelled, values: Floats) -> float:
+def _gain(labelled: _Labelled, values: Doubles) -> float:
     """The mean log probability of the right candidates among all of their word, as a softmax of log odds.
 
     It is smoother than the share of words answered correctly, which needs more words to differ.

@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from muse.vectors import Doubles, Flags, Matrix
+
 BINS = 255  # of the values of a feature
 LEAVES = 16  # of a tree, at most: a uint16 has a bit for each
 BLOCK = 2_048  # rows at once, so that their masks of all trees stay in the cache
 
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int32]
+Nodes = NDArray[np.int32]
 _ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "baseline")
 
 
@@ -50,13 +51,13 @@ class BoostedTrees:
     `value`. `baseline` (1,) is added to the sum.
     """
 
-    feature: Numbers
-    threshold: Floats
-    left: Numbers
-    right: Numbers
-    value: Floats
-    roots: Numbers
-    baseline: Floats
+    feature: Nodes
+    threshold: Doubles
+    left: Nodes
+    right: Nodes
+    value: Doubles
+    roots: Nodes
+    baseline: Doubles
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> BoostedTrees:
@@ -67,94 +68,66 @@ class BoostedTrees:
         """The trees as named arrays, for an .npz."""
         return {prefix + name: getattr(self, name) for name in _ARRAYS}
 
-    def log_odds(self, rows: NDArray[np.float32]) -> Floats:
+    def log_odds(self, rows: Matrix) -> Doubles:
         """The log odds (p,) of rows (p, f) without nan."""
-        found = np.full(len(rows), self.baseline[0])
+        found, starts = np.full(len(rows), self.baseline[0]), np.arange(len(self.roots)) * LEAVES
+        values, masks = self._leaves_and_masks
         for begin in range(0, len(rows), BLOCK):
             block = rows[begin : begin + BLOCK]
-            found[begin : begin + BLOCK] += self._values[_first(self._left(block)) + self._starts].sum(axis=1)
+            left = np.full(
+                (len(block), len(starts)), np.uint16(2**LEAVES - 1)
+            )  # leaves not ruled out, as bits
+            for feature, (thresholds, kept) in masks.items():
+                left &= kept[np.searchsorted(thresholds, block[:, feature].astype(np.float64))]
+            found[begin : begin + BLOCK] += values[_LOWEST[left] + starts].sum(axis=1)
         return found
 
-    def _left(self, rows: NDArray[np.float32]) -> NDArray[np.uint16]:
-        # The leaves (b, r) of each tree that no node rules out, as bits.
-        left = np.full((len(rows), len(self.roots)), np.uint16(2**LEAVES - 1))
-        for feature, (thresholds, masks) in self._masks.items():
-            rank = np.searchsorted(thresholds, rows[:, feature].astype(np.float64))  # (b,)
-            left &= masks[rank]
-        return left
-
     @cached_property
-    def _starts(self) -> NDArray[np.int64]:
-        return np.arange(len(self.roots)) * LEAVES
+    def _leaves_and_masks(self) -> tuple[Doubles, dict[int, tuple[Doubles, NDArray[np.uint16]]]]:
+        """The values of all leaves, and for each feature the tests of all trees.
 
-    @cached_property
-    def _leaves(self) -> list[list[tuple[int, int, int]]]:
-        # Of each tree, its nodes with the numbers of their first leaf and of the first on their right.
-        return [list(_numbered(int(root), self.left, self.right, self.feature)) for root in self.roots]
-
-    @cached_property
-    def _values(self) -> Floats:
-        values = np.zeros(len(self.roots) * LEAVES)
-        for tree, nodes in enumerate(self._leaves):
-            for node, first, _ in nodes:
+        These are its thresholds (q,), and the leaves (q + 1, r) that are left after 0 to q failed tests.
+        """
+        values, tests = np.zeros(len(self.roots) * LEAVES), dict[int, list[tuple[float, int, int]]]()
+        for tree, root in enumerate(self.roots.tolist()):
+            for node, first, middle in self._numbered(root, 0)[0]:
                 if self.feature[node] < 0:
                     values[tree * LEAVES + first] = self.value[node]
-        return values
+                else:
+                    kept = (2**LEAVES - 1) & ~((1 << middle) - (1 << first))
+                    own = tests.setdefault(int(self.feature[node]), [])
+                    own.append((float(self.threshold[node]), tree, kept))
+        masks = {}
+        for feature, found in sorted(tests.items()):
+            found.sort()
+            left = np.full((len(found) + 1, len(self.roots)), np.uint16(2**LEAVES - 1))
+            for place, (_, tree, kept) in enumerate(found, start=1):
+                left[place] = left[place - 1]
+                left[place, tree] &= np.uint16(kept)
+            masks[feature] = np.array([threshold for threshold, _, _ in found]), left
+        return values, masks
 
-    @cached_property
-    def _masks(self) -> dict[int, tuple[Floats, NDArray[np.uint16]]]:
-        """The thresholds (q,) of each feature, and the leaves (q + 1, r) left after 0 to q failed tests."""
-        tests: dict[int, list[tuple[float, int, int]]] = {}
-        for tree, nodes in enumerate(self._leaves):
-            for node, first, middle in nodes:
-                if self.feature[node] >= 0:
-                    ruled_out = (1 << middle) - (1 << first)
-                    found = float(self.threshold[node]), tree, (2**LEAVES - 1) & ~ruled_out
-                    tests.setdefault(int(self.feature[node]), []).append(found)
-        return {feature: self._table(sorted(found)) for feature, found in sorted(tests.items())}
+    def _numbered(self, node: int, first: int) -> tuple[list[tuple[int, int, int]], int]:
+        """All nodes under one, each with the numbers of its first leaf and of the first on its right.
 
-    def _table(self, tests: list[tuple[float, int, int]]) -> tuple[Floats, NDArray[np.uint16]]:
-        masks = np.full((len(tests) + 1, len(self.roots)), np.uint16(2**LEAVES - 1))
-        for place, (_, tree, mask) in enumerate(tests, start=1):
-            masks[place] = masks[place - 1]
-            masks[place, tree] &= np.uint16(mask)
-        return np.array([threshold for threshold, _, _ in tests]), masks
-
-
-def _numbered(root: int, left: Numbers, right: Numbers, feature: Numbers) -> list[tuple[int, int, int]]:
-    # (node, its first leaf, the first leaf on its right) of all nodes, leaves numbered from the left.
-    found, following = [], 0
-
-    def number(node: int) -> None:
-        nonlocal following
-        first = following
-        if feature[node] < 0:
-            following += 1
-            found.append((node, first, first))
-            return
-        number(int(left[node]))
-        middle = following
-        number(int(right[node]))
-        found.append((node, first, middle))
-
-    number(root)
-    return found
+        Leaves are numbered from the left, beginning with `first`; the number after the last comes second.
+        """
+        if self.feature[node] < 0:
+            return [(node, first, first)], first + 1
+        left, middle = self._numbered(int(self.left[node]), first)
+        right, end = self._numbered(int(self.right[node]), middle)
+        return [*left, *right, (node, first, middle)], end
 
 
-def _first(left: NDArray[np.uint16]) -> NDArray[np.int64]:
-    # The number of the lowest bit that is set.
-    return _LOWEST[left]
-
-
-_LOWEST = np.zeros(2**LEAVES, np.int64)
+_LOWEST = np.zeros(2**LEAVES, np.int64)  # the number of the lowest bit that is set
 for _bit in reversed(range(LEAVES)):
     _LOWEST[1 << _bit :: 2 << _bit] = _bit
 
 
 def fit_trees(
-    rows: NDArray[np.float32],
-    labels: NDArray[np.bool_],
-    weights: Floats | None = None,
+    rows: Matrix,
+    labels: Flags,
+    weights: Doubles | None = None,
     *,
     rng: np.random.Generator,
     config: TreesConfig | None = None,
