@@ -30,7 +30,7 @@ from muse.lexicon import Entry
 from muse.options import check_names, takes
 from muse.progress import Progress
 from muse.ranking.induction import InductionConfig, entries
-from muse.ranking.lookup import entries_of_word, neighbours, not_found, spellings
+from muse.ranking.lookup import entries_of_word, known_entries, neighbours, not_found, spellings
 from muse.ranking.ranker import RANKS_APART, SMOOTHING, translate_words
 from muse.ranking.settings import InducedPairs
 from muse.ranking.translations import Translations
@@ -446,27 +446,12 @@ def induced(
 ) -> tuple[tuple[str, str], Iterator[Entry]]:
     """The two languages of a dictionary of a space, and its entries, most frequent words first."""
     way = direction_of(space, wanted.src, wanted.tgt)
-    limits = InductionConfig.of(wanted, known_entries(space, way[0], words))
+    only = None
+    if words is not None:
+        only = known_entries(space, way[0], all_strings(words, "words"), options="src")
+    limits = InductionConfig.of(wanted, only)
     rng = np.random.default_rng(wanted.seed)
     return way, entries(space, *way, limits=limits, retrieval=as_retrieval(retrieval), rng=rng)
-
-
-def known_entries(space: Space, language: str, words: Iterable[str] | None) -> frozenset[str] | None:
-    """The entries of a list of words; a warning names one that is unknown, UnknownWord if all are."""
-    if words is None:
-        return None
-    forms = {word: lookup_entry(word, space.vectors(language)) for word in all_strings(words, "words")}
-    unknown = [word for word, form in forms.items() if form is None]
-    if len(unknown) == len(forms):
-        raise UnknownWord(
-            not_found(space, language, unknown[0], "src")
-            if unknown
-            else "words must have at least one, got none"
-        )
-    if unknown:
-        first = not_found(space, language, unknown[0], "src")
-        log.warning("left out %d of %d words, which are unknown: %s", len(unknown), len(forms), first)
-    return frozenset(form for form in forms.values() if form is not None)
 
 
 def common_words(space: Space, language: str, count: int) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,19 +17,8 @@ from muse.commands.options import choose_direction, given, open_space
 from muse.commands.outputs import echo
 from muse.commands.word_tables import Listed, read_words
 from muse.optional import load
-from muse.options import (
-    Answered,
-    Clustered,
-    Common,
-    Device,
-    Languages,
-    OneSpace,
-    Retrieved,
-    Searched,
-    Seed,
-    Threads,
-    option,
-)
+from muse.options import Clustered, Common, Device, OneSpace, Retrieved, Searched, Threads, option
+from muse.ranking.settings import InducedPairs
 
 if TYPE_CHECKING:
     from muse.files.dictionary_writer import Write
@@ -45,30 +34,9 @@ FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "kaikki", "stardict
 
 
 @dataclass(frozen=True, kw_only=True)
-class InduceOptions(
-    OneSpace, Languages, Listed, Answered, Retrieved, Searched, Clustered, Seed, Device, Threads, Common
-):
+class InduceOptions(OneSpace, Listed, InducedPairs, Retrieved, Searched, Clustered, Device, Threads, Common):
     """The options of `muse induce`."""
 
-    max_vocab: int | None = option(
-        None, section="Input", metavar="N", least=1, help="Use only the N most frequent words."
-    )
-    src_max: int | None = option(
-        None, section="Input", metavar="N", least=1, help="The N most frequent words of --src."
-    )
-    tgt_max: int | None = option(
-        None, section="Input", metavar="N", least=1, help="The N most frequent words of --tgt."
-    )
-    top: int = option(
-        1, section="What it keeps", metavar="N", least=1, help="Number of translations of each word."
-    )
-    mutual: bool = option(
-        False, section="What it keeps", help="Keep only pairs that are among the best in both directions."
-    )
-    min_probability: float | None = option(
-        None, section="What it keeps", metavar="P", least=0, most=1,
-        help="Drop translations with a lower probability.",
-    )  # fmt: skip
     out: Path = option(
         section="Output", written=True, help="Dictionary to write; compressed if the name ends in .gz."
     )
@@ -97,6 +65,7 @@ def induce(options: InduceOptions) -> None:
     The most frequent words come first, each with its best translations.
     """
     from muse.ranking.induction import InductionConfig
+    from muse.ranking.lookup import known_entries
     from muse.run.memory import peak_memory_mb
     from muse.search.approximate import Approximation, worst
 
@@ -105,19 +74,19 @@ def induce(options: InduceOptions) -> None:
     recalls: list[Recall] = []
     approximation = Approximation(options.search, options.seed, recalls.append)
     loaded = open_space(options.space, options.device, options.quiet, approximation, options.answers)
-    source, target = choose_direction(loaded, options.src, options.tgt)
-    limits = InductionConfig(
-        options.top, options.mutual, options.src_max or options.max_vocab,
-        options.tgt_max or options.max_vocab, options.min_probability, _known(loaded, source, listed),
-    )  # fmt: skip
-    wanted = [_Wanted(out, source, target, limits)]
+    way = choose_direction(loaded, options.src, options.tgt)
+    only = None
+    if listed is not None:
+        only = known_entries(loaded, way[0], listed, advice="; muse translate --words names all")
+    limits = InductionConfig.of(options, only)
+    wanted = [_Wanted(out, way, limits)]
     more: dict[str, Any] = {}
     if options.ray is not None:
         run = load("cluster.command").induce_on_cluster
-        made = [run(loaded, (source, target), limits, approximation, options)]
+        made = [run(loaded, way, limits, approximation, options)]
     else:
         if options.both:
-            wanted.append(_Wanted(_reverse(out), target, source, limits.reversed()))
+            wanted.append(_Wanted(_reverse(out), way[::-1], limits.reversed()))
         made = _write(loaded, wanted, form, options, approximation)
         more = {"peak_memory_mb": peak_memory_mb()}
     shown = [{**one, "out": str(which.out)} for one, which in zip(made, wanted, strict=True)]
@@ -126,7 +95,13 @@ def induce(options: InduceOptions) -> None:
         echo(json.dumps(fields, ensure_ascii=False))
         return
     for one in shown:
-        _print_counts(one)
+        left_out = one.get("left_out", {})  # missing from what an older muse made on a cluster
+        if any(left_out.values()):
+            log.info(
+                "%s: of %d words, left out %d without a pair within the limits, %d that the format lacks",
+                one["out"], one["words"], left_out["without_pair"], left_out["format"],
+            )  # fmt: skip
+        echo(f"{one['pairs']} pairs in {one['out']}")
     for recall in recalls:
         echo(str(recall))
 
@@ -145,48 +120,16 @@ def _listed(form: str, options: InduceOptions) -> list[str] | None:
     return words
 
 
-def _known(space: Space, source: str, listed: list[str] | None) -> frozenset[str] | None:
-    # The entries that the listed words stand for; those that are unknown are named.
-    if listed is None:
-        return None
-    from muse.errors import BadSetting
-    from muse.ranking.lookup import not_found
-    from muse.space.forms import lookup_entry
-
-    forms = {word: lookup_entry(word, space.vectors(source)) for word in listed}
-    unknown = [word for word, form in forms.items() if form is None]
-    if unknown:
-        first = not_found(space, source, unknown[0])
-        if len(unknown) == len(forms):
-            raise BadSetting(f"none of the {len(forms)} words is known; {first}")
-        log.warning(
-            "left out %d of %d words, which are unknown: %s; muse translate --words names all",
-            len(unknown), len(forms), first,
-        )  # fmt: skip
-    return frozenset(form for form in forms.values() if form is not None)
-
-
-def _print_counts(fields: dict[str, Any]) -> None:
-    left_out = fields.get("left_out", {})  # missing from what an older muse made on a cluster
-    if any(left_out.values()):
-        log.info(
-            "%s: of %d words, left out %d without a pair within the limits, %d that the format lacks",
-            fields["out"], fields["words"], left_out["without_pair"], left_out["format"],
-        )  # fmt: skip
-    echo(f"{fields['pairs']} pairs in {fields['out']}")
-
-
 class _Wanted(NamedTuple):
     """One dictionary to write."""
 
     out: Path
-    source: str
-    target: str
+    way: tuple[str, str]
     limits: InductionConfig
 
     def words(self, space: Space) -> Sequence[str]:
         """The source words that are looked up."""
-        words, only = space.vectors(self.source).words[: self.limits.source_max], self.limits.only
+        words, only = space.vectors(self.way[0]).words[: self.limits.source_max], self.limits.only
         return words if only is None else [word for word in words if word in only]
 
 
@@ -207,39 +150,42 @@ def _reverse(out: Path) -> Path:
 
 
 def _write(
-    space: Space,
-    wanted: Sequence[_Wanted],
-    form: str,
-    options: InduceOptions,
-    approximation: Approximation,
+    space: Space, wanted: Sequence[_Wanted], form: str, options: InduceOptions, approximation: Approximation
 ) -> list[dict[str, Any]]:
-    # What each file has and lacks; the files appear only once all are complete.
+    """What each file has and lacks; the files appear only once all are complete."""
+    import numpy as np
+
     from muse.files.dictionary_writer import dictionary_writer
+    from muse.ranking.induction import entries
+    from muse.search.retrieval import Retrieval
+    from muse.space.direction import search_with
     from muse.space.saving import check_not_an_input
 
-    # The other direction's file has no option.
-    check_not_an_input(space.manifest, [one.out for one in wanted])
+    check_not_an_input(space.manifest, [one.out for one in wanted])  # the other direction's has no option
+    probable = form not in ("muse", "stardict") or options.min_probability is not None
     with ExitStack() as files:
-        ways = [(one.source, one.target) for one in wanted]
         writers = [
-            files.enter_context(dictionary_writer(one.out, form=form, languages=way))
-            for one, way in zip(wanted, ways, strict=True)
+            files.enter_context(dictionary_writer(one.out, form=form, languages=one.way)) for one in wanted
         ]
         _warn_of_left_out(space, wanted[0], form)  # before the search, which may take long
-        probable = form not in ("muse", "stardict") or options.min_probability is not None
-        return [
-            _fill(write, one, space, form, _found(one, space, probable, options, approximation))
-            for write, one in zip(writers, wanted, strict=True)
-        ]
+        made = []
+        for write, one in zip(writers, wanted, strict=True):
+            found = entries(
+                space, *one.way, limits=one.limits,
+                retrieval=Retrieval(options.retrieval, backend=options.backend),
+                rng=np.random.default_rng(options.seed) if probable else None,
+                search=search_with(approximation),
+            )  # fmt: skip
+            made.append(_fill(write, one, len(one.words(space)), form, found))
+        return made
 
 
 def _warn_of_left_out(space: Space, wanted: _Wanted, form: str) -> None:
     from muse.files.dictionary_writer import can_store
 
-    targets = space.vectors(wanted.target).words[: wanted.limits.target_max]
-    for language, all_words in ((wanted.source, wanted.words(space)), (wanted.target, targets)):
-        words = [word for word in all_words if not can_store(form, word)]
-        if words:
+    targets = space.vectors(wanted.way[1]).words[: wanted.limits.target_max]
+    for language, every in zip(wanted.way, (wanted.words(space), targets), strict=True):
+        if words := [word for word in every if not can_store(form, word)]:
             log.warning(
                 "%s: leaving out %d words of %s that the format %s cannot represent, the first is %r; "
                 "--format jsonl has every word",
@@ -247,35 +193,13 @@ def _warn_of_left_out(space: Space, wanted: _Wanted, form: str) -> None:
             )  # fmt: skip
 
 
-def _found(
-    wanted: _Wanted,
-    space: Space,
-    probable: bool,
-    options: InduceOptions,
-    approximation: Approximation,
-) -> Iterator[Entry]:
-    # The entries of one direction.
-    import numpy as np
-
-    from muse.ranking.induction import entries
-    from muse.search.retrieval import Retrieval
-    from muse.space.direction import search_with
-
-    return entries(
-        space, wanted.source, wanted.target, limits=wanted.limits,
-        retrieval=Retrieval(options.retrieval, backend=options.backend),
-        rng=np.random.default_rng(options.seed) if probable else None,
-        search=search_with(approximation),
-    )  # fmt: skip
-
-
-def _fill(write: Write, wanted: _Wanted, space: Space, form: str, found: Iterable[Entry]) -> dict[str, Any]:
-    # Writes the entries of one direction that fit the format and returns what the file has and lacks.
+def _fill(write: Write, wanted: _Wanted, words: int, form: str, found: Iterable[Entry]) -> dict[str, Any]:
+    """Write the entries of one direction that fit the format; what the file has and lacks."""
     from muse.files.dictionary_writer import can_store_entry
     from muse.ranking.induction import Counts, check_found, summary
 
     within, written = Counts(), Counts()
     for entry in written.counted(one for one in within.counted(found) if can_store_entry(form, one)):
         write(entry)
-    check_found(written.pairs, f"{wanted.source} to {wanted.target}", wanted.out)
-    return summary(len(wanted.words(space)), within, written)
+    check_found(written.pairs, " to ".join(wanted.way), wanted.out)
+    return summary(words, within, written)

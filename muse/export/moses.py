@@ -25,16 +25,14 @@ from torch import Tensor
 
 from muse.files.writing import check_place, check_text_name, replaced
 from muse.progress import Progress, Tick
-from muse.ranking.probability import (
-    check_temperature,
-    csls_probabilities,
-    fit_temperature,
-    held_out_scores,
-)
-from muse.search.exact import Neighbours, nearest
-from muse.search.retrieval import Retrieval, check_top
+from muse.ranking.probability import check_temperature, csls_probabilities, fit_temperature, held_out_scores
+from muse.ranking.ranker import Ranked, Ranker
+from muse.search.approximate import Approximation
+from muse.search.retrieval import check_top
 from muse.space import Space
 from muse.space.answer_table import AnswerTable
+from muse.space.direction import search_with
+from muse.vectors import Numbers
 
 log = logging.getLogger(__name__)
 
@@ -81,24 +79,56 @@ class PhraseTable:
 
 @dataclass(frozen=True, eq=False)
 class _Way:
-    # One direction: rows (n, d) and (m, d), CSLS' r of each (n,) and (m,), the temperature.
-    source: Tensor
-    target: Tensor
-    r_source: Tensor
-    r_target: Tensor
-    temperature: float
-    top: int
-    chosen: _Shares | None = None
+    """One direction: its ranker by CSLS, the temperature, and the shares of answers by all the evidence."""
 
-    def candidates(self, rows: Tensor) -> Neighbours:
-        """The row numbers (b, k), with CSLS, of the best targets of the sources `rows` (b,)."""
-        found = nearest(self.source[rows], self.target, self.top, bias=self.r_target / 2)
-        return Neighbours(2 * found.scores - self.r_source[rows, None], found.indices)
+    ranker: Ranker
+    temperature: float
+    chosen: _Shares | None
+
+    @classmethod
+    def of(
+        cls,
+        plain: Space,
+        answers: AnswerTable | None,
+        direction: tuple[str, str],
+        config: MosesConfig,
+        rng: np.random.Generator,
+    ) -> _Way:
+        """The direction, with the temperature that is given or fitted."""
+        most = config.max_vocab, config.max_vocab
+        ranker = Ranker(plain, direction, top=config.top, most=most, make_search=search_with(Approximation()))
+        table, temperature = None, config.temperature
+        if temperature is None:
+            log.info("fitting the temperature from %s on held-out mutual pairs", direction[0])
+            x, y = (rows[:FITTED_ON] for rows in ranker.rows)
+            temperature = fit_temperature(*held_out_scores(x, y, top=config.top, rng=rng))
+            table = answers
+        chosen = None if table is None else _Shares.of(table, (len(ranker.rows[0]), len(ranker.rows[1])))
+        return cls(ranker, temperature, chosen)
+
+    def candidates(self, rows: Numbers) -> tuple[Tensor, Tensor]:
+        """The CSLS and the row numbers (b, k) of the best targets of the sources `rows` (b,)."""
+        found: Ranked = self.ranker.best(rows)
+        return torch.from_numpy(found.scores), torch.from_numpy(found.columns)
+
+    def log_partition(self, tick: Tick) -> Tensor:
+        """The log of sum exp(CSLS / T) over the candidates of each source (n,)."""
+        found, count = [], len(self.ranker.rows[0])
+        for begin in range(0, count, BATCH):
+            rows = np.arange(begin, min(begin + BATCH, count))
+            found.append(torch.logsumexp(self.candidates(rows)[0] / self.temperature, dim=1))  # (b,)
+            tick(begin + len(rows))
+        return torch.cat(found)
 
     def csls(self, rows: Tensor, columns: Tensor) -> Tensor:
         """CSLS (b, k) of the sources `rows` (b,) and the targets `columns` (b, k)."""
-        cosines = torch.einsum("bd,bkd->bk", self.source[rows], self.target[columns])
-        return 2 * cosines - self.r_source[rows, None] - self.r_target[columns]
+        space, (source, target) = self.ranker.space, self.ranker.direction
+        (x, y), retrieval = self.ranker.rows, self.ranker.retrieval
+        half, half_back = (space.bias(*way, retrieval) for way in ((target, source), (source, target)))
+        rows, columns = rows.to(x.device), columns.to(x.device)
+        cosines = torch.einsum("bd,bkd->bk", x[rows], y[columns])
+        found = 2 * cosines - 2 * cast("Tensor", half)[rows, None] - 2 * cast("Tensor", half_back)[columns]
+        return found.cpu()
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,14 +183,17 @@ def export_moses(
     check_text_name(out, "phrases", ".txt or .gz")
     check_place(out)
     progress = progress or Progress(quiet=True)
-    forward, backward = _both_ways(space, direction, config, rng)
+    plain = space.by_csls()
+    forward, backward = (
+        _Way.of(plain, space.answers(*way), way, config, rng) for way in (direction, direction[::-1])
+    )
     words = [_phrases(space.vectors(language).words[: config.max_vocab]) for language in direction]
     order = _sorted_rows(words[0])
     left_out = sum(phrases.count(None) for phrases in words)
     pairs = 0
-    total = len(forward.source) + len(forward.target)
+    total = sum(map(len, forward.ranker.rows))
     with progress.stage(f"phrase table ({out.name})", total, "words") as tick, replaced(out) as stream:
-        log_partition = _log_partition(backward, tick)  # (m,)
+        log_partition = backward.log_partition(tick)  # (m,)
         for begin in range(0, len(order), BATCH):
             rows = order[begin : begin + BATCH]
             for lines in _lines(rows, words, forward, backward, log_partition):
@@ -170,43 +203,11 @@ def export_moses(
     return PhraseTable(pairs, left_out, forward.temperature, backward.temperature)
 
 
-def _both_ways(
-    space: Space, direction: tuple[str, str], config: MosesConfig, rng: np.random.Generator
-) -> tuple[_Way, _Way]:
-    rows, r = [], []
-    for language, other in (direction, direction[::-1]):
-        # r of CSLS is over the whole vocabularies, even if only the frequent words are written.
-        half = space.bias(other, language, Retrieval())
-        rows.append(space.tensor(language)[: config.max_vocab])
-        r.append(2 * cast("Tensor", half)[: config.max_vocab])
-    ways = []
-    for x, y in ((0, 1), (1, 0)):
-        temperature = config.temperature
-        if temperature is None:
-            log.info("fitting the temperature from %s on held-out mutual pairs", direction[x])
-            held_out = held_out_scores(rows[x][:FITTED_ON], rows[y][:FITTED_ON], top=config.top, rng=rng)
-            temperature = fit_temperature(*held_out)
-        table = None if config.temperature is not None else space.answers(direction[x], direction[y])
-        chosen = None if table is None else _Shares.of(table, (len(rows[x]), len(rows[y])))
-        ways.append(_Way(rows[x], rows[y], r[x], r[y], temperature, config.top, chosen))
-    return ways[0], ways[1]
-
-
-def _log_partition(way: _Way, tick: Tick) -> Tensor:
-    """The log of sum exp(CSLS / T) over the candidates of each source (n,) of one direction."""
-    found = []
-    for rows in torch.split(torch.arange(len(way.source), device=way.source.device), BATCH):
-        found.append(torch.logsumexp(way.candidates(rows).scores / way.temperature, dim=1))  # (b,)
-        tick(int(rows[-1]) + 1)
-    return torch.cat(found)
-
-
 def _lines(
     rows: Sequence[int], words: Sequence[Phrases], way: _Way, inverse: _Way, log_partition: Tensor
 ) -> Iterator[bytes]:
     # The lines of one source word after the other, in order.
-    sources = torch.tensor(rows, device=way.source.device)
-    for row, *of_row in zip(rows, *_probabilities(sources, way, inverse, log_partition), strict=True):
+    for row, *of_row in zip(rows, *_probabilities(rows, way, inverse, log_partition), strict=True):
         found = []
         for column, to, of in zip(*(one.tolist() for one in of_row), strict=True):
             if to > 0 and (target := words[1][column]) is not None:
@@ -216,13 +217,14 @@ def _lines(
 
 
 def _probabilities(
-    sources: Tensor, way: _Way, inverse: _Way, log_partition: Tensor
+    rows: Sequence[int], way: _Way, inverse: _Way, log_partition: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The candidates (b, k) of some sources (b,), p(t|s) (b, k), 0 for none, and p(s|t) (b, k)."""
-    scores, indices = way.candidates(sources)  # (b, k)
+    sources = torch.tensor(rows)
+    scores, indices = way.candidates(sources.numpy())  # (b, k)
     direct = csls_probabilities(scores, way.temperature).clamp_min(LEAST)
     if way.chosen is not None:
-        columns = way.chosen.columns[sources.cpu()].to(indices)
+        columns = way.chosen.columns[sources]
         repeated = (indices[:, :, None] == columns[:, None]).any(dim=2)
         some = columns >= 0
         indices = torch.cat([columns.clamp_min(0), indices], dim=1)

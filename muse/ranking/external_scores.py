@@ -21,8 +21,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from muse.normalise import normalise
 from muse.ranking.candidates import Candidates, NeighbourLists, TwoWay, mutual_pairs
@@ -87,14 +89,13 @@ class ExternalScores(TwoWay):
             return cls.none(counts)
         x, y = normalise(source[mine])[0], normalise(target[other])[0]
         lists = NeighbourLists.of(x, y)
-        there = _placed(mine, other[lists.columns], lists.csls, len(source))
-        back = _placed(other, mine[lists.rows], lists.csls_back, len(target))
-        vectors = ComparableVectors(
-            _spread(mine, x, len(source), 0), _spread(other, y, len(target), 0),
-            _spread(mine, lists.hubness, len(source), np.nan),
-            _spread(other, lists.hubness_back, len(target), np.nan),
-        )  # fmt: skip
-        return cls(*there, *back, vectors)
+        there = _spread(mine, other[lists.columns], counts[0]), _spread(mine, lists.csls, counts[0])
+        back = _spread(other, mine[lists.rows], counts[1]), _spread(other, lists.csls_back, counts[1])
+        hubness, hubness_back = np.full(counts[0], np.nan, np.float32), np.full(counts[1], np.nan, np.float32)
+        hubness[mine], hubness_back[other] = lists.hubness, lists.hubness_back
+        rows = np.zeros((counts[0], x.shape[1]), np.float32), np.zeros((counts[1], y.shape[1]), np.float32)
+        rows[0][mine], rows[1][other] = x, y
+        return cls(*there, *back, ComparableVectors(*rows, hubness, hubness_back))
 
     @classmethod
     def none(cls, counts: tuple[int, int]) -> ExternalScores:
@@ -107,7 +108,11 @@ class ExternalScores(TwoWay):
 
         Of a pair that is given again, as in another spelling, the highest score counts.
         """
-        pairs, scores = _once(pairs, scores, counts[1])
+        order = np.lexsort((-scores, pairs[:, 0] * counts[1] + pairs[:, 1]))
+        pairs, scores = pairs[order], scores[order]
+        first = np.diff(pairs, axis=0, prepend=-1).any(axis=1)
+        largest = float(abs(scores).max(initial=0)) or 1.0  # only their order counts
+        pairs, scores = pairs[first], scores[first] / largest
         there = _best(pairs, scores, counts[0])
         return cls(*there, *_best(pairs[:, ::-1], scores, counts[1]))
 
@@ -179,36 +184,16 @@ def _lead(scores: Matrix) -> Matrix:
     return leads
 
 
-def _spread(rows: Numbers, values: Matrix, count: int, empty: float) -> Matrix:
-    """The `values` (r, ...) of some rows (r,) among `count`; the others are `empty`."""
-    found = np.full((count, *values.shape[1:]), empty, np.float32)
-    found[rows] = values
+def _spread(rows: Numbers, values: NDArray[Any], count: int) -> NDArray[Any]:
+    """The first LISTED `values` (r, k) of some rows (r,) of `count`; the others are -1, or -inf of scores."""
+    found = np.full((count, LISTED), -np.inf if values.dtype.kind == "f" else -1, values.dtype)
+    found[rows, : values.shape[1]] = values[:, :LISTED]
     return found
 
 
-def _placed(rows: Numbers, names: Numbers, scores: Matrix, count: int) -> tuple[Numbers, Matrix]:
-    """The first LISTED `names` and `scores` (r, k) of some rows (r,) of `count`; the others have none."""
-    columns, best = _empty(count)
-    columns[rows, : names.shape[1]] = names[:, :LISTED]
-    best[rows, : names.shape[1]] = scores[:, :LISTED]
-    return columns, best
-
-
-def _empty(count: int) -> tuple[Numbers, Matrix]:
-    return np.full((count, LISTED), -1), np.full((count, LISTED), -np.inf, np.float32)
-
-
-def _once(pairs: Numbers, scores: Doubles, targets: int) -> tuple[Numbers, Doubles]:
-    """Each pair (p, 2) once, with the highest of its scores (p,), of 1 at most: only their order counts."""
-    order = np.lexsort((-scores, pairs[:, 0] * targets + pairs[:, 1]))
-    pairs, scores = pairs[order], scores[order]
-    first = np.diff(pairs, axis=0, prepend=-1).any(axis=1)
-    largest = float(abs(scores).max(initial=0)) or 1.0
-    return pairs[first], scores[first] / largest
-
-
 def _best(pairs: Numbers, scores: Doubles, count: int) -> tuple[Numbers, Matrix]:
-    columns, best = _empty(count)
+    """The LISTED best of the second words of pairs (p, 2) for each of `count` first ones, with scores."""
+    columns, best = np.full((count, LISTED), -1), np.full((count, LISTED), -np.inf, np.float32)
     order = np.lexsort((pairs[:, 1], -scores, pairs[:, 0]))
     rows = pairs[order, 0]
     rank = np.arange(len(rows)) - np.searchsorted(rows, rows)

@@ -19,7 +19,7 @@ from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
 from muse.space.direction import MakeSearch, search_with
-from muse.vectors import Flags, Numbers, Vectors
+from muse.vectors import Flags, Numbers
 
 BATCH = 2_048  # source words at once
 
@@ -104,19 +104,15 @@ def entries(
         ranker = replace(ranker, calibration=found)
     count = len(ranker.rows[0])
     back = backward(ranker.back(), count) if limits.mutual else None
-    wanted, done = _looked_up(space.vectors(source), count, limits.only), 0
+    index, done = space.vectors(source).index, 0
+    wanted: Sequence[int] = range(count)
+    if limits.only is not None:
+        wanted = sorted(row for word in limits.only if (row := index[word]) < count)
     with space.progress.stage(f"dictionary {source}-{target}", len(wanted), "words") as tick:
         for rows in _batches(wanted):
             yield from entries_of(ranker, rows, limits=limits, back=back)
             done += len(rows)
             tick(done)
-
-
-def _looked_up(source: Vectors, count: int, only: frozenset[str] | None) -> list[int]:
-    """The rows, among the first `count`, of the words that a list names: of all words without one."""
-    if only is None:
-        return list(range(count))
-    return sorted(row for word in only if (row := source.index[word]) < count)
 
 
 def _batches(rows: Sequence[int]) -> Iterator[Numbers]:

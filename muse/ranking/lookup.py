@@ -8,6 +8,7 @@ similar spellings, and the other languages that have it.
 from __future__ import annotations
 
 import difflib
+import logging
 import unicodedata
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.errors import BadSetting
+from muse.errors import BadSetting, UnknownWord
 from muse.search.exact import nearest
 from muse.search.retrieval import check_top
 from muse.space import Space
@@ -26,6 +27,8 @@ from muse.text.segmentation import Phrases
 from muse.text.strings import check_word
 from muse.text.surface import grouped, joined
 from muse.vectors import Vectors
+
+log = logging.getLogger(__name__)
 
 Near = list[tuple[str, float]]  # words and their cosines, nearest first
 
@@ -206,6 +209,22 @@ def not_found(space: Space, language: str, word: str, options: str = "--src and 
     others = languages_with(space, word, besides=language)
     close = () if others else spellings(word, vectors)
     return f"{word!r} is {reason_unknown(vectors, others, close, options)}"
+
+
+def known_entries(
+    space: Space, language: str, words: Sequence[str], *, options: str = "--src and --tgt", advice: str = ""
+) -> frozenset[str]:
+    """The entries of a list of words; a warning names an unknown one, UnknownWord if all are."""
+    forms = {word: lookup_entry(word, space.vectors(language)) for word in words}
+    unknown = [word for word, form in forms.items() if form is None]
+    first = not_found(space, language, unknown[0], options) if unknown else "give at least one"
+    if len(unknown) == len(forms):
+        raise UnknownWord(f"none of the {len(forms)} words is known; {first}")
+    if unknown:
+        log.warning(
+            "left out %d of %d words, which are unknown: %s%s", len(unknown), len(forms), first, advice
+        )
+    return frozenset(form for form in forms.values() if form is not None)
 
 
 def reason_unknown(

@@ -63,26 +63,21 @@ class SpelledAlike:
         offset = np.asarray(learned.means[0] @ learned.maps[0], np.float32)
         return cls(grams.names, grams.weights, map_, offset, learned.target, grams.ends)
 
-    def coordinates(self, words: Sequence[str]) -> Matrix:
-        """The coordinates (q, k) of words of the source; zeros where nothing corresponds."""
-        found = Grams(self.names, self.weights, self.map_, self.ends).components(words)
-        return unit((found - self.offset).astype(np.float64)) if self.map_.any() else np.zeros_like(found)
-
     def correspondences(self, words: Sequence[str]) -> Correspondences:
-        """The correspondences of these words and all targets."""
+        """The correspondences of words of the source and all targets; zeros where nothing corresponds."""
+        found = Grams(self.names, self.weights, self.map_, self.ends).components(words)
+        rows = unit((found - self.offset).astype(np.float64)) if self.map_.any() else np.zeros_like(found)
         none = np.zeros((0, 0)), np.zeros((0, 0))
-        rows = np.asarray(self.coordinates(words), np.float32)
         return Correspondences(rows, self.targets, np.zeros(0), none, (np.zeros(0), np.zeros(0)))
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
         """The coordinates as named arrays of half precision, for an .npz."""
-        half: dict[str, NDArray[Any]] = {
-            "map": self.map_.astype(np.float16),
-            "targets": self.targets.astype(np.float16),
-        }
-        names = np.frombuffer("\n".join(self.names).encode(), np.uint8)
-        single: dict[str, NDArray[Any]] = {"weights": self.weights, "offset": self.offset, "names": names}
-        return {f"{prefix}.{name}": rows for name, rows in (half | single).items()}
+        found: dict[str, NDArray[Any]] = {
+            "map": self.map_.astype(np.float16), "targets": self.targets.astype(np.float16),
+            "weights": self.weights, "offset": self.offset,
+            "names": np.frombuffer("\n".join(self.names).encode(), np.uint8),
+        }  # fmt: skip
+        return {f"{prefix}.{name}": rows for name, rows in found.items()}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, *, ends: bool) -> SpelledAlike:
@@ -136,7 +131,7 @@ class OovRanker:
     def answer(
         self, words: Sequence[str], rows: Matrix, targets: tuple[Sequence[str], Matrix, Matrix]
     ) -> AnswerTable:
-        """The answers to words with unit rows (q, d), among target words, their rows and `refined` rows."""
+        """The answers to words with unit rows (q, d), among target words, their rows and refined rows."""
         target, mapped, target_rows = targets
         compared = rows if self.maps is None else self.maps.source(rows)
         bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
@@ -156,18 +151,15 @@ class OovRanker:
         evidence = features_of(views, candidates)
         log_odds = self.model.log_odds(evidence)
         probability = self.model.probability(evidence, log_odds)
-        return best_answers(candidates, log_odds, probability, self._csls(rows, mapped))
-
-    def _csls(self, rows: Matrix, targets: Matrix) -> Callable[[Numbers, Numbers], Matrix]:
-        """The function that gives the CSLS of words with rows (q, d) and targets (m, d) of the space."""
-        near = nearest(torch.from_numpy(rows), torch.from_numpy(targets), min(HUBNESS_K, len(targets)))
+        near = nearest(torch.from_numpy(rows), torch.from_numpy(mapped), min(HUBNESS_K, len(mapped)))
         own = near.scores.mean(dim=1).numpy()
 
         def csls(words: Numbers, columns: Numbers) -> Matrix:
-            cosine = dots(rows, targets, words, columns)
+            """The CSLS (c,) of words and targets in the space."""
+            cosine = dots(rows, mapped, words, columns)
             return np.asarray(2 * cosine - own[words] - self.mapped_hubness[columns], np.float32)
 
-        return csls
+        return best_answers(candidates, log_odds, probability, csls)
 
     def _lists(self, rows: Matrix, targets: Matrix) -> tuple[NeighbourLists, tuple[Numbers, Numbers]]:
         """The neighbours of the words (q, d), and the pairs of those that a target would have as its best."""
@@ -270,5 +262,9 @@ def answer_unseen(
     rows = torch.stack(list(words.values())).cpu().numpy()
     mapped = np.asarray(target.matrix)
     # Once, since there are many.
-    refined = space.once(RefinedTargets, direction, lambda: RefinedTargets(unseen.refined(mapped)))
+    refined = space.once(
+        RefinedTargets,
+        direction,
+        lambda: RefinedTargets(unseen.refined(mapped)),
+    )
     return None if refined is None else unseen.answer(list(words), rows, (target.words, mapped, refined.rows))

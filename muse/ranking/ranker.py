@@ -180,11 +180,10 @@ class Ranker:
             return columns[:, : self.top]
         found = self._search.back(self.top)
         own = self.reversed().own_spellings(np.arange(len(self.rows[1])))
-        if (own < 0).all():
-            return np.asarray(found.indices.cpu().numpy())
-        bias = self.space.bias(*self.direction[::-1], self.retrieval)
-        raised = self._raised(found, (self.rows[1], self.rows[0]), own, bias, 1.0)
-        return np.asarray(raised.indices.cpu().numpy())
+        if (own >= 0).any():
+            bias = self.space.bias(*self.direction[::-1], self.retrieval)
+            found = self._raised(found, self.rows[::-1], own, bias, 1.0)
+        return np.asarray(found.indices.cpu().numpy())
 
     def translations(
         self, words: Mapping[str, Tensor], *, mutual: bool = True
@@ -200,26 +199,24 @@ class Ranker:
         counts = np.minimum(ranked.counts, min(self.top, ranked.columns.shape[1]))
         kept = np.arange(ranked.columns.shape[1]) < counts[:, None]
         columns = np.unique(ranked.columns[kept])
-        best_back = self._best_back(columns) if mutual else np.full(len(columns), -1)
-        back = dict(zip(columns.tolist(), best_back.tolist(), strict=True))
+        back = dict.fromkeys(columns.tolist(), -1)
+        if mutual:
+            best = replace(self.reversed(), top=1).best(columns)
+            rows = np.where(best.counts > 0, best.columns[:, 0], -1)
+            back = dict(zip(back, rows.tolist(), strict=True))
         found: dict[str, list[Translation]] = {word: [] for word in words}
         lines = zip(some, counts.tolist(), *(side.tolist() for side in ranked.sides), strict=True)
         for word, count, of_word, scores, probability in lines:
             own = source.index.get(word, -2)
-            best = zip(of_word[:count], scores, probability, strict=False)
+            targets = zip(of_word[:count], scores, probability, strict=False)
             found[word] = [
                 Translation(
                     target.words[column], score, None if share != share else share,  # nan
                     mutual=back[column] == own, rank=rank,
                 )
-                for rank, (column, score, share) in enumerate(best, 1)
+                for rank, (column, score, share) in enumerate(targets, 1)
             ]  # fmt: skip
         return found
-
-    def _best_back(self, columns: Numbers) -> Numbers:
-        """The row of the best source of each of these targets (c,); -1 for none."""
-        best = replace(self.reversed(), top=1).best(columns)
-        return np.where(best.counts > 0, best.columns[:, 0], -1)
 
     def own_spellings(self, rows: Numbers) -> Numbers:
         """The target (b,) that is spelled like each of these sources (b,), apart from case; -1 for none.
@@ -232,8 +229,8 @@ class Ranker:
         is_preferred = self.table is None and not by_csls and self.retrieval.method == "csls"
         if not (is_preferred and source.frequency_ordered and target.frequency_ordered):
             return np.full(len(rows), -1)
-        found = [own_spelling(source.words[row], source, target) if row >= 0 else -1 for row in rows.tolist()]
-        return np.array(found, np.int64).reshape(-1)
+        found = (own_spelling(source.words[row], source, target) if row >= 0 else -1 for row in rows.tolist())
+        return np.fromiter(found, np.int64)
 
     def _filled(self, chosen: Ranked, rows: Numbers, queries: Tensor | None = None) -> Ranked:
         """The answers by all the evidence, with those by scores behind them where there are too few."""
@@ -349,12 +346,7 @@ def translate_words(  # noqa: PLR0913 - the one look-up of words
         space, known, (source, target), top=top, retrieval=retrieval or Retrieval(), calibrate=calibrate
     )
     found = ranker.translations(rows_of(space, source, known, new_words))
-    return [
-        _unknown(space, source, word)
-        if (form := forms[word]) is None
-        else _known(space, source, word, form, found[form])
-        for word in words
-    ]
+    return [_said(space, source, word, forms[word], found) for word in words]
 
 
 def ranker_for(
@@ -374,17 +366,16 @@ def ranker_for(
     return Ranker.calibrated(space, direction, retrieval, top, known=by_evidence or not calibrate)
 
 
-def _known(space: Space, language: str, word: str, form: str, found: Sequence[Translation]) -> Translations:
+def _said(
+    space: Space, language: str, word: str, form: str | None, found: Mapping[str, Sequence[Translation]]
+) -> Translations:
     """What is known of a word, with the languages where it is more frequent if its translation is weak."""
-    reason = "" if found else "its vector is of zeros"
-    rank, others = space.vectors(language).index.get(form), list[str]()
-    if rank is not None and found and found[0].grade == "weak":
-        others = languages_with(space, word, besides=language, before=rank)
-    return Translations(word, form, found, languages=others, reason=reason)
-
-
-def _unknown(space: Space, language: str, word: str) -> Translations:
     vectors = space.vectors(language)
-    near, others = spellings(word, vectors), languages_with(space, word, besides=language)
-    reason = reason_unknown(vectors, others, near)
-    return Translations(word, None, suggestions=near, languages=others, reason=reason)
+    if form is None:
+        near, others = spellings(word, vectors), languages_with(space, word, besides=language)
+        reason = reason_unknown(vectors, others, near)
+        return Translations(word, None, suggestions=near, languages=others, reason=reason)
+    best, rank, others = found[form], vectors.index.get(form), []
+    if rank is not None and best and best[0].grade == "weak":
+        others = languages_with(space, word, besides=language, before=rank)
+    return Translations(word, form, best, languages=others, reason="" if best else "its vector is of zeros")
