@@ -26,13 +26,7 @@ from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval
 from muse.space.answer_table import AnswersBy, AnswerTable, read_answers
-from muse.space.hubness import (
-    approximate_hubness_of_both,
-    hubness_file,
-    hubness_of_both,
-    read_hubness,
-    uses_cached_hubness,
-)
+from muse.space.hubness import hubness_file, hubness_of_both, read_hubness, uses_cached_hubness
 from muse.space.saving import mapped
 from muse.vectors import Matrix, Vectors
 
@@ -82,14 +76,7 @@ class Space:
     contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     approximation: Approximation = field(default_factory=Approximation, repr=False)
     answers_by: AnswersBy = "all"
-    # Caches, so that a server need not move or compute these for every request.
-    _rows: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
-    _hubness: dict[tuple[str, str], Tensor] = field(default_factory=dict, init=False, repr=False)
-    _answers: dict[tuple[str, str], AnswerTable | None] = field(default_factory=dict, init=False, repr=False)
-    _biases: dict[tuple[str, str, Retrieval], Tensor | None] = field(
-        default_factory=dict, init=False, repr=False
-    )
-    _found: dict[tuple[type, str, str], Any] = field(default_factory=dict, init=False, repr=False)
+    _found: dict[tuple[Any, ...], Any] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
         sides = ", ".join(side.vectors.summary for side in self.sides.values())
@@ -106,12 +93,12 @@ class Space:
         """What was derived of the space when it was written."""
         return DerivedFiles(self.folder, self.manifest.checksums, self.contents)
 
-    def once(self, kind: type[T], direction: tuple[str, str], make: Callable[[], T | None]) -> T | None:
-        """The only value of a type that other modules find of a direction: made at the first call."""
-        key = kind, *direction
+    def once(self, kind: object, languages: tuple[str, ...], make: Callable[[], T]) -> T:
+        """What is found of some languages, made at the first call: a server need not find it each time."""
+        key = kind, *languages
         if key not in self._found:
             self._found[key] = make()
-        found: T | None = self._found[key]
+        found: T = self._found[key]
         return found
 
     def keep(self, direction: tuple[str, str], value: object) -> None:
@@ -133,9 +120,7 @@ class Space:
 
     def tensor(self, language: str) -> Tensor:
         """The rows (n, k) of `language` on the space's device, moved there once."""
-        if language not in self._rows:
-            self._rows[language] = self.vectors(language).tensor(self.device)
-        return self._rows[language]
+        return self.once("rows", (language,), lambda: self.vectors(language).tensor(self.device))
 
     def unweighted(self, language: str, most: int) -> Tensor:
         """The rows (n, k) of the `most` frequent words of `language`, rotated into the space, unweighted.
@@ -168,11 +153,8 @@ class Space:
         """
         if self.answers_by != "all" or not uses_cached_hubness(retrieval or Retrieval()):
             return None
-        key = source, target
-        if key not in self._answers:
-            counts = len(self.vectors(source)), len(self.vectors(target))
-            self._answers[key] = read_answers(self.derived, key, counts)
-        return self._answers[key]
+        way, counts = (source, target), (len(self.vectors(source)), len(self.vectors(target)))
+        return self.once("answers", way, lambda: read_answers(self.derived, way, counts))
 
     def by_csls(self) -> Self:
         """The same space, with translations ranked by CSLS alone."""
@@ -229,13 +211,13 @@ class Space:
 
         It is the mean cosine of each word to its HUBNESS_K nearest words of that language.
         """
-        key = (language, against)
-        if key not in self._hubness:
+        key = "hubness", language, against
+        if self._found.get(key) is None:
             approximate, count = self.is_approximate(against, language), len(self.vectors(language))
-            kept = read_hubness(self.derived, key, count, approximate=approximate)
-            if kept is not None:
-                self._hubness[key] = torch.from_numpy(kept).to(self.device)
-        return self._hubness.get(key)
+            kept = read_hubness(self.derived, key[1:], count, approximate=approximate)
+            self._found[key] = None if kept is None else torch.from_numpy(kept).to(self.device)
+        found: Tensor | None = self._found[key]
+        return found
 
     def is_approximate(self, source: str, target: str) -> bool:
         """Whether the hubness between two languages need not be exact, and the space has no exact one."""
@@ -246,13 +228,15 @@ class Space:
 
     def bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
         """`retrieval.bias` (m,) of all targets for all sources, found once."""
-        key = (source, target, retrieval)
-        if key not in self._biases:
+
+        def found() -> Tensor | None:
             if uses_cached_hubness(retrieval):
-                self._biases[key] = self.find_hubness(source, target)[1] / 2
-            else:
-                self._biases[key] = self._find_bias(source, target, retrieval)
-        return self._biases[key]
+                return self.find_hubness(source, target)[1] / 2
+            words = len(self.vectors(target))
+            with self.progress.stage(f"hubs of {target} for {source}", words, "words") as tick:
+                return retrieval.bias(self.tensor(source), self.tensor(target), tick)
+
+        return self.once(retrieval, (source, target), found)
 
     def find_hubness(self, source: str, target: str) -> tuple[Tensor, Tensor]:
         """The hubness (n,) and (m,) of both languages against one another: known, or found now."""
@@ -260,14 +244,7 @@ class Space:
         if known[0] is not None and known[1] is not None:
             return known[0], known[1]
         languages, rows = (source, target), (self.tensor(source), self.tensor(target))
-        if self.is_approximate(source, target):
-            found = approximate_hubness_of_both(languages, rows, self.progress, self.approximation)
-        else:
-            found = hubness_of_both(languages, rows, self.progress)
-        self._hubness[source, target], self._hubness[target, source] = found
+        approximation = self.approximation if self.is_approximate(source, target) else None
+        found = hubness_of_both(languages, rows, self.progress, approximation)
+        self._found["hubness", source, target], self._found["hubness", target, source] = found
         return found
-
-    def _find_bias(self, source: str, target: str, retrieval: Retrieval) -> Tensor | None:
-        words = len(self.vectors(target))
-        with self.progress.stage(f"hubs of {target} for {source}", words, "words") as tick:
-            return retrieval.bias(self.tensor(source), self.tensor(target), tick)

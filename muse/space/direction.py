@@ -125,11 +125,13 @@ class Direction:
         n, m = self.reference(approximation)
         if (n, m) == self._counts:
             whole = self.space.bias(target, source, retrieval), self.space.bias(source, target, retrieval)
-            biases = self._cut(whole[0], 0), self._cut(whole[1], 1)
+            biases = tuple(
+                None if of is None else of[:most] for of, most in zip(whole, self.most, strict=True)
+            )
         else:
             among = self.space.tensor(source)[:n], self.space.tensor(target)[:m]
             biases = retrieval.bias(among[1], x), retrieval.bias(among[0], y)
-        return Exact(x, y, Biases(*biases, retrieval.method), retrieval.backend)
+        return Exact(x, y, Biases(biases[0], biases[1], retrieval.method), retrieval.backend)
 
     def reference(self, approximation: Approximation) -> tuple[int, int]:
         """The numbers of frequent words of source and target that the other's hubness is measured against.
@@ -148,10 +150,6 @@ class Direction:
         source, target = (len(self.space.vectors(language)) for language in self.languages)
         return source, target
 
-    def _cut(self, of_all: Tensor | None, side: int) -> Tensor | None:
-        """What is known of all words of a side, for the words of this direction."""
-        return None if of_all is None else of_all[: self.most[side]]
-
     def _approximate(self, retrieval: Retrieval, prepared: tuple[Prepared, Prepared]) -> Approximate:
         (x, y), (source, target) = self.rows, self.languages
         with self.space.progress.stage(f"nearest {target} of {source}", len(x), "words") as tick:
@@ -161,13 +159,6 @@ class Direction:
         found = of_source, of_target
         return Approximate(*found, self.biases(lambda side: found[side], retrieval))
 
-    def _kept_hubness(self, retrieval: Retrieval) -> tuple[Tensor | None, Tensor | None]:
-        """The hubness of source (n,) and target (m,), each None where the space has not kept it."""
-        if tuple(map(len, self.rows)) != self._counts or retrieval.k != HUBNESS_K:
-            return None, None
-        source, target = self.languages
-        return self.space.hubness(source, target), self.space.hubness(target, source)
-
     def biases(self, found: Callable[[int], Neighbours], retrieval: Retrieval) -> Biases:
         """The biases by the hubness that the space has kept, or else that the search of all words has found.
 
@@ -175,9 +166,13 @@ class Direction:
         """
         if retrieval.method == "nn":
             return Biases(None, None, "nn")
+        known: tuple[Tensor | None, Tensor | None] = None, None
+        if tuple(map(len, self.rows)) == self._counts and retrieval.k == HUBNESS_K:
+            source, target = self.languages
+            known = self.space.hubness(source, target), self.space.hubness(target, source)
         own, other = (
             (found(side).scores[:, : retrieval.k].mean(dim=1) if kept is None else kept) / 2
-            for side, kept in enumerate(self._kept_hubness(retrieval))
+            for side, kept in enumerate(known)
         )
         return Biases(own, other, retrieval.method)
 

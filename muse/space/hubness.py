@@ -27,22 +27,20 @@ def uses_cached_hubness(retrieval: Retrieval) -> bool:
 
 
 def hubness_of_both(
-    languages: tuple[str, str], rows: tuple[Tensor, Tensor], progress: Progress
-) -> tuple[Tensor, Tensor]:
-    """The mean cosine (n,) and (m,) of each row (n, d) and (m, d) to its HUBNESS_K nearest of the other."""
-    with progress.stage(f"hubs of {' and '.join(languages)}", len(rows[0]), "words") as tick:
-        return BidirectionalSearch(*rows).hubness(HUBNESS_K, step=tick)
+    languages: tuple[str, str], rows: tuple[Tensor, Tensor], progress: Progress,
+    approximation: Approximation | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The mean cosine (n,) and (m,) of each row (n, d) and (m, d) to its HUBNESS_K nearest of the other.
 
-
-def approximate_hubness_of_both(
-    languages: tuple[str, str], rows: tuple[Tensor, Tensor], progress: Progress, approximation: Approximation
-) -> tuple[Tensor, Tensor]:
-    """The hubness (n,) and (m,) of both, over the nearest rows that an approximate search finds."""
+    These are the nearest that an approximate search finds, if an `approximation` is given.
+    """
+    if approximation is None:
+        with progress.stage(f"hubs of {' and '.join(languages)}", len(rows[0]), "words") as tick:
+            return BidirectionalSearch(*rows).hubness(HUBNESS_K, step=tick)
     found = []
     for own, other in ((0, 1), (1, 0)):
         with progress.stage(f"hubs of {languages[own]}", len(rows[own]), "words") as tick:
-            nearest = approximation.nearest(rows[own], rows[other], HUBNESS_K, tick)
-        found.append(nearest.scores.mean(dim=1))
+            found.append(approximation.nearest(rows[own], rows[other], HUBNESS_K, tick).scores.mean(dim=1))
     return found[0], found[1]
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ from muse.files.space_folder import (
 from muse.files.space_manifest import Manifest, derived_contents, read_manifest, verify
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
-from muse.search.approximate import Approximation, Recall
+from muse.search.approximate import Approximation
 from muse.space.aligned import Side, Space
 from muse.space.answer_table import AnswersBy
 from muse.space.saving import CHUNK
@@ -73,15 +73,18 @@ def load_space(
     sides, manifest, contents = read_whole(folder, lambda place: _load_sides(place, check, into_memory))
     return Space(
         sides, manifest.pivot, manifest, device, progress or Progress(quiet=True), folder, contents,
-        approximation or Approximation("auto", report=_log_recall), answers,
+        approximation or _usual_approximation(), answers,
     )  # fmt: skip
 
 
 def space_of_saved(folder: Path, manifest: Manifest) -> Space:
     """The space that was just saved in `folder`, as `load_space` would have it, without its checks."""
     sides = {name: _load_side(folder, manifest, name, _content_of_small) for name in manifest.languages}
-    approximation = Approximation("auto", report=_log_recall)
-    return Space(sides, manifest.pivot, manifest, folder=folder, approximation=approximation)
+    return Space(sides, manifest.pivot, manifest, folder=folder, approximation=_usual_approximation())
+
+
+def _usual_approximation() -> Approximation:
+    return Approximation("auto", report=lambda recall: log.info("%s", recall))
 
 
 def _load_sides(
@@ -91,7 +94,16 @@ def _load_sides(
     manifest = read_manifest(folder)
     if check and not into_memory:
         verify(folder, manifest)
-    read = _Contents(folder, manifest.checksums if check else {}) if into_memory else _content_of_small
+
+    def whole(path: Path) -> Content:
+        """The bytes of a file, which must have its checksum."""
+        content = read_content(path)
+        if check:
+            found = hashlib.sha256(content.data).hexdigest()
+            check_sum(path, found, manifest.checksums.get(path.relative_to(folder).as_posix()))
+        return content
+
+    read = whole if into_memory else _content_of_small
     sides = {language: _load_side(folder, manifest, language, read) for language in manifest.languages}
     if check:
         for language, side in sides.items():
@@ -99,28 +111,9 @@ def _load_sides(
     return sides, manifest, derived_contents(folder, manifest) if into_memory else {}
 
 
-@dataclass(frozen=True)
-class _Contents:
-    """The bytes of the files of a space, read into memory; BadFile for one with another of its checksums."""
-
-    folder: Path
-    checksums: Mapping[str, str]
-
-    def __call__(self, path: Path) -> Content:
-        content = read_content(path)
-        if self.checksums:
-            found = hashlib.sha256(content.data).hexdigest()
-            check_sum(path, found, self.checksums.get(path.relative_to(self.folder).as_posix()))
-        return content
-
-
 def _content_of_small(path: Path) -> Content | None:
     """The bytes of a small file; None of one to map."""
     return read_content(path) if path.name in (MAPPING, MEANS, STORE_MAP, HIDDEN) else None
-
-
-def _log_recall(recall: Recall) -> None:
-    log.info("%s", recall)
 
 
 def _check_numbers(home: Path, side: Side) -> None:

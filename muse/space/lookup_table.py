@@ -78,7 +78,10 @@ def occurrences(words: Sequence[str], units: Collection[Unit]) -> Iterator[tuple
 
     Every piece of a word is looked up among the units: the time does not depend on their number.
     """
-    places = _by_letters(units)
+    places: dict[str, list[Unit]] = {}
+    for unit in units:
+        if unit.letters:
+            places.setdefault(unit.letters, []).append(unit)
     longest = max(map(len, places), default=0)
     for row, word in enumerate(words):
         length, found = len(word), set()
@@ -91,14 +94,6 @@ def occurrences(words: Sequence[str], units: Collection[Unit]) -> Iterator[tuple
             (row, unit)
             for unit in sorted(found, key=lambda unit: (unit.letters, unit.begins is True, unit.ends is True))
         )
-
-
-def _by_letters(units: Collection[Unit]) -> Mapping[str, list[Unit]]:
-    found: dict[str, list[Unit]] = {}
-    for unit in units:
-        if unit.letters:
-            found.setdefault(unit.letters, []).append(unit)
-    return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,15 +149,25 @@ def lookup_table(
     named = set(names)
     names = [*(special for special in specials if special not in named), *names]
     special = set(specials)
-    units = {row: unit for row, unit in enumerate(_units(names, special)) if unit is not None}
+    # Markers are recognised without special tokens: </s> is not the end of a word.
+    rows = [row for row, name in enumerate(names) if name not in special]
+    units = dict(zip(rows, parse_units([names[row] for row in rows]), strict=True))
     weight = np.zeros((len(names), languages[0].dimension), np.float32)  # (v, d)
     origin = np.full(len(names), NORMAL, np.uint8)  # (v,)
     origin[[row for row in range(len(names)) if row not in units]] = SPECIAL
     for source in (WORD, LOWER):
         _add_words_(weight, origin, languages, units, source)
-    if not np.isin(origin, (WORD, LOWER)).any():
-        raise Mismatch(_nothing_found(languages, names))
-    scale = _root_mean_square(weight, int(np.isin(origin, (WORD, LOWER)).sum()))
+    found = int(np.isin(origin, (WORD, LOWER)).sum())
+    if not found:
+        where = " and ".join(f"the {len(side)} words of {side.language}" for side in languages)
+        shown = ", ".join(repr(name) for name in names[-3:])
+        raise Mismatch(
+            f"a vocabulary must contain words of the space, found none of its {len(names)} units ({shown} "
+            f"...) among {where}; check its language, its case and its markers"
+        )
+    parts = (weight[begin : begin + BATCH] for begin in range(0, len(weight), BATCH))  # others are zero yet
+    total = sum(float(np.square(part, dtype=np.float64).sum()) for part in parts)
+    scale = float(np.sqrt(total / (found * weight.shape[1])))
     if fallback == "mean":
         _add_means_(weight, origin, languages, units, show)
     random = origin == NORMAL
@@ -170,12 +175,6 @@ def lookup_table(
     drawn = rng.standard_normal((int(random.sum()), weight.shape[1]), dtype=np.float32)
     weight[random] = scale * drawn
     return LookupTable(names, weight, origin)
-
-
-def _units(names: Sequence[str], special: set[str]) -> list[Unit | None]:
-    # Markers are recognised without special tokens: </s> is not the end of a word.
-    parsed = iter(parse_units([name for name in names if name not in special]))
-    return [None if name in special else next(parsed) for name in names]
 
 
 def _add_words_(
@@ -220,20 +219,3 @@ def _add_means_(
     found[list(rows.values())] = weight[list(rows.values())].any(axis=1)
     origin[found] = MEAN
     weight[found] = normalise(weight[found], ["unit"])[0]
-
-
-def _root_mean_square(weight: Matrix, found: int) -> float:
-    # Rows not found yet are zero.
-    total = sum(
-        float(np.square(weight[i : i + BATCH], dtype=np.float64).sum()) for i in range(0, len(weight), BATCH)
-    )
-    return float(np.sqrt(total / (found * weight.shape[1])))
-
-
-def _nothing_found(languages: Sequence[Vectors], names: Sequence[str]) -> str:
-    where = " and ".join(f"the {len(side)} words of {side.language}" for side in languages)
-    shown = ", ".join(repr(name) for name in names[-3:])
-    return (
-        f"a vocabulary must contain words of the space, found none of its {len(names)} units ({shown} ...) "
-        f"among {where}; check its language, its case and its markers"
-    )

@@ -74,18 +74,18 @@ class WordVectors(ShortRepr):
 
     def rows(self, words: Sequence[str]) -> Matrix:
         """The rows (n, d) of words, in whatever Unicode form, and of other strings that have vectors."""
-        return self.raw([self.known.entry(word) or self._in_their_form(word) for word in words])
-
-    def _in_their_form(self, word: str) -> str:
+        own: _Form = "NFC" if self._mostly_composed else "NFD"
+        other: _Form = "NFD" if self._mostly_composed else "NFC"
         # A model has the n-grams of the text it read; those of the other form are noise.
-        own, other = self._forms
-        return normalize(own, word) if is_normalized(other, word) else word
+        return self.raw([
+            self.known.entry(word) or (normalize(own, word) if is_normalized(other, word) else word)
+            for word in words
+        ])  # fmt: skip
 
     @cached_property
-    def _forms(self) -> tuple[_Form, _Form]:
-        """The Unicode form that most accented words are in, composed if neither has more; then the other."""
-        more = sum(is_normalized("NFC", word) - is_normalized("NFD", word) for word in self.words)
-        return ("NFC", "NFD") if more >= 0 else ("NFD", "NFC")
+    def _mostly_composed(self) -> bool:
+        """Whether most accented words are in composed form, or as many as in the other."""
+        return sum(is_normalized("NFC", word) - is_normalized("NFD", word) for word in self.words) >= 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,13 +137,11 @@ def map_new_words(space: Space, new_words: NewWords, words: Sequence[str] | None
         chosen = [word for word in new_words.vectors.words if word not in index]
     else:
         chosen = list(dict.fromkeys(word for word in words if word.strip()))
-    if not chosen and words is not None:
-        raise BadSetting(
-            f"--words must list at least one word of {language}, got none; write one on each line"
-        )
     if not chosen:
         raise BadSetting(
-            f"{new_words.vectors.path}: expected words of {language} that the space does not contain, "
+            f"--words must list at least one word of {language}, got none; write one on each line"
+            if words is not None
+            else f"{new_words.vectors.path}: expected words of {language} that the space does not contain, "
             "got only words that it contains; list them with --words, or give --out FILE.npy for all rows"
         )
     known, missing = list[str](), list[str]()
@@ -170,13 +168,10 @@ def _opened(path: Path, language: str) -> WordVectors:
         return WordVectors(path, words, lambda _: model.has_ngrams, model.rows)
     read = read_vectors(path, language=language)
     kept = read.nonzero()
-    if len(kept) < len(read):
-        log.warning(
-            "%s: left out %d of %d words, with vectors of zeros", path, len(read) - len(kept), len(read)
-        )
-        read = kept
+    if lost := len(read) - len(kept):
+        log.warning("%s: left out %d of %d words, with vectors of zeros", path, lost, len(read))
     return WordVectors(
-        path, read.words, lambda _: False, lambda words: read.matrix[[read.index[word] for word in words]]
+        path, kept.words, lambda _: False, lambda words: kept.matrix[[kept.index[word] for word in words]]
     )
 
 

@@ -107,16 +107,13 @@ def check_out(folder: Path | str) -> None:
     """Raise BadSetting if no space can be written: `folder` is no space and not empty, or not writable."""
     folder = Path(folder)
     with writing(folder):
-        if folder.exists() and not is_space(folder) and not _is_empty(folder):
+        empty = folder.is_dir() and not any(folder.iterdir())
+        if folder.exists() and not is_space(folder) and not empty:
             raise BadSetting(f"{folder} exists and is not an aligned space; choose another --out")
         above = next(parent for parent in folder.resolve().parents if parent.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
             raise BadSetting(f"{folder} needs a writable folder, but {above} is not; choose another --out")
     refuse_of_another(folder)
-
-
-def _is_empty(folder: Path) -> bool:
-    return folder.is_dir() and not any(folder.iterdir())
 
 
 def check_language(language: str, words: Sequence[str] = ()) -> None:
@@ -139,10 +136,14 @@ def save_space(
     """
     folder = Path(folder).resolve()
     check_out(folder)
-    _check_sides(sides, pivot)
+    if pivot not in sides:
+        raise BadSetting(f"the pivot must be one of {', '.join(sides)}; got {pivot!r}")
+    check_apart(sides)
+    for language, side in sides.items():
+        _check_side(language, side, len(sides[pivot].map_or_identity()), pivot)
     with writing(folder), atomic_folder(folder) as partial:
         for language, side in sides.items():
-            save_side(partial / folder_name(language), side)
+            _save_side(partial / folder_name(language), side)
         manifest = _manifest(sides, pivot, provenance)
         derive(partial, manifest)
         return manifest.write(partial)
@@ -160,15 +161,7 @@ def check_apart(languages: Iterable[str]) -> None:
             )
 
 
-def _check_sides(sides: Mapping[str, SideToSave], pivot: str) -> None:
-    if pivot not in sides:
-        raise BadSetting(f"the pivot must be one of {', '.join(sides)}; got {pivot!r}")
-    check_apart(sides)
-    for language, side in sides.items():
-        check_side(language, side, len(sides[pivot].map_or_identity()), pivot)
-
-
-def check_side(language: str, side: SideToSave, k: int, pivot: str) -> None:
+def _check_side(language: str, side: SideToSave, k: int, pivot: str) -> None:
     """Raise Mismatch if a side does not fit a space of dimension k, BadSetting if its name is invalid."""
     check_language(language, side.vectors.words)
     if not len(side.vectors):
@@ -181,7 +174,7 @@ def check_side(language: str, side: SideToSave, k: int, pivot: str) -> None:
         )
 
 
-def save_side(folder: Path, side: SideToSave) -> None:
+def _save_side(folder: Path, side: SideToSave) -> None:
     """Write the words, the texts if known, the mapped rows and the mapping of a language to a new folder."""
     k, d = side.map_or_identity().shape
     folder.mkdir()
@@ -203,9 +196,9 @@ def _manifest(sides: Mapping[str, SideToSave], pivot: str, provenance: Provenanc
     return Manifest.of(
         pivot=pivot,
         dimension=len(sides[pivot].map_or_identity()),
-        mapping="orthogonal" if all(map(is_rotation, sides.values())) else "linear",
+        mapping="orthogonal" if all(map(_is_rotation, sides.values())) else "linear",
         languages={
-            language: language_record(side, "pivot" if language == pivot else "source")
+            language: _language_record(side, "pivot" if language == pivot else "source")
             for language, side in sides.items()
         },
         method=provenance.method,
@@ -217,7 +210,7 @@ def _manifest(sides: Mapping[str, SideToSave], pivot: str, provenance: Provenanc
     )
 
 
-def language_record(side: SideToSave, role: str) -> LanguageRecord:
+def _language_record(side: SideToSave, role: str) -> LanguageRecord:
     """The record of one language in the manifest; it has the dimension only if the space has another one."""
     k, d = side.map_or_identity().shape
     hidden = None if side.store_map is None else side.store_map.hidden
@@ -229,7 +222,7 @@ def language_record(side: SideToSave, role: str) -> LanguageRecord:
     )  # fmt: skip
 
 
-def is_rotation(side: SideToSave) -> bool:
+def _is_rotation(side: SideToSave) -> bool:
     """Whether the mapping of a side is (semi-)orthogonal: it rotates, and weights no direction."""
     return Alignment(side.map_or_identity()).orthogonality_defect < ORTHOGONAL
 
@@ -280,12 +273,21 @@ def add_to_space(
     manifest = read_manifest(space)
     pivot = check_addition(space, tuple(sides))
     for language, side in sides.items():
-        check_side(language, side, manifest.dimension, pivot)
+        _check_side(language, side, manifest.dimension, pivot)
     with writing(folder), atomic_folder(folder) as partial:
         _copy_files(space, partial, manifest)
         for language, side in sides.items():
-            save_side(partial / folder_name(language), side)
-        grown = _with_languages(manifest, sides, provenance)
+            _save_side(partial / folder_name(language), side)
+        added = {language: _language_record(side, "source") for language, side in sides.items()}
+        rotations = manifest.mapping == "orthogonal" and all(map(_is_rotation, sides.values()))
+        grown = replace(
+            manifest, mapping="orthogonal" if rotations else "linear",
+            languages={**manifest.languages, **added},
+        )  # fmt: skip
+        verdict = VerdictRecord(plain(provenance.verdict) or {})
+        known, found = (1.0 if one.confidence is None else one.confidence for one in (grown.verdict, verdict))
+        if found < known:
+            grown = replace(grown, verdict=verdict, criterion=plain(provenance.criterion))
         derive(partial, grown)
         return grown.write(partial)
 
@@ -322,24 +324,6 @@ def _copy_files(space: Path, to: Path, manifest: Manifest) -> None:
             shutil.copyfile(space / name, to / name)
             if checksum(to / name) != manifest.checksums[name]:
                 (to / name).unlink()
-
-
-def _with_languages(manifest: Manifest, sides: Mapping[str, SideToSave], provenance: Provenance) -> Manifest:
-    """The manifest of the space with the languages of `sides` added."""
-    added = {language: language_record(side, "source") for language, side in sides.items()}
-    rotations = manifest.mapping == "orthogonal" and all(map(is_rotation, sides.values()))
-    grown = replace(
-        manifest, mapping="orthogonal" if rotations else "linear", languages={**manifest.languages, **added}
-    )
-    verdict = VerdictRecord(plain(provenance.verdict) or {})
-    if _certainty(verdict) < _certainty(manifest.verdict):
-        criterion = plain(provenance.criterion)
-        grown = replace(grown, verdict=verdict, criterion=criterion)
-    return grown
-
-
-def _certainty(verdict: VerdictRecord) -> float:
-    return 1.0 if verdict.confidence is None else verdict.confidence
 
 
 def check_not_an_input(manifest: Manifest, paths: Iterable[Path], *, written: str = "--out") -> None:

@@ -21,11 +21,6 @@ def test_bands_hold_their_ranks() -> None:
     assert found["1001-5000"].ci95 == (34.2, 100)
 
 
-def test_bands_without_a_query_are_left_out() -> None:
-    (only,) = by_band(np.array([6_000]), np.array([True]), RNG, words=30_000)
-    assert only.name == "5001-20000"
-
-
 @pytest.mark.parametrize(("edges", "name"), [((1_000, 5_000), "1001-2500"), ((), "1-2500")])
 def test_bands_end_with_the_vocabulary(edges: tuple[int, ...], name: str) -> None:
     found = by_band(np.array([1_200]), np.array([True]), RNG, words=2_500, edges=edges)

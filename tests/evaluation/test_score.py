@@ -11,9 +11,7 @@ import pytest
 
 from muse.errors import BadFile, Mismatch
 from muse.evaluation.score import (
-    Score,
     Signature,
-    bootstrap_count,
     bootstrap_interval,
     bootstrap_mean,
     gold_name,
@@ -38,13 +36,6 @@ SIGNATURE = Signature(
 )
 
 
-def test_a_signature_is_one_line() -> None:
-    assert str(SIGNATURE) == (
-        "csls:10 | fr-en | unit,centre,unit | gromov | seed:0 | vocab:14000/13999 | "
-        "gold:fr-en.sample.txt@3f2a | coverage:0.98 | muse 0.1.0"
-    )
-
-
 def test_what_is_unknown_is_left_out() -> None:
     assert str(Signature("nn", "fr-en", version="1")) == "nn | fr-en | muse 1"
     assert (
@@ -52,10 +43,6 @@ def test_what_is_unknown_is_left_out() -> None:
         == "nn | fr-en | encoder:sif | muse 1"
     )
     assert "coverage:0.00" in str(replace(SIGNATURE, coverage=0.0))
-
-
-def test_a_score_prints_with_its_signature() -> None:
-    assert str(Score("P@1", 81.26, (79.04, 83.5), SIGNATURE)) == f"P@1 = 81.3 [79.0, 83.5] | {SIGNATURE}"
 
 
 def test_the_signature_of_a_space(tmp_path: Path) -> None:
@@ -85,15 +72,6 @@ def test_gold_names(tmp_path: Path) -> None:
         gold_name(tmp_path / "none")
     assert lexicon_name(Lexicon((("a", "b"),))).startswith("1-pairs@")
     assert lexicon_name(Lexicon((("a", "b"),))) != lexicon_name(Lexicon((("b", "a"),)))
-
-
-@pytest.mark.parametrize(("queries", "rate"), [(400, 0.5), (1_500, 0.8), (5_000, 0.05)])
-def test_the_interval_is_about_the_normal_one(queries: int, rate: float) -> None:
-    hits = np.arange(queries) < round(rate * queries)
-    low, high = bootstrap_interval(hits, np.random.default_rng(0), samples=20_000)
-    half = 196 * np.sqrt(rate * (1 - rate) / queries)
-    assert low == pytest.approx(100 * rate - half, abs=0.06 * half + 100 / queries)
-    assert high == pytest.approx(100 * rate + half, abs=0.06 * half + 100 / queries)
 
 
 def test_the_interval_is_that_of_resampling_the_queries() -> None:
@@ -128,12 +106,6 @@ def test_the_seed_decides() -> None:
     assert first == again
     assert all(isinstance(end, float) for end in first)
     assert other != first
-
-
-def test_a_count_has_the_interval_of_its_hits() -> None:
-    hits = np.random.default_rng(6).permutation(np.arange(123) < 48)
-    first, second = np.random.default_rng(7), np.random.default_rng(7)
-    assert bootstrap_count(48, 123, first) == bootstrap_interval(hits, second)
 
 
 def test_where_all_are_right_or_none_is_the_interval_has_a_width() -> None:

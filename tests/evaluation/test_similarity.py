@@ -72,12 +72,6 @@ def test_words_that_are_not_there_are_left_out() -> None:
     assert "coverage:0.95" in str(found)
 
 
-def test_the_fields_other_programs_read() -> None:
-    fields = evaluate(COSINES).as_json()
-    assert {"pearson", "spearman", "pairs", "covered", "signature"} <= fields.keys()
-    assert isinstance(fields["signature"], str)
-
-
 def test_ratings_that_cannot_be_used() -> None:
     with pytest.raises(
         Mismatch, match="a rating for each pair, got pairs alone; write word, word and rating"

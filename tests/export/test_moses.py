@@ -12,7 +12,7 @@ import pytest
 import torch
 from sacremoses import MosesTokenizer
 
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadSetting
 from muse.export import moses as module
 from muse.export.moses import MosesConfig, PhraseTable, export_moses
 from muse.ranking.probability import csls_probabilities, fit_temperature, held_out_scores
@@ -103,27 +103,6 @@ def test_probabilities_by_the_definition(
         assert (entry.inverse_lexical, entry.direct_lexical) == (entry.inverse, entry.direct)
 
 
-def test_with_all_candidates_both_directions_are_distributions(tmp_path: Path) -> None:
-    export(noisy_space(1), tmp_path / "t", top=1_000)
-    direct: dict[str, float] = {}
-    inverse: dict[str, float] = {}
-    for (source, target), entry in parsed(tmp_path / "t").items():
-        direct[source] = direct.get(source, 0) + entry.direct
-        inverse[target] = inverse.get(target, 0) + entry.inverse
-    assert len(direct) == 50
-    assert len(inverse) == 60
-    assert [*direct.values(), *inverse.values()] == pytest.approx([1] * 110, abs=1e-4)
-
-
-def test_the_other_direction_swaps_the_probabilities(tmp_path: Path) -> None:
-    for name, direction in (("there", ("fr", "en")), ("back", ("en", "fr"))):
-        export(noisy_space(2), tmp_path / name, direction=direction, top=1_000)
-    back = parsed(tmp_path / "back")
-    for (source, target), entry in parsed(tmp_path / "there").items():
-        other = back[target, source]
-        assert (entry.direct, entry.inverse) == pytest.approx((other.inverse, other.direct), rel=1e-3)
-
-
 def test_lines_are_in_the_order_of_bytes(tmp_path: Path) -> None:
     words = ["b", "a", "a b", "é", "a!", "Z", "a\u00a0c", "10", "|", "𝔘"]
     space = plain_space(raw_rows(0, 10), raw_rows(1, 10), words, words)
@@ -196,14 +175,6 @@ def test_settings_that_cannot_work(tmp_path: Path, options: dict[str, Any]) -> N
     with pytest.raises(BadSetting, match="must be"):
         export(noisy_space(0), tmp_path / "t", **options)
     assert not tree(tmp_path)
-
-
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(BadFile, match="got a folder"):
-        export(noisy_space(0), tmp_path)
-    (tmp_path / "full").touch()
-    with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
-        export(noisy_space(0), tmp_path / "full" / "t.gz")
 
 
 def test_an_error_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

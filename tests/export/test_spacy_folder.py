@@ -61,14 +61,6 @@ def test_a_text_has_a_vector_and_a_similarity_across_languages(space: Space, tmp
     assert not french("chien").has_vector
 
 
-def test_cosines_are_those_of_the_space_after_a_save_by_spacy(space: Space, tmp_path: Path) -> None:
-    export_spacy(space, tmp_path / "out")
-    load(tmp_path / "out" / "fr").to_disk(tmp_path / "again")
-    read = read_vectors(tmp_path / "again", language="fr")
-    expected = space.vectors("fr").matrix
-    np.testing.assert_allclose(read.matrix @ read.matrix.T, expected @ expected.T, atol=1e-6)
-
-
 def test_words_in_lower_case_are_found_by_capitalised_tokens(tmp_path: Path) -> None:
     rows = np.eye(2, dtype=np.float32)
     export_spacy(plain_space(rows, rows, ["roi", "été"], ["King", "summer"]), tmp_path / "out")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 import torch
 from torch.nn.functional import normalize
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
 from muse.learn.supervise.linear import reweighted_maps
 from muse.ranking.probability import (
     CANDIDATES,
@@ -22,7 +20,6 @@ from muse.ranking.probability import (
     labels_from_views,
 )
 from muse.search.retrieval import Retrieval, mutual_neighbours
-from tests.support.toys import pair
 
 
 def rows(
@@ -51,13 +48,6 @@ def test_a_probability_does_not_depend_on_how_many_are_looked_up() -> None:
     torch.testing.assert_close(many[:, :CANDIDATES], few)
     assert (many.diff(dim=1) <= 0).all()
     assert not many[0, 150:].any()
-
-
-@pytest.mark.parametrize("temperature", [0.0, -1.0, math.nan, math.inf])
-def test_a_temperature_that_scores_cannot_be_divided_by(temperature: float) -> None:
-    for temperatures in ((temperature, 0.1), (0.1, temperature)):
-        with pytest.raises(BadSetting, match="a temperature must be at least"):
-            Calibration(*temperatures, 0.1).probabilities(torch.tensor([[0.2, 0.1]]))
 
 
 def test_the_doubting_model_that_drew_is_found() -> None:
@@ -124,15 +114,6 @@ def test_strangers_are_not_believed() -> None:
         retrieval.translate(x, y, 10, bias=retrieval.bias(x, y)).scores
     )
     assert float(sure[:, 0].mean()) < 0.25
-
-
-def test_a_good_space_is_believed() -> None:
-    x, y, turn = pair(noise=0.01)
-    mapped = x.tensor() @ torch.from_numpy(turn).T
-    retrieval = Retrieval()
-    calibration = calibrate_rows(mapped, y.tensor(), rng=np.random.default_rng(0))
-    found = retrieval.translate(mapped, y.tensor(), 10, bias=retrieval.bias(mapped, y.tensor()))
-    assert float(calibration.probabilities(found.scores)[:, 0].median()) > 0.9
 
 
 def turned(source: torch.Tensor, mapping: torch.Tensor) -> torch.Tensor:

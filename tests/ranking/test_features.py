@@ -17,7 +17,6 @@ from muse.ranking.features import (
     candidates_of,
     evidence_of,
     features_of,
-    places_of,
 )
 from muse.ranking.spelling import Correspondences, Grams, LetterSimilarity, Spellings, plain
 from tests.support.made_up_pair import CIPHER, made_up, random_words
@@ -97,10 +96,6 @@ def test_both_directions_see_the_same(views: BilingualViews) -> None:
         np.testing.assert_allclose(
             first[here, NAMES.index(name)], second[over, NAMES.index(other)], atol=1e-5
         )
-
-
-def test_kinds_cover_all_evidence() -> None:
-    assert sorted(places_of("vectors", "frequency", "spelling")) == list(range(len(NAMES)))
 
 
 def test_a_cipher_corresponds_to_words_never_seen() -> None:

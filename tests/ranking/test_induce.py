@@ -12,7 +12,7 @@ import torch
 from muse.errors import BadSetting
 from muse.lexicon import Lexicon
 from muse.ranking import induction as module
-from muse.ranking.induction import InductionConfig, backward, entries, induce, is_among
+from muse.ranking.induction import InductionConfig, entries, induce
 from muse.ranking.settings import InducedPairs
 from muse.search.approximate import Approximation
 from muse.search.exact import Keys, Neighbours
@@ -98,23 +98,6 @@ def test_of_very_many_words_hubness_is_against_the_most_frequent(
     assert [one.target for one in found] == [space.vectors("en").words[place] for place in expected]
 
 
-def test_one_to_one_when_mutual() -> None:
-    found = induce(noisy_space(3), mutual=True)
-    sources, targets = zip(*found.pairs, strict=True)
-    assert len(set(sources)) == len(set(targets)) == len(found)
-
-
-@pytest.mark.parametrize("sources", [5, 40])
-@pytest.mark.parametrize("k", [1, 3, 5])
-def test_which_sources_a_target_finds(sources: int, k: int) -> None:
-    rng = np.random.default_rng(k)
-    best = np.array([rng.permutation(sources)[:k] for _ in range(9)])  # (m, k)
-    expected = [[source in row for source in range(sources)] for row in best]
-    targets, every = np.mgrid[:9, :sources]
-    found = is_among(targets * sources + every, backward(best, sources))
-    assert found.tolist() == expected
-
-
 @pytest.mark.slow
 def test_a_mutual_search_is_linear_in_its_depth() -> None:
     space = noisy_space(4)
@@ -129,19 +112,6 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     batches = induce(noisy_space(4), top=2, mutual=True)
     assert batches.pairs == whole.pairs
     assert batches.scores == pytest.approx(whole.scores, abs=1e-6)
-
-
-def test_frequent_words_first_and_the_best_of_each_first() -> None:
-    space = noisy_space(5)
-    found = induce(space, top=4)
-    rows = [space.vectors("fr").index[source] for source, _ in found.pairs]
-    assert rows == sorted(rows)
-    values = np.array(found.scores).reshape(-1, 4)
-    assert (np.diff(values, axis=1) <= 0).all()
-
-
-def test_more_than_there_is() -> None:
-    assert len(induce(noisy_space(0), top=1_000)) == 50 * 60
 
 
 def test_a_saved_space_uses_its_hubness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

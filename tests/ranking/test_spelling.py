@@ -10,23 +10,14 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 
-from muse.ranking.lookup import CANDIDATES, not_found, spellings
+from muse.ranking.lookup import CANDIDATES, spellings
 from muse.vectors import Vectors
-from tests.support.spaces import plain_space
 
 FRENCH = ["maison", "raison", "saison", "Paris", "chat", "Été", "OTAN"]
 
 
 def vectors(words: list[str], language: str = "fr") -> Vectors:
     return Vectors(language, words, np.zeros((len(words), 1), np.float32))
-
-
-def test_advice_names_the_other_language_then_spellings() -> None:
-    eye = np.eye(7, dtype=np.float32)
-    space = plain_space(eye, eye, FRENCH, ["king", *"abcdef"])
-    assert not_found(space, "fr", "King").endswith("it is a word of en; check --src and --tgt")
-    assert not_found(space, "fr", "maisom").endswith("did you mean maison?")
-    assert not_found(space, "fr", "qqqqqq").endswith("; check its spelling and its language")
 
 
 @pytest.mark.parametrize(

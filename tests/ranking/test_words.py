@@ -2,64 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from muse.errors import BadSetting
-from muse.ranking.induction import induce
 from muse.ranking.lookup import entries_of_word, neighbours
 from muse.ranking.ranker import translate_words
-from muse.search.retrieval import Retrieval
-from muse.vectors import Vectors
 from tests.evaluation.test_words import noisy_space
-from tests.support.spaces import RETRIEVALS, plain_space, saved
+from tests.support.spaces import plain_space
 
 FRENCH = ["maison", "raison", "saison", "Paris", "chat", "Été", "OTAN"]
-
-
-def vectors(words: list[str]) -> Vectors:
-    return Vectors("fr", words, np.zeros((len(words), 1), np.float32))
-
-
-@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
-@pytest.mark.parametrize(("source", "target"), [("fr", "en"), ("en", "fr")])
-def test_the_same_as_the_induced_dictionary(retrieval: Retrieval, source: str, target: str) -> None:
-    space = noisy_space(6)
-    words = [space.vectors(source).words[row] for row in (5, 0, 41)]
-    every = translate_words(space, words, source=source, target=target, top=4, retrieval=retrieval)
-    found = {one.word: one for one in every}
-    whole = induce(space, source=source, target=target, top=4, retrieval=retrieval)
-    assert list(found) == words
-    for word in words:
-        expected = [
-            (pair[1], score)
-            for pair, score in zip(whole.pairs, whole.scores or (), strict=True)
-            if pair[0] == word
-        ]
-        assert [target for target, _ in found[word]] == [target for target, _ in expected]
-        assert [score for _, score in found[word]] == pytest.approx(
-            [score for _, score in expected], abs=1e-5
-        )
-
-
-def test_a_saved_space_uses_its_hubness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    space = saved(tmp_path / "s")
-
-    def never(*_: object) -> None:
-        raise AssertionError("searched again")
-
-    monkeypatch.setattr(Retrieval, "bias", never)
-    found = translate_words(space, ["fr20", "x\u0085y"], calibrate=False)
-    assert [(one.word, len(one)) for one in found] == [("fr20", 10), ("x\u0085y", 10)]
-
-
-def test_more_than_there_is_and_nothing_at_all() -> None:
-    assert len(translate_words(noisy_space(0), ["s1"], top=99)[0]) == 60
-    assert translate_words(noisy_space(0), []) == []
-    with pytest.raises(BadSetting, match="--top must be at least 1, got 0"):
-        translate_words(noisy_space(0), ["s1"], top=0)
 
 
 def test_an_unknown_word_gets_advice() -> None:

@@ -109,12 +109,6 @@ def test_the_verdict_on_the_whole_is_the_worst(tmp_path: Path) -> None:
     assert load_space(tmp_path / "t").manifest.criterion == 0.5
 
 
-def test_a_confidence_that_was_not_recorded_is_no_reason_to_doubt(tmp_path: Path) -> None:
-    saved(tmp_path / "s", "fr")
-    add(tmp_path / "t", tmp_path / "s", verdict=UNSURE)
-    assert load_space(tmp_path / "t").manifest.verdict.fields == UNSURE
-
-
 def test_a_mapping_that_is_no_rotation_is_said_to_be_none(tmp_path: Path) -> None:
     saved(tmp_path / "s", "fr")
     add(tmp_path / "s", tmp_path / "s", replace(new_side(), mapping=2 * rotation(1)))

@@ -13,8 +13,6 @@ from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import look_up_signature, space_signature
 from muse.normalise import Normalisation, normalise
 from muse.ranking.derived import write_derived
-from muse.ranking.lookup import neighbours
-from muse.ranking.ranker import translate_words
 from muse.search.approximate import Approximation, Demand, Recall
 from muse.search.retrieval import Retrieval
 from muse.space import SideToSave, Space, load_space, save_space
@@ -22,7 +20,6 @@ from muse.vectors import Matrix, Vectors
 from tests.support.spaces import (
     PROVENANCE,
     derived,
-    plain_space,
     raw_rows,
     saved,
     side_to_save,
@@ -116,26 +113,6 @@ def test_new_words_that_are_not_finite(space: Space, bad: float) -> None:
     rows[7, 3] = bad
     with pytest.raises(Mismatch, match=r"new words of fr: expected finite numbers, got .* in row 8 of 39"):
         space.map_words("fr", rows)
-
-
-def test_a_word_is_translated_in_the_form_that_the_vocabulary_has() -> None:
-    eye = np.eye(3, dtype=np.float32)
-    space = plain_space(eye, eye, ["été", "roi", "Paris"], ["summer", "king", "Paris"])
-    found = translate_words(space, ["E\u0301te\u0301", "Roi", "l'été", "PARIS", "reine"], top=1)
-    best = {one.word: one[0].target for one in found[:4]}
-    assert best == {"E\u0301te\u0301": "summer", "Roi": "king", "l'été": "summer", "PARIS": "Paris"}
-    assert found[4].reason.startswith("not among the 3 words of fr")
-
-
-def test_at_least_one_translation_is_asked_for() -> None:
-    eye = np.eye(3, dtype=np.float32)
-    space = plain_space(eye, eye, list("abc"), list("xyz"))
-    for ask in (
-        lambda: translate_words(space, ["a"], top=0),
-        lambda: neighbours(space, "fr", "a", among=["en"], top=0),
-    ):
-        with pytest.raises(BadSetting, match="--top must be at least 1, got 0"):
-            ask()
 
 
 def test_a_space_and_its_sides_are_shown_in_a_line(space: Space) -> None:

@@ -9,22 +9,7 @@ from muse.text.tokens import Tokeniser
 from muse.translate.text import HYPHEN, TextReader
 from muse.vectors import Vectors
 
-WORDS = [
-    "le",
-    "est",
-    "à",
-    "taureau",
-    "rouge",
-    "tom",
-    "aujourd",
-    "hui",
-    "week",
-    "end",
-    "m",
-    "h",
-    "un",
-    "Paris",
-]
+WORDS = "le est à taureau rouge tom aujourd hui week end m h un Paris".split()
 FRENCH = Vectors("fr", WORDS, np.zeros((len(WORDS), 1), np.float32))
 
 
