@@ -70,7 +70,6 @@ ONLY_USERS = {
         "export.map_file",
         "export.static_embedding",
         "files.vectors.arrays",
-        "sentences.systems.pretrained_backbones",
     },
     "scipy": {
         "procrustes",

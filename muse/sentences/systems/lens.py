@@ -26,12 +26,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import masked_mean
-from muse.sentences.systems.nli.pair_classes import (
-    PairClassLearner,
-    PairNetwork,
-    read_inferences,
-    with_inference,
-)
+from muse.sentences.systems.nli import pair_classes
 from muse.sentences.systems.pretrained_backbones import restored_backbone
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.losses import Hinge
@@ -201,11 +196,13 @@ def train_lens(job: Job) -> Fitted:
         )
     with torch_seeded(request.seed, *TrainingStream.FIRST):
         lens = LensNetwork(job.backbone, config)
-        network = (with_inference(lens, config.hidden) if request.nli else lens).to(job.runtime.device)
+        network = (pair_classes.with_inference(lens, config.hidden) if request.nli else lens).to(
+            job.runtime.device
+        )
     learner: Learner
-    if isinstance(network, PairNetwork):
-        inferences = read_inferences(job, job.backbone.reader)
-        learner, counts = PairClassLearner(network, inferences), inferences.counts
+    if isinstance(network, pair_classes.PairNetwork):
+        inferences = pair_classes.read_inferences(job, job.backbone.reader)
+        learner, counts = pair_classes.PairClassLearner(network, inferences), inferences.counts
     else:
         pairs = job.pairs()
         sides = BothSides(network, job.languages)
@@ -226,7 +223,7 @@ def make_lens(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
     """The network of a saved lens; Mismatch if the weights of its backbone have changed."""
     config = LensConfig(**settings["network"])
     lens = LensNetwork(restored_backbone(settings["backbone"], space), config)
-    return with_inference(lens, config.hidden) if settings["classifies"] else lens
+    return pair_classes.with_inference(lens, config.hidden) if settings["classifies"] else lens
 
 
 LENS = System("lens", PRESETS, (), train_lens, make_lens, uses=("parallel", "nli"), takes_backbone=True)

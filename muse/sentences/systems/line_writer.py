@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Protocol
 
 import torch
@@ -54,33 +55,27 @@ class PieceCounts:
     cut: int = 0
 
 
+@dataclass
 class LineWriter:
     """Translates or rewrites lines of text with a model, a batch of sentences at a time."""
 
-    def __init__(self, model: Writer, *, beam: int = 4, batch: int = 32) -> None:
-        self.model, self.beam, self.batch = model, beam, batch
-        self.counts = PieceCounts()
+    model: Writer
+    beam: int = 4
+    batch: int = 32
+    counts: PieceCounts = field(default_factory=PieceCounts, init=False)
 
     def translate(self, lines: Iterable[str]) -> list[str]:
         """The translation of each line; an empty line stays empty."""
-        parts: list[str] = []
-        owners: list[int] = []
-        found: list[list[str]] = []
-        for number, line in enumerate(all_strings(lines, "lines")):
-            own = self._parts(line)
-            self.counts.cut += len(own) > 1
-            parts += own
-            owners += [number] * len(own)
-            found.append([])
-        for number, text in zip(owners, self._translated(parts), strict=True):
-            found[number].append(text)
-        return [" ".join(texts) for texts in found]
+        parts = [self._parts(line) for line in all_strings(lines, "lines")]
+        self.counts.cut += sum(len(own) > 1 for own in parts)
+        found = self._translated(list(chain.from_iterable(parts)))
+        return [" ".join(islice(found, len(own))) for own in parts]
 
     def _parts(self, line: str) -> list[str]:
         """The line, or its sentences or parts of them, each short enough for the model."""
         if not line.strip():
             return []
-        if self._fits(line):
+        if len(self.model.pieces.encode([line])[0]) <= self.model.longest:
             return [line]
         sentences = _SENTENCE.split(line.strip())
         if len(sentences) > 1:
@@ -90,9 +85,6 @@ class LineWriter:
             return words  # one word of many pieces is cut by the reader
         half = len(words) // 2
         return [part for some in (words[:half], words[half:]) for part in self._parts(" ".join(some))]
-
-    def _fits(self, text: str) -> bool:
-        return len(self.model.pieces.encode([text])[0]) <= self.model.longest
 
     def _translated(self, parts: Sequence[str]) -> Iterator[str]:
         """The translation of each part; empty if the model knows nothing in it."""

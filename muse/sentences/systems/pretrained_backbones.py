@@ -30,9 +30,7 @@ from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
 from muse.space import Space
 
 _XLM = "xlm"
-LEAST_SHARE_OF_ROWS = (
-    0.98  # share of a model's rows that its tokenizer must use; some models have a few spare rows
-)
+LEAST_SHARE_OF_ROWS = 0.98  # of a model must be its tokenizer's; some have a few spare rows
 
 
 def open_backbone(space: Space, folder: Path | None, device: str = "cpu") -> Backbone:
@@ -172,15 +170,19 @@ def _checked_weights(folder: Path) -> str:
 
 
 def _loaded(folder: Path) -> tuple[Any, Any]:
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
+    from transformers import AutoModel, AutoTokenizer
 
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    _check_layers(folder, AutoConfig.from_pretrained(folder, **here).to_dict())
     tokenizer = AutoTokenizer.from_pretrained(folder, **here)
     model, found = AutoModel.from_pretrained(
         folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
     )
-    _check_weights(folder, found["missing_keys"])
+    # They would be random; the pooler comes after the last layer.
+    if lacking := sorted(name for name in found["missing_keys"] if "pooler" not in name):
+        raise BadFile(
+            f"{folder}: expected the weights of the whole encoder, got none for {lacking[0]} and "
+            f"{len(lacking) - 1} more; save the model there with save_pretrained"
+        )
     rows, pieces = model.get_input_embeddings().num_embeddings, 1 + max(tokenizer.get_vocab().values())
     if not LEAST_SHARE_OF_ROWS * rows <= pieces <= rows:
         raise Mismatch(
@@ -191,33 +193,9 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
     return tokenizer, model.eval().requires_grad_(False)
 
 
-def _check_layers(folder: Path, config: Mapping[str, Any]) -> None:
-    """Raise ValueError if there are more layers than weights: building them would take hours."""
-    from safetensors import safe_open
-
-    weights = 0
-    for path in folder.glob("*.safetensors"):
-        with safe_open(path, "pt") as file:
-            weights += len(file.keys())
-    if any(name.endswith("layers") and type(n) is int and n > weights for name, n in config.items()):
-        raise ValueError(f"config.json has more layers than the {weights} weights there are")
-
-
-def _check_weights(folder: Path, missing: Iterable[str]) -> None:
-    """Raise BadFile if the last layer would be computed with random weights; the pooler comes after it."""
-    lacking = sorted(name for name in missing if "pooler" not in name)
-    if lacking:
-        raise BadFile(
-            f"{folder}: expected the weights of the whole encoder, got none for {lacking[0]} and "
-            f"{len(lacking) - 1} more; save the model there with save_pretrained"
-        )
-
-
 def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
     """The special pieces that the model expects before and after a sentence."""
-    text = "a"
-    alone = tokenizer(text, add_special_tokens=False).input_ids
-    whole = tokenizer(text).input_ids
+    alone, whole = tokenizer("a", add_special_tokens=False).input_ids, tokenizer("a").input_ids
     start = next(i for i in range(len(whole)) if whole[i : i + len(alone)] == alone)
     return whole[:start], whole[start + len(alone) :]
 

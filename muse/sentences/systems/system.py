@@ -272,31 +272,25 @@ def _changed(
     of_system, of_trainer = _kinds(preset.config), _kinds(preset.trainer)
     of_trainer = {name: kind for name, kind in of_trainer.items() if name not in CALLED_OTHERWISE}
     for name, text in texts.items():
-        if name not in {**of_system, **of_trainer}:
+        values, kinds = (config, of_system) if name in of_system else (trainer, of_trainer)
+        if name not in kinds:
             own = f"; use --{name}" if name in CALLED_OTHERWISE else ""
             raise BadSetting(f"--set takes one of {', '.join([*of_system, *of_trainer])}; got {name!r}{own}")
-        values, kinds = (config, of_system) if name in of_system else (trainer, of_trainer)
-        values[name] = _value(name, text, kinds[name])
-    return Preset(_replaced(preset.config, config), _replaced(preset.trainer, trainer))
-
-
-def _replaced(default: Any, given: Mapping[str, Any]) -> Any:
-    names = [part.name for part in fields(default)]
-    for name in given:
-        if name not in names:
-            raise BadSetting(f"{type(default).__name__} takes one of {', '.join(names)}; got {name!r}")
-    return replace(default, **given)
+        kind = kinds[name]
+        try:
+            values[name] = _CONVERTED[kind](text)
+        except (ValueError, KeyError):
+            expected = "true or false" if kind is bool else f"a value of type {kind.__name__}"
+            raise BadSetting(f"--set {name} takes {expected}, got {text!r}") from None
+    for default, given in ((preset.config, config), (preset.trainer, trainer)):
+        names = [part.name for part in fields(default)]
+        for name in given:
+            if name not in names:
+                raise BadSetting(f"{type(default).__name__} takes one of {', '.join(names)}; got {name!r}")
+    return Preset(replace(preset.config, **config), replace(preset.trainer, **trainer))
 
 
 def _kinds(config: Settings) -> dict[str, type]:
     """The type of each setting that can be parsed from text."""
     hints = get_type_hints(type(config))
     return {part.name: hints[part.name] for part in fields(config) if hints[part.name] in _CONVERTED}
-
-
-def _value(name: str, text: str, kind: type) -> Any:
-    try:
-        return _CONVERTED[kind](text)
-    except (ValueError, KeyError):
-        expected = "true or false" if kind is bool else f"a value of type {kind.__name__}"
-        raise BadSetting(f"--set {name} takes {expected}, got {text!r}") from None

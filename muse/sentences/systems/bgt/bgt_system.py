@@ -20,15 +20,7 @@ from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged, encoding_batches, token_batches
 from muse.sentences.encoders.reading import Reader, blocks
 from muse.sentences.files.sentence_text import ParallelText, read_pairs
-from muse.sentences.systems.bgt.inputs import (
-    BgtConfig,
-    Tokens,
-    bag_rows,
-    missing_tokens,
-    piece_tokens,
-    restored_tokens,
-    space_words,
-)
+from muse.sentences.systems.bgt import inputs
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
 from muse.sentences.systems.network_encoder import BothSides, NetworkEncoder, SentenceNetwork
 from muse.sentences.systems.pieces import Pieces
@@ -50,10 +42,10 @@ LANGUAGE = "language"  # after a +, the language latents of a model are meant
 # 1024, 8 heads, dropout 0.3, no tables shared. A batch has 25,000 tokens a side.
 PRESETS = {
     "small": Preset(
-        BgtConfig(bag="pieces", punctuation=False), TrainerConfig(epochs=10, batch=256, rate=1e-2)
+        inputs.BgtConfig(bag="pieces", punctuation=False), TrainerConfig(epochs=10, batch=256, rate=1e-2)
     ),
     "paper": Preset(
-        BgtConfig(
+        inputs.BgtConfig(
             semantic=1_024, language=1_024, vocabulary=20_000, encoder_layers=5, decoder_layers=1,
             hidden=1_024, feed_forward=1_024, dropout=0.3, annealing=2**16, sides="pairs", tokens=25_000,
             shortest=5, bag="pieces",
@@ -81,29 +73,29 @@ def train_bgt(job: Job) -> Fitted:
     return Fitted.by(learner, epochs, encoder, pairs.counts)
 
 
-def _tokens(job: Job, text: ParallelText) -> Tokens:
+def _tokens(job: Job, text: ParallelText) -> inputs.Tokens:
     space, config, languages = job.request.space, job.config, job.languages
     texts = dict(zip(languages, text, strict=True))
     if not config.encoder_layers and config.bag == "words":
-        return space_words(space, languages, missing_tokens(texts, space), config.longest)
+        return inputs.space_words(space, languages, inputs.missing_tokens(texts, space), config.longest)
     generator = generator_for(job.request.seed, *TrainingStream.FIRST)
     pieces = Pieces.learned(texts, config.vocabulary, generator)
-    rows = None if config.encoder_layers else bag_rows(pieces, languages, space, job.request.seed)
-    return piece_tokens(pieces, languages, config.longest, rows)
+    rows = None if config.encoder_layers else inputs.bag_rows(pieces, languages, space, job.request.seed)
+    return inputs.piece_tokens(pieces, languages, config.longest, rows)
 
 
-def _pairs(job: Job, text: ParallelText, tokens: Tokens) -> Pairs:
+def _pairs(job: Job, text: ParallelText, tokens: inputs.Tokens) -> Pairs:
     """The pairs; with `shortest`, only those whose sides have a length within the limits."""
     config, rng, runtime = job.config, np.random.default_rng(job.request.seed), job.runtime
     count, readers = len(text.pivot), [tokens.readers[language] for language in job.languages]
     if config.shortest:
-        uncut = restored_tokens(tokens.settings, job.request.space, job.languages, config.longest + 1)
+        uncut = inputs.restored_tokens(tokens.settings, job.request.space, job.languages, config.longest + 1)
         text = _within(text, [uncut.readers[language] for language in job.languages], config)
     found = make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
     return replace(found, skipped=found.skipped + count - len(text.pivot))
 
 
-def _within(text: ParallelText, readers: Sequence[Reader], config: BgtConfig) -> ParallelText:
+def _within(text: ParallelText, readers: Sequence[Reader], config: inputs.BgtConfig) -> ParallelText:
     """The pairs with `shortest` to `longest` tokens on both sides; the readers read one token more."""
     kept = np.ones(len(text.pivot), bool)
     for side, reader in zip(text, readers, strict=True):
@@ -118,7 +110,7 @@ def _within(text: ParallelText, readers: Sequence[Reader], config: BgtConfig) ->
     return ParallelText(*([side[place] for place in chosen] for side in text))
 
 
-def _label(config: BgtConfig) -> str:
+def _label(config: inputs.BgtConfig) -> str:
     """The name, with the settings that are not the usual ones."""
     bag = not config.encoder_layers and config.bag != "words"
     unusual = {
@@ -135,9 +127,9 @@ def _label(config: BgtConfig) -> str:
 
 def make_bgt(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
     """The network of a saved BGT, or of its language latents if these were saved."""
-    config = BgtConfig(**settings["network"])
+    config = inputs.BgtConfig(**settings["network"])
     first, second = settings["pair"]
-    tokens = restored_tokens(settings["tokens"], space, (first, second), config.longest)
+    tokens = inputs.restored_tokens(settings["tokens"], space, (first, second), config.longest)
     network = BgtNetwork(config, (first, second), tokens, generator_for(0))
     return LanguageLatents(network) if settings.get("latents") == LANGUAGE else network
 

@@ -47,33 +47,23 @@ class Rewriting(Writer):
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        check_direction(self.network.languages, self.direction)
-        self._check_places()
-        self._check_latent()
-
-    def _check_latent(self) -> None:
-        """Raise BadSetting if the model lacks the language latent that is asked for."""
-        if self.style is not None and self.seed is not None:
-            raise Contradiction("a style and a sample are both the language latent, got both; leave one out")
-        own = self.network.config.own
-        if self.style is not None and not own:
-            raise BadSetting("a style is a language latent, and this model has none; leave it out")
-        if self.seed is not None and not own:
-            raise BadSetting("a sample is of the language latent, and this model has none; leave it out")
-        if self.style is not None and not len(self._style.ids):
-            raise BadSetting(f"a style must be a sentence with known words, got {self.style!r}")
-
-    def _check_places(self) -> None:
-        """Raise BadSetting if the model reads the pivot alone and this direction needs more."""
-        config, languages = self.network.config, self.network.languages
-        source, target = map(languages.index, self.direction)
-        pivot, written = languages[0], {*config.reconstructed, *config.translated}
+        network, config = self.network, self.network.config
+        check_direction(network.languages, self.direction)
+        source, target = map(network.languages.index, self.direction)
+        written = {*config.reconstructed, *config.translated}
         if config.read_from == "pivot" and (source or target not in written):
-            names = ", ".join(languages[place] for place in sorted(written))
+            names = ", ".join(network.languages[place] for place in sorted(written))
             raise BadSetting(
-                f"a model trained with read_from=pivot reads {pivot} and writes {names}, got "
+                f"a model trained with read_from=pivot reads {network.languages[0]} and writes {names}, got "
                 f"{self.direction[0]!r} to write in {self.direction[1]!r}; train one with read_from=both"
             )
+        if self.style is not None and self.seed is not None:
+            raise Contradiction("a style and a sample are both the language latent, got both; leave one out")
+        for name, given in (("style", self.style), ("sample", self.seed)):
+            if given is not None and not config.own:
+                raise BadSetting(f"a {name} needs a language latent, and this model has none; leave it out")
+        if self.style is not None and not len(self._style.ids):
+            raise BadSetting(f"a style must be a sentence with known words, got {self.style!r}")
 
     @property
     def pieces(self) -> Pieces:
@@ -109,30 +99,22 @@ class Rewriting(Writer):
         place, plain = network.languages.index(target), self.style is None and self.seed is None
         translates = plain and source != target and place in config.translated
         if translates or place not in config.reconstructed:
-            return self._of(network.translators, config.translated.index(place)), [meaning]
-        decoder = self._of(network.decoders, config.reconstructed.index(place))
+            return cast("Decoder", network.translators[config.translated.index(place)]), [meaning]
+        decoder = cast("Decoder", network.decoders[config.reconstructed.index(place)])
         if not config.own:
             return decoder, [meaning]
         own = torch.zeros(1, config.own)
         if self.style is not None:
             own = network.language_posterior(self._style.to(str(meaning.device)), target).mean  # (1, k)
-        if self.seed is not None:
-            own = _drawn(sentences, config.own, self.seed)  # (s, k)
+        if self.seed is not None:  # drawn by the ids of each sentence: the same in any batch
+            each = torch.split(sentences.ids.cpu(), sentences.lengths.tolist())
+            drawn = (generator_for(self.seed, *ids.tolist()) for ids in each)
+            own = torch.stack([torch.randn(config.own, generator=generator) for generator in drawn])  # (s, k)
         return decoder, [meaning, own.to(meaning).expand(len(meaning), -1)]
-
-    @staticmethod
-    def _of(decoders: torch.nn.ModuleList, number: int) -> Decoder:
-        return cast("Decoder", decoders[number])
 
     @cached_property
     def _style(self) -> Ragged:
         return self.network.reader(self.direction[1]).read([self.style or ""]).sentences
-
-
-def _drawn(sentences: Ragged, dimension: int, seed: int) -> Tensor:
-    """A draw from N(0, I) for each of s sentences (s, k), by the seed and its ids: the same in any batch."""
-    each = torch.split(sentences.ids.cpu(), sentences.lengths.tolist())
-    return torch.stack([torch.randn(dimension, generator=generator_for(seed, *ids.tolist())) for ids in each])
 
 
 def load_bgt(folder: Path, device: str = "cpu") -> BgtNetwork:

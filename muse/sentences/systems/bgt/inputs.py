@@ -80,14 +80,10 @@ class BgtConfig(Settings):
     tokens: int = setting(0, "the most tokens of a side in a batch; 0: `batch` pairs", least=0)
     shortest: int = setting(0, "pairs with a shorter side are left out; 0: none", least=0)
     read_from: str = setting(
-        "both",
-        "whose sentences the meaning is read from: both, or the pivot's",
-        choices=("both", "pivot"),
+        "both", "whose sentences the meaning is read from: both, or the pivot's", choices=("both", "pivot")
     )
     translates: str = setting(
-        "mean",
-        "whether a translation is written from the mean, or from a sample",
-        choices=("mean", "sample"),
+        "mean", "whether a translation is written from the mean, or from a sample", choices=("mean", "sample")
     )
     bag: str = setting(
         "words",
@@ -95,8 +91,7 @@ class BgtConfig(Settings):
         choices=("words", "pieces"),
     )
     punctuation: bool = setting(
-        True,
-        "whether it counts in the meaning of a bag of pieces; the language latents always read it",
+        True, "whether it counts in the meaning of a bag of pieces; the language latents always read it"
     )
     features: bool = setting(
         True, "whether the language latents of a bag also read its length and those counts"

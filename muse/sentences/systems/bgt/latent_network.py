@@ -87,12 +87,12 @@ class BgtNetwork(SentenceNetwork):
         """The words of a space with unit-length rows: the meanings of their pieces, if it reads bags."""
         if self.table is None or self.pieces is None:
             return super().word_space(space)
-        return space_of_words(self.pieces, self.languages, space, self._meanings)
 
-    def _meanings(self, ids: Tensor) -> Tensor:
-        """The means (t, k) of the semantic posteriors of single pieces (t,)."""
-        each = Ragged(ids.to(self.device), torch.arange(len(ids) + 1, device=self.device))
-        return self(each, self.languages[0])
+        def means(ids: Tensor) -> Tensor:  # (t, k) of the semantic posteriors of single pieces (t,)
+            each = Ragged(ids.to(self.device), torch.arange(len(ids) + 1, device=self.device))
+            return self(each, self.languages[0])
+
+        return space_of_words(self.pieces, self.languages, space, means)
 
     def semantic_posterior(self, batch: Ragged, language: str) -> Gaussian:
         """q(z_sem | x)."""
@@ -120,7 +120,12 @@ class BgtNetwork(SentenceNetwork):
         seen = [self._seen(batch, place) for place, batch in enumerate(read)]
         meanings = [self._meaning(batch, place, seen[place]) for place, batch in enumerate(read)]
         own = [encode(seen[place]) for place, encode in enumerate(self.own)]
-        meaning = meanings[side] if isinstance(side, int) else _of_each(meanings, side)
+        if isinstance(side, int):
+            meaning = meanings[side]
+        else:
+            first = side[:, None] == 0  # (b, 1)
+            both = zip(*meanings, strict=True)
+            meaning = Gaussian(*(torch.where(first, one, other) for one, other in both))
         latents = [[meaning.sample(generator)]] * 2
         for place, posterior in enumerate(own):
             latents[place] = [*latents[place], posterior.sample(generator)]
@@ -177,14 +182,6 @@ class BgtNetwork(SentenceNetwork):
     def _rows(self, place: int) -> Tensor | None:
         rows: Tensor | None = getattr(self, f"rows_{place}")
         return rows
-
-
-def _of_each(meanings: Sequence[Gaussian], sides: Tensor) -> Gaussian:
-    """The posteriors of b pairs, each from the side (b,) that is named."""
-    first, second = meanings
-    chosen = sides[:, None] == 0  # (b, 1)
-    pairs = zip(first, second, strict=True)
-    return Gaussian(*(torch.where(chosen, one, other) for one, other in pairs))
 
 
 class Gaussian(NamedTuple):

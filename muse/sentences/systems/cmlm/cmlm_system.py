@@ -14,6 +14,7 @@ import torch
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.files.nli import read_translated_nli
 from muse.sentences.files.sentence_text import read_documents
+from muse.sentences.systems.cmlm import predictor
 from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
     Cotrained,
@@ -22,15 +23,6 @@ from muse.sentences.systems.cmlm.learning import (
     hold_out,
     inferences,
     read_corpus,
-)
-from muse.sentences.systems.cmlm.predictor import (
-    STRATEGIES,
-    Cmlm,
-    CmlmConfig,
-    CmlmEncoder,
-    Words,
-    words_of_pieces,
-    words_of_space,
 )
 from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import SentenceNetwork
@@ -47,7 +39,7 @@ PRESETS = {
     # Chosen on held-out novels and pairs: batch, rate, and no dropout, which short training does not need. At
     # that rate inferences would undo what was learned before: a tenth of it is better on SICK's dev part too.
     "small": Preset(
-        CmlmConfig(tuning_rate=2e-4),
+        predictor.CmlmConfig(tuning_rate=2e-4),
         TrainerConfig(epochs=6, batch=32, rate=2e-3, patience=2, steps=250, clip=1.0),
     ),
     # The multilingual model (sections 3 and 4.4): 1.5 million steps of each stage, scored every 5,000; the
@@ -56,7 +48,7 @@ PRESETS = {
     # the batch needs many devices to share it. LAMB at 1e-3 does not suit fine-tuning, and the paper says no
     # more: BERT is fine-tuned by Adam with 2e-5 (Devlin et al., 2019).
     "paper": Preset(
-        CmlmConfig(
+        predictor.CmlmConfig(
             pieces=501_153, asked=0, layers=12, heads=12, hidden=768, feed_forward=3_072, dropout=0.1,
             longest=256, projections=15, warmup=10_000, tuning_rate=2e-5, tuning_optimiser="adam",
         ),
@@ -74,7 +66,7 @@ def train_cmlm(job: Job) -> Fitted:
         check_batches(
             training.learners[name], training.trainer(name), seed=job.request.seed, runtime=job.runtime
         )
-    words = training.model.encoder.words
+    words, request, learners = training.model.encoder.words, job.request, training.learners
     epochs = [training.stage(name) for name in training.stages][-1]
     settings = {
         "network": asdict(job.config),
@@ -82,30 +74,20 @@ def train_cmlm(job: Job) -> Fitted:
         "pieces": None if words.pieces is None else words.pieces.to_json(),
         "classifies": training.inferences is not None,
     }
-    encoder = job.encoder(_label(training), training.network, tuple(words.readers), settings)
-    learner = training.learners[training.stages[-1]]
-    scored = tuple(job.request.parallel_files) if learner.metric == "P@1" else ()
-    return Fitted.by(learner, epochs, encoder, _counts(training), scored)
-
-
-def _label(training: CmlmTraining) -> str:
-    """The name: objective, other stages, and the languages with translated, not glossed, inferences."""
-    objective: str = training.job.config.objective
+    # In brackets the stages beside the objective, and the languages of translated, not glossed, inferences.
     learned = [name for name in ("br", _INFERENCE) if any(name in stage for stage in training.stages)]
-    if translated := training.job.request.translated_nli:
-        learned.append(f"translated:{'/'.join(translated)}")
-    return objective + (f"[{','.join(learned)}]" if learned else "")
-
-
-def _counts(training: CmlmTraining) -> dict[str, int]:
-    counts, truncated = {"neighbours": training.learners["cmlm"].examples}, 0
-    if training.parallel is not None:
-        counts |= training.parallel.counts
-        truncated += counts["truncated"]
+    learned += [f"translated:{'/'.join(request.translated_nli)}"] if request.translated_nli else []
+    label = job.config.objective + (f"[{','.join(learned)}]" if learned else "")
+    encoder = job.encoder(label, training.network, tuple(words.readers), settings)
+    counts = {"neighbours": learners["cmlm"].examples}
+    parallel = training.parallel.counts if training.parallel is not None else {"truncated": 0}
+    counts |= parallel
     if training.inferences is not None:
-        truncated += training.inferences.truncated
-        counts["inferences"] = len(training.inferences)
-    return {**counts, "truncated": truncated}
+        counts |= {"inferences": len(training.inferences)}
+        counts["truncated"] += training.inferences.truncated
+    learner = learners[training.stages[-1]]
+    scored = tuple(request.parallel_files) if learner.metric == "P@1" else ()
+    return Fitted.by(learner, epochs, encoder, counts, scored)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +98,7 @@ class CmlmTraining:
     """
 
     job: Job
-    model: Cmlm
+    model: predictor.Cmlm
     corpus: NeighbourCorpus
     parallel: ParallelCorpus | None
     inferences: Inferences | None
@@ -124,7 +106,7 @@ class CmlmTraining:
     @property
     def stages(self) -> tuple[str, ...]:
         """The stages of the job, given its strategy and its texts."""
-        first = ("cmlm",) if self.parallel is None else STRATEGIES[self.job.config.strategy]
+        first = ("cmlm",) if self.parallel is None else predictor.STRATEGIES[self.job.config.strategy]
         return first if self.inferences is None else (*first, _INFERENCE)
 
     @cached_property
@@ -168,11 +150,13 @@ def prepare(job: Job) -> CmlmTraining:
     nli = read_translated_nli(of_pivot) if of_pivot else {}
     languages = tuple(dict.fromkeys((*job.languages, *text, *request.further, *nli)))
     words = vocabulary_of(config, request.space, languages, _pieces(job, text))
-    encoder = CmlmEncoder(config, words, generator_for(request.seed, *TrainingStream.FIRST)).to(device)
+    encoder = predictor.CmlmEncoder(config, words, generator_for(request.seed, *TrainingStream.FIRST)).to(
+        device
+    )
     parallel = job.parallel(encoder.reader) if request.parallel_files else None
     corpus = read_corpus(text, encoder, job.runtime)
     counts, generator = corpus.counts(words.count), generator_for(request.seed, *TrainingStream.SECOND)
-    model = Cmlm(encoder, config, counts, generator).to(device)
+    model = predictor.Cmlm(encoder, config, counts, generator).to(device)
     found = None
     if nli:
         found = inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
@@ -188,14 +172,16 @@ def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
     return Pieces.learned(paragraphs, job.config.pieces, generator, PIECES_EXPONENT)
 
 
-def vocabulary_of(config: CmlmConfig, space: Space, languages: Sequence[str], pieces: Pieces | None) -> Words:
+def vocabulary_of(
+    config: predictor.CmlmConfig, space: Space, languages: Sequence[str], pieces: Pieces | None
+) -> predictor.Words:
     """The pieces, or else the words of the space."""
     if pieces is None:
-        return words_of_space(space, languages, config.asked)
-    return words_of_pieces(pieces, languages)
+        return predictor.words_of_space(space, languages, config.asked)
+    return predictor.words_of_pieces(pieces, languages)
 
 
-def tuned(trainer: TrainerConfig, config: CmlmConfig) -> TrainerConfig:
+def tuned(trainer: TrainerConfig, config: predictor.CmlmConfig) -> TrainerConfig:
     """The trainer of inference: with the rate and the optimiser that the config has for it, if any."""
     return replace(
         trainer,
@@ -213,10 +199,10 @@ def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerC
 
 def make_cmlm(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
     """The encoder of a saved model, with its classifier if it has one, before its parameters are restored."""
-    config = CmlmConfig(**settings["network"])
+    config = predictor.CmlmConfig(**settings["network"])
     pieces = None if settings["pieces"] is None else Pieces.from_json(settings["pieces"])
     words = vocabulary_of(config, space, settings["languages"], pieces)
-    encoder = CmlmEncoder(config, words, torch.Generator())
+    encoder = predictor.CmlmEncoder(config, words, torch.Generator())
     return with_inference(encoder) if settings["classifies"] else encoder
 
 

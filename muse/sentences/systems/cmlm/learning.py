@@ -26,13 +26,7 @@ from muse.sentences.encoders.reading import Ids, Reader, Reading
 from muse.sentences.files.nli import Inference
 from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder
 from muse.sentences.systems.corpora import PairsInTurn
-from muse.sentences.systems.networks.masked_prediction import (
-    Masking,
-    Predicted,
-    hide,
-    predicted,
-    prediction_loss,
-)
+from muse.sentences.systems.networks import masked_prediction
 from muse.sentences.systems.nli.pair_classes import Inferences, inferences_of
 from muse.sentences.systems.pieces import MASK
 from muse.sentences.training.pairs import read_text
@@ -183,10 +177,10 @@ class CmlmLearner(Learner):
         pairs = torch.where(swapped[:, None], pairs.flip(1), pairs)
         read = text.passages.take(pairs[:, 1]).padded()
         predictable = self.model.encoder.words.predictable[name]
-        cloze = hide(read.ids, _masking(predictable, self._share), generator)
+        cloze = masked_prediction.hide(read.ids, _masking(predictable, self._share), generator)
         neighbours = self._neighbours(text, pairs)
         scores = self.model(cloze, read.mask, neighbours, predictable)  # (p, a)
-        return prediction_loss(scores, cloze.answers - predictable.start)
+        return masked_prediction.prediction_loss(scores, cloze.answers - predictable.start)
 
     def _neighbours(self, text: NeighbourPairs, pairs: Tensor) -> Padded | None:
         """The passages that words of pairs (b, 2) are predicted from; none for a masked language model."""
@@ -201,7 +195,7 @@ class CmlmLearner(Learner):
         found = self.predictions()
         return HeldOutScore(found.targets, found.accuracy, found.first)
 
-    def predictions(self) -> Predicted:
+    def predictions(self) -> masked_prediction.Predicted:
         """The counts of correct predictions in the first held-out pairs, by neighbours as in training."""
         config = self.model.config
         condition = "none" if config.objective == "mlm" else config.neighbour
@@ -209,7 +203,7 @@ class CmlmLearner(Learner):
             predict_parts(self.model, text, name, condition, share=self._share, most=MOST_PAIRS_SCORED)
             for name, text in self._corpus.held_out.items()
         )
-        return sum(chain.from_iterable(found), start=Predicted())
+        return sum(chain.from_iterable(found), start=masked_prediction.Predicted())
 
     def _language(self, rows: Tensor) -> Tensor:
         return torch.bucketize(rows, self._ends, right=True)
@@ -245,7 +239,7 @@ class Cotrained(Learner):
 @torch.no_grad()
 def predict_parts(
     model: Cmlm, text: NeighbourPairs, language: str, condition: str, *, share: float, most: int | None = None
-) -> list[Predicted]:
+) -> list[masked_prediction.Predicted]:
     """The counts of correct predictions in the second passages of the first `most` pairs, or of all.
 
     The neighbour is the `true` one, the one of a pair half the text away (`shuffled`), or `none`. There is a
@@ -260,10 +254,10 @@ def predict_parts(
     parts = []
     for rows in torch.split(order, PAIRS_IN_BATCH):
         read = text.passages.take(pairs[rows, 1]).padded()
-        cloze = hide(read.ids, _masking(predictable, share), generator)
+        cloze = masked_prediction.hide(read.ids, _masking(predictable, share), generator)
         neighbours = None if condition == "none" else text.passages.take(first[rows]).padded()
         scores = model(cloze, read.mask, neighbours, predictable)
-        parts.append(predicted(scores, cloze.answers - predictable.start))
+        parts.append(masked_prediction.predicted(scores, cloze.answers - predictable.start))
     return parts
 
 
@@ -282,9 +276,11 @@ def _of_others(pairs: Tensor, text: NeighbourPairs) -> Tensor:
     return taken
 
 
-def _masking(predictable: range, share: float) -> Masking:
+def _masking(predictable: range, share: float) -> masked_prediction.Masking:
     """Masking that hides and inserts only the words of one language that may be predicted."""
-    return Masking(vocabulary=predictable.stop, mask=MASK, specials=predictable.start, share=share)
+    return masked_prediction.Masking(
+        vocabulary=predictable.stop, mask=MASK, specials=predictable.start, share=share
+    )
 
 
 def inferences(
@@ -303,7 +299,8 @@ def inferences(
     text = texts[first]
     translated = {language: other for language, other in texts.items() if language != first}
     if second not in translated:
-        translated = {second: _glossed_pairs(text, space, languages), **translated}
+        one, two = (tuple(glossed(side, space, languages)) for side in (text.premises, text.hypotheses))
+        translated = {second: replace(text, premises=one, hypotheses=two), **translated}
     halves = []  # language and text of the premises, and those of the hypotheses
     for other in translated.items():
         halves += [((first, text), other), (other, (first, text))]
@@ -319,13 +316,6 @@ def inferences(
         times * text.labels, times * text.parts, text.undecided,
     )  # fmt: skip
     return inferences_of(repeated, (premises, hypotheses), first, encoder.device)
-
-
-def _glossed_pairs(text: Inference, space: Space, languages: tuple[str, str]) -> Inference:
-    premises, hypotheses = (
-        tuple(glossed(side, space, languages)) for side in (text.premises, text.hypotheses)
-    )
-    return replace(text, premises=premises, hypotheses=hypotheses)
 
 
 def glossed(sentences: Sequence[str], space: Space, languages: tuple[str, str]) -> list[str]:

@@ -144,10 +144,7 @@ def words_of_pieces(pieces: Pieces, languages: Sequence[str]) -> Words:
     """The pieces, which all languages share."""
     all_of_them = range(len(SPECIALS), len(pieces))
     return Words(
-        len(pieces),
-        dict.fromkeys(languages, pieces),
-        dict.fromkeys(languages, all_of_them),
-        pieces=pieces,
+        len(pieces), dict.fromkeys(languages, pieces), dict.fromkeys(languages, all_of_them), pieces=pieces
     )
 
 

@@ -61,7 +61,8 @@ def best_sequences(
             break
     lengths = (begun != PAD).sum(dim=1).view(size, beam)
     chosen = (totals / lengths).argmax(dim=1) + beam * torch.arange(size, device=device)
-    return _without_frames(begun[chosen])
+    found = [[piece for piece in row[1:] if piece not in (EOS, PAD)] for row in begun[chosen].tolist()]
+    return Ragged.of(found).to(str(device))
 
 
 def most_pieces(lengths: Tensor, longest: int) -> Tensor:
@@ -78,12 +79,6 @@ def _best(totals: Tensor, steps: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     found = (totals.view(-1, 1) + steps).view(size, beam * v).topk(beam, dim=1)
     own = beam * torch.arange(size, device=steps.device)[:, None]  # (b, 1)
     return (own + found.indices // v).flatten(), (found.indices % v).flatten(), found.values
-
-
-def _without_frames(ids: Tensor) -> Ragged:
-    """The sequences of ids (b, t) without <bos>, <eos> and padding."""
-    found = [[piece for piece in row[1:] if piece not in (EOS, PAD)] for row in ids.tolist()]
-    return Ragged.of(found).to(str(ids.device))
 
 
 class Incremental:

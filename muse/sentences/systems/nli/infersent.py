@@ -27,21 +27,8 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.files.nli import LABELS
 from muse.sentences.systems.backbone import Backbone, SpaceBackbone
 from muse.sentences.systems.network_encoder import open_network
-from muse.sentences.systems.networks.sentence_rows import (
-    POOLINGS,
-    RECURRENT,
-    HierarchicalConvolution,
-    Recurrent,
-)
-from muse.sentences.systems.nli.pair_classes import (
-    PAIRS_IN_BATCH,
-    Inferences,
-    LabelledPairs,
-    PairClassifier,
-    PairClassLearner,
-    RowPairNetwork,
-    read_inferences,
-)
+from muse.sentences.systems.networks import sentence_rows
+from muse.sentences.systems.nli import pair_classes
 from muse.sentences.systems.pretrained_backbones import restored_backbone
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.losses import Align
@@ -61,10 +48,12 @@ class InferSentConfig(Settings):
     """The network, its objective, and the classifier of pairs of its rows."""
 
     network: str = setting(
-        "bilstm", "bilstm, lstm, bigru, gru or convolution", choices=(*RECURRENT, CONVOLUTION)
+        "bilstm", "bilstm, lstm, bigru, gru or convolution", choices=(*sentence_rows.RECURRENT, CONVOLUTION)
     )
     units: int = setting(128, "units of a direction", least=1)
-    pooling: str = setting("max", "max, mean, last or attention, over the states", choices=POOLINGS)
+    pooling: str = setting(
+        "max", "max, mean, last or attention, over the states", choices=sentence_rows.POOLINGS
+    )
     objective: str = setting("nli", "nli, or td: does a sentence translate another?", choices=(*CLASSES,))
     hidden: int = setting(512, "hidden layer of the classifier", least=1)
     dropout: float = setting(0.0, "of the classifier", least=0, below=1)
@@ -81,7 +70,7 @@ class InferSentConfig(Settings):
         return self.pooling if self.network == "bilstm" else f"{self.network}-{self.pooling}"
 
 
-class InferSent(RowPairNetwork):
+class InferSent(pair_classes.RowPairNetwork):
     """A backbone, which is not saved, the BiLSTM over it, and the classifier."""
 
     def __init__(self, backbone: Backbone, config: InferSentConfig) -> None:
@@ -89,10 +78,10 @@ class InferSent(RowPairNetwork):
         self.backbone, self.config, self.reader = backbone, config, backbone.reader
         self.encoder = sentence_layers(backbone.dimension, config)
         self.dimension, self.classes = self.encoder.dimension, CLASSES[config.objective]
-        self.head = PairClassifier(self.dimension, config.hidden, self.classes, config.dropout)
+        self.head = pair_classes.PairClassifier(self.dimension, config.hidden, self.classes, config.dropout)
 
     @property
-    def classifier(self) -> PairClassifier:
+    def classifier(self) -> pair_classes.PairClassifier:
         """The classifier of the objective's classes."""
         return self.head
 
@@ -102,11 +91,13 @@ class InferSent(RowPairNetwork):
         return rows
 
 
-def sentence_layers(width: int, config: InferSentConfig) -> Recurrent | HierarchicalConvolution:
+def sentence_layers(
+    width: int, config: InferSentConfig
+) -> sentence_rows.Recurrent | sentence_rows.HierarchicalConvolution:
     """Untrained layers that make the row of a sentence of words (b, T, width)."""
     if config.network == CONVOLUTION:
-        return HierarchicalConvolution(width, config.units)
-    return Recurrent(config.network, width, config.units, config.pooling)
+        return sentence_rows.HierarchicalConvolution(width, config.units)
+    return sentence_rows.Recurrent(config.network, width, config.units, config.pooling)
 
 
 class TranslationExamples:
@@ -121,17 +112,20 @@ class TranslationExamples:
     def __len__(self) -> int:
         return 2 * len(self._training)
 
-    def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+    def training(self, rows: Tensor, generator: torch.Generator) -> pair_classes.LabelledPairs:
         """The examples with these indices (b,); the first p are true pairs, the next p have negatives."""
         return self._examples(self._training, rows, generator)
 
-    def held_out(self) -> Iterator[LabelledPairs]:
+    def held_out(self) -> Iterator[pair_classes.LabelledPairs]:
         """The held-out pairs, true and with negatives, which are the same at every call."""
         rows = torch.arange(2 * len(self._held_out), device=self._held_out.device)
         drawn = generator_for(self._seed, *TrainingStream.HELD_OUT_NEGATIVES, device=str(rows.device))
-        return (self._examples(self._held_out, part, drawn) for part in torch.split(rows, PAIRS_IN_BATCH))
+        return (
+            self._examples(self._held_out, part, drawn)
+            for part in torch.split(rows, pair_classes.PAIRS_IN_BATCH)
+        )
 
-    def _examples(self, part: Tensor, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
+    def _examples(self, part: Tensor, rows: Tensor, generator: torch.Generator) -> pair_classes.LabelledPairs:
         """The examples (b,) of a `part` (p,) in order: the first p are true, the next p have negatives."""
         right = rows % len(part)
         drawn = within_window(right, len(part), generator)
@@ -139,7 +133,7 @@ class TranslationExamples:
         # A drawn sentence may happen to be a translation, if either side of the two pairs is equal.
         pivot, other = self.pairs.keys
         labels = (pivot[places] == pivot[chosen]) | (other[places] == other[chosen])  # (b,)
-        return LabelledPairs(
+        return pair_classes.LabelledPairs(
             self.pairs.pivot.take(places), self.pairs.other.take(chosen), torch.where(labels, YES, NO)
         )
 
@@ -185,14 +179,14 @@ def train_infersent(job: Job) -> Fitted:
         raise Contradiction(
             f"infersent with objective={config.objective} needs --{needed} to train on, got none; add it"
         )
-    pairs: Inferences | TranslationExamples
+    pairs: pair_classes.Inferences | TranslationExamples
     if config.objective == "nli":
-        pairs = read_inferences(job, job.backbone.reader)
+        pairs = pair_classes.read_inferences(job, job.backbone.reader)
     else:
         pairs = TranslationExamples(job.pairs(), job.languages, request.seed)
     with torch_seeded(request.seed, *TrainingStream.FIRST):
         network = InferSent(job.backbone, config).to(job.runtime.device)
-    learner = PairClassLearner(network, pairs)
+    learner = pair_classes.PairClassLearner(network, pairs)
     epochs = job.train(learner)
     label = f"infersent[{config.objective},{config.form}:{network.dimension},{job.backbone.name}]"
     settings = {"network": asdict(config), "backbone": dict(job.backbone.settings)}
@@ -239,7 +233,7 @@ class LanguageBiLSTM(nn.Module):
         return found
 
 
-class XBiLSTM(RowPairNetwork):
+class XBiLSTM(pair_classes.RowPairNetwork):
     """The English network, frozen, and a network for each other language, over its words (m, K)."""
 
     def __init__(self, english: InferSent, words: Mapping[str, Tensor]) -> None:
@@ -251,7 +245,7 @@ class XBiLSTM(RowPairNetwork):
         self.dimension, self.classes, self.reader = english.dimension, english.classes, english.reader
 
     @property
-    def classifier(self) -> PairClassifier:
+    def classifier(self) -> pair_classes.PairClassifier:
         """The classifier of the English network."""
         return self.english.classifier
 

@@ -8,7 +8,7 @@ section 2.3). In the first steps text can be translated word by word in the spac
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -33,6 +33,7 @@ from muse.translate.text import Translator
 FEWEST_SENTENCES = 20  # in a language
 SENTENCES_TRIED = 100  # sentences that are translated word by word before training
 Direction = tuple[str, str]  # from, to
+Example = tuple[Ragged, Ragged, Direction]  # source and target, framed
 SENTENCES_IN_BATCH = 50  # held-out sentences in a batch
 BATCHES_SORTED = 50  # batches that are sorted by length together
 
@@ -68,9 +69,7 @@ class TranslatorLearner(Learner):
         super().__init__()
         self.network = network
         self._text, self._noise, self._step = text, noise, 0
-        self.examples = max(
-            len(part.training) for part in text.texts.values()
-        )  # of the language with the most
+        self.examples = max(len(part.training) for part in text.texts.values())
         self.metric = "accuracy" if text.pairs else "round-trip accuracy"
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
@@ -93,40 +92,34 @@ class TranslatorLearner(Learner):
             for name, text in self._text.texts.items()
         }
         if config.denoising:
-            total = total + config.denoising * self._denoising(chosen, generator)
+            total = total + config.denoising * self._sum(self._noisy(chosen, generator))
         if config.back_translation:
-            total = total + config.back_translation * self._back_translation(chosen)
+            total = total + config.back_translation * self._sum(self._translated_back(chosen))
         if config.translation and self._text.pairs:
-            total = total + config.translation * self._translation(rows, generator)
+            total = total + config.translation * self._sum(self._translations(rows, generator))
         return total
 
-    def _denoising(self, chosen: Mapping[str, Tensor], generator: torch.Generator) -> Tensor:
-        losses = []
+    def _sum(self, examples: Iterable[Example]) -> Tensor:
+        return torch.stack([self.network.loss(*example) for example in examples]).sum()
+
+    def _noisy(self, chosen: Mapping[str, Tensor], generator: torch.Generator) -> Iterator[Example]:
         for language, rows in chosen.items():
             batch = self._text.texts[language].sentences.take(rows)
-            noisy = self._noise(batch, generator)
-            losses.append(self.network.loss(_framed(noisy), _framed(batch), (language, language)))
-        return torch.stack(losses).sum()
+            yield _framed(self._noise(batch, generator)), _framed(batch), (language, language)
 
-    def _back_translation(self, chosen: Mapping[str, Tensor]) -> Tensor:
-        losses = []
+    def _translated_back(self, chosen: Mapping[str, Tensor]) -> Iterator[Example]:
         for source, target in self._text.directions:
             rows, way = chosen[target], (target, source)
             batch = _framed(self._text.texts[target].sentences.take(rows))
             if self._step <= self.network.config.words and way in self._text.by_words:
-                made = _framed(self._text.by_words[way].take(rows))
+                yield _framed(self._text.by_words[way].take(rows)), batch, (source, target)
             else:
-                made = self._translated(batch, way)
-            losses.append(self.network.loss(made, batch, (source, target)))
-        return torch.stack(losses).sum()
+                yield self._translated(batch, way), batch, (source, target)
 
-    def _translation(self, rows: Tensor, generator: torch.Generator) -> Tensor:
-        losses = []
+    def _translations(self, rows: Tensor, generator: torch.Generator) -> Iterator[Example]:
         for language, pairs in self._text.pairs.items():
             places = torch.randint(len(pairs.training), rows.shape, generator=generator, device=rows.device)
-            for source, target, way in _both_ways(pairs, pairs.training[places], self._text.pivot, language):
-                losses.append(self.network.loss(source, target, way))
-        return torch.stack(losses).sum()
+            yield from _both_ways(pairs, pairs.training[places], self._text.pivot, language)
 
     def _translated(self, batch: Ragged, direction: Direction) -> Ragged:
         """The model's own translations of a batch, without dropout."""
@@ -147,7 +140,7 @@ class TranslatorLearner(Learner):
             count += len(answers)
         return HeldOutScore.of(hits, count)
 
-    def _held_out(self) -> Iterator[tuple[Ragged, Ragged, Direction]]:
+    def _held_out(self) -> Iterator[Example]:
         for language, pairs in self._text.pairs.items():
             for rows in torch.split(pairs.held_out, SENTENCES_IN_BATCH):
                 yield from _both_ways(pairs, rows, self._text.pivot, language)
@@ -164,9 +157,7 @@ def _framed(sentences: Ragged) -> Ragged:
     return sentences.framed(BOS, EOS)
 
 
-def _both_ways(
-    pairs: Pairs, rows: Tensor, pivot: str, language: str
-) -> Iterator[tuple[Ragged, Ragged, Direction]]:
+def _both_ways(pairs: Pairs, rows: Tensor, pivot: str, language: str) -> Iterator[Example]:
     """The pairs with these indices (b,) as source and target, in both directions."""
     ours, theirs = pairs.pivot.take(rows), pairs.other.take(rows)
     yield ours, theirs, (pivot, language)
@@ -200,9 +191,12 @@ class Noise:
         words = starts.long().cumsum(0) - 1  # (t,), numbered over all sentences
         drawn = torch.rand(3, int(words[-1]) + 1, generator=generator, device=device)[:, words]  # (3, t)
         ids = sentences.ids.where(drawn[1] >= self.blank, MASK)
-        order = _sorted(owners, words + (self.window + 1) * drawn[2])
+        keys = words + (self.window + 1) * drawn[2]
+        order = keys.argsort(stable=True)  # (t,) by sentence, and in it by key; equal keys stay in order
+        order = order[owners[order].argsort(stable=True)]
         kept = drawn[0] >= self.drop
-        kept[sentences.offsets[:-1][_all_lost(sentences, kept)]] = True
+        lost = (sentences.keep(kept).lengths == 0) & (sentences.lengths > 0)  # (b,)
+        kept[sentences.offsets[:-1][lost]] = True
         return Ragged(ids[order], sentences.offsets).keep(kept[order])
 
 
@@ -211,18 +205,6 @@ def word_begins(pieces: Pieces) -> Tensor:
     tokens = pieces.tokens
     inside = [not (token.startswith(BEGINS) or is_punctuation(token[0])) for token in tokens]
     return ~torch.tensor(inside) | (torch.arange(len(tokens)) < len(SPECIALS))
-
-
-def _sorted(owners: Tensor, keys: Tensor) -> Tensor:
-    """The order (t,) of pieces by their sentence, and in it by their key; equal keys stay in order."""
-    order = keys.argsort(stable=True)
-    return order[owners[order].argsort(stable=True)]
-
-
-def _all_lost(sentences: Ragged, kept: Tensor) -> Tensor:
-    """Whether each sentence (b,) has pieces and would keep none."""
-    left = sentences.keep(kept).lengths
-    return (left == 0) & (sentences.lengths > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,6 +218,11 @@ class Monolingual:
     training: Tensor
     held_out: Tensor
     left_out: int
+
+    def to(self, device: str) -> Monolingual:
+        """A copy on another device."""
+        training, held_out = self.training.to(device), self.held_out.to(device)
+        return Monolingual(self.sentences.to(device), training, held_out, self.left_out)
 
 
 def read_texts(request: TrainingRequest, backbone: Backbone) -> dict[str, list[str]]:
@@ -288,16 +275,14 @@ class WordByWord:
     ) -> None:
         source, target = direction
         tokeniser = Tokeniser(target)
-        spoken = [
-            [token.lower() for token in tokeniser.tokens(line)] for line in _lines(texts[target], pieces)
-        ]
+        lines = map(pieces.decode, _parts(texts[target]))
+        spoken = [[token.lower() for token in tokeniser.tokens(line)] for line in lines]
         model = learn_language_model(spoken)
         self._translator = Translator(space, source=source, target=target, model=model)
         self._own, self._pieces, self._longest = _parts(texts[source]), pieces, longest
         self._made: dict[int, list[int]] = {}
-        self.take(
-            torch.arange(min(SENTENCES_TRIED, len(self._own)))
-        )  # a text in another script is refused here
+        # A text in another script is refused here.
+        self.take(torch.arange(min(SENTENCES_TRIED, len(self._own))))
 
     def take(self, rows: Tensor) -> Ragged:
         """The translations of the sentences with these indices (b,), as pieces; none is empty."""
@@ -307,10 +292,6 @@ class WordByWord:
         for row, ids in zip(missing, self._pieces.encode(lines), strict=True):
             self._made[row] = ids[: self._longest] or self._own[row]
         return Ragged.of([self._made[row] for row in chosen]).to(str(rows.device))
-
-
-def _lines(text: Monolingual, pieces: Pieces) -> list[str]:
-    return [pieces.decode(ids) for ids in _parts(text)]
 
 
 def _parts(text: Monolingual) -> list[list[int]]:

@@ -23,28 +23,11 @@ from torch.nn import functional
 from muse.errors import BadSetting
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Padded, Ragged
+from muse.sentences.systems import pieces as word_pieces
 from muse.sentences.systems.network_encoder import SentenceNetwork
+from muse.sentences.systems.networks import transformer
 from muse.sentences.systems.networks.decoding import Incremental, best_sequences, most_pieces
 from muse.sentences.systems.networks.sentence_rows import masked_mean
-from muse.sentences.systems.networks.transformer import (
-    Inputs,
-    Memory,
-    TokenTable,
-    TransformerConfig,
-    TransformerLayers,
-    random_rows,
-)
-from muse.sentences.systems.pieces import (
-    BOS,
-    EOS,
-    MASK,
-    PAD,
-    SPECIALS,
-    UNK,
-    PieceReader,
-    Pieces,
-    aligned_rows,
-)
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from muse.sentences.systems.xlm.tuning import open_xlm
 from muse.sentences.training.settings import Settings, Unused, setting
@@ -52,7 +35,7 @@ from muse.space import Space
 
 RANDOM, SPACE = "random", "space"
 ORDERED = "ordered"
-NEVER_WRITTEN = [PAD, BOS, UNK, MASK]
+NEVER_WRITTEN = [word_pieces.PAD, word_pieces.BOS, word_pieces.UNK, word_pieces.MASK]
 
 
 @dataclass(frozen=True)
@@ -70,11 +53,9 @@ class TranslatorConfig(Settings):
     )
     decoder: str = setting(SPACE, "the same", folder_unless=(RANDOM, SPACE))
     attention: str = setting(
-        RANDOM,
-        "to the source begins random, or ordered: word by word",
-        choices=(RANDOM, ORDERED),
+        RANDOM, "to the source begins random, or ordered: word by word", choices=(RANDOM, ORDERED)
     )
-    pieces: int = setting(8_000, "word pieces, which both languages share", above=len(SPECIALS))
+    pieces: int = setting(8_000, "word pieces, which both languages share", above=len(word_pieces.SPECIALS))
     layers: int = setting(2, "Transformer layers of each part")
     heads: int = setting(4, "attention heads")
     hidden: int = setting(128, "width of the states")
@@ -107,9 +88,9 @@ class TranslatorConfig(Settings):
             None if self.back_translation else Unused("words", "back_translation"),
         )
 
-    def network(self, pieces: int, languages: int, *, memory: bool) -> TransformerConfig:
+    def network(self, pieces: int, languages: int, *, memory: bool) -> transformer.TransformerConfig:
         """The sizes of the encoder or, with a memory, of the decoder."""
-        return TransformerConfig(
+        return transformer.TransformerConfig(
             pieces, self.layers, self.heads, self.hidden, dropout=self.dropout,
             positions=self.longest + 2, causal=memory, languages=languages, memory=memory,
         )  # fmt: skip
@@ -127,41 +108,43 @@ class TranslatorNetwork(SentenceNetwork):
     def __init__(
         self,
         config: TranslatorConfig,
-        pieces: Pieces,
+        pieces: word_pieces.Pieces,
         languages: Sequence[str],
         tables: tuple[Tensor, Tensor],
         generator: torch.Generator,
     ) -> None:
         super().__init__()
         self.config, self.pieces, self.languages = config, pieces, tuple(languages)
-        ours, theirs = (TokenTable(rows, config.hidden) for rows in tables)
+        ours, theirs = (transformer.TokenTable(rows, config.hidden) for rows in tables)
         sizes = [config.network(len(pieces), len(self.languages), memory=memory) for memory in (False, True)]
-        self.encoder = TransformerLayers(sizes[0], generator, ours)
-        self.decoder = TransformerLayers(sizes[1], generator, theirs)
+        self.encoder = transformer.TransformerLayers(sizes[0], generator, ours)
+        self.decoder = transformer.TransformerLayers(sizes[1], generator, theirs)
         self.bias = nn.Parameter(torch.zeros(len(pieces)))
         everything = torch.ones(len(self.languages), len(pieces), dtype=torch.bool)
         self.register_buffer("written", everything)
         self.dimension = config.hidden
 
-    def reader(self, language: str) -> PieceReader:
+    def reader(self, language: str) -> word_pieces.PieceReader:
         """The reader of pieces, the same for all languages."""
-        return PieceReader(self.pieces, self.config.longest + 2)
+        return word_pieces.PieceReader(self.pieces, self.config.longest + 2)
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, h) of sentences, the means of their states."""
         sentences = batch.padded()
         return masked_mean(self.memory(sentences, language).vectors, sentences.mask)
 
-    def memory(self, sentences: Padded, language: str) -> Memory:
+    def memory(self, sentences: Padded, language: str) -> transformer.Memory:
         """The states (b, t, h) of sentences (b, t) in a language, for the decoder."""
         ids, mask = sentences
-        return Memory(self.encoder(Inputs(ids, mask, languages=self._number(language))), mask)
+        return transformer.Memory(
+            self.encoder(transformer.Inputs(ids, mask, languages=self._number(language))), mask
+        )
 
-    def states(self, begun: Tensor, memory: Memory, language: str) -> Tensor:
+    def states(self, begun: Tensor, memory: transformer.Memory, language: str) -> Tensor:
         """The states (b, t, h) after each piece of translations (b, t) that begin with <bos>."""
-        return self.decoder(Inputs(begun, languages=self._number(language)), memory)
+        return self.decoder(transformer.Inputs(begun, languages=self._number(language)), memory)
 
-    def decoding(self, memory: Memory, language: str) -> Incremental:
+    def decoding(self, memory: transformer.Memory, language: str) -> Incremental:
         """The decoder that reads translations a piece at a time, in evaluation mode alone."""
         return Incremental(self.decoder, memory, self._number(language))
 
@@ -185,7 +168,7 @@ class TranslatorNetwork(SentenceNetwork):
     def loss(self, source: Ragged, target: Ragged, direction: tuple[str, str]) -> Tensor:
         """The mean cross-entropy () of the targets' pieces, without unknown ones, which are never written."""
         scores, answers = self.predictions(source, target, direction)
-        return functional.cross_entropy(scores, answers, ignore_index=UNK)
+        return functional.cross_entropy(scores, answers, ignore_index=word_pieces.UNK)
 
     def only_written_with(self, counts: Tensor) -> None:
         """Lets each language be written only with the pieces of its text, by their counts (languages, v)."""
@@ -210,18 +193,13 @@ def generate(
 ) -> Ragged:
     """The translations of sentences, framed by <bos> and <eos> like the source; see `best_sequences`."""
     limits = most_pieces(source.lengths, network.config.longest)
-    memory = _repeated(network.memory(source.padded(), direction[0]), beam)
+    vectors, mask = network.memory(source.padded(), direction[0])
+    memory = transformer.Memory(
+        *(part.repeat_interleave(beam, dim=0) for part in (vectors, mask) if part is not None)
+    )
     decoding = network.decoding(memory, direction[1])
     found = best_sequences(decoding, lambda states: network.scores(states, direction[1]), limits, beam)
-    return found.framed(BOS, EOS)
-
-
-def _repeated(memory: Memory, times: int) -> Memory:
-    """The memory with every sentence repeated this number of times in a row."""
-    if times == 1:
-        return memory
-    mask = None if memory.mask is None else memory.mask.repeat_interleave(times, dim=0)
-    return Memory(memory.vectors.repeat_interleave(times, dim=0), mask)
+    return found.framed(word_pieces.BOS, word_pieces.EOS)
 
 
 POSITIONS = 2.0  # the scale of positions relative to pieces
@@ -233,7 +211,7 @@ BIAS = 0.2  # of the logarithms of the counts
 
 def untrained_translator(
     config: TranslatorConfig,
-    pieces: Pieces,
+    pieces: word_pieces.Pieces,
     counts: Mapping[str, Tensor],
     space: Space,
     pretrained: Mapping[str, XlmNetwork],
@@ -244,9 +222,13 @@ def untrained_translator(
     The output bias is initialised with the logarithms of the counts, or copied from the decoder's model.
     """
     generator, languages = generator_for(seed, *TrainingStream.FIRST), tuple(counts)
-    rows = {RANDOM: random_rows(len(pieces), config.hidden, generator_for(seed, *TrainingStream.SECOND))}
+    rows = {
+        RANDOM: transformer.random_rows(
+            len(pieces), config.hidden, generator_for(seed, *TrainingStream.SECOND)
+        )
+    }
     if SPACE in (config.encoder, config.decoder):
-        rows[SPACE] = aligned_rows(pieces, languages, space, config.hidden, seed)
+        rows[SPACE] = word_pieces.aligned_rows(pieces, languages, space, config.hidden, seed)
     tables = [rows.get(name, rows[RANDOM]) for name in (config.encoder, config.decoder)]
     network = TranslatorNetwork(config, pieces, languages, (tables[0], tables[1]), generator)
     table = torch.stack(list(counts.values()))  # (languages, v)
@@ -308,7 +290,9 @@ def sized_by(
     return replace(config, **sizes)
 
 
-def copy_layers(model: TransformerLayers, part: TransformerLayers, languages: Sequence[int]) -> None:
+def copy_layers(
+    model: transformer.TransformerLayers, part: transformer.TransformerLayers, languages: Sequence[int]
+) -> None:
     """Gives an encoder or a decoder the parameters of a language model; attention to a memory stays as it is.
 
     `languages` are the numbers in the model of the part's languages.

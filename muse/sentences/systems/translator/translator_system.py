@@ -18,36 +18,19 @@ from muse.sentences.systems.line_writer import LineWriter, check_direction
 from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.pieces import BOS, EOS, UNK, Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
-from muse.sentences.systems.translator.learning import (
-    Monolingual,
-    Noise,
-    TrainingText,
-    TranslatorLearner,
-    WordByWord,
-    monolingual,
-    read_texts,
-    word_begins,
-)
-from muse.sentences.systems.translator.seq2seq import (
-    ORDERED,
-    TranslatorConfig,
-    TranslatorNetwork,
-    generate,
-    open_pretrained,
-    sized_by,
-    untrained_translator,
-)
+from muse.sentences.systems.translator import learning, seq2seq
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import Space
 
 PRESETS = {
     "small": Preset(
-        TranslatorConfig(), TrainerConfig(epochs=20, batch=32, rate=1e-3, patience=5, clip=5.0, steps=200)
+        seq2seq.TranslatorConfig(),
+        TrainerConfig(epochs=20, batch=32, rate=1e-3, patience=5, clip=5.0, steps=200),
     ),
     # XLM's model for unsupervised translation (section 5.1): 6 layers, 1,024 wide, 60,000 pieces.
     "paper": Preset(
-        TranslatorConfig(pieces=60_000, layers=6, heads=8, hidden=1_024, longest=100, warmup=4_000),
+        seq2seq.TranslatorConfig(pieces=60_000, layers=6, heads=8, hidden=1_024, longest=100, warmup=4_000),
         TrainerConfig(
             epochs=200, batch=32, rate=1e-4, patience=10, clip=5.0, precision="bf16", steps=1_000, beta2=0.98
         ),
@@ -60,16 +43,18 @@ def train_translator(job: Job) -> Fitted:
     request = job.request
     check_languages(request)
     check_losses(job.config, request)
-    pretrained = open_pretrained(job.config, request.space)
-    config = sized_by(pretrained, job.config, {*request.settings, *request.config})
+    pretrained = seq2seq.open_pretrained(job.config, request.space)
+    config = seq2seq.sized_by(pretrained, job.config, {*request.settings, *request.config})
     text, network = _prepared(job, config, pretrained)
     device = job.runtime.device
-    noise = Noise(config.drop, config.blank, config.window, word_begins(network.pieces).to(device))
-    learner = TranslatorLearner(network, text, noise)
+    noise = learning.Noise(
+        config.drop, config.blank, config.window, learning.word_begins(network.pieces).to(device)
+    )
+    learner = learning.TranslatorLearner(network, text, noise)
     epochs = job.train(learner, job.trainer.with_warmup(config.warmup))
     begins = {"encoder": config.encoder, "decoder": config.decoder}
     begins |= {part: model.config.objective for part, model in pretrained.items()}
-    begins |= {"attention": ORDERED} if config.attention == ORDERED else {}
+    begins |= {"attention": seq2seq.ORDERED} if config.attention == seq2seq.ORDERED else {}
     settings = {"network": asdict(config), "pieces": network.pieces.to_json()}
     encoder = job.encoder(f"translator[{','.join(begins.values())}]", network, network.languages, settings)
     return Fitted.by(learner, epochs, encoder, _counts(network, text), tuple(request.parallel_files))
@@ -88,7 +73,7 @@ def check_languages(request: TrainingRequest) -> None:
             raise Contradiction(f"--parallel of {language} needs its text; give --text {language}=FILE")
 
 
-def check_losses(config: TranslatorConfig, request: TrainingRequest) -> None:
+def check_losses(config: seq2seq.TranslatorConfig, request: TrainingRequest) -> None:
     """Raise BadSetting if there is nothing to learn from: no loss has a weight."""
     of_pairs = config.translation if request.parallel_files else 0.0
     if not (config.denoising or config.back_translation or of_pairs):
@@ -98,21 +83,26 @@ def check_losses(config: TranslatorConfig, request: TrainingRequest) -> None:
 
 
 def _prepared(
-    job: Job, config: TranslatorConfig, pretrained: Mapping[str, XlmNetwork]
-) -> tuple[TrainingText, TranslatorNetwork]:
+    job: Job, config: seq2seq.TranslatorConfig, pretrained: Mapping[str, XlmNetwork]
+) -> tuple[learning.TrainingText, seq2seq.TranslatorNetwork]:
     """The text as pieces, and the untrained network, both on the device."""
     request, device = job.request, job.runtime.device
-    lines = read_texts(request, job.backbone)
+    lines = learning.read_texts(request, job.backbone)
     pieces = next((model.pieces for model in pretrained.values()), None) or Pieces.learned(
         lines, config.pieces, generator_for(request.seed, *TrainingStream.PIECES)
     )
     drawn = generator_for(request.seed, *TrainingStream.CHOICE)
-    texts = {name: monolingual(name, part, pieces, config.longest, drawn) for name, part in lines.items()}
+    texts = {
+        name: learning.monolingual(name, part, pieces, config.longest, drawn) for name, part in lines.items()
+    }
     counts = {name: _piece_counts(text, len(pieces)) for name, text in texts.items()}
-    network = untrained_translator(config, pieces, counts, request.space, pretrained, request.seed)
-    text = TrainingText(request.space.pivot, texts)
+    network = seq2seq.untrained_translator(config, pieces, counts, request.space, pretrained, request.seed)
+    text = learning.TrainingText(request.space.pivot, texts)
     if config.words:
-        made = {way: WordByWord(texts, way, pieces, request.space, config.longest) for way in text.directions}
+        made = {
+            way: learning.WordByWord(texts, way, pieces, request.space, config.longest)
+            for way in text.directions
+        }
         text = replace(text, by_words=made)
     if request.parallel_files:
         pairs = job.parallel(network.reader).pairs
@@ -120,38 +110,29 @@ def _prepared(
             network.also_written_with(text.pivot, part.pivot.ids)
             network.also_written_with(name, part.other.ids)
         text = replace(text, pairs=pairs)
-    moved = {name: _moved(part, device) for name, part in texts.items()}
+    moved = {name: part.to(device) for name, part in texts.items()}
     return replace(text, texts=moved), network.to(device)
 
 
-def _piece_counts(text: Monolingual, pieces: int) -> Tensor:
+def _piece_counts(text: learning.Monolingual, pieces: int) -> Tensor:
     """The counts (v,) of the pieces in a text, with one <eos> a sentence."""
     counts = text.sentences.ids.bincount(minlength=pieces)
     counts[EOS] = len(text.sentences)
     return counts
 
 
-def _moved(text: Monolingual, device: str) -> Monolingual:
-    return replace(
-        text,
-        sentences=text.sentences.to(device),
-        training=text.training.to(device),
-        held_out=text.held_out.to(device),
-    )
-
-
-def _counts(network: TranslatorNetwork, text: TrainingText) -> dict[str, int]:
+def _counts(network: seq2seq.TranslatorNetwork, text: learning.TrainingText) -> dict[str, int]:
     sentences = {f"sentences_{name}": len(part.training) for name, part in text.texts.items()}
     pairs = {f"pairs_{name}": len(part.training) for name, part in text.pairs.items()}
     left_out = sum(part.left_out for part in text.texts.values())
     return {"pieces": len(network.pieces), **sentences, **pairs, "left_out": left_out}
 
 
-def make_translator(settings: Mapping[str, Any], _: Space | None = None) -> TranslatorNetwork:
+def make_translator(settings: Mapping[str, Any], _: Space | None = None) -> seq2seq.TranslatorNetwork:
     """The network of a saved model, before its parameters are restored."""
-    config, pieces = TranslatorConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
+    config, pieces = seq2seq.TranslatorConfig(**settings["network"]), Pieces.from_json(settings["pieces"])
     rows = torch.zeros(len(pieces), config.hidden)
-    return TranslatorNetwork(config, pieces, settings["languages"], (rows, rows), torch.Generator())
+    return seq2seq.TranslatorNetwork(config, pieces, settings["languages"], (rows, rows), torch.Generator())
 
 
 TRANSLATOR = System(
@@ -162,7 +143,7 @@ TRANSLATOR = System(
 class Translating:
     """A translation model in one direction."""
 
-    def __init__(self, network: TranslatorNetwork, direction: tuple[str, str]) -> None:
+    def __init__(self, network: seq2seq.TranslatorNetwork, direction: tuple[str, str]) -> None:
         self.network, self.direction = network, direction
         self.pieces, self.longest = network.pieces, network.config.longest
 
@@ -173,12 +154,12 @@ class Translating:
     def write(self, source: Ragged, beam: int) -> Ragged:
         """The translations of the sentences."""
         framed = source.framed(BOS, EOS).to(str(self.network.bias.device))
-        made = generate(self.network, framed, self.direction, beam=beam)
+        made = seq2seq.generate(self.network, framed, self.direction, beam=beam)
         return made.keep((made.ids != BOS) & (made.ids != EOS))
 
 
 def model_translator(
-    network: TranslatorNetwork, direction: tuple[str, str], *, beam: int = 4, batch: int = 32
+    network: seq2seq.TranslatorNetwork, direction: tuple[str, str], *, beam: int = 4, batch: int = 32
 ) -> LineWriter:
     """The writer of translations of lines in a direction; BadSetting if the model lacks a language of it.
 
@@ -190,7 +171,7 @@ def model_translator(
     return LineWriter(Translating(network.eval(), direction), beam=beam, batch=batch)
 
 
-def load_translator(folder: Path, device: str = "cpu") -> TranslatorNetwork:
+def load_translator(folder: Path, device: str = "cpu") -> seq2seq.TranslatorNetwork:
     """The model saved in a folder; BadSetting or BadFile if the folder holds no translation model."""
     needed = "expected a model of muse train-translator"
     return open_network(folder, TRANSLATOR.name, needed, make_translator).to(device)

@@ -17,21 +17,8 @@ from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.systems.corpora import BATCH_EXPONENT
 from muse.sentences.systems.network_encoder import SentenceNetwork
-from muse.sentences.systems.networks.masked_prediction import (
-    Masking,
-    Predicted,
-    hide,
-    left_to_right,
-    predicted,
-    prediction_loss,
-)
+from muse.sentences.systems.networks import masked_prediction, transformer
 from muse.sentences.systems.networks.sentence_rows import masked_mean
-from muse.sentences.systems.networks.transformer import (
-    Inputs,
-    TokenTable,
-    TransformerConfig,
-    TransformerLayers,
-)
 from muse.sentences.systems.pieces import INITIAL, MASK, SPECIALS, PieceReader, Pieces, space_of_words
 from muse.sentences.systems.system import TEXT_OF_MORE
 from muse.sentences.training.settings import Settings, Unused, setting
@@ -90,16 +77,16 @@ class XlmConfig(Settings):
         """Whether it reads from left to right."""
         return self.objective == "clm"
 
-    def network(self, vocabulary: int, languages: int) -> TransformerConfig:
+    def network(self, vocabulary: int, languages: int) -> transformer.TransformerConfig:
         """The sizes of the Transformer, which adds a vector for each language."""
-        return TransformerConfig(
+        return transformer.TransformerConfig(
             vocabulary, self.layers, self.heads, self.hidden, dropout=self.dropout,
             positions=self.length, causal=self.causal, languages=languages,
         )  # fmt: skip
 
-    def masking(self, vocabulary: int) -> Masking:
+    def masking(self, vocabulary: int) -> masked_prediction.Masking:
         """The masking of a share of the pieces; of these 80 % become <mask>, 10 % another piece."""
-        return Masking(vocabulary, MASK, len(SPECIALS), share=self.share)
+        return masked_prediction.Masking(vocabulary, MASK, len(SPECIALS), share=self.share)
 
 
 class MaskedSide(NamedTuple):
@@ -118,7 +105,7 @@ class MaskedSide(NamedTuple):
 class MaskedBatch(NamedTuple):
     """The inputs, the positions to predict (b, t), and the right `answers` (p,) there."""
 
-    inputs: Inputs
+    inputs: transformer.Inputs
     target_mask: Tensor
     answers: Tensor
 
@@ -126,7 +113,7 @@ class MaskedBatch(NamedTuple):
 class Hiding(NamedTuple):
     """A masking whose pieces are drawn by `generator`, more often with larger `weights` (v,)."""
 
-    masking: Masking
+    masking: masked_prediction.Masking
     weights: Tensor
     generator: torch.Generator
 
@@ -134,9 +121,12 @@ class Hiding(NamedTuple):
 def masked(text: Padded, language: int, hiding: Hiding | None) -> MaskedSide:
     """The text with pieces hidden (MLM) or, without a `hiding`, each piece predicting the next one (CLM)."""
     if hiding is None:
-        cloze, right = left_to_right(*text), text.ids.roll(-1, dims=1)
+        cloze, right = masked_prediction.left_to_right(*text), text.ids.roll(-1, dims=1)
     else:
-        cloze, right = hide(text.ids, hiding.masking, hiding.generator, hiding.weights), text.ids
+        cloze, right = (
+            masked_prediction.hide(text.ids, hiding.masking, hiding.generator, hiding.weights),
+            text.ids,
+        )
     return MaskedSide(cloze.ids, cloze.target_mask, right, text.mask, language)
 
 
@@ -146,7 +136,7 @@ def side_by_side(*sides: MaskedSide) -> MaskedBatch:
     widths = [side.ids.shape[1] for side in sides]
     languages = torch.tensor([side.language for side in sides], device=device)
     target_mask = torch.cat([side.target_mask for side in sides], dim=1)
-    inputs = Inputs(
+    inputs = transformer.Inputs(
         torch.cat([side.ids for side in sides], dim=1),
         torch.cat([side.mask for side in sides], dim=1),
         torch.cat([torch.arange(width, device=device) for width in widths]),
@@ -161,7 +151,9 @@ class XlmModel(nn.Module):
     def __init__(self, config: XlmConfig, rows: Tensor, languages: int, generator: torch.Generator) -> None:
         super().__init__()
         sizes = config.network(len(rows), languages)
-        self.transformer = TransformerLayers(sizes, generator, TokenTable(rows, config.hidden))
+        self.transformer = transformer.TransformerLayers(
+            sizes, generator, transformer.TokenTable(rows, config.hidden)
+        )
         self.bias = nn.Parameter(torch.zeros(len(rows)))
 
     def forward(self, batch: MaskedBatch) -> Tensor:
@@ -171,12 +163,12 @@ class XlmModel(nn.Module):
 
     def loss(self, batch: MaskedBatch) -> Tensor:
         """The loss () of a masked batch."""
-        return prediction_loss(self(batch), batch.answers)
+        return masked_prediction.prediction_loss(self(batch), batch.answers)
 
     @torch.no_grad()
-    def predict(self, batch: MaskedBatch) -> Predicted:
+    def predict(self, batch: MaskedBatch) -> masked_prediction.Predicted:
         """The counts of correct predictions of the masked pieces of a batch."""
-        return predicted(self(batch), batch.answers)
+        return masked_prediction.predicted(self(batch), batch.answers)
 
 
 class XlmNetwork(SentenceNetwork):
@@ -202,7 +194,7 @@ class XlmNetwork(SentenceNetwork):
     def states(self, padded: Padded, language: str) -> Tensor:
         """The last states (b, t, h) of sentences."""
         number = torch.full((1, 1), self.languages.index(language), device=padded.ids.device)
-        return self.model.transformer(Inputs(padded.ids, padded.mask, languages=number))
+        return self.model.transformer(transformer.Inputs(padded.ids, padded.mask, languages=number))
 
     def word_space(self, space: Space) -> Space:
         """The words of a space with unit-length rows from the embeddings, in the languages of the model."""

@@ -27,15 +27,7 @@ from muse.sentences.files.nli import LABELS
 from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.networks.transformer import Inputs, draw_
-from muse.sentences.systems.nli.pair_classes import (
-    PairClassifier,
-    PairClassLearner,
-    PairNetwork,
-    RowPairNetwork,
-    WithClassifier,
-    read_inferences,
-    with_inference,
-)
+from muse.sentences.systems.nli import pair_classes
 from muse.sentences.systems.pieces import PieceReader
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
@@ -57,11 +49,7 @@ class TuningConfig(Settings):
     """
 
     pretrained: str = setting("", "folder of the model to tune", folder_unless=("",))
-    reads: str = setting(
-        "together",
-        "a pair together, or each sentence apart",
-        choices=("together", "apart"),
-    )
+    reads: str = setting("together", "a pair together, or each sentence apart", choices=("together", "apart"))
     hidden: int = setting(512, "hidden layer of the classifier, if apart", least=1)
     warmup: int = setting(50, "steps until the highest rate", least=1)
     weight: float = setting(0.25, "lambda of L_align, with `--parallel`", least=0, most=0.5, needs="parallel")
@@ -108,16 +96,16 @@ def tune_xlm(job: Job) -> Fitted:
     xlm = _opened(job)
     _check_alignment(job, xlm)
     network = tuned(xlm, config, generator_for(request.seed, *TrainingStream.FIRST)).to(job.runtime.device)
-    pairs = read_inferences(job, network.reader)
+    pairs = pair_classes.read_inferences(job, network.reader)
     counts, aligning = pairs.counts, config.alignment(job.trainer).with_warmup(config.warmup)
     parallel = job.parallel(network.reader) if learned else None
 
-    def aligner(copy: PairNetwork, translations: ParallelCorpus) -> Learner:
+    def aligner(copy: pair_classes.PairNetwork, translations: ParallelCorpus) -> Learner:
         return translations.learner(copy, Align(config.weight), job.runtime.processes)
 
     if parallel is not None:  # before any training, by the network: the copy's batches will be the same
         check_batches(aligner(network, parallel), aligning, seed=request.seed, runtime=job.runtime)
-    learner: Learner = PairClassLearner(network, pairs)
+    learner: Learner = pair_classes.PairClassLearner(network, pairs)
     epochs = job.train(learner, job.trainer.with_warmup(config.warmup))
     if parallel is not None:
         network = _copied(network, learned)
@@ -131,17 +119,10 @@ def tune_xlm(job: Job) -> Fitted:
         "hidden": config.hidden,
         "learned": list(learned),
     }
-    encoder = job.encoder(_label(job, xlm), network, xlm.languages, settings)
-    return Fitted.by(learner, epochs, encoder, counts, learned)
-
-
-def _label(job: Job, xlm: XlmNetwork) -> str:
-    """The name: the objective of the model, nli, how it reads pairs, and the loss of the alignment if any."""
-    config = job.config
     parts = [xlm.config.objective, "nli", *([] if config.reads == "together" else [config.reads])]
-    if job.request.parallel_files:
-        parts.append(str(Align(config.weight)))
-    return f"xlm[{','.join(parts)}]"
+    parts += [str(Align(config.weight))] if learned else []
+    encoder = job.encoder(f"xlm[{','.join(parts)}]", network, xlm.languages, settings)
+    return Fitted.by(learner, epochs, encoder, counts, learned)
 
 
 def _check_alignment(job: Job, xlm: XlmNetwork) -> None:
@@ -189,31 +170,31 @@ def open_xlm(folder: Path, space: Space) -> XlmNetwork:
     return open_network(folder, XLM.name, needed, network_of, space)
 
 
-def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> PairNetwork:
+def tuned(xlm: XlmNetwork, config: TuningConfig, generator: torch.Generator) -> pair_classes.PairNetwork:
     """The model with an untrained classifier; the output bias, which it does not read, is not trained."""
     xlm.model.bias.requires_grad_(False)
     if config.reads == "together":
         return XlmInference(xlm, generator)
-    network = with_inference(xlm, config.hidden, xlm.config.dropout)
+    network = pair_classes.with_inference(xlm, config.hidden, xlm.config.dropout)
     draw_(network.classifier, generator)
     return network
 
 
-def make_tuned(settings: Mapping[str, Any], space: Space) -> PairNetwork:
+def make_tuned(settings: Mapping[str, Any], space: Space) -> pair_classes.PairNetwork:
     """The network of a saved fine-tuned model, before its parameters are restored."""
     config = TuningConfig(reads=settings["reads"], hidden=settings["hidden"])
     network = tuned(network_of(settings), config, torch.Generator())
     return _copied(network, settings["learned"]) if settings["learned"] else network
 
 
-def _copied(network: PairNetwork, learned: Sequence[str]) -> AlignedCopy:
+def _copied(network: pair_classes.PairNetwork, learned: Sequence[str]) -> AlignedCopy:
     """The network with a copy for the `learned` languages; TypeError if it does not compare rows."""
-    if not isinstance(network, WithClassifier):
+    if not isinstance(network, pair_classes.WithClassifier):
         raise TypeError(f"expected a network that reads each sentence apart, got {type(network).__name__}")
     return AlignedCopy(network, learned)
 
 
-class XlmInference(PairNetwork):
+class XlmInference(pair_classes.PairNetwork):
     """A trained model with a linear layer on one state of a pair of sentences."""
 
     def __init__(self, xlm: XlmNetwork, generator: torch.Generator) -> None:
@@ -238,19 +219,16 @@ class XlmInference(PairNetwork):
         own = torch.arange(ids.shape[1], device=ids.device) < first.lengths[:, None]  # (b, t)
         numbers = torch.where(own, ours, theirs)
         states: Tensor = self.xlm.model.transformer(Inputs(ids, mask, languages=numbers))  # (b, t, h)
-        found: Tensor = self.head(states[torch.arange(len(ids)), self._place(mask)])
+        # The state that has read both sentences: the first, or with CLM the last.
+        places = (mask.sum(dim=1) - 1) * self.xlm.config.causal  # (b,)
+        found: Tensor = self.head(states[torch.arange(len(ids)), places])
         return found
 
-    def _place(self, mask: Tensor) -> Tensor:
-        """The place (b,) of the state that has read both sentences: the first, or with CLM the last."""
-        last = mask.sum(dim=1) - 1
-        return last if self.xlm.config.causal else torch.zeros_like(last)
 
-
-class AlignedCopy(RowPairNetwork):
+class AlignedCopy(pair_classes.RowPairNetwork):
     """A network with a classifier, both fixed, and a copy of the network for the `learned` languages."""
 
-    def __init__(self, original: WithClassifier, learned: Sequence[str]) -> None:
+    def __init__(self, original: pair_classes.WithClassifier, learned: Sequence[str]) -> None:
         super().__init__()
         self.copied = deepcopy(original.network)  # before it is fixed
         self.original = original.requires_grad_(False)
@@ -258,7 +236,7 @@ class AlignedCopy(RowPairNetwork):
         self.dimension, self.classes, self.reader = original.dimension, original.classes, original.reader
 
     @property
-    def classifier(self) -> PairClassifier:
+    def classifier(self) -> pair_classes.PairClassifier:
         """The classifier of the original."""
         return self.original.classifier
 

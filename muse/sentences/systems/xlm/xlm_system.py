@@ -21,29 +21,12 @@ from muse.run.runtime import Runtime
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged, passes, token_batches
 from muse.sentences.files.sentence_text import ParallelText, read_documents, read_pairs, read_sentences
-from muse.sentences.systems.corpora import (
-    BATCH_EXPONENT,
-    Consecutive,
-    draw_languages,
-    language_shares,
-    warn_of_another_language,
-)
+from muse.sentences.systems import corpora
 from muse.sentences.systems.networks.masked_prediction import Masking, Predicted, rarity
 from muse.sentences.systems.networks.transformer import random_rows
 from muse.sentences.systems.pieces import BOS, EOS, PieceReader, Pieces, aligned_rows
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
-from muse.sentences.systems.xlm.language_model import (
-    TLM,
-    Hiding,
-    MaskedBatch,
-    MaskedSide,
-    XlmConfig,
-    XlmModel,
-    XlmNetwork,
-    masked,
-    network_of,
-    side_by_side,
-)
+from muse.sentences.systems.xlm import language_model
 from muse.sentences.training.pairs import hold_out, make_pairs
 from muse.sentences.training.trainer import HeldOutScore, Learner, TrainerConfig
 from muse.space import Space
@@ -73,7 +56,7 @@ class XlmCorpus:
         return {name: list(chain.from_iterable(texts)) for name, texts in self.documents.items()}
 
 
-def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
+def check_texts(config: language_model.XlmConfig, request: TrainingRequest) -> None:
     """Raise BadSetting if the given files do not fit the objective."""
     pivot, language = request.space.pivot, request.language
     if language not in request.texts:
@@ -82,7 +65,7 @@ def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
         raise BadSetting(
             f"judged must be a language with --text, one of {', '.join(request.texts)}; got {config.judged!r}"
         )
-    if config.objective != TLM:
+    if config.objective != language_model.TLM:
         if request.parallel_files:
             raise Contradiction(
                 f"{config.objective} does not use --parallel; leave it out, or --set objective=mlm+tlm"
@@ -100,7 +83,7 @@ def check_texts(config: XlmConfig, request: TrainingRequest) -> None:
             )
 
 
-def read_corpus(config: XlmConfig, request: TrainingRequest) -> XlmCorpus:
+def read_corpus(config: language_model.XlmConfig, request: TrainingRequest) -> XlmCorpus:
     """The corpus in the files of a request."""
     documents = {
         language: [*read_documents(path).values()]
@@ -146,19 +129,14 @@ class MaskedSource:
         while True:
             yield from token_batches(longest, self.tokens, generator)
 
-    def masked_batch(self, rows: Tensor, generator: torch.Generator) -> MaskedBatch:
-        """The training examples with these numbers (b,), masked."""
-        return side_by_side(*self.masked_sides(self.training[rows], generator))
-
-    def held_out_batches(self, generator: torch.Generator) -> Iterator[MaskedBatch]:
-        """The held-out examples, masked, batch by batch."""
-        parts = torch.split(self.held_out, EXAMPLES_IN_BATCH)
-        return (side_by_side(*self.masked_sides(rows, generator)) for rows in parts)
-
-    def masked_sides(self, rows: Tensor, generator: torch.Generator) -> list[MaskedSide]:
+    def masked_sides(self, rows: Tensor, generator: torch.Generator) -> list[language_model.MaskedSide]:
         """The sides of the examples with these indices (b,) in the text, masked independently."""
-        hiding = None if self.masking is None else Hiding(self.masking, self.weights, generator)
-        return [masked(text.take(rows).padded(), number, hiding) for text, number in self.sides]
+        hiding = (
+            None if self.masking is None else language_model.Hiding(self.masking, self.weights, generator)
+        )
+        return [
+            language_model.masked(text.take(rows).padded(), number, hiding) for text, number in self.sides
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +162,7 @@ class Sources:
 
 
 def make_sources(
-    config: XlmConfig, corpus: XlmCorpus, pieces: Pieces, *, seed: int, runtime: Runtime
+    config: language_model.XlmConfig, corpus: XlmCorpus, pieces: Pieces, *, seed: int, runtime: Runtime
 ) -> Sources:
     """The sources of a corpus; Mismatch if it is too small."""
     generator, device = generator_for(seed, *TrainingStream.SECOND), runtime.device
@@ -252,10 +230,12 @@ def cut_streams(sentences: Iterable[Sequence[int]], length: int) -> Iterator[lis
 
 
 PRESETS = {
-    "small": Preset(XlmConfig(), TrainerConfig(epochs=8, batch=32, rate=2e-3, clip=5.0, steps=150)),
+    "small": Preset(
+        language_model.XlmConfig(), TrainerConfig(epochs=8, batch=32, rate=2e-3, clip=5.0, steps=150)
+    ),
     # The model for XNLI: 15 languages. An epoch is 3,000 steps, some 200,000 streams.
     "paper": Preset(
-        XlmConfig(
+        language_model.XlmConfig(
             pieces=95_000,
             layers=12,
             heads=8,
@@ -280,7 +260,7 @@ def train_xlm(job: Job) -> Fitted:
     corpus = read_corpus(config, request)
     sentences = corpus.sentences
     for language, text in sentences.items():
-        warn_of_another_language(text, language, request.texts[language], job.backbone, request.space)
+        corpora.warn_of_another_language(text, language, request.texts[language], job.backbone, request.space)
     pieces = Pieces.learned(sentences, config.pieces, generator_for(request.seed, *TrainingStream.PIECES))
     sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
     network = untrained_network(config, pieces, sources.counts, request.space, request.seed)
@@ -298,8 +278,12 @@ def train_xlm(job: Job) -> Fitted:
 
 
 def untrained_network(
-    config: XlmConfig, pieces: Pieces, counts: Mapping[str, Tensor], space: Space | None, seed: int
-) -> XlmNetwork:
+    config: language_model.XlmConfig,
+    pieces: Pieces,
+    counts: Mapping[str, Tensor],
+    space: Space | None,
+    seed: int,
+) -> language_model.XlmNetwork:
     """The network before training, with the bias of every piece initialised by how often it is masked.
 
     `counts` (v,) are the counts of the pieces in the text of each language; `space` gives aligned rows.
@@ -309,12 +293,12 @@ def untrained_network(
         rows = random_rows(len(pieces), config.hidden, generator)
     else:
         rows = aligned_rows(pieces, languages, space, config.hidden, seed)
-    model = XlmModel(config, rows, len(languages), generator)
+    model = language_model.XlmModel(config, rows, len(languages), generator)
     total = torch.stack(list(counts.values())).sum(dim=0)  # (v,)
     with torch.no_grad():
         predicted = total if config.causal else total * rarity(total)
         model.bias.copy_(predicted.clamp(min=1).log())
-    return XlmNetwork(config, pieces, languages, model)
+    return language_model.XlmNetwork(config, pieces, languages, model)
 
 
 class XlmLearner(Learner):
@@ -328,11 +312,11 @@ class XlmLearner(Learner):
 
     def __init__(
         self,
-        model: XlmModel,
+        model: language_model.XlmModel,
         streams: Sequence[MaskedSource],
         pairs: Sequence[MaskedSource] = (),
         judged: Sequence[str] = (),
-        exponent: float = BATCH_EXPONENT,
+        exponent: float = corpora.BATCH_EXPONENT,
     ) -> None:
         super().__init__()
         self.model = model
@@ -340,7 +324,7 @@ class XlmLearner(Learner):
         self._reported = judged or [source.name for source in (*streams, *pairs)]
         self._kinds = [kind for kind in (streams, pairs) if kind]
         self._by_name, self._exponent = {source.name: source for source in (*streams, *pairs)}, exponent
-        self._numbers = Consecutive({name: source.examples for name, source in self._by_name.items()})
+        self._numbers = corpora.Consecutive({name: source.examples for name, source in self._by_name.items()})
         self.examples = len(self._numbers)
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
@@ -349,19 +333,22 @@ class XlmLearner(Learner):
         Each batch is from one source, sampled by its share p^a / sum p^a of the examples of its kind.
         """
         count = max(1, len(order) // size)
-        drawn = [self._drawn(kind, count, generator) for kind in self._kinds]
+        sizes = [{source.name: source.examples for source in kind} for kind in self._kinds]
+        drawn = [
+            corpora.draw_languages(corpora.language_shares(one, self._exponent), count, generator)
+            for one in sizes
+        ]
         endless = {name: source.batches(size, generator) for name, source in self._by_name.items()}
         names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
         return [self._numbers.numbered(name, next(endless[name])) for name in names]
 
-    def _drawn(self, sources: Sequence[MaskedSource], count: int, generator: torch.Generator) -> list[str]:
-        sizes = {source.name: source.examples for source in sources}
-        return draw_languages(language_shares(sizes, self._exponent), count, generator)
-
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of a batch (b,) of one source."""
         name, own = self._numbers.source(rows)
-        return self.model.loss(self._by_name[name].masked_batch(own, generator))
+        source = self._by_name[name]
+        return self.model.loss(
+            language_model.side_by_side(*source.masked_sides(source.training[own], generator))
+        )
 
     def held_out(self) -> HeldOutScore:
         """100 / the mean perplexity of held-out pieces over all judged sources."""
@@ -381,9 +368,15 @@ class XlmLearner(Learner):
         device, found = str(self.model.bias.device), {}
         for number, (name, source) in enumerate(self._by_name.items()):
             if name in names:
-                batches = source.held_out_batches(generator_for(0, number, device=device))
+                generator = generator_for(0, number, device=device)
+                parts = torch.split(source.held_out, EXAMPLES_IN_BATCH)
+                batches = (
+                    language_model.side_by_side(*source.masked_sides(rows, generator)) for rows in parts
+                )
                 found[name] = sum(map(self.model.predict, batches), Predicted())
         return found
 
 
-XLM = System("xlm", PRESETS, ("text",), train_xlm, network_of, uses=("parallel",), several=True)
+XLM = System(
+    "xlm", PRESETS, ("text",), train_xlm, language_model.network_of, uses=("parallel",), several=True
+)

@@ -24,19 +24,10 @@ from muse.run.runtime import Runtime
 from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.encoders.saving import read_encoder, write_encoder
 from muse.sentences.loading import load_encoder
+from muse.sentences.systems.bgt import latent_network
 from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner, LanguageLatents
 from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, missing_tokens, space_words
-from muse.sentences.systems.bgt.latent_network import (
-    BgtNetwork,
-    Decoder,
-    Encoder,
-    Gaussian,
-    Length,
-    Observed,
-    Scores,
-    surface,
-)
 from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks.decoding import best_sequences
@@ -54,12 +45,12 @@ from tests.support.parallel import toy_space, toy_text, write_text
 
 def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
     mean, spread = torch.randn(3, 4, generator=drawn()), torch.rand(3, 4, generator=drawn(1)) + 0.2
-    gaussian = Gaussian(mean, (spread**2).log())
+    gaussian = latent_network.Gaussian(mean, (spread**2).log())
     expected = kl_divergence(Normal(mean, spread), Normal(0.0, 1.0)).sum(dim=1)
     torch.testing.assert_close(gaussian.divergence(), expected)
-    assert not Gaussian(torch.zeros(2, 3), torch.zeros(2, 3)).divergence().any()
+    assert not latent_network.Gaussian(torch.zeros(2, 3), torch.zeros(2, 3)).divergence().any()
     near = torch.full((1, 200), 0.03, dtype=torch.bfloat16)  # whose variance bf16 rounds to 1.03125
-    assert 0.04 < Gaussian(torch.zeros_like(near), near).divergence().item() < 0.05
+    assert 0.04 < latent_network.Gaussian(torch.zeros_like(near), near).divergence().item() < 0.05
     generator = drawn(2)
     samples = torch.stack([gaussian.sample(generator) for _ in range(4_000)])
     torch.testing.assert_close(samples.mean(dim=0), mean, atol=0.08, rtol=0)
@@ -68,19 +59,23 @@ def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
 
 
 def test_an_encoder_is_a_map_of_the_mean_and_padding_is_nothing() -> None:
-    encoder = Encoder(5, 3, None, drawn())
+    encoder = latent_network.Encoder(5, 3, None, drawn())
     rows, mask = torch.randn(2, 4, 5), torch.tensor([[True] * 4, [True, True, False, False]])
-    found = encoder(Observed(rows, mask))
+    found = encoder(latent_network.Observed(rows, mask))
     weight = next(encoder.parameters())
     expected = rows[1, :2].mean(dim=0) @ weight.T
     torch.testing.assert_close(torch.cat([found.mean[1], found.log_variance[1]]), expected)
 
 
 def test_features_stand_beside_the_mean_and_have_a_bias() -> None:
-    encoder, rows, features = Encoder(5, 3, None, drawn(), surface=2), torch.randn(2, 4, 5), torch.rand(2, 2)
+    encoder, rows, features = (
+        latent_network.Encoder(5, 3, None, drawn(), surface=2),
+        torch.randn(2, 4, 5),
+        torch.rand(2, 2),
+    )
     weight, bias = (part.detach() for part in encoder.parameters())
     bias += torch.arange(6.0)
-    found = encoder(Observed(rows, torch.ones(2, 4, dtype=torch.bool), features))
+    found = encoder(latent_network.Observed(rows, torch.ones(2, 4, dtype=torch.bool), features))
     expected = rows.mean(dim=1) @ weight[:, :5].T + features @ weight[:, 5:].T + torch.arange(6.0)
     torch.testing.assert_close(torch.cat([*found], dim=1), expected)
 
@@ -89,7 +84,7 @@ def test_features_stand_beside_the_mean_and_have_a_bias() -> None:
 def test_the_surface_is_the_logarithms_of_length_and_counts(counted: int) -> None:
     generator, first = np.random.default_rng(0), len(SPECIALS)
     sentences = [generator.integers(UNK, 15, size=size).tolist() for size in (1, 4, 11)]
-    found = surface(Ragged.of(sentences).padded(), counted)
+    found = latent_network.surface(Ragged.of(sentences).padded(), counted)
     expected = [
         [np.log(len(ids)), *(np.log(1 + ids.count(first + place)) for place in range(counted))]
         for ids in sentences
@@ -98,7 +93,7 @@ def test_the_surface_is_the_logarithms_of_length_and_counts(counted: int) -> Non
 
 
 def test_a_length_is_negative_binomial_of_a_log_linear_mean() -> None:
-    length, n = Length(4, drawn()).double(), torch.tensor([0, 1, 2, 7, 30, 100])
+    length, n = latent_network.Length(4, drawn()).double(), torch.tensor([0, 1, 2, 7, 30, 100])
     latents = torch.randn(6, 4, generator=drawn(), dtype=torch.float64)
     named = dict(length.named_parameters())
     with torch.no_grad():
@@ -113,7 +108,7 @@ def test_a_length_is_negative_binomial_of_a_log_linear_mean() -> None:
 
 
 def test_a_length_is_as_probable_in_half_precision() -> None:
-    length = Length(3, drawn())
+    length = latent_network.Length(3, drawn())
     latents, lengths = torch.randn(50, 3, generator=drawn()), torch.arange(250, 300)
     with torch.autocast("cpu", torch.bfloat16):
         half = length(latents, lengths)
@@ -123,8 +118,8 @@ def test_a_length_is_as_probable_in_half_precision() -> None:
 @pytest.mark.parametrize("form", ["rows", "map"])
 def test_a_bag_s_likelihood_is_its_formula(form: str) -> None:
     rows = torch.randn(9, 5) if form == "rows" else None
-    scores = Scores(4, 8, rows, drawn())
-    decoder, z = Decoder(scores), torch.randn(2, 4)
+    scores = latent_network.Scores(4, 8, rows, drawn())
+    decoder, z = latent_network.Decoder(scores), torch.randn(2, 4)
     sentences = Ragged.of([[5, 8, 6], [7]]).padded()
     chances = scores(z).log_softmax(dim=1)
     told = [[5, UNK, 6], [7]]  # 8 is beyond the vocabulary
@@ -137,14 +132,14 @@ def test_a_bag_s_likelihood_is_its_formula(form: str) -> None:
         for place, ids in enumerate(told)
     ])  # fmt: skip
     torch.testing.assert_close(decoder([z], sentences, smoothing=0.1), smoothed)
-    length = Length(4, drawn(1))
-    whole = Decoder(scores, length=length)([z], sentences)
+    length = latent_network.Length(4, drawn(1))
+    whole = latent_network.Decoder(scores, length=length)([z], sentences)
     torch.testing.assert_close(whole, expected + length(z, torch.tensor([3, 1])))
 
 
 def test_all_bags_of_a_length_are_as_probable_as_the_length() -> None:
-    length, z = Length(4, drawn(1)), torch.randn(1, 4, generator=drawn(2))
-    decoder = Decoder(Scores(4, 3, None, drawn()), length=length)
+    length, z = latent_network.Length(4, drawn(1)), torch.randn(1, 4, generator=drawn(2))
+    decoder = latent_network.Decoder(latent_network.Scores(4, 3, None, drawn()), length=length)
     for n in range(1, 6):
         every = torch.tensor([*itertools.product(range(3), repeat=n)])
         nats = decoder([z.expand(len(every), -1)], Padded(every, torch.ones_like(every, dtype=torch.bool)))
@@ -153,7 +148,7 @@ def test_all_bags_of_a_length_are_as_probable_as_the_length() -> None:
 
 def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents_move() -> None:
     body = TransformerLayers(LAYERS.transformer(1, decoder=True), drawn())
-    decoder = Decoder(Scores(24, 7, None, drawn(1)), body)
+    decoder = latent_network.Decoder(latent_network.Scores(24, 7, None, drawn(1)), body)
     every = torch.tensor([[BOS, *ids] for ids in itertools.product(range(7), repeat=2)])
     sentences = Padded(every, torch.ones_like(every, dtype=torch.bool))
     latents = [torch.randn(1, 8, generator=drawn(seed)).expand(len(every), -1) for seed in (2, 3)]
@@ -167,7 +162,7 @@ def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents
 
 
 def test_the_terms_are_those_of_the_paper() -> None:
-    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     told, divergence, translated, _ = network.terms(PAIR, 1, drawn(4))
     meanings = [
         network.semantic_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)
@@ -190,7 +185,7 @@ def test_the_terms_are_those_of_the_paper() -> None:
 
 
 def test_only_the_language_latents_know_how_long_a_sentence_is() -> None:
-    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     once, twice = Ragged.of([[5, 9, 24]]), Ragged.of([[5, 9, 24] * 2])
     for there, here in zip(*(network.semantic_posterior(side, "en") for side in (once, twice)), strict=True):
         torch.testing.assert_close(there, here)
@@ -199,7 +194,7 @@ def test_only_the_language_latents_know_how_long_a_sentence_is() -> None:
 
 
 def test_a_translator_of_bags_tells_no_length() -> None:
-    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     network.terms(PAIR, 0, drawn()).translated.mean().backward()  # type: ignore[no-untyped-call]
     graded = {name for name, part in network.named_parameters() if part.grad is not None}
     assert not [name for name in graded if "_length" in name]
@@ -215,7 +210,7 @@ def pairs() -> Pairs:
 
 
 def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
-    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     learner, rows = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig()), torch.arange(2)
     for step, weight in ((1, 0.1), (2, 0.2), (10, 1.0), (25, 1.0)):
         told, divergence, translated, _ = network.terms(PAIR, step % 2, drawn(step))
@@ -225,7 +220,7 @@ def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
 
 
 def test_the_side_may_be_another_for_every_pair() -> None:
-    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     meanings = [
         network.semantic_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)
     ]
@@ -243,7 +238,7 @@ def test_the_side_may_be_another_for_every_pair() -> None:
 
 
 def test_pairs_draw_their_sides() -> None:
-    network = BgtNetwork(replace(SMALL, sides="pairs"), ("en", "fra"), given_ids(), drawn())
+    network = latent_network.BgtNetwork(replace(SMALL, sides="pairs"), ("en", "fra"), given_ids(), drawn())
     learner, rows = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig()), torch.arange(2)
     learner.begin(10)
     sides = torch.randint(2, (2,), generator=drawn(3))
@@ -255,7 +250,9 @@ def test_pairs_draw_their_sides() -> None:
 
 
 def test_without_reconstruction_the_translation_loss_is_left() -> None:
-    network = BgtNetwork(replace(SMALL, reconstruction=0.0), ("en", "fra"), given_ids(), drawn())
+    network = latent_network.BgtNetwork(
+        replace(SMALL, reconstruction=0.0), ("en", "fra"), given_ids(), drawn()
+    )
     assert {name.split(".")[0] for name, _ in network.named_parameters()} == {"semantic", "translators"}
     learner = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig())
     learner.begin(50)
@@ -269,7 +266,7 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
     rows = torch.arange(len(lengths))
     training = torch.tensor([6, 5, 4, 3, 2, 1])
     text = Pairs(sides[0], sides[1], (rows, rows), training, rows[:1], 0)
-    network = BgtNetwork(replace(SMALL, tokens=16), ("en", "fra"), given_ids(), drawn())
+    network = latent_network.BgtNetwork(replace(SMALL, tokens=16), ("en", "fra"), given_ids(), drawn())
     learner = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
     order = torch.tensor([3, 0, 5, 1, 2, 4])
     batches = learner.batches(order, 2, drawn())
@@ -280,7 +277,7 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
     assert max(map(len, batches)) > 1
     again = learner.batches(order, 2, drawn())
     assert all(torch.equal(one, other) for one, other in zip(batches, again, strict=True))
-    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     plain = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
     assert [len(batch) for batch in plain.batches(order, 4, drawn())] == [4, 2]
 
@@ -292,7 +289,7 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
 def test_every_part_that_is_there_learns(config: BgtConfig, without: dict[str, Any]) -> None:
     config = BgtConfig(**{**vars(config), **without})
     tokens = given_ids(dimension=None if config.encoder_layers else 5)
-    network = BgtNetwork(config, ("en", "fra"), tokens, drawn())
+    network = latent_network.BgtNetwork(config, ("en", "fra"), tokens, drawn())
     small = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])
     told, divergence, translated, _ = network.terms(small, 0, drawn())
     (told + divergence + translated).mean().backward()  # type: ignore[no-untyped-call]
@@ -309,7 +306,9 @@ def test_the_paper_preset_has_its_size() -> None:
     translators = 2 * (v * h + layer + (h + k) * h + v * (k + h))
     config = PRESETS["paper"].config
     found = parameter_count(
-        lambda generator: BgtNetwork(config, ("en", "fr"), given_ids(dimension=None), generator)
+        lambda generator: latent_network.BgtNetwork(
+            config, ("en", "fr"), given_ids(dimension=None), generator
+        )
     )
     assert found == pytest.approx(encoders + decoders + translators, rel=0.02)
 
@@ -388,7 +387,7 @@ def test_it_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:
 
 
 def test_layers_know_no_surface_and_tell_lengths_by_the_end_as_before() -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
+    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
     assert not [name for name in network.state_dict() if "_length" in name]
     assert [tuple(encode.state_dict()["_out.weight"].shape) for encode in network.own] == [(16, 8)] * 2
 
@@ -471,14 +470,14 @@ def test_it_writes_translations_and_paraphrases(written: Path) -> None:
 
 
 def test_a_paraphrase_is_decoded_without_the_wording_of_its_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
-    seen, writing = list[tuple[Decoder, Sequence[Tensor]]](), Decoder.writing
+    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
+    seen, writing = list[tuple[latent_network.Decoder, Sequence[Tensor]]](), latent_network.Decoder.writing
 
-    def noted(decoder: Decoder, latents: Sequence[Tensor], beam: int) -> Any:
+    def noted(decoder: latent_network.Decoder, latents: Sequence[Tensor], beam: int) -> Any:
         seen.append((decoder, latents))
         return writing(decoder, latents, beam)
 
-    monkeypatch.setattr(Decoder, "writing", noted)
+    monkeypatch.setattr(latent_network.Decoder, "writing", noted)
     source = Ragged.of([[5, 6], [6]])
     Rewriting(network, ("en", "en")).write(source, 1)
     ((decoder, latents),) = seen
@@ -508,22 +507,24 @@ def test_a_style_changes_what_is_written_and_how_long_it_may_be(
     assert limits == [min(int(1.5 * n + 5), network.config.longest) for n in (pieces, int(source.lengths[1]))]
 
 
-def latents_of(network: BgtNetwork, source: Ragged, monkeypatch: pytest.MonkeyPatch, **more: Any) -> Any:
+def latents_of(
+    network: latent_network.BgtNetwork, source: Ragged, monkeypatch: pytest.MonkeyPatch, **more: Any
+) -> Any:
     """The decoder and the latents of a translation of the source into the second language."""
-    seen, writing = list[tuple[Decoder, Sequence[Tensor]]](), Decoder.writing
+    seen, writing = list[tuple[latent_network.Decoder, Sequence[Tensor]]](), latent_network.Decoder.writing
 
-    def noted(decoder: Decoder, latents: Sequence[Tensor], beam: int) -> Any:
+    def noted(decoder: latent_network.Decoder, latents: Sequence[Tensor], beam: int) -> Any:
         seen.append((decoder, latents))
         return writing(decoder, latents, beam)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Decoder, "writing", noted)
+        patch.setattr(latent_network.Decoder, "writing", noted)
         Rewriting(network, ("en", "fra"), **more).write(source, 1)
     return seen[0]
 
 
 def test_a_sample_is_drawn_for_each_sentence_whatever_its_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
+    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
     sentences = [[5, 6], [6], [6, 5, 5], [5]]
     source = Ragged.of(sentences)
     decoder, (meaning, own) = latents_of(network, source, monkeypatch, seed=1)
@@ -538,7 +539,7 @@ def test_a_sample_is_drawn_for_each_sentence_whatever_its_batch(monkeypatch: pyt
 
 
 def test_samples_are_those_of_the_prior(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
+    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
     source = Ragged.of([[*ids] for ids in itertools.product((5, 6), repeat=8)])  # 256 sentences
     own = latents_of(network, source, monkeypatch, seed=0)[1][1].flatten().numpy()
     assert kstest(own, "norm").pvalue > 0.01
@@ -558,20 +559,20 @@ def test_a_sample_varies_what_is_written_with_its_seed_alone(written: Path) -> N
 
 
 def test_a_language_that_it_has_not_learned_is_refused() -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
+    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
     for direction in (("en", "de"), ("de", "fra")):
         with pytest.raises(BadSetting, match="knows en, fra, got 'de'"):
             Rewriting(network, direction)
 
 
 def test_a_sample_needs_a_language_latent_of_its_own() -> None:
-    network = BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
+    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
     with pytest.raises(BadSetting, match="a style and a sample are both the language latent"):
         Rewriting(network, ("en", "fra"), "en1", 0)
     for without in ({"language": 0}, {"reconstruction": 0.0}):
         config = BgtConfig(**{**vars(LAYERS), **without})
-        network = BgtNetwork(config, ("en", "fra"), given_ids(dimension=None), drawn())
-        with pytest.raises(BadSetting, match="a sample is of the language latent, and this model has none"):
+        network = latent_network.BgtNetwork(config, ("en", "fra"), given_ids(dimension=None), drawn())
+        with pytest.raises(BadSetting, match="a sample needs a language latent"):
             Rewriting(network, ("en", "fra"), seed=0)
 
 
@@ -672,7 +673,7 @@ def test_a_damaged_model_is_told(
 def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None:
     assert muse(*good(files, "-q", "--epochs", 0)).code == 0
     refused(muse("translate", "--model", files / "out", "--src", "fr"), "expected a bgt of word pieces")
-    network = BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     with pytest.raises(BadSetting, match="no pieces to write"):
         LineWriter(Rewriting(network, ("en", "fra"))).translate(["en1"])
     with pytest.raises(BadSetting, match="no order of words"):
@@ -682,7 +683,7 @@ def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None
 def test_what_a_writer_is_advised_to_have_makes_one() -> None:
     advised = {name: int(value) for name, value in re.findall(r"--set (\w+)=(\d+)", OF_WRITERS)}
     config = replace(PRESETS["small"].config, **advised)
-    network = BgtNetwork(config, ("en", "fra"), given_ids(dimension=None), drawn())
+    network = latent_network.BgtNetwork(config, ("en", "fra"), given_ids(dimension=None), drawn())
     latents = [torch.zeros(1, config.semantic), torch.zeros(1, config.language)]
     network.decoders[0].writing(latents, 1)  # type: ignore[operator]
 

@@ -15,7 +15,7 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Padded, Ragged
-from muse.sentences.systems.cmlm import learning
+from muse.sentences.systems.cmlm import learning, predictor
 from muse.sentences.systems.cmlm.cmlm_system import PRESETS, scheduled, tuned
 from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
@@ -25,14 +25,6 @@ from muse.sentences.systems.cmlm.learning import (
     hold_out,
     predict_parts,
     read_corpus,
-)
-from muse.sentences.systems.cmlm.predictor import (
-    STRATEGIES,
-    Cmlm,
-    CmlmConfig,
-    CmlmEncoder,
-    Words,
-    words_of_space,
 )
 from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.systems.networks.masked_prediction import Cloze, Predicted, hide
@@ -46,7 +38,7 @@ from tests.support.bgt import parameter_count
 from tests.support.parallel import WORDS, toy_space, toy_text
 
 QUIET = Progress(quiet=True)
-SMALL = CmlmConfig(
+SMALL = predictor.CmlmConfig(
     heads=2, hidden=16, feed_forward=32, dropout=0.0, longest=8, projections=3, asked=40, warmup=5
 )
 
@@ -66,23 +58,23 @@ def topical(language: str, documents: int = 20, seed: int = 0) -> dict[str, list
 
 
 @pytest.fixture(scope="module")
-def words(tmp_path_factory: pytest.TempPathFactory) -> Words:
+def words(tmp_path_factory: pytest.TempPathFactory) -> predictor.Words:
     """Those of the toy space."""
-    return words_of_space(toy_space(tmp_path_factory.mktemp("toy") / "space"), ("en", "fr"), 40)
+    return predictor.words_of_space(toy_space(tmp_path_factory.mktemp("toy") / "space"), ("en", "fr"), 40)
 
 
-def model(words: Words, config: CmlmConfig = SMALL) -> Cmlm:
-    encoder = CmlmEncoder(config, words, generator())
-    return Cmlm(encoder, config, torch.zeros(words.count), generator(1))
+def model(words: predictor.Words, config: predictor.CmlmConfig = SMALL) -> predictor.Cmlm:
+    encoder = predictor.CmlmEncoder(config, words, generator())
+    return predictor.Cmlm(encoder, config, torch.zeros(words.count), generator(1))
 
 
-def learner(words: Words, config: CmlmConfig = SMALL) -> CmlmLearner:
+def learner(words: predictor.Words, config: predictor.CmlmConfig = SMALL) -> CmlmLearner:
     texts = {name: hold_out(topical(name), np.random.default_rng(0)) for name in ("en", "fr")}
     made = model(words, config)
     return CmlmLearner(made, read_corpus(texts, made.encoder, Runtime()), config.share)
 
 
-def test_words_of_two_languages_and_those_predicted(words: Words) -> None:
+def test_words_of_two_languages_and_those_predicted(words: predictor.Words) -> None:
     assert (words.count, words.predictable) == (5 + 2 * WORDS, {"en": range(5, 45), "fr": range(65, 105)})
     assert words.readers["fr"].read(["fr0 FR59 en1 !"]).sentences.ids.tolist() == [65, 124]
     assert words.rows is not None
@@ -90,7 +82,7 @@ def test_words_of_two_languages_and_those_predicted(words: Words) -> None:
     assert torch.linalg.vector_norm(words.rows[5:], dim=1).allclose(torch.ones(2 * WORDS))
 
 
-def test_a_sentence_is_the_mean_of_its_states(words: Words) -> None:
+def test_a_sentence_is_the_mean_of_its_states(words: predictor.Words) -> None:
     encoder = model(words).encoder
     reading = encoder.reader("en").read(["en1 en2 en3", "en7", " ".join(["en4"] * 9)])
     assert (reading.sentences.lengths.tolist(), reading.truncated) == ([3, 1, 8], 1)
@@ -103,21 +95,21 @@ def test_a_sentence_is_the_mean_of_its_states(words: Words) -> None:
         torch.testing.assert_close(row, alone, rtol=1e-4, atol=1e-5)
 
 
-def test_projections_begin_with_the_sentence_itself(words: Words) -> None:
+def test_projections_begin_with_the_sentence_itself(words: predictor.Words) -> None:
     rows = torch.randn(4, 16, generator=generator())
     found = model(words).projected(rows)
     assert found.shape == (4, 3, 16)
     torch.testing.assert_close(found[:, 0], rows)
     assert not torch.allclose(found[:, 1], found[:, 2])
-    one = CmlmConfig(**{**vars(SMALL), "projections": 1})
+    one = predictor.CmlmConfig(**{**vars(SMALL), "projections": 1})
     torch.testing.assert_close(model(words, one).projected(rows), rows[:, None])
 
 
-def changed(**settings: Any) -> CmlmConfig:
-    return CmlmConfig(**{**vars(SMALL), **settings})
+def changed(**settings: Any) -> predictor.CmlmConfig:
+    return predictor.CmlmConfig(**{**vars(SMALL), **settings})
 
 
-def test_a_vector_may_be_the_mean_of_the_projections(words: Words) -> None:
+def test_a_vector_may_be_the_mean_of_the_projections(words: predictor.Words) -> None:
     made = model(words, changed(vector="projected"))
     sentences = made.encoder.reader("en").read(["en1 en2 en3", "en7"]).sentences
     states = made.encoder.rows(sentences.padded())
@@ -128,7 +120,7 @@ def test_a_vector_may_be_the_mean_of_the_projections(words: Words) -> None:
     assert not {name for name, _ in model(words).encoder.named_parameters() if "projections" in name}
 
 
-def test_with_skip_the_head_reads_the_projections_of_its_own_sentence(words: Words) -> None:
+def test_with_skip_the_head_reads_the_projections_of_its_own_sentence(words: predictor.Words) -> None:
     made = model(words, changed(skip=True))
     ids = torch.tensor([[4, 6, 4], [7, 4, 8]])
     cloze = Cloze(ids, ids == 4, torch.tensor([5, 6, 7]))
@@ -143,7 +135,7 @@ def test_with_skip_the_head_reads_the_projections_of_its_own_sentence(words: Wor
     assert not seen["read"][:, 16:].any()
 
 
-def test_a_masked_language_model_learns_from_no_neighbour(words: Words) -> None:
+def test_a_masked_language_model_learns_from_no_neighbour(words: predictor.Words) -> None:
     made = learner(words, changed(objective="mlm"))
     twin = learner(words, changed(projections=0))
     rows = torch.arange(6)
@@ -152,7 +144,9 @@ def test_a_masked_language_model_learns_from_no_neighbour(words: Words) -> None:
     assert made.predictions() == predict_all(made, "none")
 
 
-def predict(model: Cmlm, text: NeighbourPairs, language: str, condition: str, share: float) -> Predicted:
+def predict(
+    model: predictor.Cmlm, text: NeighbourPairs, language: str, condition: str, share: float
+) -> Predicted:
     return sum(predict_parts(model, text, language, condition, share=share), start=Predicted())
 
 
@@ -162,7 +156,9 @@ def predict_all(made: CmlmLearner, condition: str) -> Predicted:
     return sum(parts, start=Predicted())
 
 
-def test_a_shuffled_neighbour_is_that_of_another_pair(words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shuffled_neighbour_is_that_of_another_pair(
+    words: predictor.Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = {name: learner(words, changed(neighbour=name)) for name in ("true", "shuffled")}
     seen: dict[str, list[Padded]] = {"true": [], "shuffled": []}
     for name, one in made.items():
@@ -190,8 +186,10 @@ def test_choices_have_names(name: str) -> None:
 
 
 @pytest.mark.parametrize("projections", [0, 1, 3])
-def test_the_neighbour_is_read_unless_there_are_no_projections(words: Words, projections: int) -> None:
-    made = model(words, CmlmConfig(**{**vars(SMALL), "projections": projections}))
+def test_the_neighbour_is_read_unless_there_are_no_projections(
+    words: predictor.Words, projections: int
+) -> None:
+    made = model(words, predictor.CmlmConfig(**{**vars(SMALL), "projections": projections}))
     ids = torch.tensor([[4, 6, 4], [7, 4, 8]])
     cloze = Cloze(ids, ids == 4, torch.tensor([5, 6, 7]))
     mask = torch.ones_like(ids, dtype=torch.bool)
@@ -203,14 +201,14 @@ def test_the_neighbour_is_read_unless_there_are_no_projections(words: Words, pro
     assert same == [projections == 0] * 2
 
 
-def test_the_head_starts_from_the_odds_of_the_words(words: Words) -> None:
+def test_the_head_starts_from_the_odds_of_the_words(words: predictor.Words) -> None:
     counts = torch.arange(words.count)
-    made = Cmlm(CmlmEncoder(SMALL, words, generator()), SMALL, counts, generator())
+    made = predictor.Cmlm(predictor.CmlmEncoder(SMALL, words, generator()), SMALL, counts, generator())
     expected = torch.log((counts + 1) / (counts + 1).sum())
     torch.testing.assert_close(made._odds.detach(), expected)
 
 
-def test_neighbours_stay_within_a_document_and_have_words(words: Words) -> None:
+def test_neighbours_stay_within_a_document_and_have_words(words: predictor.Words) -> None:
     documents = {"a": ["en1", "en2", "?", "en3 en4"], "b": ["en5", "en6 en7"]}
     found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
     assert found.pairs.tolist() == [[0, 1], [4, 5]]
@@ -225,7 +223,7 @@ def test_of_pieces_without_neighbours_pieces_are_named() -> None:
         find_neighbours({"a": ["en1", "☃", "en2"]}, pieces, 3, "cpu", QUIET)
 
 
-def test_a_long_paragraph_is_read_in_parts_that_follow_each_other(words: Words) -> None:
+def test_a_long_paragraph_is_read_in_parts_that_follow_each_other(words: predictor.Words) -> None:
     """Seven words, at most three at once: 3 + 2 + 2, and the next paragraph follows the last of them."""
     documents = {"a": ["en1 en2 en3 en4 en5 en6 en7", "en8"]}
     found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
@@ -243,7 +241,7 @@ def test_a_long_paragraph_is_read_in_parts_that_follow_each_other(words: Words) 
     ],
 )
 def test_a_shuffled_neighbour_is_of_another_pair(
-    words: Words, pairs: list[list[int]], shown: list[int]
+    words: predictor.Words, pairs: list[list[int]], shown: list[int]
 ) -> None:
     passages = Ragged.of([[5], [6], [7], [8], [9], [10]])
     text = NeighbourPairs(passages, torch.tensor([[0, 1], [1, 2], [2, 3], [4, 5]]))
@@ -257,7 +255,7 @@ def test_a_shuffled_neighbour_is_of_another_pair(
 
 @pytest.mark.parametrize("share", [0.24, 0.6])
 def test_the_share_of_hidden_words_is_that_of_the_config(
-    words: Words, monkeypatch: pytest.MonkeyPatch, share: float
+    words: predictor.Words, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
     rng, read = np.random.default_rng(0), list[Cloze]()
     texts = {
@@ -275,7 +273,7 @@ def test_the_share_of_hidden_words_is_that_of_the_config(
         read.append(hide(*given))
         return read[-1]
 
-    monkeypatch.setattr(learning, "hide", noted)
+    monkeypatch.setattr("muse.sentences.systems.networks.masked_prediction.hide", noted)
     trained.loss(torch.arange(trained.examples // 2), generator())
     (cloze,) = read
     assert abs(len(cloze.answers) / int((cloze.ids > 0).sum()) - share) < 0.02
@@ -291,7 +289,7 @@ def test_whole_documents_are_held_out() -> None:
         hold_out({"one": ["a", "b"]}, np.random.default_rng(1), "x.tsv")
 
 
-def test_batches_have_one_language_and_hold_everything_once(words: Words) -> None:
+def test_batches_have_one_language_and_hold_everything_once(words: predictor.Words) -> None:
     made = learner(words)
     order = torch.randperm(made.examples, generator=generator())
     batches = made.batches(order, 16, generator())
@@ -303,7 +301,7 @@ def test_batches_have_one_language_and_hold_everything_once(words: Words) -> Non
 
 
 def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
-    words: Words, monkeypatch: pytest.MonkeyPatch
+    words: predictor.Words, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, read = learner(words), []
 
@@ -312,7 +310,7 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
         read.append((ids, cloze))
         return cloze
 
-    monkeypatch.setattr(learning, "hide", noted)
+    monkeypatch.setattr("muse.sentences.systems.networks.masked_prediction.hide", noted)
     half = made.examples // 2
     text = made._corpus.training["fr"]
     rows, second = torch.arange(half, 2 * half), text.passages.take(text.pairs[:, 1]).padded().ids
@@ -325,8 +323,8 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
 
 
 @pytest.mark.slow
-def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
-    made = learner(words, CmlmConfig(**{**vars(SMALL), "share": 0.9}))  # the rest says little
+def test_a_true_neighbour_tells_more_than_another_or_none(words: predictor.Words) -> None:
+    made = learner(words, predictor.CmlmConfig(**{**vars(SMALL), "share": 0.9}))  # the rest says little
     config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
     train(made, scheduled(config, 5, made), seed=0, runtime=Runtime())
     text = made._corpus.held_out["en"]
@@ -337,8 +335,8 @@ def test_a_true_neighbour_tells_more_than_another_or_none(words: Words) -> None:
     assert told["true"] == predict(made.model, text, "en", "true", 0.9)
 
 
-def test_training_together_adds_both_losses(words: Words) -> None:
-    made = learner(words, CmlmConfig(**{**vars(SMALL), "dropout": 0.5}))
+def test_training_together_adds_both_losses(words: predictor.Words) -> None:
+    made = learner(words, predictor.CmlmConfig(**{**vars(SMALL), "dropout": 0.5}))
     sides = list(zip(*toy_text(60), strict=True))
     readers = [made.model.encoder.reader(name) for name in ("en", "fr")]
     pairs = make_pairs(sides, readers, rng=np.random.default_rng(0), device="cpu", progress=QUIET)
@@ -371,16 +369,18 @@ def test_the_paper_preset_has_the_published_size(vocabulary: int, published: flo
     """BERT base's 110 million, and with the multilingual vocabulary LaBSE's 471 (Feng et al., 2020)."""
     config = PRESETS["paper"].config
     assert config.pieces == 501_153
-    pieces = Words(vocabulary, {}, {})
-    count = parameter_count(lambda drawn: CmlmEncoder(config, pieces, drawn))
+    pieces = predictor.Words(vocabulary, {}, {})
+    count = parameter_count(lambda drawn: predictor.CmlmEncoder(config, pieces, drawn))
     assert count == bert(vocabulary)
     assert count == pytest.approx(published, rel=0.02)
 
 
 def test_the_paper_preset_takes_a_step() -> None:
-    config = CmlmConfig(**{**vars(PRESETS["paper"].config), "layers": 2})
-    words = Words(1000, {}, {"en": range(5, 1000)})
-    made = Cmlm(CmlmEncoder(config, words, generator()), config, torch.ones(1000), generator())
+    config = predictor.CmlmConfig(**{**vars(PRESETS["paper"].config), "layers": 2})
+    words = predictor.Words(1000, {}, {"en": range(5, 1000)})
+    made = predictor.Cmlm(
+        predictor.CmlmEncoder(config, words, generator()), config, torch.ones(1000), generator()
+    )
     ids = torch.randint(5, 1000, (2, 20), generator=generator())
     mask = torch.ones_like(ids, dtype=torch.bool)
     cloze = Cloze(ids, mask, ids[mask])
@@ -403,14 +403,14 @@ def test_the_paper_preset_takes_a_step() -> None:
 )
 def test_settings_that_cannot_work(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(BadSetting, match=message):
-        CmlmConfig(**settings)
+        predictor.CmlmConfig(**settings)
 
 
-def test_the_rate_falls_to_nothing_over_all_steps_and_no_sooner(words: Words) -> None:
+def test_the_rate_falls_to_nothing_over_all_steps_and_no_sooner(words: predictor.Words) -> None:
     made, config = learner(words), TrainerConfig(epochs=4, batch=64)
     steps = 4 * len(made.batches(torch.randperm(made.examples, generator=generator()), 64, generator()))
     assert steps > 4 * -(-made.examples // 64)  # each of two languages has a batch that is not full
     schedule = scheduled(config, 8, made).schedule
     assert [schedule(step) for step in (4, 8, steps + 1)] == [0.5, 1.0, 0.0]
     assert schedule(steps) > 0
-    assert STRATEGIES["staged"] == ("cmlm", "cmlm+br")
+    assert predictor.STRATEGIES["staged"] == ("cmlm", "cmlm+br")

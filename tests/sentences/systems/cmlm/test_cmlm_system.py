@@ -16,20 +16,10 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.saving import read_encoder
 from muse.sentences.files.nli import Inference, read_nli
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.cmlm.learning import (
-    CmlmLearner,
-    Cotrained,
-    glossed,
-    inferences,
-)
+from muse.sentences.systems.cmlm import learning
 from muse.sentences.systems.cmlm.predictor import CmlmEncoder, Words, words_of_space
 from muse.sentences.systems.network_encoder import NetworkEncoder
-from muse.sentences.systems.nli.pair_classes import (
-    PairClassLearner,
-    RowPairNetwork,
-    WithClassifier,
-    with_inference,
-)
+from muse.sentences.systems.nli import pair_classes
 from muse.sentences.training import trainer
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.trainer import TrainerConfig
@@ -115,7 +105,7 @@ def test_batches_too_small_for_a_later_stage_are_refused_before_the_first(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PairLearner, "fewest", 999)
-    monkeypatch.setattr(CmlmLearner, "held_out", lambda _: pytest.fail("a stage began"))
+    monkeypatch.setattr(learning.CmlmLearner, "held_out", lambda _: pytest.fail("a stage began"))
     more = ["--parallel", files / "text.tsv", "--set", "strategy=sequential"]
     refused_leaving(files, muse, good(files, *more), "a batch must have at least 999 pairs")
 
@@ -138,7 +128,7 @@ def test_each_stage_has_its_own_trainer_and_loss(
         (0.004, "adam"), (0.004, "adam"), (3e-4, "lamb"),
     ]  # fmt: skip
     cotrained = stages[1][0]
-    assert isinstance(cotrained, Cotrained)
+    assert isinstance(cotrained, learning.Cotrained)
     assert cotrained._alpha == 0.7
     assert isinstance(cotrained.bitext, PairLearner)
     assert cotrained.bitext._loss == Softmax(0.1, 7)
@@ -184,19 +174,19 @@ def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
     encoder = CmlmEncoder(SMALL, words, generator())
     premises, parts = ("en1 en2", "nosuch", "en3"), ("train", "train", "dev")
     text = Inference(premises, ("en4", "en5", "en6"), (0, 1, 2), parts, 0)
-    gloss = dict(zip(premises, glossed(premises, space, ("en", "fr")), strict=True))
+    gloss = dict(zip(premises, learning.glossed(premises, space, ("en", "fr")), strict=True))
     assert gloss["nosuch"] == "nosuch"
     rows = {name: space.vectors(name) for name in ("en", "fr")}
     nearest = (rows["en"].matrix[3] @ rows["fr"].matrix.T).argmax()
     assert gloss["en3"] == rows["fr"].words[nearest]
-    pairs = inferences({"en": text}, space, ("en", "fr"), encoder, QUIET)
+    pairs = learning.inferences({"en": text}, space, ("en", "fr"), encoder, QUIET)
     assert (pairs.train.tolist(), pairs.dev.tolist(), pairs.skipped) == ([0, 3], [2, 5], 2)
     for number in (0, 2, 3, 5):
         first = [side.take(torch.tensor([number])).ids[0] for side in (pairs.first, pairs.second)]
         assert [bool(word >= words.predictable["fr"].start) for word in first] == [number > 2, number < 3]
-    learner = PairClassLearner(with_inference(encoder), pairs)
+    learner = pair_classes.PairClassLearner(pair_classes.with_inference(encoder), pairs)
     u, v = (encoder(side.take(pairs.dev), "en") for side in (pairs.first, pairs.second))
-    told = cast(RowPairNetwork, learner.network).classifier(u, v).argmax(dim=1)
+    told = cast(pair_classes.RowPairNetwork, learner.network).classifier(u, v).argmax(dim=1)
     assert learner.held_out().score == 100 * float((told == 2).double().mean())
 
 
@@ -224,9 +214,9 @@ def test_translations_take_the_place_of_glosses(tmp_path: Path, given: tuple[str
     }
     parts = ("train", "train", "dev")
     texts = {name: Inference((*both[:3],), (*both[3:],), labels, parts, 0) for name, both in said.items()}
-    pairs = inferences(texts, space, ("en", "fr"), encoder, QUIET)
+    pairs = learning.inferences(texts, space, ("en", "fr"), encoder, QUIET)
     if "fr" not in given:
-        said["fr"] = glossed(said["en"], space, ("en", "fr"))
+        said["fr"] = learning.glossed(said["en"], space, ("en", "fr"))
     expected = [
         (said[first][row], said[second][3 + row], labels[row])
         for row in range(3)
@@ -319,9 +309,13 @@ def test_the_classifier_of_inferences_is_saved_and_evaluated(
     space, text = load_space(files / "space"), read_nli(files / "nli.txt")
     encoder = load_encoder(files / "out", space)
     network = cast(NetworkEncoder, encoder).network
-    assert isinstance(network, WithClassifier)
-    again = inferences({"en": text}, space, ("en", "fr"), cast(CmlmEncoder, network.network), QUIET)
-    assert PairClassLearner(network, again).held_out().score == found["score"] > found["score_by_epoch"][0]
+    assert isinstance(network, pair_classes.WithClassifier)
+    again = learning.inferences({"en": text}, space, ("en", "fr"), cast(CmlmEncoder, network.network), QUIET)
+    assert (
+        pair_classes.PairClassLearner(network, again).held_out().score
+        == found["score"]
+        > found["score_by_epoch"][0]
+    )
     asked: list[object] = ["evaluate", files / "space", "--task", "nli", "--pairs", files / "nli.txt"]
     told = muse(*asked, "--src", "en", "--encoder", files / "out", "--json").json
     test = text.part("test")

@@ -9,15 +9,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.sentences.systems.networks.masked_prediction import (
-    Masking,
-    Predicted,
-    hide,
-    left_to_right,
-    predicted,
-    prediction_loss,
-    rarity,
-)
+from muse.sentences.systems.networks import masked_prediction
 
 V = 1000
 
@@ -40,7 +32,7 @@ def within(count: int, trials: int, chance: float) -> bool:
 
 def test_shares_of_hidden_tokens_and_what_becomes_of_them() -> None:
     ids = text()
-    read, target_mask, answers = hide(ids, Masking(V), generator())
+    read, target_mask, answers = masked_prediction.hide(ids, masked_prediction.Masking(V), generator())
     assert torch.equal(answers, ids[target_mask])
     assert not target_mask[ids < 5].any()
     assert torch.equal(read[~target_mask], ids[~target_mask])
@@ -59,7 +51,9 @@ def test_shares_of_hidden_tokens_and_what_becomes_of_them() -> None:
 
 def test_tokens_from_the_vocabulary_on_are_neither_hidden_nor_put_in() -> None:
     ids = text()
-    read, target_mask, answers = hide(ids, Masking(300, specials=200), generator())
+    read, target_mask, answers = masked_prediction.hide(
+        ids, masked_prediction.Masking(300, specials=200), generator()
+    )
     assert (int(answers.min()), int(answers.max())) == (200, 299)
     assert torch.equal(read[~target_mask], ids[~target_mask])
     put_in = read[target_mask & (read != 4)]
@@ -71,16 +65,19 @@ def test_tokens_from_the_vocabulary_on_are_neither_hidden_nor_put_in() -> None:
 
 def test_a_number_of_them_and_at_least_one() -> None:
     ids = text()
-    target_mask = hide(ids, Masking(V, number=80), generator()).target_mask
+    target_mask = masked_prediction.hide(
+        ids, masked_prediction.Masking(V, number=80), generator()
+    ).target_mask
     assert target_mask.sum(dim=1).tolist() == [min(80, int((row >= 5).sum())) for row in ids]
-    assert hide(torch.tensor([[2, 7, 3], [2, 3, 0]]), Masking(V), generator()).target_mask.tolist() == [
-        [False, True, False],
-        [False, False, False],
-    ]
+    assert masked_prediction.hide(
+        torch.tensor([[2, 7, 3], [2, 3, 0]]), masked_prediction.Masking(V), generator()
+    ).target_mask.tolist() == [[False, True, False], [False, False, False]]
 
 
 def test_all_is_drawn_from_the_generator() -> None:
-    first, again, other = (hide(text(), Masking(V), generator(seed)) for seed in (0, 0, 1))
+    first, again, other = (
+        masked_prediction.hide(text(), masked_prediction.Masking(V), generator(seed)) for seed in (0, 0, 1)
+    )
     assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
     assert not torch.equal(first.target_mask, other.target_mask)
 
@@ -88,15 +85,17 @@ def test_all_is_drawn_from_the_generator() -> None:
 def test_chances_go_by_the_weights() -> None:
     # One token of three a row: P(i) = w_i / (w_1 + w_2 + w_3), w = 1 / sqrt(f).
     ids = torch.tensor([5, 6, 7]).repeat(20_000, 1)
-    weights = rarity(torch.tensor([0, 0, 0, 0, 0, 1, 4, 16]))
-    target_mask = hide(ids, Masking(8, number=1), generator(), weights).target_mask
+    weights = masked_prediction.rarity(torch.tensor([0, 0, 0, 0, 0, 1, 4, 16]))
+    target_mask = masked_prediction.hide(
+        ids, masked_prediction.Masking(8, number=1), generator(), weights
+    ).target_mask
     for place, weight in enumerate((1, 1 / 2, 1 / 4)):
         assert within(int(target_mask[:, place].sum()), len(ids), weight / 1.75)
 
 
 def test_left_to_right_asks_for_the_next_token() -> None:
     ids = torch.tensor([[2, 7, 8, 3], [2, 9, 3, 0]])
-    cloze = left_to_right(ids, ids != 0)
+    cloze = masked_prediction.left_to_right(ids, ids != 0)
     assert torch.equal(cloze.ids, ids)
     assert cloze.target_mask.tolist() == [[True, True, True, False], [True, True, False, False]]
     assert cloze.answers.tolist() == [7, 8, 3, 9, 3]
@@ -111,7 +110,9 @@ def test_loss_by_hand(smoothing: float) -> None:
         log_sum = math.log(sum(math.exp(score) for score in row))
         total += (1 - smoothing) * (log_sum - row[answer])
         total += smoothing * sum(log_sum - score for score in row) / 15
-    assert float(prediction_loss(scores, answers, smoothing)) == pytest.approx(total / 6, rel=1e-5)
+    assert float(masked_prediction.prediction_loss(scores, answers, smoothing)) == pytest.approx(
+        total / 6, rel=1e-5
+    )
 
 
 def test_figures_by_hand_and_added_up() -> None:
@@ -121,29 +122,31 @@ def test_figures_by_hand_and_added_up() -> None:
         sorted(row, reverse=True).index(row[answer])
         for row, answer in zip(scores.tolist(), answers.tolist(), strict=True)
     ]
-    whole = predicted(scores, answers)
+    whole = masked_prediction.predicted(scores, answers)
     assert whole.accuracy == pytest.approx(100 * sum(place == 0 for place in places) / 40)
     assert whole.accuracy_at_10 == pytest.approx(100 * sum(place < 10 for place in places) / 40)
-    assert whole.loss == pytest.approx(float(prediction_loss(scores, answers)), rel=1e-5)
+    assert whole.loss == pytest.approx(float(masked_prediction.prediction_loss(scores, answers)), rel=1e-5)
     assert whole.perplexity == pytest.approx(math.exp(whole.loss))
-    parts = predicted(scores[:7], answers[:7]) + predicted(scores[7:], answers[7:])
+    parts = masked_prediction.predicted(scores[:7], answers[:7]) + masked_prediction.predicted(
+        scores[7:], answers[7:]
+    )
     assert (parts.targets, parts.first, parts.first_ten) == (whole.targets, whole.first, whole.first_ten)
     assert parts.nats == pytest.approx(whole.nats, rel=1e-5)
 
 
 def test_a_network_that_says_nothing_is_right_by_no_chance() -> None:
-    even = predicted(torch.zeros(3, 50), torch.tensor([0, 1, 2]))
+    even = masked_prediction.predicted(torch.zeros(3, 50), torch.tensor([0, 1, 2]))
     assert (even.first, even.first_ten) == (0, 0)
     assert even.perplexity == pytest.approx(50, rel=1e-5)
 
 
 def test_no_targets() -> None:
     scores, answers = torch.zeros(0, 9, requires_grad=True), torch.zeros(0, dtype=torch.long)
-    loss = prediction_loss(scores, answers)
+    loss = masked_prediction.prediction_loss(scores, answers)
     loss.backward()  # type: ignore[no-untyped-call]
     assert float(loss.detach()) == 0
-    assert predicted(scores, answers) == Predicted()
-    assert math.isnan(Predicted().accuracy)
+    assert masked_prediction.predicted(scores, answers) == masked_prediction.Predicted()
+    assert math.isnan(masked_prediction.Predicted().accuracy)
 
 
 @pytest.mark.parametrize(
@@ -160,4 +163,4 @@ def test_no_targets() -> None:
 )
 def test_bad_settings(settings: dict[str, object]) -> None:
     with pytest.raises(BadSetting):
-        Masking(**{"vocabulary": V, **settings})  # type: ignore[arg-type]
+        masked_prediction.Masking(**{"vocabulary": V, **settings})  # type: ignore[arg-type]

@@ -11,14 +11,7 @@ from torch import Tensor, nn
 
 from muse.errors import BadSetting, Mismatch
 from muse.run.seeds import torch_seeded
-from muse.sentences.systems.networks.transformer import (
-    Inputs,
-    Memory,
-    TokenTable,
-    TransformerConfig,
-    TransformerLayers,
-    random_rows,
-)
+from muse.sentences.systems.networks import transformer
 from tests.support.bgt import parameter_count
 
 # What torch's parts of a layer were called, without and with a memory; the order matters.
@@ -29,15 +22,15 @@ _BOTH = {
     "linear2": "_narrow",
 }
 
-SMALL = TransformerConfig(vocabulary=20, layers=2, heads=2, hidden=8, positions=9, languages=2)
+SMALL = transformer.TransformerConfig(vocabulary=20, layers=2, heads=2, hidden=8, positions=9, languages=2)
 
 
 def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def network(config: TransformerConfig = SMALL) -> TransformerLayers:
-    made = TransformerLayers(config, generator())
+def network(config: transformer.TransformerConfig = SMALL) -> transformer.TransformerLayers:
+    made = transformer.TransformerLayers(config, generator())
     with torch.no_grad():  # away from the start, where biases are 0 and norms do nothing
         for parameter in made.parameters():
             parameter.add_(0.3 * torch.empty_like(parameter).normal_(generator=generator(1)))
@@ -71,7 +64,7 @@ def test_a_network_is_its_definition(causal: bool, memory: bool) -> None:
     ids = tokens(2, 5)
     mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2])
     vectors = torch.randn(2, 4, 8, generator=generator()).double()
-    states = made(Inputs(ids, mask), Memory(vectors) if memory else None)
+    states = made(transformer.Inputs(ids, mask), transformer.Memory(vectors) if memory else None)
     start = made.table(ids) + made.get_parameter("_positions")[:5] + made.get_parameter("_languages")[0]
     layer = made.get_submodule("_layers.0")
     part = dict(layer.named_modules())
@@ -93,13 +86,13 @@ def test_padding_changes_no_row(causal: bool) -> None:
     made, ids = network(replace(SMALL, causal=causal)), tokens()
     padded = torch.cat([ids, tokens(3, 3)], dim=1)
     mask = torch.arange(9).expand(3, 9) < 6
-    torch.testing.assert_close(made(Inputs(padded, mask))[:, :6], made(Inputs(ids)))
+    torch.testing.assert_close(made(transformer.Inputs(padded, mask))[:, :6], made(transformer.Inputs(ids)))
 
 
 def test_a_row_of_padding_is_finite_with_its_gradient() -> None:
     made = network()
     mask = torch.tensor([[True] * 6, [False] * 6, [True] * 2 + [False] * 4])
-    states = made(Inputs(tokens(), mask))
+    states = made(transformer.Inputs(tokens(), mask))
     states.sum().backward()  # type: ignore[no-untyped-call]
     assert states.isfinite().all()
     assert all(p.grad is None or p.grad.isfinite().all() for p in made.parameters())
@@ -112,55 +105,62 @@ def test_a_later_token_changes_no_earlier_state_of_a_causal_network(place: int) 
     other[0, place] = (ids[0, place] + 1) % 20
     for causal in (True, False):
         made = network(replace(SMALL, causal=causal))
-        moved = (made(Inputs(ids)) - made(Inputs(other))).abs().amax(dim=(0, 2)) > 1e-9  # (t,)
+        moved = (made(transformer.Inputs(ids)) - made(transformer.Inputs(other))).abs().amax(
+            dim=(0, 2)
+        ) > 1e-9  # (t,)
         assert moved.tolist() == [not causal or at >= place for at in range(6)]
 
 
 def test_positions_and_languages() -> None:
     made, ids = network(), tokens()
-    plain = made(Inputs(ids))
-    torch.testing.assert_close(made(Inputs(ids, positions=torch.arange(6))), plain)
-    torch.testing.assert_close(made(Inputs(ids, languages=torch.zeros_like(ids))), plain)
-    assert (made(Inputs(ids, languages=torch.ones(3, 1, dtype=torch.long))) - plain).abs().max() > 1e-3
+    plain = made(transformer.Inputs(ids))
+    torch.testing.assert_close(made(transformer.Inputs(ids, positions=torch.arange(6))), plain)
+    torch.testing.assert_close(made(transformer.Inputs(ids, languages=torch.zeros_like(ids))), plain)
+    assert (
+        made(transformer.Inputs(ids, languages=torch.ones(3, 1, dtype=torch.long))) - plain
+    ).abs().max() > 1e-3
     # Where all positions are one, an encoder does not know the order of its tokens.
     same = torch.zeros(6, dtype=torch.long)
     order = torch.tensor([3, 1, 5, 0, 2, 4])
     torch.testing.assert_close(
-        made(Inputs(ids[:, order], positions=same)), made(Inputs(ids, positions=same))[:, order]
+        made(transformer.Inputs(ids[:, order], positions=same)),
+        made(transformer.Inputs(ids, positions=same))[:, order],
     )
 
 
 def test_ready_vectors_and_a_prefix() -> None:
     made, ids = network(), tokens()
     vectors = made.table(ids)
-    torch.testing.assert_close(made(Inputs(vectors)), made(Inputs(ids)))
+    torch.testing.assert_close(made(transformer.Inputs(vectors)), made(transformer.Inputs(ids)))
     # A prefix is as tokens before the sequence, without positions: so take theirs off.
     positions = made.get_parameter("_positions")
     language = made.get_parameter("_languages")[0]
-    whole = Inputs(ids, positions=torch.tensor([0, 1, 0, 1, 2, 3]))
+    whole = transformer.Inputs(ids, positions=torch.tensor([0, 1, 0, 1, 2, 3]))
     prefix = vectors[:, :2] + positions[:2] + language
     mask = torch.ones(3, 4, dtype=torch.bool)
     for given in (None, mask):
-        torch.testing.assert_close(made(Inputs(ids[:, 2:], given, prefix=prefix)), made(whole)[:, 2:])
+        torch.testing.assert_close(
+            made(transformer.Inputs(ids[:, 2:], given, prefix=prefix)), made(whole)[:, 2:]
+        )
 
 
 def test_a_decoder_reads_the_memory_that_is_no_padding() -> None:
     made = network(replace(SMALL, memory=True, causal=True))
     memory = torch.randn(3, 4, 8, generator=generator()).double()
     mask = torch.arange(4).expand(3, 4) < 2
-    states = made(Inputs(tokens()), Memory(memory, mask))
-    torch.testing.assert_close(states, made(Inputs(tokens()), Memory(memory[:, :2])))
-    assert (states - made(Inputs(tokens()), Memory(memory))).abs().max() > 1e-3
+    states = made(transformer.Inputs(tokens()), transformer.Memory(memory, mask))
+    torch.testing.assert_close(states, made(transformer.Inputs(tokens()), transformer.Memory(memory[:, :2])))
+    assert (states - made(transformer.Inputs(tokens()), transformer.Memory(memory))).abs().max() > 1e-3
     with pytest.raises(Mismatch, match="must be given"):
-        made(Inputs(tokens()))
+        made(transformer.Inputs(tokens()))
     with pytest.raises(Mismatch, match="must not be given"):
-        network()(Inputs(tokens()), Memory(memory))
+        network()(transformer.Inputs(tokens()), transformer.Memory(memory))
 
 
 @pytest.mark.parametrize("memory", [False, True])
 def test_dropout_is_torch_s_in_training_mode_alone_and_not_within_a_sublayer(memory: bool) -> None:
-    made, inputs = network(replace(SMALL, dropout=0.5, memory=memory)), Inputs(tokens())
-    read = Memory(torch.randn(3, 4, 8, generator=generator()).double()) if memory else None
+    made, inputs = network(replace(SMALL, dropout=0.5, memory=memory)), transformer.Inputs(tokens())
+    read = transformer.Memory(torch.randn(3, 4, 8, generator=generator()).double()) if memory else None
     assert torch.equal(made.eval()(inputs, read), made(inputs, read))
     made.train()
     found = []
@@ -176,29 +176,31 @@ def test_dropout_is_torch_s_in_training_mode_alone_and_not_within_a_sublayer(mem
 
 
 def test_the_seed_is_all_that_a_new_network_hangs_on() -> None:
-    first, second, other = (TransformerLayers(SMALL, generator(seed)).state_dict() for seed in (0, 0, 1))
+    first, second, other = (
+        transformer.TransformerLayers(SMALL, generator(seed)).state_dict() for seed in (0, 0, 1)
+    )
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert not torch.equal(first["table._rows"], other["table._rows"])
 
 
 def test_a_table_is_tied_projected_and_frozen() -> None:
     rows = torch.randn(20, 5, generator=generator())
-    table = TokenTable(rows, 8, frozen=True, generator=generator())
+    table = transformer.TokenTable(rows, 8, frozen=True, generator=generator())
     ids, states = tokens(), torch.randn(3, 8, generator=generator())
     torch.testing.assert_close(table.scores(states), states @ table(torch.arange(20)).T)
     assert table(ids).shape == (3, 6, 8)
     table.scores(table(ids)).sum().backward()  # type: ignore[no-untyped-call]
     assert [name for name, _ in table.named_parameters()] == ["_projection"] == [*table.state_dict()]
     torch.testing.assert_close(table.scores(states, slice(3, 9)), table.scores(states)[:, 3:9])
-    torch.testing.assert_close(TokenTable(rows, 5)(ids), rows[ids])
+    torch.testing.assert_close(transformer.TokenTable(rows, 5)(ids), rows[ids])
     # Near words stay near: cosines before and after differ by what a random map of 2,000 dimensions does.
-    wide = TokenTable(rows, 2000, generator=generator())(torch.arange(20))
+    wide = transformer.TokenTable(rows, 2000, generator=generator())(torch.arange(20))
     rows, wide = torch.nn.functional.normalize(rows), torch.nn.functional.normalize(wide)
     before, after = rows @ rows.T, wide @ wide.T
     assert float((before - after).detach().abs().max()) < 0.15
 
 
-def closed_form(c: TransformerConfig) -> int:
+def closed_form(c: transformer.TransformerConfig) -> int:
     h, f = c.hidden, c.width
     attention, norm = 4 * (h * h + h), 2 * h
     layer = attention + norm + (2 * h * f + f + h) + norm + (attention + norm) * c.memory
@@ -208,19 +210,19 @@ def closed_form(c: TransformerConfig) -> int:
 @pytest.mark.parametrize(
     "config",
     [
-        TransformerConfig(30522, layers=12, heads=12, hidden=768, languages=2),
-        TransformerConfig(95000, layers=12, heads=8, hidden=1024, activation="relu", causal=True),
-        TransformerConfig(20000, layers=1, heads=16, hidden=1024, feed_forward=1000, memory=True),
+        transformer.TransformerConfig(30522, layers=12, heads=12, hidden=768, languages=2),
+        transformer.TransformerConfig(95000, layers=12, heads=8, hidden=1024, activation="relu", causal=True),
+        transformer.TransformerConfig(20000, layers=1, heads=16, hidden=1024, feed_forward=1000, memory=True),
     ],
 )
-def test_parameters_are_counted_without_memory(config: TransformerConfig) -> None:
-    assert parameter_count(lambda drawn: TransformerLayers(config, drawn)) == closed_form(config)
+def test_parameters_are_counted_without_memory(config: transformer.TransformerConfig) -> None:
+    assert parameter_count(lambda drawn: transformer.TransformerLayers(config, drawn)) == closed_form(config)
 
 
 def test_a_shared_table_counts_once() -> None:
     def pair(drawn: torch.Generator) -> torch.nn.Module:
-        table = TokenTable(random_rows(20, 8, drawn), 8)
-        return torch.nn.ModuleList([TransformerLayers(SMALL, drawn, table) for _ in range(2)])
+        table = transformer.TokenTable(transformer.random_rows(20, 8, drawn), 8)
+        return torch.nn.ModuleList([transformer.TransformerLayers(SMALL, drawn, table) for _ in range(2)])
 
     assert parameter_count(pair) == 2 * closed_form(SMALL) - 20 * 8
 
@@ -246,4 +248,4 @@ def test_bad_settings(change: dict[str, object]) -> None:
 
 def test_a_sequence_longer_than_the_positions() -> None:
     with pytest.raises(Mismatch, match="at most 9 tokens, got 10"):
-        network()(Inputs(tokens(1, 10)))
+        network()(transformer.Inputs(tokens(1, 10)))

@@ -12,30 +12,28 @@ from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Padded
 from muse.sentences.systems.networks.transformer import Inputs
 from muse.sentences.systems.pieces import EOS, Pieces, aligned_rows
-from muse.sentences.systems.translator.seq2seq import (
-    TranslatorConfig,
-    TranslatorNetwork,
-    sized_by,
-    untrained_translator,
-)
+from muse.sentences.systems.translator import seq2seq
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from tests.sentences.systems.xlm.test_xlm import TINY, made, pieces
 from tests.support.parallel import toy_space
 
 __all__ = ["pieces"]  # a fixture
-SMALL = TranslatorConfig(
+SMALL = seq2seq.TranslatorConfig(
     "random", "random", pieces=200, layers=1, heads=2, hidden=16, longest=14, dropout=0.0
 )
 
 
 def begun(
-    pieces: Pieces, folder: Path, config: TranslatorConfig, models: dict[str, XlmNetwork] | None = None
-) -> TranslatorNetwork:
+    pieces: Pieces,
+    folder: Path,
+    config: seq2seq.TranslatorConfig,
+    models: dict[str, XlmNetwork] | None = None,
+) -> seq2seq.TranslatorNetwork:
     """An untrained model whose languages are the other way round than those of the language model."""
     counts = {name: torch.ones(len(pieces), dtype=torch.long) for name in ("fr", "en")}
     counts["en"][EOS] = 7
     space, pretrained = toy_space(folder / "space"), models or {}
-    return untrained_translator(config, pieces, counts, space, pretrained, 0).eval()
+    return seq2seq.untrained_translator(config, pieces, counts, space, pretrained, 0).eval()
 
 
 @torch.no_grad()
@@ -93,15 +91,15 @@ def test_a_language_model_must_know_the_languages(pieces: Pieces, tmp_path: Path
     counts = {name: torch.ones(len(pieces), dtype=torch.long) for name in ("en", "de")}
     space = toy_space(tmp_path / "space")
     with pytest.raises(BadSetting, match="en, fr without de"):
-        untrained_translator(SMALL, pieces, counts, space, {"encoder": model}, 0)
+        seq2seq.untrained_translator(SMALL, pieces, counts, space, {"encoder": model}, 0)
 
 
 def test_sizes_are_those_of_the_language_model(pieces: Pieces) -> None:
     models = {"decoder": made(pieces, parallel=False)[0]}  # length 16, of which two frame a sentence
-    config = sized_by(models, replace(SMALL, longest=48, layers=6))
+    config = seq2seq.sized_by(models, replace(SMALL, longest=48, layers=6))
     assert (config.layers, config.hidden, config.longest) == (1, 16, 14)
-    sized_by(models, replace(SMALL, longest=10, layers=6), ("longest", "hidden", "dropout"))
-    assert sized_by({}, replace(SMALL, layers=6), ("layers",)).layers == 6
+    seq2seq.sized_by(models, replace(SMALL, longest=10, layers=6), ("longest", "hidden", "dropout"))
+    assert seq2seq.sized_by({}, replace(SMALL, layers=6), ("layers",)).layers == 6
     for name, value, needed in (("layers", 6, "1"), ("hidden", 32, "16"), ("longest", 15, "at most 14")):
         with pytest.raises(BadSetting, match=f"{name} must be {needed}, .* of the decoder, got {value}"):
-            sized_by(models, replace(SMALL, **{name: value}), (name,))  # type: ignore[arg-type]
+            seq2seq.sized_by(models, replace(SMALL, **{name: value}), (name,))  # type: ignore[arg-type]

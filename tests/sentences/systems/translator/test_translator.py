@@ -18,20 +18,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.networks.decoding import best_sequences
 from muse.sentences.systems.networks.transformer import Memory
 from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, UNK, Pieces
-from muse.sentences.systems.translator.learning import (
-    Noise,
-    TrainingText,
-    TranslatorLearner,
-    WordByWord,
-    monolingual,
-    word_begins,
-)
-from muse.sentences.systems.translator.seq2seq import (
-    TranslatorConfig,
-    TranslatorNetwork,
-    generate,
-    untrained_translator,
-)
+from muse.sentences.systems.translator import learning, seq2seq
 from muse.sentences.systems.translator.translator_system import model_translator
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import SideToSave, load_space, save_space
@@ -41,7 +28,7 @@ from muse.vectors import Vectors
 from tests.support.parallel import toy_space, toy_text
 from tests.support.spaces import PROVENANCE
 
-TINY = TranslatorConfig(pieces=200, layers=1, heads=2, hidden=16, longest=24, dropout=0.0, warmup=5)
+TINY = seq2seq.TranslatorConfig(pieces=200, layers=1, heads=2, hidden=16, longest=24, dropout=0.0, warmup=5)
 WAY = ("en", "fr")
 
 
@@ -53,22 +40,24 @@ def pieces() -> Pieces:
     return Pieces.learned(dict(zip(WAY, map(list, sides), strict=True)), TINY.pieces, generator_for(0))
 
 
-def text_of(pieces: Pieces) -> TrainingText:
+def text_of(pieces: Pieces) -> learning.TrainingText:
     """Text of the toy languages, of different sentences."""
     texts = {"en": [en for en, _ in toy_text()], "fr": [fr for _, fr in toy_text(300, seed=1)]}
     drawn = generator_for(1)
-    return TrainingText(
-        "en", {name: monolingual(name, part, pieces, 24, drawn) for name, part in texts.items()}
+    return learning.TrainingText(
+        "en", {name: learning.monolingual(name, part, pieces, 24, drawn) for name, part in texts.items()}
     )
 
 
-def network_of(pieces: Pieces, folder: Path, config: TranslatorConfig = TINY) -> TranslatorNetwork:
+def network_of(
+    pieces: Pieces, folder: Path, config: seq2seq.TranslatorConfig = TINY
+) -> seq2seq.TranslatorNetwork:
     """An untrained network of the toy space."""
     text, space = text_of(pieces), toy_space(folder / "space")
     counts = {name: part.sentences.ids.bincount(minlength=len(pieces)) for name, part in text.texts.items()}
     for count in counts.values():
         count[EOS] = 1
-    return untrained_translator(config, pieces, counts, space, {}, 0)
+    return seq2seq.untrained_translator(config, pieces, counts, space, {}, 0)
 
 
 BEGINS = torch.tensor([True] * 5 + [True, False, False, True, True])
@@ -76,11 +65,11 @@ SENTENCES = Ragged.of([[5, 6, 7, 8, 9], [8], [], [9, 5, 6]])
 
 
 def test_without_shares_noise_changes_nothing_and_words_stay_whole() -> None:
-    quiet = Noise(0.0, 0.0, 0, BEGINS)(SENTENCES, generator_for(0))
+    quiet = learning.Noise(0.0, 0.0, 0, BEGINS)(SENTENCES, generator_for(0))
     assert quiet.ids.tolist() == SENTENCES.ids.tolist()
     assert quiet.offsets.tolist() == SENTENCES.offsets.tolist()
     for seed in range(20):
-        moved = Noise(0.0, 0.0, 3, BEGINS)(SENTENCES, generator_for(seed))
+        moved = learning.Noise(0.0, 0.0, 3, BEGINS)(SENTENCES, generator_for(seed))
         first = moved.take(torch.tensor([0])).ids.tolist()
         assert sorted(first) == [5, 6, 7, 8, 9]
         assert first[first.index(5) :][:3] == [5, 6, 7]
@@ -89,26 +78,26 @@ def test_without_shares_noise_changes_nothing_and_words_stay_whole() -> None:
 def test_words_move_no_further_than_the_window_and_the_shares_are_kept() -> None:
     begins = torch.ones(1_000, dtype=torch.bool)
     text = Ragged.of([list(range(10, 60)) for _ in range(200)])
-    moved = Noise(0.0, 0.0, 3, begins)(text, generator_for(0)).padded().ids  # (200, 50)
+    moved = learning.Noise(0.0, 0.0, 3, begins)(text, generator_for(0)).padded().ids  # (200, 50)
     away = (moved - 10 - torch.arange(50)).abs()
     assert int(away.max()) == 3
     assert (away > 0).float().mean() > 0.3
-    noisy = Noise(0.2, 0.1, 0, begins)(text, generator_for(0))
+    noisy = learning.Noise(0.2, 0.1, 0, begins)(text, generator_for(0))
     assert abs(len(noisy.ids) / len(text.ids) - 0.8) < 0.02
     assert abs(float((noisy.ids == MASK).float().mean()) - 0.1) < 0.02
-    lost = Noise(0.9, 0.0, 3, begins)(Ragged.of([[7, 8], [], [9]] * 50), generator_for(0))
+    lost = learning.Noise(0.9, 0.0, 3, begins)(Ragged.of([[7, 8], [], [9]] * 50), generator_for(0))
     assert (lost.lengths.view(-1, 3) > 0).tolist() == [[True, False, True]] * 50
 
 
 def test_pieces_that_begin_a_word(pieces: Pieces) -> None:
-    begins = word_begins(pieces)
+    begins = learning.word_begins(pieces)
     for token, begin in zip(pieces.tokens[5:], begins.tolist()[5:], strict=True):
         assert begin == (token.startswith("▁") or not token[0].isalnum())
 
 
 def test_a_combining_mark_begins_no_word() -> None:
     pieces = Pieces.learned({"hi": ["किताब किताबें, कि ता बें।"] * 4}, 40, generator_for(0))
-    begins = word_begins(pieces)
+    begins = learning.word_begins(pieces)
     assert {"ि", "ा", "।", ","} <= set(pieces.tokens)
     found = {piece: bool(begins[pieces.id_of(piece) or 0]) for piece in ("ि", "ा", "।", ",")}
     assert found == {"ि": False, "ा": False, "।": True, ",": True}
@@ -162,7 +151,7 @@ def test_each_language_is_written_with_its_own_pieces(pieces: Pieces, tmp_path: 
     source = framed(pieces, *(en for en, _ in toy_text(30)))
     english = {token for token, ours in zip(pieces.tokens, network.written[0].tolist(), strict=True) if ours}
     for beam in (1, 3):
-        made = generate(network.eval(), source, ("fr", "en"), beam=beam)
+        made = seq2seq.generate(network.eval(), source, ("fr", "en"), beam=beam)
         assert {pieces.tokens[place] for place in made.ids.tolist()} - {"<bos>"} <= english
         assert not set(made.ids.tolist()) & {PAD, UNK, MASK}
         assert (made.lengths >= 3).all()  # no translation is empty
@@ -172,7 +161,7 @@ def test_each_language_is_written_with_its_own_pieces(pieces: Pieces, tmp_path: 
 def test_a_beam_of_one_takes_the_best_piece(pieces: Pieces, tmp_path: Path) -> None:
     network = network_of(pieces, tmp_path, replace(TINY, longest=6)).eval()
     source = framed(pieces, "en1 en2", "en3 en4", "en5")
-    greedy = generate(network, source, WAY)
+    greedy = seq2seq.generate(network, source, WAY)
     for row in range(3):
         memory = network.memory(source.take(torch.tensor([row])).padded(), "en")
         begun = [BOS]
@@ -215,7 +204,7 @@ def test_a_beam_that_keeps_all_finds_the_best_of_all_translations(pieces: Pieces
 def test_a_translation_may_be_as_long_as_the_longest(pieces: Pieces, tmp_path: Path, beam: int) -> None:
     network = network_of(pieces, tmp_path, replace(TINY, longest=6)).eval()
     network.bias[EOS] = -50.0
-    made = generate(network, framed(pieces, "en1 en2", "en3"), WAY, beam=beam)
+    made = seq2seq.generate(network, framed(pieces, "en1 en2", "en3"), WAY, beam=beam)
     assert made.lengths.tolist() == [6 + 2, 6 + 2]  # beside <bos> and <eos>
 
 
@@ -228,9 +217,9 @@ def test_first_words_of_the_space_then_its_own(
     space = load_space(tmp_path / "space")
     text = text_of(pieces)
     english = text.texts["en"].sentences
-    by_words = WordByWord(text.texts, WAY, pieces, space, 24)
+    by_words = learning.WordByWord(text.texts, WAY, pieces, space, 24)
     every = torch.arange(len(english))
-    backwards = WordByWord(text.texts, WAY, pieces, space, 24)
+    backwards = learning.WordByWord(text.texts, WAY, pieces, space, 24)
     parts = [backwards.take(rows) for rows in torch.split(every.flip(0), 7)]
     made = by_words.take(every)
     assert Ragged.joined(parts).take(every.flip(0)).ids.equal(made.ids)
@@ -238,10 +227,10 @@ def test_first_words_of_the_space_then_its_own(
     model = learn_language_model([line.split() for line in spoken])
     assert found == Translator(space, source="en", target="fr", model=model).translate(lines)
     assert found != Translator(space, source="en", target="fr").translate(lines)
-    both = {way: WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
-    noise = Noise(0.0, 0.0, 0, word_begins(pieces))
-    with_words = TranslatorLearner(network, replace(text, by_words=both), noise)
-    without = TranslatorLearner(network, text, noise)
+    both = {way: learning.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
+    noise = learning.Noise(0.0, 0.0, 0, learning.word_begins(pieces))
+    with_words = learning.TranslatorLearner(network, replace(text, by_words=both), noise)
+    without = learning.TranslatorLearner(network, text, noise)
     values = []
     for learner, step in ((with_words, 1), (without, 1), (with_words, 2), (without, 2)):
         learner.begin(step)
@@ -255,9 +244,9 @@ def test_the_objective_is_the_weighted_sum_of_denoising_and_back_translation(
 ) -> None:
     config = replace(TINY, denoising=0.3, back_translation=0.7, words=1)
     network, text = network_of(pieces, tmp_path, config), text_of(pieces)
-    space, noise = load_space(tmp_path / "space"), Noise(0.2, 0.2, 3, word_begins(pieces))
-    by_words = {way: WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
-    learner = TranslatorLearner(network, replace(text, by_words=by_words), noise)
+    space, noise = load_space(tmp_path / "space"), learning.Noise(0.2, 0.2, 3, learning.word_begins(pieces))
+    by_words = {way: learning.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
+    learner = learning.TranslatorLearner(network, replace(text, by_words=by_words), noise)
     learner.begin(config.words + 1)
     rows, drawn = torch.arange(0, learner.examples, 40), generator_for(5)
     found = learner.loss(rows, generator_for(5))
@@ -271,7 +260,7 @@ def test_the_objective_is_the_weighted_sum_of_denoising_and_back_translation(
         expected += 0.3 * network.loss(noisy, clean, (name, name))
     for source, target in (("en", "fr"), ("fr", "en")):
         batch = batches[target].framed(BOS, EOS)
-        made = generate(network.eval(), batch, (target, source))
+        made = seq2seq.generate(network.eval(), batch, (target, source))
         expected += 0.7 * network.loss(made, batch, (source, target))
     torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
 
@@ -294,7 +283,7 @@ def test_with_ordered_attention_it_translates_word_by_word_before_it_has_learned
         counts = {
             name: part.sentences.ids.bincount(minlength=len(pieces)) for name, part in text.texts.items()
         }
-        network = untrained_translator(config, pieces, counts, space, {}, 0).eval()
+        network = seq2seq.untrained_translator(config, pieces, counts, space, {}, 0).eval()
         scores, answers = network.predictions(source, target, WAY)
         words = answers != EOS
         shares.append(float((scores.argmax(dim=1) == answers)[words].float().mean()))
@@ -303,7 +292,9 @@ def test_with_ordered_attention_it_translates_word_by_word_before_it_has_learned
 
 def test_a_batch_has_sentences_of_similar_lengths_in_both_languages(pieces: Pieces, tmp_path: Path) -> None:
     text = text_of(pieces)
-    learner = TranslatorLearner(network_of(pieces, tmp_path), text, Noise(0.0, 0.0, 0, word_begins(pieces)))
+    learner = learning.TranslatorLearner(
+        network_of(pieces, tmp_path), text, learning.Noise(0.0, 0.0, 0, learning.word_begins(pieces))
+    )
     order = torch.randperm(learner.examples, generator=generator_for(0))
     batches = learner.batches(order, 16, generator_for(0))
     assert torch.cat(list(batches)).sort().values.equal(torch.arange(learner.examples))
@@ -319,9 +310,12 @@ def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) ->
     network = network_of(pieces, tmp_path, replace(TINY, hidden=32, words=10_000))
     space, text = load_space(tmp_path / "space"), text_of(pieces)
     text = replace(
-        text, by_words={way: WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
+        text,
+        by_words={way: learning.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions},
     )
-    learner = TranslatorLearner(network, text, Noise(0.1, 0.1, 3, word_begins(pieces)))
+    learner = learning.TranslatorLearner(
+        network, text, learning.Noise(0.1, 0.1, 3, learning.word_begins(pieces))
+    )
     config = TrainerConfig(epochs=1, batch=16, rate=1e-2, steps=15)
     epochs = train(learner, config, seed=0, runtime=Runtime())
     assert epochs[1].score > epochs[0].score + 10
@@ -330,7 +324,9 @@ def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) ->
 @pytest.mark.slow
 def test_it_learns_from_its_own_translations_alone(pieces: Pieces, tmp_path: Path) -> None:
     network = network_of(pieces, tmp_path, replace(TINY, hidden=32, words=0))
-    learner = TranslatorLearner(network, text_of(pieces), Noise(0.1, 0.1, 3, word_begins(pieces)))
+    learner = learning.TranslatorLearner(
+        network, text_of(pieces), learning.Noise(0.1, 0.1, 3, learning.word_begins(pieces))
+    )
     config = TrainerConfig(epochs=2, batch=16, rate=1e-2, steps=8, patience=2)
     epochs = train(learner, config, seed=0, runtime=Runtime())
     assert epochs[2].loss < epochs[1].loss

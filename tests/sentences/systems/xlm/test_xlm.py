@@ -15,38 +15,10 @@ from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.files.sentence_text import ParallelText
 from muse.sentences.loading import load_encoder
+from muse.sentences.systems import pieces as word_pieces
 from muse.sentences.systems.network_encoder import NetworkEncoder
-from muse.sentences.systems.pieces import (
-    BOS,
-    EOS,
-    MASK,
-    SPECIALS,
-    UNK,
-    PieceReader,
-    Pieces,
-    aligned_rows,
-    principal,
-    word_rows,
-)
 from muse.sentences.systems.registry import SYSTEMS
-from muse.sentences.systems.xlm.language_model import (
-    Hiding,
-    MaskedSide,
-    XlmConfig,
-    XlmModel,
-    XlmNetwork,
-    masked,
-    side_by_side,
-)
-from muse.sentences.systems.xlm.xlm_system import (
-    Sources,
-    XlmCorpus,
-    XlmLearner,
-    cut_streams,
-    make_sources,
-    make_streams,
-    untrained_network,
-)
+from muse.sentences.systems.xlm import language_model, xlm_system
 from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
@@ -54,60 +26,66 @@ from tests.support.bgt import parameter_count
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
 
-TINY = XlmConfig(pieces=200, layers=1, heads=2, hidden=16, length=16, pair_tokens=256, dropout=0.0, warmup=5)
+TINY = language_model.XlmConfig(
+    pieces=200, layers=1, heads=2, hidden=16, length=16, pair_tokens=256, dropout=0.0, warmup=5
+)
 
 
-def toy_corpus(parallel: bool = True) -> XlmCorpus:
+def toy_corpus(parallel: bool = True) -> xlm_system.XlmCorpus:
     """Text of the toy languages, of en twice as much as of fr, and translations."""
     pairs = toy_text()
     texts = {"en": [[en for en, _ in pairs]], "fr": [[fr for _, fr in pairs[:200]]]}
     if not parallel:
-        return XlmCorpus(texts)
-    return XlmCorpus(texts, {("en", "fr"): ParallelText(*zip(*toy_text(seed=1), strict=True))})
+        return xlm_system.XlmCorpus(texts)
+    return xlm_system.XlmCorpus(texts, {("en", "fr"): ParallelText(*zip(*toy_text(seed=1), strict=True))})
 
 
 @pytest.fixture(scope="module")
-def pieces() -> Pieces:
+def pieces() -> word_pieces.Pieces:
     """Pieces of the toy languages."""
     pytest.importorskip("tokenizers")
-    return Pieces.learned(toy_corpus().sentences, TINY.pieces, generator_for(0))
+    return word_pieces.Pieces.learned(toy_corpus().sentences, TINY.pieces, generator_for(0))
 
 
-def made(pieces: Pieces, config: XlmConfig = TINY, parallel: bool = True) -> tuple[XlmNetwork, Sources]:
+def made(
+    pieces: word_pieces.Pieces, config: language_model.XlmConfig = TINY, parallel: bool = True
+) -> tuple[language_model.XlmNetwork, xlm_system.Sources]:
     """An untrained network and its sources."""
-    sources = make_sources(config, toy_corpus(parallel), pieces, seed=0, runtime=Runtime())
-    return untrained_network(config, pieces, sources.counts, None, 0), sources
+    sources = xlm_system.make_sources(config, toy_corpus(parallel), pieces, seed=0, runtime=Runtime())
+    return xlm_system.untrained_network(config, pieces, sources.counts, None, 0), sources
 
 
-def as_context(side: MaskedSide) -> MaskedSide:
+def as_context(side: language_model.MaskedSide) -> language_model.MaskedSide:
     """The side with nothing to predict."""
     return side._replace(target_mask=torch.zeros_like(side.target_mask))
 
 
-def test_streams_hold_all_sentences_in_order_and_none_is_longer(pieces: Pieces) -> None:
+def test_streams_hold_all_sentences_in_order_and_none_is_longer(pieces: word_pieces.Pieces) -> None:
     text = pieces.encode([en for en, _ in toy_text()])
-    streams = list(cut_streams(text, 16))
+    streams = list(xlm_system.cut_streams(text, 16))
     assert {len(stream) for stream in streams[:-1]} == {16}
-    assert all(stream[0] == BOS for stream in streams)
+    assert all(stream[0] == word_pieces.BOS for stream in streams)
     joined = [piece for stream in streams for piece in stream[1:]]
-    assert joined == [piece for sentence in text for piece in (*sentence, EOS)]
+    assert joined == [piece for sentence in text for piece in (*sentence, word_pieces.EOS)]
 
 
-def test_streams_end_with_their_document_and_some_are_held_out(pieces: Pieces) -> None:
+def test_streams_end_with_their_document_and_some_are_held_out(pieces: word_pieces.Pieces) -> None:
     documents = [["en1 en2 en3"], ["en4 en5"] * 3] * 20
-    streams = make_streams("en", documents, pieces, 64, generator_for(0), "cpu")
+    streams = xlm_system.make_streams("en", documents, pieces, 64, generator_for(0), "cpu")
     assert len(streams.ragged) == 40  # each document is shorter than a stream
     assert sorted(torch.cat([streams.training, streams.held_out]).tolist()) == list(range(40))
     assert len(streams.held_out) == 2
     with pytest.raises(Mismatch, match="en needs text for at least 20 streams of 64 pieces, got 2"):
-        make_streams("en", documents[:2], pieces, 64, generator_for(0), "cpu")
+        xlm_system.make_streams("en", documents[:2], pieces, 64, generator_for(0), "cpu")
 
 
 def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() -> None:
     first, second = Ragged.of([[2, 9, 8, 3], [2, 7, 3]]), Ragged.of([[2, 6, 3], [2, 11, 12, 13, 3]])
-    hiding = Hiding(TINY.masking(20), torch.ones(20), generator_for(3))
-    sides = [masked(text.padded(), number, hiding) for number, text in enumerate((first, second))]
-    inputs, target_mask, answers = side_by_side(*sides)
+    hiding = language_model.Hiding(TINY.masking(20), torch.ones(20), generator_for(3))
+    sides = [
+        language_model.masked(text.padded(), number, hiding) for number, text in enumerate((first, second))
+    ]
+    inputs, target_mask, answers = language_model.side_by_side(*sides)
     assert inputs.positions is not None and inputs.languages is not None and inputs.mask is not None
     assert inputs.positions.tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4]
     assert inputs.languages.tolist() == [[0] * 4 + [1] * 5]
@@ -115,23 +93,25 @@ def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() 
     truth = torch.tensor([[2, 9, 8, 3, 2, 6, 3, 0, 0], [2, 7, 3, 0, 2, 11, 12, 13, 3]])
     assert answers.tolist() == truth[target_mask].tolist()
     assert target_mask[:, :4].any(dim=1).all() and target_mask[:, 4:].any(dim=1).all()
-    alone = side_by_side(sides[0], as_context(sides[1]))
-    assert alone.answers.tolist() == side_by_side(sides[0]).answers.tolist()
+    alone = language_model.side_by_side(sides[0], as_context(sides[1]))
+    assert alone.answers.tolist() == language_model.side_by_side(sides[0]).answers.tolist()
 
 
 @pytest.mark.parametrize("share", [0.15, 0.5])
 def test_a_share_of_the_pieces_is_to_be_predicted(share: float) -> None:
     text = Ragged.of(torch.randint(5, 100, (200, 20), generator=generator_for(1)).tolist()).padded()
-    config = XlmConfig(**{**vars(TINY), "share": share})
-    side = masked(text, 0, Hiding(config.masking(100), torch.ones(100), generator_for(3)))
+    config = language_model.XlmConfig(**{**vars(TINY), "share": share})
+    side = language_model.masked(
+        text, 0, language_model.Hiding(config.masking(100), torch.ones(100), generator_for(3))
+    )
     assert side.target_mask.float().mean() == pytest.approx(share)
 
 
-def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: Pieces) -> None:
-    config = XlmConfig(**{**vars(TINY), "objective": "clm"})
+def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: word_pieces.Pieces) -> None:
+    config = language_model.XlmConfig(**{**vars(TINY), "objective": "clm"})
     network, _ = made(pieces, config, parallel=False)
     text = Ragged.of([[2, 9, 8, 7, 3], [2, 6, 3]]).padded()
-    batch = side_by_side(masked(text, 0, None))
+    batch = language_model.side_by_side(language_model.masked(text, 0, None))
     assert batch.answers.tolist() == [9, 8, 7, 3, 6, 3]
     states = network.model.transformer(batch.inputs)
     changed = batch.inputs._replace(tokens=batch.inputs.tokens.clone())
@@ -141,22 +121,24 @@ def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: Pieces) -> 
     assert not torch.allclose(after[0, 3:], states[0, 3:])
 
 
-def test_an_mlm_state_sees_the_translation_and_only_that(pieces: Pieces) -> None:
+def test_an_mlm_state_sees_the_translation_and_only_that(pieces: word_pieces.Pieces) -> None:
     network, sources = made(pieces)
     source = sources.pairs[0]
     rows = torch.arange(2)
     sides = source.masked_sides(rows, generator_for(0))
-    beside = network.model(side_by_side(sides[0], as_context(sides[1])))
+    beside = network.model(language_model.side_by_side(sides[0], as_context(sides[1])))
     other = as_context(sides[1]._replace(ids=sides[1].ids.flip(0), mask=sides[1].mask.flip(0)))
-    assert not torch.allclose(network.model(side_by_side(sides[0], other)), beside)
-    padding = as_context(sides[1]._replace(ids=torch.where(sides[1].mask, sides[1].ids, MASK)))
-    torch.testing.assert_close(network.model(side_by_side(sides[0], padding)), beside)
+    assert not torch.allclose(network.model(language_model.side_by_side(sides[0], other)), beside)
+    padding = as_context(sides[1]._replace(ids=torch.where(sides[1].mask, sides[1].ids, word_pieces.MASK)))
+    torch.testing.assert_close(network.model(language_model.side_by_side(sides[0], padding)), beside)
 
 
 @pytest.mark.parametrize("exponent", [0.7, 0.0])
-def test_batches_take_turns_and_languages_have_their_shares(pieces: Pieces, exponent: float) -> None:
+def test_batches_take_turns_and_languages_have_their_shares(
+    pieces: word_pieces.Pieces, exponent: float
+) -> None:
     network, sources = made(pieces)
-    learner = XlmLearner(network.model, sources.streams, sources.pairs, exponent=exponent)
+    learner = xlm_system.XlmLearner(network.model, sources.streams, sources.pairs, exponent=exponent)
     en, fr, pairs = (source.examples for source in (*sources.streams, *sources.pairs))
     assert learner.examples == en + fr + pairs
     order = torch.randperm(learner.examples, generator=generator_for(1))
@@ -175,9 +157,9 @@ def test_batches_take_turns_and_languages_have_their_shares(pieces: Pieces, expo
     assert all(torch.equal(one, other) for one, other in zip(again, twice, strict=True))
 
 
-def test_the_table_begins_with_the_rows_of_the_space(pieces: Pieces, tmp_path: Path) -> None:
+def test_the_table_begins_with_the_rows_of_the_space(pieces: word_pieces.Pieces, tmp_path: Path) -> None:
     space = toy_space(tmp_path / "space")
-    rows = aligned_rows(pieces, ("en", "fr"), space, 16, 0)
+    rows = word_pieces.aligned_rows(pieces, ("en", "fr"), space, 16, 0)
     whole = [word for word in space.vectors("fr").words if f"▁{word}" in pieces.tokens]
     assert len(whole) > 10
     ids = [pieces.tokens.index(f"▁{word}") for word in whole]
@@ -185,7 +167,7 @@ def test_the_table_begins_with_the_rows_of_the_space(pieces: Pieces, tmp_path: P
     truth = torch.tensor(space.vectors("fr").matrix[[space.vectors("fr").index[word] for word in whole]])
     torch.testing.assert_close(mine @ mine.T, truth @ truth.T, atol=1e-4, rtol=0)
     assert not rows[0].any()
-    wide = aligned_rows(pieces, ("en", "fr"), space, 20, 0)
+    wide = word_pieces.aligned_rows(pieces, ("en", "fr"), space, 20, 0)
     assert wide.shape == (len(pieces), 20) and not wide[:, 16:].any()
 
 
@@ -193,20 +175,20 @@ def test_principal_rows_keep_most_of_the_inner_products() -> None:
     rows = torch.randn(50, 12, generator=generator_for(0)) * torch.arange(12, 0, -1)
     u, s, vt = torch.linalg.svd(rows, full_matrices=False)
     best = (u[:, :5] * s[:5]) @ vt[:5]
-    found = principal(rows, 5)
+    found = word_pieces.principal(rows, 5)
     torch.testing.assert_close(found @ found.T, best @ best.T, atol=1e-2, rtol=1e-3)
 
 
-def test_the_untrained_twin_knows_the_frequencies(pieces: Pieces) -> None:
-    config = XlmConfig(**{**vars(TINY), "objective": "clm"})
+def test_the_untrained_twin_knows_the_frequencies(pieces: word_pieces.Pieces) -> None:
+    config = language_model.XlmConfig(**{**vars(TINY), "objective": "clm"})
     network, sources = made(pieces, config, parallel=False)
     counts = sum(sources.counts.values())
     torch.testing.assert_close(network.model.bias.exp().round(), counts.clamp(min=1).float())  # type: ignore[union-attr]
 
 
-def test_it_learns_and_is_scored_on_what_it_is_judged_by(pieces: Pieces) -> None:
+def test_it_learns_and_is_scored_on_what_it_is_judged_by(pieces: word_pieces.Pieces) -> None:
     network, sources = made(pieces)
-    learner = XlmLearner(network.model, sources.streams, sources.pairs)
+    learner = xlm_system.XlmLearner(network.model, sources.streams, sources.pairs)
     before = learner.held_out().score
     epochs = train(learner, TrainerConfig(epochs=2, batch=16, rate=1e-2), seed=0, runtime=Runtime())
     assert learner.held_out().score == max(epoch.score for epoch in epochs) > before
@@ -215,35 +197,37 @@ def test_it_learns_and_is_scored_on_what_it_is_judged_by(pieces: Pieces) -> None
     assert learner.held_out().score == pytest.approx(
         200 / (told["en"] + told["fr"])
     )  # over languages, not over pairs
-    alone = XlmLearner(network.model, sources.streams, judged=("fr",))
+    alone = xlm_system.XlmLearner(network.model, sources.streams, judged=("fr",))
     assert set(alone.predictions()) == {"fr"}
 
 
-def test_words_have_the_mean_of_their_pieces(pieces: Pieces, tmp_path: Path) -> None:
+def test_words_have_the_mean_of_their_pieces(pieces: word_pieces.Pieces, tmp_path: Path) -> None:
     network, _ = made(pieces)
     table = network.model.transformer.table(torch.arange(len(pieces)))
-    found = word_rows(network.pieces, ["en1", "en12 fr3", " "], network.embed)
+    found = word_pieces.word_rows(network.pieces, ["en1", "en12 fr3", " "], network.embed)
     for row, text in enumerate(("en1", "en12 fr3")):
         ids = pieces.encode([text])[0]
         torch.testing.assert_close(found[row], table[ids].mean(dim=0))
-    torch.testing.assert_close(found[2], table[UNK])
+    torch.testing.assert_close(found[2], table[word_pieces.UNK])
     space = network.word_space(toy_space(tmp_path / "space"))
     np.testing.assert_allclose(np.linalg.norm(space.vectors("fr").matrix, axis=1), 1, rtol=1e-5)
 
 
-def test_sentences_are_read_without_what_is_unknown_and_cut(pieces: Pieces) -> None:
-    reading = PieceReader(pieces, 8).read(["en1 en2", "", "漢", "en1 漢 en2", "en1 " * 20])
+def test_sentences_are_read_without_what_is_unknown_and_cut(pieces: word_pieces.Pieces) -> None:
+    reading = word_pieces.PieceReader(pieces, 8).read(["en1 en2", "", "漢", "en1 漢 en2", "en1 " * 20])
     lengths = reading.sentences.lengths.tolist()
     assert lengths[1:3] == [0, 0]
     assert lengths[4] == 8 and reading.truncated == 1
     assert reading.unknown == 2
     first = reading.sentences.ids[: lengths[0]].tolist()
-    assert (first[0], first[-1]) == (BOS, EOS)
+    assert (first[0], first[-1]) == (word_pieces.BOS, word_pieces.EOS)
 
 
 def test_the_paper_preset_has_its_size() -> None:
     config = SYSTEMS["xlm"].presets["paper"].config
-    count = parameter_count(lambda generator: XlmModel(config, torch.empty(95_000, 1_024), 15, generator))
+    count = parameter_count(
+        lambda generator: language_model.XlmModel(config, torch.empty(95_000, 1_024), 15, generator)
+    )
     # Conneau et al. (2020), table 6: XLM-15 has 12 layers of 1024 and 95k pieces, 250 million in all.
     assert abs(count / 250e6 - 1) < 0.02
 
@@ -252,13 +236,15 @@ def test_the_paper_preset_has_its_size() -> None:
 def test_a_step_of_the_paper_preset() -> None:
     # 249 million weights with their gradients and Adam's two moments: 4 GB beside the states.
     config, generator = SYSTEMS["xlm"].presets["paper"].config, generator_for(0)
-    model = XlmModel(config, torch.randn(95_000, 1_024, generator=generator) * 0.02, 15, generator)
+    model = language_model.XlmModel(
+        config, torch.randn(95_000, 1_024, generator=generator) * 0.02, 15, generator
+    )
     optimisers = Optimisers(model, "adam", 1e-4)
     text = Ragged.of(torch.randint(5, 95_000, (2, 64), generator=generator).tolist())
-    hiding = Hiding(config.masking(95_000), torch.ones(95_000), generator)
+    hiding = language_model.Hiding(config.masking(95_000), torch.ones(95_000), generator)
     losses = []
     for _ in range(2):
-        loss = model.loss(side_by_side(masked(text.padded(), 3, hiding)))
+        loss = model.loss(language_model.side_by_side(language_model.masked(text.padded(), 3, hiding)))
         loss.backward()  # type: ignore[no-untyped-call]
         losses.append(float(loss.detach()))
         optimisers.step(1e-4, 5.0)
@@ -396,5 +382,5 @@ def test_missing_texts(muse: Command, files: Path) -> None:
     refused(muse(*start), "needs --text to train on", code=2)
     refused(muse(*start, "--text", f"en={files}/en.txt"), "needs text of --lang fr", code=2)
     with pytest.raises(BadSetting, match="warmup"):
-        XlmConfig(warmup=0)
-    assert len(SPECIALS) == 5
+        language_model.XlmConfig(warmup=0)
+    assert len(word_pieces.SPECIALS) == 5
