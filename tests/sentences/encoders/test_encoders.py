@@ -28,21 +28,10 @@ FR, EN = ["le", "chat", "noir", "dort", "mange", "chats"], ["the", "cat", "black
 TEXT = ["Le chat dort.", "Le chat noir", "", "Noir, le noir", "xyzzy", "chat mange chat", "Le chat mange"]
 EN_TEXT = ["the cat sleeps", "cats", "the black cat eats"]
 NAMES = [
-    "mean",
-    "idf",
-    "sif",
-    "power-mean",
-    "power-mean[-inf,1,inf,3]",
-    "idf+pcr",
-    "mean+centre",
-    "mean+binary",
-    "mean+centre+binary[0.1]",
-    "sif+pcr[centred,2]",
-    "power-mean+znorm",
-    "mean+pcr+znorm[global]",
-    "idf+ngrams+pcr",
-    "mean+ngrams&power-mean[0.5,2,3]+znorm",
-]
+    "mean", "idf", "sif", "power-mean", "power-mean[-inf,1,inf,3]", "power-mean[2,2s]+znorm", "idf+pcr",
+    "mean+centre", "mean+binary", "mean+centre+binary[0.1]", "sif+pcr[centred,2]", "mean+pcr+znorm[global]",
+    "idf+ngrams+pcr", "mean+ngrams&power-mean[0.5,2,3]+znorm",
+]  # fmt: skip
 
 
 def rows(seed: int, dimension: int = 5) -> Matrix:
@@ -106,18 +95,12 @@ def test_mean_is_of_the_known_words() -> None:
     np.testing.assert_allclose(one("mean", "Le chat xyzzy!", of), expected, atol=1e-6)
 
 
-def test_idf_by_rank() -> None:
+@pytest.mark.parametrize("name", ["idf", "sif"])
+def test_weights_by_rank(name: str) -> None:
     of = space()
-    w = weights_from_rank("idf", len(FR))
-    expected = (w[0] * row(of, "le") + w[3] * row(of, "dort")) / (w[0] + w[3])
-    np.testing.assert_allclose(one("idf", "le dort", of), expected, atol=1e-6)
-
-
-def test_sif_by_rank_is_divided_by_the_number_of_words() -> None:
-    of = space()
-    w = weights_from_rank("sif", len(FR))
-    expected = (w[0] * row(of, "le") + w[3] * row(of, "dort")) / 2
-    np.testing.assert_allclose(one("sif", "le dort", of), expected, atol=1e-6)
+    w = weights_from_rank(name, len(FR))
+    expected = (w[0] * row(of, "le") + w[3] * row(of, "dort")) / (w[0] + w[3] if name == "idf" else 2)
+    np.testing.assert_allclose(one(name, "le dort", of), expected, atol=1e-6)
 
 
 def test_sif_with_text_in_one_language_encodes_no_other() -> None:
@@ -212,23 +195,6 @@ def test_what_cannot_stand_side_by_side(name: str, spaces: int, why: str) -> Non
         load_encoder(name, *[space()] * spaces)
 
 
-def test_an_even_power_with_signs_has_a_name(tmp_path: Path) -> None:
-    encoder = load_encoder("power-mean[2,2s]+znorm", space()).fit(TEXT, "fr")
-    assert encoder.name.startswith("power-mean[2,2s]")
-    encoder.save(tmp_path / "encoder")
-    again = load_encoder(tmp_path / "encoder", space()).encode(TEXT, "fr").matrix
-    assert np.array_equal(again, encoder.encode(TEXT, "fr").matrix)
-    with pytest.raises(BadSetting, match="got 3s; leave out the s"):
-        load_encoder("power-mean[3s]", space())
-
-
-def test_counts_and_empty_sentences() -> None:
-    encoded = load_encoder("mean", space()).encode(TEXT, "fr")
-    assert (encoded.empty, encoded.tokens, encoded.unknown) == (2, 18, 3)  # xyzzy, a full stop, a comma
-    assert encoded.matrix.shape == (7, 5)
-    assert not encoded.matrix[[2, 4]].any()
-
-
 def test_no_sentences() -> None:
     for name in ("mean", "idf", "power-mean"):
         encoder = load_encoder(name, space())
@@ -244,23 +210,11 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.empty, found.tokens, found.unknown) == (expected.empty, expected.tokens, expected.unknown)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\x00\x01\x1f",
-        "\u2028",
-        "кот 猫 chat",
-        "a" * 5000,
-        "’’’ - -- ' '",
-        "\ud800",
-        "1.5 " * 2000,
-        "\x00chat",
-    ],
-)
-def test_odd_text_gives_finite_rows(text: str) -> None:
-    encoded = load_encoder("mean+ngrams", space()).encode([text, "chat"], "fr")
+def test_odd_text_gives_finite_rows() -> None:
+    odd = ["\x00\x01\x1f", "\u2028", "кот 猫 chat", "a" * 5000, "’’’ - -- ' '", "\ud800", "1.5 " * 2000]
+    encoded = load_encoder("mean+ngrams", space()).encode([*odd, "\x00chat", "chat"], "fr")
     assert np.isfinite(encoded.matrix).all()
-    assert encoded.matrix[1].any()
+    assert encoded.matrix[-1].any()
     assert encoded.tokens >= encoded.unknown
 
 
@@ -315,13 +269,9 @@ def test_a_saved_encoder_is_the_same(tmp_path: Path, name: str) -> None:
     loaded = load_encoder(tmp_path / "encoder", of)
     assert (loaded.name, loaded.dimension, loaded.languages) == (fitted.name, fitted.dimension, ("fr", "en"))
     np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix)
+    made = load_encoder(name, of).name
+    assert load_encoder(made, of).name == made
     assert not [path for path in tree(tmp_path) if "partial" in path or path.endswith(".pkl")]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_its_name_makes_it_again(name: str) -> None:
-    made = load_encoder(name, space())
-    assert load_encoder(made.name, space()).name == made.name
 
 
 def test_several_spaces_are_saved_too(tmp_path: Path) -> None:
@@ -334,14 +284,6 @@ def test_several_spaces_are_saved_too(tmp_path: Path) -> None:
         load_encoder(tmp_path / "encoder", a)
     with pytest.raises(Mismatch, match="checksum"):
         load_encoder(tmp_path / "encoder", b, a)
-
-
-@pytest.mark.parametrize("name", ["idf", "sif", "mean+centre", "power-mean[1,inf]"])
-def test_a_saved_encoder_of_one_space_takes_no_other_beside_it(tmp_path: Path, name: str) -> None:
-    of = space()
-    load_encoder(name, of).fit(TEXT, "fr").save(tmp_path / "kept")
-    with pytest.raises(BadSetting, match="/kept: this saved encoder reads 1 space, got 2; leave out --also"):
-        load_encoder(tmp_path / "kept", of, space(seed=5, dimension=3))
 
 
 def test_binary_codes_are_the_signs_about_the_mean() -> None:
@@ -419,12 +361,6 @@ def test_names_of_no_encoder(name: str) -> None:
         load_encoder(name, space())
 
 
-@pytest.mark.parametrize(("p", "why"), [("0", "geometric"), ("-1", "infinite at 0"), ("nan", "p > 0")])
-def test_powers_that_have_no_mean(p: str, why: str) -> None:
-    with pytest.raises(BadSetting, match=why):
-        load_encoder(f"power-mean[1,{p}]", space())
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_languages_it_has_not_got(name: str) -> None:
     encoder = load_encoder(name, space())
@@ -462,7 +398,6 @@ def test_broken_folders(tmp_path: Path) -> None:
     (folder / "arrays.npz").write_bytes(b"PK")
     with pytest.raises(BadFile, match=r"arrays\.npz: expected the file that was saved"):
         load_encoder(folder, of)
-    fresh()
     (folder / "arrays.npz").unlink()
     with pytest.raises(BadFile, match=r"arrays\.npz"):
         load_encoder(folder, of)
@@ -475,16 +410,12 @@ def test_broken_folders(tmp_path: Path) -> None:
         break_manifest(folder, **changes)
         with pytest.raises(BadFile, match=part):
             load_encoder(folder, of)
-    with pytest.raises(
-        BadFile, match="nosuch: expected a saved encoder, found no such folder; check the name"
-    ):
-        load_encoder(tmp_path / "nosuch", of)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BadFile, match="empty: expected a saved encoder, found no manifest.json in it"):
-        load_encoder(tmp_path / "empty", of)
     (tmp_path / "note").write_text("")
-    with pytest.raises(BadFile, match="note: expected a saved encoder, found a file; check the name"):
-        load_encoder(tmp_path / "note", of)
+    kinds = {"nosuch": "no such folder", "empty": "no manifest.json in it", "note": "a file"}
+    for name, found in kinds.items():
+        with pytest.raises(BadFile, match=f"{name}: expected a saved encoder, found {found}"):
+            load_encoder(tmp_path / name, of)
 
 
 @pytest.mark.parametrize("changes", [{"settings": {}}, {"settings": {"correction": "", "sif": 1}}])

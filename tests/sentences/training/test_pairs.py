@@ -12,7 +12,7 @@ from muse.errors import Mismatch
 from muse.progress import Progress
 from muse.sentences.encoders.reading import Limited, Vocabulary
 from muse.sentences.systems.pieces import PieceReader, Pieces
-from muse.sentences.training.pairs import Pairs, make_pairs, read_text
+from muse.sentences.training.pairs import Pairs, hold_out, make_pairs, read_text
 from tests.support.parallel import WORDS, toy_text
 
 QUIET = Progress(quiet=True)
@@ -102,3 +102,17 @@ def test_text_in_another_language_is_warned_of(
     reader = Vocabulary("en", {f"en{i}": i for i in range(9)})
     assert read_text(text, reader, QUIET).tokens == 4
     assert ("50 % of the tokens are unknown" in caplog.text) == told
+
+
+@pytest.mark.parametrize(
+    ("examples", "count"), [(2, 1), (20, 1), (39, 1), (40, 2), (4_000, 200), (9_000, 200)]
+)
+def test_every_example_is_trained_on_or_held_out(examples: int, count: int) -> None:
+    generator = torch.Generator().manual_seed(5)
+    training, held_out = hold_out(examples, generator)
+    assert len(held_out) == count
+    assert sorted([*training.tolist(), *held_out.tolist()]) == list(range(examples))
+    # One permutation is drawn, of which the first are held out: what is drawn next depends on it.
+    again = torch.Generator().manual_seed(5)
+    assert torch.cat([held_out, training]).equal(torch.randperm(examples, generator=again))
+    assert torch.rand(3, generator=generator).equal(torch.rand(3, generator=again))
