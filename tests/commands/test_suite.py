@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("sklearn")
-
 from tests.support.command import Command, refused, tree
 from tests.support.parallel import toy_space, toy_text
 
@@ -74,16 +72,7 @@ def test_another_language_has_its_sts_and_says_what_is_in_english_alone(muse: Co
     rows = [f"{one},{other},{place % 6}\n" for place, (one, other) in enumerate(pairwise(text))]
     for part in ("train", "test"):
         (files / "suite" / f"stsb-fr-{part}.csv").write_text("".join(rows))
-    start: list[object] = [
-        "evaluate",
-        "sentences",
-        files / "space",
-        "--suite",
-        files / "suite",
-        "--src",
-        "fr",
-    ]
-    ended = muse(*start)
+    ended = muse("evaluate", "sentences", files / "space", "--suite", files / "suite", "--src", "fr")
     assert "STS-B   pearson" in ended.out and "in English alone: MR, CR, " in ended.out
     assert "not in the folder" not in ended.out
     assert "59 of 59 rows of the test part of STS-B are in its train part too" in ended.err

@@ -86,12 +86,6 @@ def test_content_is_a_word_that_is_there_alone() -> None:
     assert score.accuracy > 60 > 5 * score.chance
 
 
-def test_few_sentences_are_of_few_words() -> None:
-    probe = content_probe(text(), "en", 50, np.random.default_rng(0))
-    assert len(probe.sentences) == 50
-    assert set(Counter(probe.labels).values()) == {10}
-
-
 def test_order_swaps_two_neighbours_and_a_sum_cannot_tell() -> None:
     lines = text(800)
     probe = order_probe(lines, "en", 800, np.random.default_rng(0))

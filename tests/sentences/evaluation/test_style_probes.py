@@ -157,9 +157,4 @@ def test_sentences_without_articles_and_languages_without_genders() -> None:
         gender_probe(["L'eau est froide."] * 50, "fr", 100, np.random.default_rng(0))
     with pytest.raises(BadSetting, match="one of es, fr, it, whose articles have two genders; got en"):
         gender_probe(["The cat."], "en", 100, np.random.default_rng(0))
-    assert [name for name in ("de", "en", "es", "fr", "it", "ita") if has_genders(name)] == [
-        "es",
-        "fr",
-        "it",
-        "ita",
-    ]
+    assert [has_genders(name) for name in ("de", "en", "es", "fr", "it", "ita")] == [False] * 2 + [True] * 4

@@ -87,13 +87,9 @@ def test_what_named_parts_share_is_told(tmp_path: Path, caplog: pytest.LogCaptur
     assert found.part("test").premises == ("a 3",)
     (told,) = caplog.messages
     assert re.search(r"1 of 2 sentences of its test part are in its train .*'a 3', .*:10 and .*:5", told)
-
-
-def test_what_dev_and_test_share_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     rows = "1\ta\tb\tNEUTRAL\t3\tTRAIN\n2\tc\td\tNEUTRAL\t4\tTRIAL\n3\tC.\tf\tNEUTRAL\t1\tTEST\n"
     assert read_nli(written(tmp_path, SICK + rows)).parts == ("train", "dev", "test")
-    (told,) = caplog.messages
-    assert re.search(r"1 of 2 sentences of its test part are in its dev .*'c', .*:4 and .*:3", told)
+    assert re.search(r"1 of 2 sentences of its test part are in its dev .*'c', .*:4 and", caplog.messages[1])
 
 
 def test_a_sentence_may_be_twice_in_a_part(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -126,26 +122,15 @@ def test_a_translation_has_the_same_rows_and_the_parts_of_the_first_file(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("text", "message"),
     [
-        ("neutral\tA\tB\nneutral\tC\tD\n", r"fr.txt:3: expected the label - as in .*en.txt:3, got neutral"),
-        (
-            "neutral\tA\tB\n\n-\tC\tD\n-\tE\tF\n",
-            r"fr.txt:5: expected the label entailment as in .*en.txt:5, got -",
-        ),
-        ("neutral\tA\tB\n-\tC\tD\n", r"en.txt:5: .* got 2 for 4"),
-        (
-            "neutral\tA\tB\n-\tC\tD\nentailment\tE\tF\ncontradiction\tG\tH\nneutral\tI\tJ\n",
-            r"fr.txt:6: .* got 5 for 4",
-        ),
+        (f"{SNLI}neutral\tA\tB\nneutral\tC\tD\n", r"fr.txt:3: expected the label - as in .*en.txt:3, got"),
+        (f"{SNLI}neutral\tA\tB\n-\tC\tD\n", r"en.txt:5: .* got 2 for 4"),
+        (SNLI + "neutral\tA\tB\n-\tC\tD\nentailment\tE\tF\ncontradiction\tG\tH\nneutral\tI\tJ\n",
+         r"fr.txt:6: .* got 5 for 4"),
+        (f"{SICK}1\tA\tB\tNEUTRAL\t3\tTRAIN\n4\tG\tH\t-\t1\tTRIAL\n", "fr.txt:3: expected the pair 2 as in"),
     ],
-)
-def test_a_translation_of_other_rows(tmp_path: Path, rows: str, message: str) -> None:
+)  # fmt: skip
+def test_a_translation_of_other_rows(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(Mismatch, match=message):
-        read_translated_nli(translated(tmp_path, SNLI + rows))
-
-
-def test_a_translation_in_another_order(tmp_path: Path) -> None:
-    rows = "1\tA\tB\tNEUTRAL\t3\tTRAIN\n4\tG\tH\t-\t1\tTRIAL\n"
-    with pytest.raises(Mismatch, match=r"fr.txt:3: expected the pair 2 as in .*en.txt:3, got 4"):
-        read_translated_nli(translated(tmp_path, SICK + rows))
+        read_translated_nli(translated(tmp_path, text))

@@ -11,7 +11,6 @@ import pytest
 from muse.errors import BadFile, Mismatch
 from muse.files.tables import table_writer
 from muse.sentences.files.sentence_text import (
-    ProbeText,
     RatedSentences,
     read_aligned,
     read_documents,
@@ -44,11 +43,6 @@ def test_aligned_files_have_the_same_lines(tmp_path: Path) -> None:
     write(other, "One.\nTwo.\nThree.\n")
     with pytest.raises(Mismatch, match=r"got 2 in .*a, 3 in .*b;"):
         read_aligned(one, other)
-
-
-def test_two_files_keep_their_lines_together(tmp_path: Path) -> None:
-    files = write(tmp_path / "en", "one\n\nthree\n"), write(tmp_path / "fr", "un\ndeux\ntrois\tet plus\n")
-    assert read_pairs(files) == (["one", "", "three"], ["un", "deux", "trois\tet plus"])
 
 
 PARALLEL = "The cat.\tLe chat.\r\n\n  \nA tree\t Un arbre \n"
@@ -97,16 +91,15 @@ def test_rated_sentences(tmp_path: Path) -> None:
     assert read_rated_sentences(write(tmp_path / "a", "A.\tB, c.\t4\n")).second == ("B, c.",)
 
 
-def test_documents_keep_the_order_of_their_paragraphs(tmp_path: Path) -> None:
+def test_other_tables(tmp_path: Path) -> None:
     (tmp_path / "text.gz").write_bytes(gzip.compress(b"a\tone\nb\tx\n\na\ttwo\twith a tab\nb\t\n", mtime=0))
     assert read_documents(tmp_path / "text.gz") == {"a": ["one", "two\twith a tab"], "b": ["x"]}
-
-
-def test_probe_text(tmp_path: Path) -> None:
+    files = write(tmp_path / "en", "one\n\nthree\n"), write(tmp_path / "fr", "un\ndeux\ntrois\tet plus\n")
+    assert read_pairs(files) == (["one", "", "three"], ["un", "deux", "trois\tet plus"])
     text = "tr\tPAST\tIl vint .\n\nva\tPRES\tIl vient .\nte\tPAST\tElle alla .\n"
-    assert read_probe_text(write(tmp_path / "x.txt", text)) == ProbeText(
+    assert read_probe_text(write(tmp_path / "x.txt", text)) == (
         ("tr", "va", "te"), ("PAST", "PRES", "PAST"), ("Il vint .", "Il vient .", "Elle alla .")
-    )
+    )  # fmt: skip
 
 
 PROBE = "tr\tA\tx\n"
