@@ -63,18 +63,13 @@ class SentenceEncoder(Protocol):
         """The number of columns d'."""
 
     def fit(self, sentences: Iterable[str], language: str) -> SentenceEncoder:
-        """A new encoder that has learned from text in one language, for example weights or components.
+        """A new encoder that has learned from text in one language, in place of what it had learned of it.
 
-        This replaces what was learned for that language before. An encoder with nothing to learn from text
-        returns itself. BadSetting for a lone str, a table or a mapping, and for a sentence that is no str.
+        One with nothing to learn returns itself. BadSetting for what is no list of str.
         """
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
-        """The rows of the sentences, in order.
-
-        BadSetting if the encoder lacks the language, for a lone str, a table or a mapping, and for a sentence
-        that is no str.
-        """
+        """The rows of the sentences; BadSetting for another language, or for what is no list of str."""
 
     def save(self, folder: Path) -> None:
         """Writes the encoder completely or not at all, without pickles, with the checksums of its space."""
@@ -168,11 +163,7 @@ class Transformer:
 
 
 class StreamCounts(NamedTuple):
-    """Counts of encoded sentences and of their tokens.
-
-    `empty` sentences had no known word, `unknown` tokens had no vector, and `truncated` sentences were cut
-    to the encoder's maximum length.
-    """
+    """The number of encoded sentences, and the counts of Encoded."""
 
     sentences: int
     empty: int

@@ -35,8 +35,7 @@ REMEMBERED = 1 << 19  # parts of lines whose words are cached: about 100 MB
 class Reading:
     """Sentences as the ids of their tokens, with counts of all tokens, unknown ones and truncated sentences.
 
-    Of the `tokens` read, `unknown` ones are not in the vocabulary: these are left out, or keep their place
-    with a special id. `truncated` sentences were cut to the maximum length. A token is a `unit`.
+    `unknown` tokens are left out, or keep their place with a special id. A token is a `unit`.
     """
 
     sentences: Ragged

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -90,12 +91,6 @@ class _SuiteRow(NamedTuple):
     second: str | None = None
     label: str = ""
     rating: float = math.nan
-
-
-def _by_class(line: str) -> list[str]:
-    """The coarse class and the sentence of TREC's own lines, such as DESC:manner How did it begin."""
-    label, _, rest = line.partition(":")
-    return [label, rest.partition(" ")[2]]
 
 
 class _Format(NamedTuple):
@@ -162,10 +157,6 @@ _SICK = (
 )
 
 
-def _without_dev(layout: _SuiteLayout) -> _SuiteLayout:
-    return layout._replace(parts={name: files for name, files in layout.parts.items() if name != "dev"})
-
-
 _TASKS: Mapping[str, tuple[_Kind, tuple[_SuiteLayout, ...]]] = {
     "MR": _by_folds("MR", "rt-polarity.neg", "rt-polarity.pos"),
     "CR": _by_folds("CR", "custrev.neg", "custrev.pos"),
@@ -179,7 +170,8 @@ _TASKS: Mapping[str, tuple[_Kind, tuple[_SuiteLayout, ...]]] = {
     "TREC": (_Kind(GIVEN, ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")), (
         _own("senteval", "TREC.{}.tsv", {"train": "train", "test": "test"}, _LABEL, _FIRST),
         _senteval("TREC", {"train": ("train_5500.label",), "test": ("TREC_10.label",)},
-                  _Format(_columns(_LABEL, _FIRST), _by_class)),
+                  # The coarse class and the sentence, of lines such as DESC:manner How did it begin.
+                  _Format(_columns(_LABEL, _FIRST), lambda line: re.split(r":\S* ?|$", line, maxsplit=1))),
     )),
     "MRPC": (_Kind(GIVEN, _TWO), (
         _own("senteval", "MRPC.{}.tsv", {**_IN_THREE, "dev": "val"}, _LABEL, _FIRST, _SECOND),
@@ -187,7 +179,9 @@ _TASKS: Mapping[str, tuple[_Kind, tuple[_SuiteLayout, ...]]] = {
                   _Format(_columns(_LABEL, "id", "other id", _FIRST, _SECOND, header=True))),
     )),
     "SICK-E": (_Kind(GIVEN, _SICK_LABELS, (1.0, 5.0)), _SICK),
-    "SICK-R": (_Kind(REGRESSION, _SICK_LABELS, (1.0, 5.0)), tuple(map(_without_dev, _SICK))),
+    "SICK-R": (_Kind(REGRESSION, _SICK_LABELS, (1.0, 5.0)), tuple(
+        layout._replace(parts={part: layout.parts[part] for part in ("train", "test")}) for layout in _SICK
+    )),
     "STS-B": (_Kind(REGRESSION, (), _STS_RATINGS), (
         _SuiteLayout(("sts", ""), {part: (f"stsb-{{}}-{part}.csv",) for part in ("train", "test")}, _CSV),
         _senteval("STS/STSBenchmark", {part: (f"sts-{part}.csv",) for part in ("train", "test")},
@@ -341,22 +335,22 @@ def _beside(sentences: Path, gold: Path) -> list[_SuiteRow]:
 
 def _part_rows(paths: Sequence[Path], form: _Format, kind: _Kind) -> list[_SuiteRow]:
     """The rows of the files of a part; BadFile, naming the line, for one that cannot be right."""
-    return [row for place, path in enumerate(paths) for row in _file_rows(path, form, kind, str(place))]
-
-
-def _file_rows(path: Path, form: _Format, kind: _Kind, label: str) -> list[_SuiteRow]:
-    rows = []
-    for where, cells in _cells(path, form):
-        row = dict(zip(form.columns.names, cells, strict=False))
-        rows.append(
-            _SuiteRow(
-                where, row[_FIRST], row.get(_SECOND),
-                _label(row[_LABEL], where, kind.labels) if _LABEL in row else label,
-                rating_in(row[_RATING], where, kind.ratings) if _RATING in row else math.nan,
-            )
-        )  # fmt: skip
-    if not rows:
-        raise BadFile(f"{path}: expected rows of {', '.join(form.columns.names)}, found none; check the file")
+    rows = list[_SuiteRow]()
+    for place, path in enumerate(paths):
+        before = len(rows)
+        for where, cells in _cells(path, form):
+            row = dict(zip(form.columns.names, cells, strict=False))
+            label = row.get(_LABEL, str(place)).strip()
+            if _LABEL in row and label not in kind.labels:
+                raise BadFile(
+                    f"{where}: a label must be one of {', '.join(kind.labels)}; got {label[:60]!r}; correct "
+                    "the line, or remove it if it is a header"
+                )
+            rating = rating_in(row[_RATING], where, kind.ratings) if _RATING in row else math.nan
+            rows.append(_SuiteRow(where, row[_FIRST], row.get(_SECOND), label, rating))
+        if len(rows) == before:
+            names = ", ".join(form.columns.names)
+            raise BadFile(f"{path}: expected rows of {names}, found none; check the file")
     return rows
 
 
@@ -368,16 +362,6 @@ def _cells(path: Path, form: _Format) -> Iterator[tuple[str, list[str]]]:
         # A blank line of a file of bare sentences is an empty one: SentEval counts it among its 3,775 of CR.
         if line.strip() or form is _LINES:
             yield f"{path}:{number}", form.split(line)
-
-
-def _label(text: str, where: str, known: Sequence[str]) -> str:
-    label = text.strip()
-    if label not in known:
-        raise BadFile(
-            f"{where}: a label must be one of {', '.join(known)}; got {label[:60]!r}; correct the line, or "
-            "remove it if it is a header"
-        )
-    return label
 
 
 def _check_learned(rows: Mapping[str, Sequence[_SuiteRow]]) -> None:
@@ -392,17 +376,15 @@ def _check_learned(rows: Mapping[str, Sequence[_SuiteRow]]) -> None:
 
 
 def _warn_of_repeated(task: str, rows: Mapping[str, Sequence[_SuiteRow]]) -> None:
-    learned = {_bare_row(row) for row in rows["train"]}
-    again = [row for row in rows["test"] if _bare_row(row) in learned]
-    if again:
+    learned, tested = (
+        [(bare(row.first), bare(row.second or "")) for row in rows[part]] for part in ("train", "test")
+    )
+    known = {*learned}
+    if again := [row for row, said in zip(rows["test"], tested, strict=True) if said in known]:
         log.warning(
             "%s: %d of %d rows of the test part of %s are in its train part too (%r): what is measured is "
             "too favourable", again[0].where, len(again), len(rows["test"]), task, again[0].first[:60],
         )  # fmt: skip
-
-
-def _bare_row(row: _SuiteRow) -> tuple[str, str]:
-    return bare(row.first), bare(row.second or "")
 
 
 def _as_part(rows: Sequence[_SuiteRow], kind: _Kind) -> SuitePart:

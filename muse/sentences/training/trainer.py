@@ -160,11 +160,14 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
     check_batches(learner, config, seed=seed, runtime=runtime)
     optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
     run = _Run(learner, config, optimisers, seed, runtime)
-    kept, epochs = _resume(run) or _untrained(run)
+    kept, epochs = _begun(run)
     size = run.batches.examples
     most, done = config.epochs * size, (len(epochs) - 1) * size
     with runtime.progress.stage("training", most, "examples", first=done, may_end_early=True) as tick:
-        while _continues(config, epochs):
+        while len(epochs) <= config.epochs:
+            stalled = len(epochs) - 1 - best_epoch(epochs).number >= config.patience
+            if stalled or _rate(config, epochs) < config.lowest:
+                break
             epochs.append(_epoch(run, epochs, tick))
             if runtime.processes.first:
                 log.info("%s", epochs[-1])
@@ -207,15 +210,6 @@ class _Run:
         return EpochBatches(self.learner, self.config, self.seed, self.runtime.processes)
 
 
-def _untrained(run: _Run) -> tuple[Arrays, list[EpochResult]]:
-    run.runtime.processes.copy_first_(_trained(run.learner).values())
-    epochs = [EpochResult(0, math.nan, _score(run), 0.0)]
-    kept = _finite(run, epochs[0])
-    _keep(run, BEST, kept)
-    _save(run, epochs)
-    return kept, epochs
-
-
 def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
     """The results of training for one epoch."""
     number, began = len(behind), time.perf_counter()
@@ -248,16 +242,6 @@ def _score(run: _Run) -> float:
     run.learner.eval()
     processes = run.runtime.processes
     return processes.sum(run.learner.held_out().score if processes.first else 0.0)
-
-
-def _continues(config: TrainerConfig, behind: Sequence[EpochResult]) -> bool:
-    """Whether there is another epoch after these."""
-    since_best = len(behind) - 1 - best_epoch(behind).number
-    return (
-        len(behind) <= config.epochs
-        and since_best < config.patience
-        and _rate(config, behind) >= config.lowest
-    )
 
 
 def _rate(config: TrainerConfig, behind: Sequence[EpochResult]) -> float:
@@ -302,8 +286,8 @@ def _save(run: _Run, epochs: Sequence[EpochResult]) -> None:
     _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
 
 
-def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
-    """The best parameters and the epochs of an interrupted run, after restoring it; None for a new run.
+def _begun(run: _Run) -> tuple[Arrays, list[EpochResult]]:
+    """The best parameters and the epochs so far: of an interrupted run, which is restored, or of the learner.
 
     Raises BadFile if its checkpoint is incomplete.
     """
@@ -311,7 +295,12 @@ def _resume(run: _Run) -> tuple[Arrays, list[EpochResult]] | None:
     saved, kept = (run.runtime.checkpoint.load(stage) for stage in (STATE, BEST))
     run.runtime.processes.wait()  # until all processes have read the checkpoint
     if saved is None:
-        return None
+        run.runtime.processes.copy_first_(_trained(run.learner).values())
+        epochs = [EpochResult(0, math.nan, _score(run), 0.0)]
+        found = _finite(run, epochs[0])
+        _keep(run, BEST, found)
+        _save(run, epochs)
+        return found, epochs
     with run.runtime.checkpoint.complete():
         _restore(run.learner, kept or {})  # fails now, not after training, if it is incomplete
         _restore(run.learner, {name.removeprefix(PREFIX): array for name, array in saved.items()})
