@@ -81,13 +81,14 @@ def doctor(options: DoctorOptions) -> None:
 
 def examine() -> dict[str, Any]:
     """Versions, processors, GPU, the kind of faiss, the folders searched for vectors, memory, and extras."""
+    import faiss
     import torch
 
     from muse.files.vectors.locate import search_path
     from muse.run.memory import peak_memory_mb
-    from muse.search.exact import installed_faiss
+    from muse.search.exact import faiss_on_gpus
 
-    faiss, packages = installed_faiss(), dict[str, str]()
+    packages = dict[str, str]()
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
             packages[name] = version(name)
@@ -98,9 +99,9 @@ def examine() -> dict[str, Any]:
         "system": platform.platform(),
         "packages": packages,
         "processors": os.cpu_count(),
-        "threads": {"torch": torch.get_num_threads(), "faiss": faiss.threads},
+        "threads": {"torch": torch.get_num_threads(), "faiss": faiss.omp_get_max_threads()},
         "gpu": [torch.cuda.get_device_name(number) for number in gpus],
-        "faiss": f"{faiss.version}, {'GPU' if faiss.gpu else 'CPU'}",
+        "faiss": f"{faiss.__version__}, {'GPU' if faiss_on_gpus() else 'CPU'}",
         # All files, of any kind: the question is whether there are none.
         "vectors": {
             str(folder): sum(path.is_file() for path in folder.iterdir()) if folder.is_dir() else 0
@@ -122,10 +123,10 @@ def extras() -> list[dict[str, Any]]:
 
 
 def _installed(package: str) -> bool:
-    from muse.search.exact import installed_faiss
+    from muse.search.exact import faiss_on_gpus
 
     if package == "faiss-gpu":
-        return installed_faiss().gpu  # any build of faiss will do that searches on a GPU
+        return faiss_on_gpus()  # any build of faiss will do that searches on a GPU
     try:
         return importlib.util.find_spec(package) is not None
     except (ImportError, ValueError):  # ValueError: a module without a spec stands in for it

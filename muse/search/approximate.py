@@ -136,20 +136,18 @@ class Index:
         import faiss
 
         self.keys = keys
-        rows = _even(keys)
         self._places = nonzero_places(keys)
-        rows = rows if self._places is None else rows[self._places.cpu().numpy()]  # mostly no copy
-        self._rows = rows
-        self._lists = max(1, round(LISTS * len(rows) ** 0.5))
-        drawn = rng.permutation(len(rows))[: TRAINED_ON * self._lists]
-        sample = rows[np.sort(drawn)]
+        rows = _even(keys)
+        self._rows = rows if self._places is None else rows[self._places.cpu().numpy()]  # mostly no copy
+        count, d = self._rows.shape
+        self._lists = max(1, round(LISTS * count**0.5))
+        sample = self._rows[np.sort(rng.permutation(count)[: TRAINED_ON * self._lists])]
         self._by_distance = float((sample.mean(axis=0) ** 2).sum()) > ONE_WAY
         metric = faiss.METRIC_L2 if self._by_distance else faiss.METRIC_INNER_PRODUCT
-        recipe = f"IVF{self._lists},PQ{rows.shape[1] // 2}x4fs"
-        self._codes: Any = faiss.index_factory(rows.shape[1], recipe, metric)
+        self._codes: Any = faiss.index_factory(d, f"IVF{self._lists},PQ{d // 2}x4fs", metric)
         self._codes.train(sample)
-        self._codes.add(rows)
-        self._exact = _flat(rows, metric)
+        self._codes.add(self._rows)
+        self._exact = _flat(self._rows, metric)
         self._index: Any = faiss.IndexRefine(self._codes, self._exact)
 
     def search(self, queries: Tensor, k: int, depth: Depth, step: Step | None = None) -> Neighbours:
@@ -168,7 +166,8 @@ class Index:
         rows = _even(queries)
         cosines, indices = map(torch.from_numpy, self._index.search(rows, k))
         if self._by_distance:
-            cosines = (1 + torch.from_numpy(_squares(rows))[:, None] - cosines) / 2
+            squares = torch.from_numpy(np.einsum("nd,nd->n", rows, rows))  # of the lengths, (n,)
+            cosines = (1 + squares[:, None] - cosines) / 2
         if self._places is not None:
             indices = torch.where(indices < 0, indices, self._places.cpu()[indices])
         found = Neighbours(cosines.to(queries.device), indices.to(queries.device))
@@ -263,12 +262,6 @@ class Prepared:
         if self.index is None or self.recall.depth is None:
             return nearest(queries, self.keys, self.k, step=step)
         return self.index.search(queries, self.k, self.recall.depth, step)
-
-
-def _squares(rows: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """The squares of the lengths (n,) of rows (n, d), without a copy of the rows."""
-    squares: np.ndarray[Any, np.dtype[np.float32]] = np.einsum("nd,nd->n", rows, rows)
-    return squares
 
 
 def _even(rows: Tensor) -> np.ndarray[Any, np.dtype[np.float32]]:

@@ -75,15 +75,11 @@ class Neighbours(NamedTuple):
     @classmethod
     def joined(cls, parts: Sequence[Neighbours]) -> Neighbours:
         """The neighbours of the queries of all parts, one part after the other."""
-        return cls(torch.cat([one.scores for one in parts]), torch.cat([one.indices for one in parts]))
+        return cls(*map(torch.cat, zip(*parts, strict=True)))
 
     def of(self, queries: slice | Tensor) -> Neighbours:
         """The neighbours of some queries."""
         return Neighbours(self.scores[queries], self.indices[queries])
-
-    def remap_indices(self, places: Tensor) -> Neighbours:
-        """These neighbours, with indices of all keys: the keys searched were those at `places` (m,)."""
-        return Neighbours(self.scores, places[self.indices])
 
     def offset_indices(self, keys: int) -> Neighbours:
         """These neighbours, with indices of all keys: `keys` others come before those searched."""
@@ -98,10 +94,8 @@ class Neighbours(NamedTuple):
 
 def merged(first: Neighbours, second: Neighbours, k: int) -> Neighbours:
     """The k best keys of those that two searches found for the same queries."""
-    scores = torch.cat([first.scores, second.scores], dim=1)
-    indices = torch.cat([first.indices, second.indices], dim=1)
-    top = scores.topk(min(k, scores.shape[1]), dim=1)
-    return Neighbours(top.values, indices.gather(1, top.indices))
+    both = (torch.cat(parts, dim=1) for parts in zip(first, second, strict=True))
+    return Neighbours(*both).minus_bias(None, k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,19 +189,11 @@ def members(places: int, apart: int, device: torch.device) -> Tensor:
     return every.transpose(1, 2).reshape(-1, GROUP)
 
 
-class Faiss(NamedTuple):
-    """The faiss that is installed: its version, its threads, and whether it can search on a GPU."""
-
-    version: str
-    threads: int
-    gpu: bool
-
-
-def installed_faiss() -> Faiss:
-    """What is known of the faiss that is installed."""
+def faiss_on_gpus() -> bool:
+    """Whether the faiss that is installed can search on a GPU."""
     import faiss
 
-    return Faiss(faiss.__version__, faiss.omp_get_max_threads(), hasattr(faiss, "StandardGpuResources"))
+    return hasattr(faiss, "StandardGpuResources")
 
 
 def set_threads(threads: int) -> None:
@@ -228,8 +214,7 @@ def searching_by(backend: str) -> Iterator[None]:
     Like the number of threads, it changes how long a search takes and not what it finds, so it is no argument
     of everything that searches.
     """
-    check_backend(backend)
-    token = _AUTO.set(_AUTO.get() if backend == "auto" else backend)
+    token = _AUTO.set(resolved(backend))
     try:
         yield
     finally:
@@ -238,6 +223,7 @@ def searching_by(backend: str) -> Iterator[None]:
 
 def resolved(backend: str) -> str:
     """The backend, torch or faiss, that a name stands for here."""
+    check_backend(backend)
     return _AUTO.get() if backend == "auto" else backend
 
 
@@ -268,9 +254,9 @@ class Keys:
         `step` is called after each block of queries.
         """
         found, done = [], 0
-        places = self._places
-        for block in self._search(queries, min(k, len(self.rows if places is None else places))):
-            found.append(block if places is None or self._in_place else block.remap_indices(places))
+        places, search = self._search
+        for block in search(queries, min(k, len(self.rows if self._places is None else self._places))):
+            found.append(block if places is None else Neighbours(block.scores, places[block.indices]))
             done += len(block.scores)
             if step is not None:
                 step(done)
@@ -281,22 +267,19 @@ class Keys:
         """The places (c,) of the keys that are searched; None for all."""
         return nonzero_places(self.rows)
 
-    @property
-    def _in_place(self) -> bool:
-        """Whether keys that are not searched stay among the others: faiss has a copy of the keys anyway."""
-        return resolved(self.backend) == "torch"
-
     @cached_property
-    def _search(self) -> Search:
-        # Made once for all queries: faiss copies the keys to an index.
-        search, places = BACKENDS[self.backend], self._places
-        if places is None:
-            return search(self.rows, self.bias)
-        if self._in_place:
-            barred = self.rows.new_full((len(self.rows),), torch.inf)
-            barred[places] = 0.0 if self.bias is None else self.bias[places]
-            return search(self.rows, barred)
-        return search(self.rows[places], None if self.bias is None else self.bias[places])
+    def _search(self) -> tuple[Tensor | None, Search]:
+        # Made once for all queries: faiss copies the keys to an index, which torch searches where they are.
+        # The places of its keys, None where they are all.
+        places, rows, bias = self._places, self.rows, self.bias
+        backend = resolved(self.backend)
+        if places is not None and backend == "torch":
+            bias = rows.new_full((len(rows),), torch.inf)
+            bias[places] = 0.0 if self.bias is None else self.bias[places]
+            places = None
+        elif places is not None:
+            rows, bias = rows[places], None if bias is None else bias[places]
+        return places, BACKENDS[backend](rows, bias)
 
 
 def nearest(
@@ -327,14 +310,12 @@ def nearest_and_best(
     Both come from one product of queries and keys; but faiss, which shows no products, searches twice, and
     so do keys with rows of zeros, which are left out.
     """
-    check_backend(backend)
     few, many = (min(k, len(keys)) for k in counts)
     if resolved(backend) != "torch" or nonzero_places(keys) is not None:
         near = nearest(queries, keys, few, backend=backend)
         return near, nearest(queries, keys, many, bias=bias, backend=backend)
-    blocks = _torch_blocks(queries, keys, many, bias, plain=few)
-    near, best = map(Neighbours.joined, zip(*blocks, strict=True))
-    return near, best
+    near_parts, best_parts = zip(*_torch_blocks(queries, keys, many, bias, plain=few), strict=True)
+    return Neighbours.joined(near_parts), Neighbours.joined(best_parts)
 
 
 def tile_sizes(tensor: Tensor) -> tuple[int, int]:
@@ -352,28 +333,22 @@ def _torch_blocks(
 ) -> Iterator[tuple[Neighbours, Neighbours]]:
     # For each block of queries the `plain` nearest keys without the bias, and the k best with it.
     rows, columns = tile_sizes(queries)
-    columns = min(columns, len(keys))
+    tiles = torch.split(keys, min(columns, len(keys)))
     # One tile, reused: on a CPU the page faults of a new one each time cost a quarter of the search.
-    room = queries.new_empty(min(rows, len(queries)), row_length(columns))
+    whole_room = queries.new_empty(min(rows, len(queries)), row_length(len(tiles[0])))
     for block in torch.split(queries, rows):
-        yield _torch_block(block, torch.split(keys, columns), k, bias, plain, room[: len(block)])
-
-
-def _torch_block(
-    queries: Tensor, tiles: Sequence[Tensor], k: int, bias: Tensor | None, plain: int, room: Tensor
-) -> tuple[Neighbours, Neighbours]:
-    near = best = Neighbours.none(queries)
-    start = 0
-    for tile in tiles:
-        scores = torch.mm(queries, tile.T, out=room[:, : len(tile)])  # (b, t)
-        room[:, len(tile) :] = -torch.inf  # the last tile has fewer columns
-        if plain:
-            near = merged(near, largest_in_rows(room, len(tile), plain).offset_indices(start), plain)
-        if bias is not None:
-            scores -= bias[start : start + len(tile)]
-        best = merged(best, largest_in_rows(room, len(tile), k).offset_indices(start), k)
-        start += len(tile)
-    return near, best
+        room, start = whole_room[: len(block)], 0
+        near = best = Neighbours.none(block)
+        for tile in tiles:
+            scores = torch.mm(block, tile.T, out=room[:, : len(tile)])  # (b, t)
+            room[:, len(tile) :] = -torch.inf  # the last tile has fewer columns
+            if plain:
+                near = merged(near, largest_in_rows(room, len(tile), plain).offset_indices(start), plain)
+            if bias is not None:
+                scores -= bias[start : start + len(tile)]
+            best = merged(best, largest_in_rows(room, len(tile), k).offset_indices(start), k)
+            start += len(tile)
+        yield near, best
 
 
 def _faiss(keys: Tensor, bias: Tensor | None) -> Search:
@@ -404,7 +379,7 @@ def _faiss_on_gpu(keys: Tensor) -> Callable[[Tensor, int], Neighbours]:
     """The search of faiss' flat index on the GPU of the keys (m, d): no row passes through the CPU."""
     import faiss
 
-    if not installed_faiss().gpu:
+    if not faiss_on_gpus():
         raise MissingExtra(f"faiss on a GPU needs faiss-gpu, found faiss-cpu; run {install_extra('gpu')}")
     import faiss.contrib.torch_utils  # from here on indices take tensors, on a GPU too, and give them
 
@@ -428,15 +403,7 @@ def _gpu_resources(made_by: Callable[[], Any], device: int) -> Any:
     return made_by()
 
 
-def _auto(keys: Tensor, bias: Tensor | None) -> Search:
-    return BACKENDS[_AUTO.get()](keys, bias)
-
-
-BACKENDS: dict[str, Callable[[Tensor, Tensor | None], Search]] = {
-    "auto": _auto,
-    "torch": _torch,
-    "faiss": _faiss,
-}
+BACKENDS: dict[str, Callable[[Tensor, Tensor | None], Search]] = {"torch": _torch, "faiss": _faiss}
 
 
 def check_neighbourhood(k: int) -> None:
@@ -447,5 +414,5 @@ def check_neighbourhood(k: int) -> None:
 
 def check_backend(backend: str) -> None:
     """Raise BadSetting if there is no such backend."""
-    if backend not in BACKENDS:
-        raise BadSetting(f"a search backend must be one of {', '.join(BACKENDS)}; got {backend!r}")
+    if backend not in ("auto", *BACKENDS):
+        raise BadSetting(f"a search backend must be one of auto, {', '.join(BACKENDS)}; got {backend!r}")

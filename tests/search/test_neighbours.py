@@ -87,13 +87,13 @@ def test_equal_keys_are_each_found_once(backend: str) -> None:
 def test_batches_find_what_all_find_in_keys_prepared_once(
     monkeypatch: pytest.MonkeyPatch, backend: str, biased: bool
 ) -> None:
-    prepared, prepare = list[Tensor](), exact.BACKENDS[backend]
+    prepared, prepare = list[Tensor](), exact.BACKENDS[exact.resolved(backend)]
 
     def counting(rows: Tensor, bias: Tensor | None) -> exact.Search:
         prepared.append(rows)
         return prepare(rows, bias)
 
-    monkeypatch.setitem(exact.BACKENDS, backend, counting)
+    monkeypatch.setitem(exact.BACKENDS, exact.resolved(backend), counting)
     queries, rows, bias = random_rows(10, 40), random_rows(11, 50), torch.linspace(-1, 1, 50)
     keys = Keys(rows, bias if biased else None, backend)
     best = [
