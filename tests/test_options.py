@@ -163,7 +163,7 @@ def test_an_error_is_reworded_whatever_it_takes() -> None:
 
 
 @pytest.mark.parametrize(
-    "more", ["--refine plain", "--no-identical", "--no-reweight", "--no-refine", "--lower"]
+    "more", ["--refine plain", "--no-identical", "--reweight", "--no-reweight", "--no-refine", "--lower"]
 )
 def test_a_space_made_with_other_settings_is_not_replaced(muse: Command, tmp_path: Path, more: str) -> None:
     source, target, _ = raw_pair()

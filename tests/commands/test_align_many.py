@@ -303,3 +303,18 @@ def test_from_python(files: Path) -> None:
         "es", into=files / "embeddings" / "aligned" / "fr-de-en", config=replace(config, seed=1)
     )
     assert grown.languages == ("fr", "de", "en", "es")
+
+
+def test_a_language_that_fails_is_reported_and_the_others_are_saved(muse: Command, files: Path) -> None:
+    lines = (files / "de.vec").read_text(encoding="utf-8").splitlines()
+    spelt_alike = [line.replace("de", "en", 1) for line in lines]
+    (files / "es.vec").unlink()
+    (files / "es.vec").write_text("\n".join(spelt_alike) + "\n", encoding="utf-8")
+    both = ["--src", "fr", "--src", "es", "--tgt", "en", "--out", "space", "--json"]
+    ended = align(muse, *both, init="identical")
+    assert ended.code == 1
+    for part in ("fr into en", "got 0", "es saved in space without fr", "--into space"):
+        assert part in ended.err
+    assert (ended.json["verdict"], ended.json["words"]) == ("aligned", {"es": COUNT, "en": COUNT})
+    assert load_space("space").languages == ("es", "en")
+    assert not (files / ".space.checkpoint").exists()
