@@ -20,7 +20,7 @@ from muse.files.source import cannot_open, is_stream, refuse_stream
 from muse.files.space_folder import checksum, with_checksum
 from muse.installation import __version__
 from muse.lexicon import Lexicon
-from muse.search.retrieval import Retrieval
+from muse.ranking.ranker import Ranker
 from muse.space import Space
 from muse.space.hubness import uses_cached_hubness
 
@@ -134,25 +134,19 @@ def space_signature(
     )
 
 
-def look_up_signature(
-    space: Space,
-    source: str,
-    target: str,
-    *,
-    retrieval: Retrieval,
-    gold: str = "",
-    coverage: float | None = None,
-) -> Signature:
-    """The signature of a score of words looked up by the space itself, whose hubness may be approximate.
+def look_up_signature(ranker: Ranker, *, gold: str = "", coverage: float | None = None) -> Signature:
+    """The signature of a score of words looked up by a ranker, whose hubness may be approximate.
 
-    Its retrieval is "all evidence" where the space has answers chosen so.
+    Its retrieval is "all evidence" where the space has answers chosen so; "own spelling" says that a word's
+    own spelling was preferred.
     """
-    approximate = uses_cached_hubness(retrieval) and space.is_approximate(source, target)
-    by = str(retrieval) if space.answers(source, target, retrieval) is None else "all evidence"
-    return space_signature(
-        space, source, target, retrieval=by, gold=gold, coverage=coverage,
-        more=("search:approximate",) if approximate else (),
-    )  # fmt: skip
+    (space, way, retrieval), more = (ranker.space, ranker.direction, ranker.retrieval), list[str]()
+    if uses_cached_hubness(retrieval) and space.is_approximate(*way):
+        more.append("search:approximate")
+    if ranker.prefers_own_spelling:
+        more.append("own spelling")
+    by = str(retrieval) if ranker.table is None else "all evidence"
+    return space_signature(space, *way, retrieval=by, gold=gold, coverage=coverage, more=tuple(more))
 
 
 def gold_name(path: Path | str) -> str:

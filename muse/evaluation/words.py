@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -219,70 +219,33 @@ def evaluate_words(
     rows = ((word, index.lookup_row(word)) for word, _ in lexicon.pairs)
     queries = len({word if row is None else row for word, row in rows})
     coverage = len(np.unique(pairs[:, 0])) / queries
-    signature = look_up_signature(
-        space,
-        source,
-        target,
-        retrieval=retrieval,
-        gold=gold or lexicon_name(lexicon),
-        coverage=coverage,
-    )
     ranker = Ranker(space, (source, target), retrieval)
-    found = ranks(ranker, pairs)  # (p,)
-    by: AnswersBy = "csls" if ranker.table is None else "all"
-    return replace(_score(_Answers(space, source, target, pairs, found), queries, signature, rng), answers=by)
+    signature = look_up_signature(ranker, gold=gold or lexicon_name(lexicon), coverage=coverage)
+    return _score(ranker, pairs, queries, signature, rng)
 
 
-@dataclass(frozen=True, eq=False)
-class _Answers:
-    """The covered pairs (p, 2), rows of source and target, and the rank (p,) of each among the targets."""
-
-    space: Space
-    source: str
-    target: str
-    pairs: Ranks
-    ranks: Ranks
-
-
-def _score(answers: _Answers, queries: int, signature: Signature, rng: np.random.Generator) -> WordScore:
-    names = answers.pairs[:, 0]
-    rows, best = np.unique(names), best_ranks(names, answers.ranks)  # (q,), (q,)
-    precisions = average_precisions(names, answers.ranks)  # (q,)
-    words, gold = _texts(answers, rows)
-    hits = best == 1
-    p_at_1, p_at_5, p_at_10 = (100 * float((best <= k).mean()) for k in (1, 5, 10))
-    coverage = len(rows) / queries
-    return WordScore(
-        p_at_1, p_at_5, p_at_10, bootstrap_interval(hits, rng), queries, len(rows), coverage,
-        p_at_1 * coverage, signature,
-        float((1 / best).mean()), bootstrap_mean(1 / best, rng),
-        float(precisions.mean()), bootstrap_mean(precisions, rng),
-        *_groups(answers, rows, (words, gold), hits, rng),
-        dict(zip(words, best.tolist(), strict=True)),
-    )  # fmt: skip
-
-
-def _groups(
-    answers: _Answers,
-    rows: Ranks,
-    texts: tuple[list[str], list[list[str]]],
-    hits: Hits,
-    rng: np.random.Generator,
-) -> tuple[tuple[GroupScore, ...], tuple[GroupScore, ...]]:
-    """The scores by frequency and by kind of word; none of rows, whose order and ids mean nothing."""
-    source = answers.space.vectors(answers.source)
-    if not source.frequency_ordered:
-        return (), ()
-    return by_band(rows, hits, rng, words=len(source)), by_part(*texts, hits, rng)
-
-
-def _texts(answers: _Answers, rows: Ranks) -> tuple[list[str], list[list[str]]]:
-    # The queries (q,) as words, and the gold translations of each.
-    words, targets = (answers.space.vectors(name).words for name in (answers.source, answers.target))
+def _score(
+    ranker: Ranker, pairs: Ranks, queries: int, signature: Signature, rng: np.random.Generator
+) -> WordScore:
+    """The score of the covered pairs (p, 2), rows of source and target."""
+    found, names, (source, target) = ranks(ranker, pairs), pairs[:, 0], ranker.languages
+    rows, best = np.unique(names), best_ranks(names, found)  # (q,), (q,)
+    precisions = average_precisions(names, found)  # (q,)
     gold: dict[int, list[str]] = {row: [] for row in rows.tolist()}
-    for row, column in answers.pairs.tolist():
-        gold[row].append(targets[column])
-    return [words[row] for row in gold], list(gold.values())
+    for row, column in pairs.tolist():
+        gold[row].append(target.words[column])
+    words, hits, coverage = [source.words[row] for row in gold], best == 1, len(rows) / queries
+    p_at_1, p_at_5, p_at_10 = (100 * float((best <= k).mean()) for k in (1, 5, 10))
+    intervals = bootstrap_interval(hits, rng), bootstrap_mean(1 / best, rng), bootstrap_mean(precisions, rng)
+    bands, parts = tuple[GroupScore, ...](), tuple[GroupScore, ...]()
+    if source.frequency_ordered:  # the order and the ids of other rows mean nothing
+        bands = by_band(rows, hits, rng, words=len(source))
+        parts = by_part(words, list(gold.values()), hits, rng)
+    return WordScore(
+        p_at_1, p_at_5, p_at_10, intervals[0], queries, len(rows), coverage, p_at_1 * coverage, signature,
+        float((1 / best).mean()), intervals[1], float(precisions.mean()), intervals[2],
+        bands, parts, dict(zip(words, best.tolist(), strict=True)), "csls" if ranker.table is None else "all",
+    )  # fmt: skip
 
 
 def _covered(space: Space, lexicon: Lexicon, source: str, target: str) -> Ranks:

@@ -218,17 +218,22 @@ class Ranker:
             ]  # fmt: skip
         return found
 
-    def own_spellings(self, rows: Numbers) -> Numbers:
-        """The target (b,) that is spelled like each of these sources (b,), apart from case; -1 for none.
+    @property
+    def prefers_own_spelling(self) -> bool:
+        """Whether a word's own spelling is preferred among the targets.
 
-        None are preferred where the answers are by all the evidence, which knows spellings, by another score,
-        or by CSLS alone, as in the papers, because that was asked for now or when the space was made.
+        It is not where the answers are by all the evidence, which knows spellings, by another score, or by
+        CSLS alone, as in the papers, because that was asked for now or when the space was made.
         """
-        source, target = self.languages
         by_csls = "csls" in (self.space.answers_by, self.space.manifest.settings.get("answers"))
-        is_preferred = self.table is None and not by_csls and self.retrieval.method == "csls"
-        if not (is_preferred and source.frequency_ordered and target.frequency_ordered):
+        words = all(side.frequency_ordered for side in self.languages)
+        return self.table is None and not by_csls and self.retrieval.method == "csls" and words
+
+    def own_spellings(self, rows: Numbers) -> Numbers:
+        """The target (b,) spelled like each of these sources (b,), apart from case; -1 for none preferred."""
+        if not self.prefers_own_spelling:
             return np.full(len(rows), -1)
+        source, target = self.languages
         found = (own_spelling(source.words[row], source, target) if row >= 0 else -1 for row in rows.tolist())
         return np.fromiter(found, np.int64)
 

@@ -21,6 +21,7 @@ from muse.files.space_manifest import UNKNOWN, LanguageRecord, Reason
 from muse.lexicon import Entry
 from muse.progress import Progress
 from muse.ranking.induction import best_entries
+from muse.ranking.ranker import Ranker
 from muse.ranking.translations import TRUSTED
 from muse.report.measured import (
     Gold,
@@ -214,7 +215,7 @@ def gather_facts(space: Space, config: ReportConfig, progress: Progress) -> Fact
         tick(4)
     return Facts(
         space, config,
-        look_up_signature(space, source, target, retrieval=Retrieval()),
+        look_up_signature(Ranker(space, (source, target))),
         accuracy, looked_up, (plain, csls), picture,
     )  # fmt: skip
 

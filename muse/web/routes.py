@@ -17,8 +17,8 @@ from muse.errors import BadSetting
 from muse.evaluation.score import look_up_signature
 from muse.files.space_manifest import InputFile, Manifest
 from muse.installation import __version__
+from muse.ranking.ranker import Ranker
 from muse.ranking.translations import Translation
-from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.translate.text import Choice
 from muse.web import responses
@@ -92,7 +92,7 @@ def _language(space: Space, made: Manifest, name: str, examples: list[str]) -> r
 
 
 def _signature(space: Space, language: str, recorded: str) -> str:
-    return recorded or str(look_up_signature(space, language, space.pivot, retrieval=Retrieval()))
+    return recorded or str(look_up_signature(Ranker(space, (language, space.pivot))))
 
 
 def _file(file: InputFile) -> responses.VectorFile:

@@ -13,6 +13,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import look_up_signature, space_signature
 from muse.normalise import Normalisation, normalise
 from muse.ranking.derived import write_derived
+from muse.ranking.ranker import Ranker
 from muse.search.approximate import Approximation, Demand, Recall
 from muse.search.retrieval import Retrieval
 from muse.space import SideToSave, Space, load_space, save_space
@@ -164,10 +165,10 @@ def test_hubness_of_very_many_words_is_approximate_and_kept_as_such(tmp_path: Pa
     space, csls = load_space(tmp_path / "s", approximation=asked), Retrieval()
     found = space.bias("fr", "en", csls)
     assert found is not None and [recall.meets(Demand()) for recall in recalls] == [True, True]
-    signed = look_up_signature(space, "fr", "en", retrieval=csls)
+    signed = look_up_signature(Ranker(space, ("fr", "en"), csls))
     assert "| search:approximate |" in str(signed)
     # Neither is looked up by what the space keeps.
-    assert "search" not in str(look_up_signature(space, "fr", "en", retrieval=Retrieval("csls", k=5)))
+    assert "search" not in str(look_up_signature(Ranker(space, ("fr", "en"), Retrieval("csls", k=5))))
     assert "search" not in str(space_signature(space, "fr", "en", retrieval="csls:10"))
     derived(tmp_path / "s", lambda folder: write_derived(space, folder))
     again = load_space(tmp_path / "s", approximation=asked)
@@ -183,7 +184,7 @@ def test_hubness_of_very_many_words_is_approximate_and_kept_as_such(tmp_path: Pa
     better = load_space(tmp_path / "s", approximation=asked)
     kept = better.bias("fr", "en", csls)
     assert kept is not None and torch.equal(kept, bias)
-    assert "search" not in str(look_up_signature(better, "fr", "en", retrieval=csls))
+    assert "search" not in str(look_up_signature(Ranker(better, ("fr", "en"), csls)))
 
 
 @pytest.mark.parametrize(
