@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.space import as_retrieval, direction_of, induced, load
+from muse.api.space import as_retrieval, induced, load
 from muse.errors import BadSetting, named_as_in_python
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
@@ -25,6 +25,7 @@ from muse.files.dictionary_writer import Write, can_store_entry, dictionary_writ
 from muse.files.tables import require_form
 from muse.lexicon import Entry, Lexicon
 from muse.options import check_names, takes
+from muse.ranking.query import direction_of
 from muse.ranking.settings import InducedPairs, Translated
 from muse.search.retrieval import Retrieval
 from muse.space import Space

@@ -35,7 +35,7 @@ from muse.api.settings import (
     settings_of,
     untrained_of,
 )
-from muse.api.space import InteractiveSpace, common_words
+from muse.api.space import InteractiveSpace
 from muse.errors import BadSetting, Mismatch, MuseError, named_as_in_python
 from muse.evaluation.score import Signature
 from muse.files.atomic import only_writer
@@ -49,6 +49,7 @@ from muse.options import RunOptions, check_names, of_checkpoint, options_of, tak
 from muse.progress import Progress, messages_shown
 from muse.ranking.derived import write_derived
 from muse.ranking.external_scores import ExternalScores
+from muse.ranking.query import example_words
 from muse.run.checkpoint import Checkpoint, open_checkpoint
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
@@ -117,7 +118,7 @@ def _advice(space: InteractiveSpace, language: str) -> tuple[int, str]:
             f"The alignment of {language} is judged {label}: {use}. A few translations to learn from "
             '(dictionary="pairs.txt"), or vectors of more words, may help.'
         )
-    words = common_words(space, language, 1) if space.vectors(language).frequency_ordered else []
+    words = example_words(space, language, 1) if space.vectors(language).frequency_ordered else []
     looked_up = [f'space.{name}("{words[0]}")' for name in ("translate", "neighbours") if words]
     uses = ", ".join([*looked_up, "space.dictionary()", 'muse.evaluate(space, "pairs.txt")'])
     return logging.INFO, f"What next: {uses}"

@@ -7,12 +7,11 @@ A word is looked up in the language that has it. If several have it, the languag
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, Self, overload
+from typing import Any, Self, overload
 
 import numpy as np
 
@@ -30,8 +29,9 @@ from muse.lexicon import Entry
 from muse.options import check_names, takes
 from muse.progress import Progress
 from muse.ranking.induction import InductionConfig, entries
-from muse.ranking.lookup import entries_of_word, known_entries, neighbours, not_found, spellings
-from muse.ranking.ranker import RANKS_APART, SMOOTHING, translate_words
+from muse.ranking.lookup import known_entries, neighbours, not_found
+from muse.ranking.query import NAMED, Choice, direction_of, example_words, language_of
+from muse.ranking.ranker import translate_words
 from muse.ranking.settings import InducedPairs
 from muse.ranking.translations import Translations
 from muse.run.runtime import pick_device
@@ -47,12 +47,7 @@ from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
 
-# How a language is named: by src= or lang=, in brackets, or in a pair.
-Choice = Literal["src", "lang", "key", "pair"]
 Key = str | tuple[str, str]  # a word, or its language and the word
-NAMED = 3  # words that a message lists
-# Words to try: common ones, but no grammar.
-PASSED_OVER, LOOKED_AT, SHORTEST = 200, 2_000, 4
 ON_CARD = 5  # translations
 CHEAP = 500_000_000  # pairs of words: a card is shown unasked, and must not search for long
 
@@ -77,9 +72,6 @@ class InteractiveSpace(Space):
     Traceback (most recent call last):
     muse.errors.BadSetting: 'table' is a word of fr and of en; choose one: space["fr", "table"]
     """
-
-    warned_of: set[str] = field(default_factory=set, init=False)
-    """The words that several languages have, and whose language was guessed."""
 
     @classmethod
     def of(cls, space: Space) -> Self:
@@ -280,7 +272,7 @@ class InteractiveSpace(Space):
         """The best translation of some common words; none if they would take long to find."""
         if len(self.languages) != 2 or not all(self.vectors(one).frequency_ordered for one in self.languages):
             return TranslationTable()
-        words = common_words(self, self.direction()[0], ON_CARD) if _is_cheap(self) else []
+        words = example_words(self, self.direction()[0], ON_CARD)[:ON_CARD] if _is_cheap(self) else []
         return self.translate(words, src=self.direction()[0], top=1) if words else TranslationTable()
 
 
@@ -326,114 +318,8 @@ def load_space(folder: Path | str, **options: Any) -> InteractiveSpace:
     return load(folder, **{"device": "cpu", "quiet": True, **options})
 
 
-def language_of(
-    space: InteractiveSpace, words: Sequence[str], *, but: str | None = None, choice: Choice = "src"
-) -> str:
-    """The only language, `but` one, that has all of the words that any has.
-
-    A word that one language has at a rank ten times as high is taken to be of that one, and a warning says
-    so. Raise UnknownWord if none has any of them, BadSetting if several languages have all, or none has all;
-    the message says how to choose.
-    """
-    every = {word: _homes(space, word, but) for word in words}
-    known = {word: found for word, found in every.items() if found}
-    if not known:
-        raise UnknownWord(_nowhere(space, words))
-    likely = {word: _likely(space, word, found) for word, found in known.items()}
-    common = [one for one in space.languages if all(one in found for found in likely.values())]
-    if len(common) == 1:
-        _say_which(space, common[0], known, choice)
-        return common[0]
-    first = next(iter(likely))
-    if not common:
-        other = next(word for word in likely if not set(likely[word]) & set(likely[first]))
-        raise BadSetting(
-            f"words must be of one language, got {first!r} of {likely[first][0]} and {other!r} of "
-            f"{likely[other][0]}; give those of each language apart, or choose one: "
-            f"{_chosen(likely[first][0], [first, other], choice)}"
-        )
-    what = f"{first!r} is a word" if len(known) == 1 else f"all of {_some(list(known))} are words"
-    best = min(common, key=lambda language: space.vectors(language).index.get(first, 0))
-    raise BadSetting(f"{what} of {' and of '.join(common)}; choose one: {_chosen(best, list(known), choice)}")
-
-
-def _homes(space: Space, word: str, but: str | None) -> list[str]:
-    return [language for language in entries_of_word(space, word) if language != but]
-
-
-def _likely(space: Space, word: str, languages: list[str]) -> list[str]:
-    """The language, of several that have a word, in which it is far more frequent; all of them if none is."""
-    if len(languages) < 2 or not all(space.vectors(language).frequency_ordered for language in languages):
-        return languages
-    ranks = {language: _rank(space, language, word) + SMOOTHING for language in languages}
-    best, second = sorted(ranks, key=lambda language: ranks[language])[:2]
-    return [best] if ranks[second] > RANKS_APART * ranks[best] else languages
-
-
-def _rank(space: Space, language: str, word: str) -> int:
-    """The place of a word in a vocabulary, from 1."""
-    vectors = space.vectors(language)
-    return vectors.index[lookup_entry(word, vectors) or word] + 1
-
-
-def _say_which(
-    space: InteractiveSpace, language: str, known: Mapping[str, list[str]], choice: Choice
-) -> None:
-    """Warns, once of a word, that another language has it too, if no other word told them apart."""
-    both = [one for one in space.languages if one != language and all(one in of for of in known.values())]
-    word = next(iter(known))
-    if both and word not in space.warned_of:
-        space.warned_of.add(word)
-        log.warning(
-            "%r is taken as a word of %s, where it has rank %d, not of %s (rank %d); for that use %s",
-            word, language, _rank(space, language, word), both[0], _rank(space, both[0], word),
-            _chosen(both[0], list(known), choice),
-        )  # fmt: skip
-
-
-def _chosen(language: str, words: Sequence[str], choice: Choice) -> str:
-    """The code that chooses a language."""
-    if choice in ("src", "lang"):
-        return f'{choice}="{language}"'
-    key = f'"{language}", "{words[0]}"' if len(words) == 1 else f'"{language}", words'
-    return f"space[{key}]" if choice == "key" else f"({key})"
-
-
-def _nowhere(space: Space, words: Sequence[str]) -> str:
-    close = [
-        f"{spelled} ({language})"
-        for language in space.languages
-        for spelled in spellings(words[0], space.vectors(language))
-    ]
-    advice = "for several words, give a list of them" if " " in words[0].strip() else "check its spelling"
-    meant = f"; did you mean {', '.join(close[:NAMED])}?" if close else f"; {advice}"
-    return f"{_some(words)} is in no language of this space ({', '.join(space.languages)}){meant}"
-
-
-def _some(words: Sequence[str]) -> str:
-    return ", ".join(map(repr, islice(words, NAMED))) + (" ..." if len(words) > NAMED else "")
-
-
 def _has(space: Space, language: str, word: object) -> bool:
     return isinstance(word, str) and lookup_entry(word, space.vectors(language)) is not None
-
-
-def direction_of(space: Space, src: str | None, tgt: str | None) -> tuple[str, str]:
-    """The two languages; BadSetting where the space has more, and it does not follow which are meant.
-
-    Into which language is known of all but the pivot: into that.
-    """
-    names, several = ", ".join(space.languages), len(space.languages) > 2
-    for name, language in (("src", src), ("tgt", tgt)):
-        if not isinstance(language, str | None):
-            raise BadSetting(f"{name} must be a language, got {language!r}")
-    if src is None and several:
-        other = next(language for language in space.languages if language != tgt)
-        raise BadSetting(f'the languages of this space are {names}; choose one: src="{other}"')
-    if tgt is None and several and src == space.pivot:
-        other = next(language for language in space.languages if language != src)
-        raise BadSetting(f'the languages of this space are {names}; choose one: tgt="{other}"')
-    return space.direction(src, tgt)
 
 
 def as_retrieval(given: Retrieval | str | None) -> Retrieval:
@@ -452,17 +338,6 @@ def induced(
     limits = InductionConfig.of(wanted, only)
     rng = np.random.default_rng(wanted.seed)
     return way, entries(space, *way, limits=limits, retrieval=as_retrieval(retrieval), rng=rng)
-
-
-def common_words(space: Space, language: str, count: int) -> list[str]:
-    """A few words to try: common ones of a language, no grammar, that no other language has."""
-    common = space.vectors(language).words[PASSED_OVER:LOOKED_AT]
-    found = (
-        word for word in common
-        if word.isalpha() and word.islower() and len(word) >= SHORTEST
-        and list(entries_of_word(space, word)) == [language]
-    )  # fmt: skip
-    return list(islice(found, count))
 
 
 def _is_cheap(space: Space) -> bool:

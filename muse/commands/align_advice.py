@@ -12,13 +12,13 @@ import click
 from click.core import ParameterSource
 
 from muse.api.outcome import FEW_PAIRS, FEW_WORDS, PAIRS, AlignResult, weakest
-from muse.api.space import common_words
 from muse.commands.options import as_typed
 from muse.learn.auto import AUTO_OF_ROWS
 from muse.learn.bilingual import Learned
 from muse.learn.initialise.identical import identical_strings
 from muse.learn.settings import AlignOptions
 from muse.optional import has, load
+from muse.ranking.query import example_words
 
 MORE_WORDS = 20_000
 COMPARED = 5_000  # of the most frequent words, when spellings are compared
@@ -61,7 +61,7 @@ class _LeastSure:
         space, way = self.report.space, self._direction
         if not self.report.aligned.vectors(self.language).frequency_ordered:
             yield _muse("map", space, "--lang", self.language, "--vectors", ROWS, "--out", "mapped.npy")
-        elif words := common_words(self.report.aligned, self.language, SHOWN):
+        elif words := example_words(self.report.aligned, self.language, SHOWN)[:SHOWN]:
             yield _muse("translate", space, *way, *words)
         if has("report"):
             yield _muse("report", space, *way)

@@ -20,9 +20,9 @@ import numpy as np
 from muse.errors import BadSetting
 from muse.ranking.lookup import Near, languages_with, neighbours, spellings
 from muse.ranking.probability import find_calibration
+from muse.ranking.query import example_words
 from muse.ranking.ranker import translate_words
-from muse.ranking.translations import TRUSTED, Translations
-from muse.report.word_map import is_readable
+from muse.ranking.translations import Translations
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.answer_table import AnswersBy
@@ -37,8 +37,6 @@ WORDS = 500_000  # the most frequent, which are indexed; a word takes about 150 
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "’": "'"})
 _SIGNS = re.compile(r"^[^\w]+|[^\w]+$")
 AT_ONCE = 10_000 * 10_000  # up to this many pairs of words, hubness takes about a second
-SKIPPED = 300  # the most frequent words, which are poor examples
-AMONG = 1_500  # words, from which examples are chosen
 EXAMPLES = 6
 ALTERNATIVES = 8  # of a word in a sentence
 
@@ -92,11 +90,6 @@ class Prefixes:
 
     def _ranked(self, rows: Sequence[int], top: int) -> list[tuple[str, int]]:
         return [(self._words[row], row + 1) for row in rows[:top]]
-
-
-def _spread(words: Sequence[str]) -> list[str]:
-    """EXAMPLES of the words, from all parts of them."""
-    return list(words[:: max(1, len(words) // EXAMPLES)][:EXAMPLES])
 
 
 class Texts:
@@ -222,36 +215,10 @@ class Explorer:
         return list(found.items())[:top]
 
     def examples(self, language: str) -> list[str]:
-        """A few example words of a language; of rows, ids from all parts of it.
-
-        Words with a trusted translation that is spelled differently, if there are enough.
-        """
+        """A few example words of a language; of rows, ids from all parts of it."""
         vectors = self.space.vectors(language)
-        words = vectors.words
-        if not vectors.frequency_ordered:
-            return _spread(words)
-        rows = range(SKIPPED, min(SKIPPED + AMONG, len(words)))
-        readable = [row for row in rows if is_readable(words[row]) and len(words[row]) > 3]
-        shown = self._convincing(language, readable)
-        if len(shown) < EXAMPLES:
-            shown = [words[row] for row in readable if row < SKIPPED + 200]
-        return _spread(shown) or list(words[:EXAMPLES])
-
-    def _convincing(self, language: str, rows: list[int]) -> list[str]:
-        """The words of some rows whose best answer is trusted and another string."""
-        others = [name for name in self.space.languages if name != language]
-        target = self.space.pivot if language != self.space.pivot else others[0] if others else language
-        table = None if target == language else self.space.answers(language, target)
-        if table is None:
-            return []
-        words, other = self.space.vectors(language).words, self.space.vectors(target).words
-        first, found = table.first(), []
-        for row in rows:
-            best = int(first[row])
-            trusted = best >= 0 and table.probability[table.pointers[row]] >= TRUSTED
-            if trusted and folded(other[best]) != folded(words[row]):
-                found.append(words[row])
-        return found
+        found = example_words(self.space, language, EXAMPLES) if vectors.frequency_ordered else vectors.words
+        return list(found[:: max(1, len(found) // EXAMPLES)][:EXAMPLES]) or list(vectors.words[:EXAMPLES])
 
     def retrieval(self, direction: Direction) -> Retrieval:
         """CSLS if its hubness is known or quick to compute; plain neighbours until then.

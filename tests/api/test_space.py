@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import muse
-from muse.api.space import InteractiveSpace, language_of
+from muse.api.space import InteractiveSpace
 from muse.errors import BadFile, BadSetting, UnknownWord
+from muse.ranking.query import language_of
 from muse.ranking.ranker import translate_words
 from muse.search.retrieval import Retrieval
 from muse.space import Space

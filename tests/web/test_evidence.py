@@ -72,4 +72,6 @@ def test_the_verdict_on_several_mappings_is_that_on_none_of_them() -> None:
 def test_a_signature_is_made_where_none_is_recorded() -> None:
     signature = shown(method="gromov", seed=7).languages[0].signature
     assert signature is not None
-    assert signature.startswith("csls:10 | fr-en | unit | gromov | seed:7 | vocab:60/60 | own spelling | muse ")
+    assert signature.startswith(
+        "csls:10 | fr-en | unit | gromov | seed:7 | vocab:60/60 | own spelling | muse "
+    )
