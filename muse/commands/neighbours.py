@@ -99,11 +99,9 @@ def _found(space: Space, words: Sequence[str], language: str | None, top: int) -
     from muse.space.forms import lookup_entry
 
     for word in words:
-        if language is None:
-            forms = entries_of_word(space, word)
-        else:
-            form = lookup_entry(word, space.vectors(language))
-            forms = {} if form is None else {language: form}
+        forms = entries_of_word(space, word) if language is None else {}
+        if language is not None and (form := lookup_entry(word, space.vectors(language))) is not None:
+            forms = {language: form}
         near = {
             name: neighbours(space, name, form, among=[name], top=top)[name] for name, form in forms.items()
         }

@@ -341,9 +341,14 @@ def _problem(unknown: Translations) -> str:
 def _fields(found: Sequence[Translations], source: Vectors, target: Vectors) -> dict[str, Any]:
     known = [one for one in found if one.form is not None]
     asked = {one.word: source.text_of(one.form) for one in known if one.form}
+
+    def answer(one: Translation) -> dict[str, Any]:
+        """A translation, with the text of its row if it is known."""
+        return one.as_json() | ({} if target.texts is None else {"text": target.text_of(one.target)})
+
     return {
         "translations": {one.word: one for one in known},
-        "answers": {one.word: [_answer(translation, target) for translation in one] for one in known},
+        "answers": {one.word: [answer(translation) for translation in one] for one in known},
         "forms": {one.word: one.form for one in known},
         "languages": {one.word: one.languages for one in known if one.languages},
         "unknown": {
@@ -353,11 +358,6 @@ def _fields(found: Sequence[Translations], source: Vectors, target: Vectors) -> 
         },
         **({} if source.texts is None else {"texts": asked}),
     }
-
-
-def _answer(translation: Translation, target: Vectors) -> dict[str, Any]:
-    text = {} if target.texts is None else {"text": target.text_of(translation.target)}
-    return {**translation.as_json(), **text}
 
 
 def _lines(found: Translations, source: Vectors, target: Vectors) -> str:
@@ -386,18 +386,12 @@ def _translate_text(asked: _Asked) -> None:
             "give their ids as arguments, or a space of words"
         )
     translator, options = asked.translator(), asked.options
-    config, made = translator.config, [str(asked.retrieval), f"{translator.source}-{translator.target}"]
+    config, made = translator.config, f"{asked.retrieval} | {translator.source}-{translator.target}"
     if options.lm is not None:
-        made += [
-            f"lm:{options.lm.name}",
-            f"weight:{config.weight:g}",
-            f"top:{config.top}",
-            f"beam:{config.beam}",
-        ]
+        made += f" | lm:{options.lm.name} | weight:{config.weight:g} | top:{config.top} | beam:{config.beam}"
     sample = translate_stdin(
         translator,
         lambda: {"words": translator.counts.words, "copied": translator.counts.copied},
-        language=translator.target, made=" | ".join(made), reference=options.reference,
-        as_json=options.as_json,
+        language=translator.target, made=made, reference=options.reference, as_json=options.as_json,
     )  # fmt: skip
     warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, sample)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import Mismatch
+from muse.export.vector_files import WrittenFile
 from muse.files.atomic import atomic_folder, writing
 from muse.files.space_folder import folder_name
 from muse.files.vectors.spacy import SETTINGS, VOCAB
@@ -31,19 +32,11 @@ ANY = "xx"
 _CODE = re.compile("[a-z]{2,3}")
 
 
-@dataclass(frozen=True)
-class SpacyWritten:
-    """A written folder: its language, the code of its pipeline, the numbers of words written and left out."""
+@dataclass(frozen=True, kw_only=True)
+class SpacyWritten(WrittenFile):
+    """A written folder, and the code of its pipeline."""
 
-    path: Path
-    language: str
     pipeline: str
-    words: int
-    left_out: int
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return {**vars(self), "path": str(self.path)}
 
 
 def export_spacy(
@@ -69,8 +62,14 @@ def export_spacy(
         with writing(place), atomic_folder(place.resolve()) as partial:
             nlp.to_disk(partial)
             if all(word == word.lower() for word in kept.words):
-                _look_up_in_lower_case(partial / VOCAB / SETTINGS)
-        written.append(SpacyWritten(place, name, nlp.lang, len(kept), len(vectors) - len(kept)))
+                from spacy.attrs import LOWER
+
+                # Capitalised tokens then find them; spaCy heeds this setting, but does not write it.
+                settings = partial / VOCAB / SETTINGS
+                found = json.loads(settings.read_text(encoding="utf-8"))
+                settings.write_text(json.dumps(found | {"attr": LOWER}), encoding="utf-8")
+        lost = len(vectors) - len(kept)
+        written.append(SpacyWritten(place, name, len(kept), lost, pipeline=nlp.lang))
     return written
 
 
@@ -107,11 +106,3 @@ def _blank(language: str) -> Any:
             reason = str(error).partition("\n")[0]
             log.info("%s: the tokenizer is that of %s, any language: %s", language, ANY, reason)
     return spacy.blank(ANY)
-
-
-def _look_up_in_lower_case(settings: Path) -> None:
-    """Set that capitalised tokens find lowercase words; spaCy heeds this setting, but does not write it."""
-    from spacy.attrs import LOWER
-
-    found = json.loads(settings.read_text(encoding="utf-8"))
-    settings.write_text(json.dumps(found | {"attr": LOWER}), encoding="utf-8")

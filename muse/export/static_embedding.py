@@ -71,17 +71,23 @@ def export_static_embedding(
         save_file({"embedding.weight": weight}, str(partial / MODULE / "model.safetensors"))
         for name, content in (("modules.json", MODULES), ("config_sentence_transformers.json", CONFIG)):
             (partial / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    return StaticWritten(out, len(vocabulary) - 1, _left_out(sides, kept))
+    # A word in several languages counts once, and not if it is kept in one.
+    used = {side.words[row] for side, rows in zip(sides, kept, strict=True) for row in rows.values()}
+    lost = {word for side in sides for word in side.words} - used
+    return StaticWritten(out, len(vocabulary) - 1, len(lost))
 
 
 def _row_of_each(tokenizer: Any, words: Sequence[str]) -> dict[str, int]:
     """The row of each token that is a word: of that word itself, else of the first of its other forms."""
     rows = dict[str, int]()
     for row, word in enumerate(words):
-        token = _only_token(tokenizer, word)
+        token = tokenizer.normalizer.normalize_str(word)
+        parts = [part for part, _ in tokenizer.pre_tokenizer.pre_tokenize_str(token)]
+        if parts != [token] or token == UNKNOWN:
+            continue
         if token == word:
             rows[token] = row
-        elif token is not None:
+        else:
             rows.setdefault(token, row)
     return rows
 
@@ -100,22 +106,9 @@ def _table(sides: Sequence[Vectors], kept: Sequence[Mapping[str, int]]) -> tuple
     return vocabulary, weight
 
 
-def _left_out(sides: Sequence[Vectors], kept: Sequence[Mapping[str, int]]) -> int:
-    # A word in several languages counts once, and not if it is kept in one.
-    used = {side.words[row] for side, rows in zip(sides, kept, strict=True) for row in rows.values()}
-    return len({word for side in sides for word in side.words} - used)
-
-
 def _splitter(tokenizers: Any, lower: bool) -> Any:
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel({UNKNOWN: 0}, unk_token=UNKNOWN))
     steps = [tokenizers.normalizers.NFC(), *([tokenizers.normalizers.Lowercase()] if lower else [])]
     made.normalizer = tokenizers.normalizers.Sequence(steps)
     made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     return made
-
-
-def _only_token(tokenizer: Any, word: str) -> str | None:
-    """The token that the tokeniser makes of a word, None if it makes several or it is the unknown one."""
-    normalised = tokenizer.normalizer.normalize_str(word)
-    parts = [part for part, _ in tokenizer.pre_tokenizer.pre_tokenize_str(normalised)]
-    return normalised if parts == [normalised] and normalised != UNKNOWN else None

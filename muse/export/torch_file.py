@@ -42,7 +42,11 @@ def read_vocabulary(path: Path | str) -> list[str]:
     ['the', 'ca@@', 't']
     """
     path = Path(path)
-    lines = _lines(path)
+    lines = list(read_lines(path))
+    while lines and not lines[-1].strip(" \t"):
+        lines.pop()
+    if not lines:
+        raise BadFile(f"{path}: expected a unit a line, got an empty file; check it")
     counted = all(len(line.split()) > 1 and _is_number(line.split()[-1]) for line in lines)
     places: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
@@ -56,15 +60,6 @@ def read_vocabulary(path: Path | str) -> list[str]:
             )
         places[unit] = number
     return list(places)
-
-
-def _lines(path: Path) -> list[str]:
-    lines = list(read_lines(path))
-    while lines and not lines[-1].strip(" \t"):
-        lines.pop()
-    if not lines:
-        raise BadFile(f"{path}: expected a unit a line, got an empty file; check it")
-    return lines
 
 
 def _is_number(field: str) -> bool:
@@ -173,14 +168,11 @@ def _write(out: Path, tables: Tables, config: TableConfig) -> None:
         }
 
     encoder = content(tables.encoder, "encoder")
-    # torch saves the same object once.
-    decoder = encoder if tables.shared else content(tables.decoder, "decoder")
-    plain = {
-        "version": VERSION,
-        "shared": tables.shared,
-        "specials": list(config.specials),
-        "origins": list(ORIGINS),
-        "fallback": config.fallback,
-    }
+    made = {
+        "version": VERSION, "shared": tables.shared, "specials": list(config.specials),
+        "origins": list(ORIGINS), "fallback": config.fallback,
+        # torch saves the same object once.
+        "encoder": encoder, "decoder": encoder if tables.shared else content(tables.decoder, "decoder"),
+    }  # fmt: skip
     with replaced(out) as stream:
-        torch.save({**plain, "encoder": encoder, "decoder": decoder}, stream)
+        torch.save(made, stream)

