@@ -12,15 +12,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from muse.errors import BadFile, Mismatch
-from muse.progress import Progress
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.lens import LENS, GatedConv, Lens, LensConfig, LensNetwork, Simple
-from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.training.losses import Hinge, Negatives
-from muse.sentences.training.optimising import Optimisers
-from muse.sentences.training.pairs import make_pairs
-from muse.sentences.training.two_sides import PairLearner
 from muse.space import load_space
 from tests.support.command import Command
 from tests.support.parallel import WORDS, part_of, toy_space, toy_text, write_text
@@ -138,26 +133,6 @@ def test_the_paper_preset_has_its_size_in_both_forms_and_dimensions(kind: str, d
         lens = Lens(768, config)
     assert sum(p.numel() for p in lens.parameters()) == COUNTS[kind, dimension]
     assert lens.dimension == dimension
-
-
-@pytest.mark.parametrize("kind", ["simple", "gated"])
-def test_one_step_of_the_paper_preset(tmp_path: Path, kind: str) -> None:
-    backbone = SpaceBackbone(toy_space(tmp_path / "space"))
-    preset = LENS.presets["paper"]
-    config = replace(preset.config, kind=kind)
-    columns = zip(*toy_text(40), strict=True)
-    readers = [backbone.reader(language) for language in ("en", "fr")]
-    pairs = make_pairs(
-        [*columns], readers, rng=np.random.default_rng(0), device="cpu", progress=Progress(quiet=True)
-    )
-    learner = PairLearner(BothSides(LensNetwork(backbone, config), ("en", "fr")), config.ranking(), pairs)
-    before = [p.detach().clone() for p in learner.parameters()]
-    optimisers = Optimisers(learner, preset.trainer.optimiser, preset.trainer.rate)
-    torch.autograd.backward(learner.loss(torch.arange(32), torch.Generator()))
-    assert np.isfinite(optimisers.step(1e-3, clip=1.0))
-    for parameter, old in zip(learner.parameters(), before, strict=True):
-        assert torch.isfinite(parameter).all()
-        assert (parameter != old).any()
 
 
 def write_inferences(path: Path, count: int = 300) -> Path:

@@ -13,10 +13,8 @@ import torch
 
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.installation import install_extra
-from muse.sentences.encoders import ragged
 from muse.sentences.systems.corpora import balanced_text, draw_languages, language_shares
-from muse.sentences.systems.networks.masked_prediction import Masking
-from muse.sentences.systems.pieces import EOS, MASK, PAD, SPECIALS, UNK, PieceReader, Pieces
+from muse.sentences.systems.pieces import EOS, MASK, SPECIALS, UNK, PieceReader, Pieces
 
 TEXTS = {
     "en": ["The cat's mat: (new)!", "A dog saw the cat, and the cat sat.", "Where is the mat?"] * 8,
@@ -110,12 +108,6 @@ def test_json_keeps_all_and_the_seed_decides(pieces: Pieces) -> None:
     assert len(pieces) == len(pieces.tokens) <= 150
     assert Pieces.from_json(pieces.to_json()).to_json() == pieces.to_json()
     assert Pieces.learned(TEXTS, 150, generator()).to_json() == pieces.to_json()
-
-
-def test_the_networks_count_on_the_first_ids(pieces: Pieces) -> None:
-    masking = Masking(len(pieces))
-    assert (masking.mask, masking.specials) == (MASK, len(SPECIALS))
-    assert ragged.PAD == PAD
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1, 2]", "no JSON"])

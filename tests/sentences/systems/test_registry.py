@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from muse.errors import BadFile
 from muse.options import options_of
 from muse.sentences.commands import train as commands
 from muse.sentences.commands.train import WORD_ENCODERS
@@ -180,11 +179,3 @@ def test_no_text_and_usage(muse: Command, files: Path) -> None:
     twice = ["--text", "fr=a", "--text", "fr=b"]
     refused(muse(*good(files, *twice)), "each language once, got fr twice", code=2)
     assert muse(*good(files, "--encoder", "x-cbow")).code == 2
-
-
-def test_arrays_of_another_network(muse: Command, files: Path) -> None:
-    assert muse(*good(files, "-q", "--epochs", 0)).code == 0
-    manifest = files / "out" / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"dimension": 32', '"dimension": 33'))
-    with pytest.raises(BadFile, match="settings of a network encoder"):
-        load_encoder(files / "out", load_space(files / "space"))

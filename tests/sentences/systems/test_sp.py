@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from muse.errors import BadSetting
 from muse.normalise import normalise
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import TrainedSystem
-from muse.sentences.systems.sp import SpConfig, SpNetwork
+from muse.sentences.systems.sp import SpNetwork
 from muse.space import load_space
 from tests.support.command import Command, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
@@ -137,8 +136,3 @@ def test_bad_settings_are_told_and_leave_nothing(name: str, tmp_path: Path, muse
     arguments = ["train", tmp_path / "space", "--encoder", "sp", "--lang", "fr", *pairs, *more]
     code = 1 if pairs else 2
     refused_leaving(tmp_path, muse, [*arguments, "--out", tmp_path / "out"], *parts, code=code)
-
-
-def test_settings_are_checked() -> None:
-    with pytest.raises(BadSetting, match="longest must be .* at least 1"):
-        SpConfig(longest=0)

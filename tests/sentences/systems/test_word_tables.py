@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from muse.errors import BadSetting
 from muse.progress import Progress
@@ -151,14 +150,6 @@ def test_dropout_takes_the_same_dimensions_from_both_sides_and_is_the_generator_
     assert torch.equal(dropped, (y == 0).all(0))
     assert 0 < int(dropped.sum()) < len(dropped)
     assert torch.allclose(x[:, ~dropped], torch.tanh(2 * tables()[0])[:, ~dropped])
-
-
-def test_the_module_s_rows_are_what_pooling_its_tables_gives() -> None:
-    for kind in (x_cbow, cvm_add, ProjectedTables):
-        model = encoder(kind)
-        table = trained(model)[-1]
-        expected = functional.embedding_bag(BATCH.ids, table, BATCH.offsets[:-1], mode=model.pooling)
-        assert torch.allclose(model(BATCH, 1), expected, atol=1e-6)
 
 
 @pytest.mark.gpu

@@ -386,29 +386,6 @@ def test_it_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:
     assert (files / "again" / "arrays.npz").read_bytes() == (files / "out" / "arrays.npz").read_bytes()
 
 
-def test_layers_know_no_surface_and_tell_lengths_by_the_end_as_before() -> None:
-    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
-    assert not [name for name in network.state_dict() if "_length" in name]
-    assert [tuple(encode.state_dict()["_out.weight"].shape) for encode in network.own] == [(16, 8)] * 2
-
-
-@pytest.mark.slow
-def test_a_run_goes_on_to_the_bit(muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert muse(*good(files, "-q")).code == 0
-    begin = BgtLearner.begin
-
-    def killed(learner: BgtLearner, step: int) -> None:
-        begin(learner, step)
-        if step == 30:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(BgtLearner, "begin", killed)
-    assert muse(*good(files, "-q", "--out", files / "again")).code == 130
-    monkeypatch.undo()
-    assert muse(*good(files, "-q", "--out", files / "again", "--resume")).code == 0
-    assert (files / "again" / "arrays.npz").read_bytes() == (files / "out" / "arrays.npz").read_bytes()
-
-
 @pytest.mark.slow
 def test_with_layers_it_reads_pieces(muse: Command, files: Path) -> None:
     pytest.importorskip("tokenizers")

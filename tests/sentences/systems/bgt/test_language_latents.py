@@ -13,7 +13,6 @@ from muse.errors import BadFile, BadSetting
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.bgt.generation import load_bgt
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import train_system
@@ -115,12 +114,6 @@ def test_what_has_no_language_latents_is_named(trained: Trained, monkeypatch: py
         BadSetting, match=r"\+language comes directly after the folder of a bgt; got language"
     ):
         load_encoder("mean+language", trained.space)
-
-
-def test_saved_language_latents_write_nothing(trained: Trained, tmp_path: Path) -> None:
-    load_encoder(f"{trained.folder}/bgt+language", trained.space).save(tmp_path / "out")
-    with pytest.raises(BadSetting, match="expected a bgt of word pieces"):
-        load_bgt(tmp_path / "out")
 
 
 def test_the_commands_take_them(muse: Command, trained: Trained) -> None:

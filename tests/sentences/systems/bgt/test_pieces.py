@@ -10,7 +10,6 @@ import torch
 
 from muse.errors import BadSetting
 from muse.normalise import normalise
-from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt.generation import load_bgt
 from muse.sentences.systems.bgt.inputs import SPREAD
@@ -18,7 +17,6 @@ from muse.sentences.systems.bgt.latent_network import BgtNetwork
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import TrainedSystem
 from muse.space import load_space
-from tests.support.bgt import drawn
 from tests.support.command import Command, refused
 from tests.support.parallel import toy_space, toy_text, write_text
 from tests.support.toy_training import train_on_toy
@@ -83,11 +81,6 @@ def test_without_features_both_latents_read_the_same(tmp_path: Path) -> None:
         train_on_toy("bgt", tmp_path / "again", {**SIZES, "features": "false"}, {"epochs": 0})
 
 
-def test_of_bags_of_words_nothing_is_left_out(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="punctuation=true has no effect with bag=words"):
-        train_on_toy("bgt", tmp_path, {"bag": "words", "punctuation": "true"}, {"epochs": 0})
-
-
 def test_rows_begin_as_those_of_the_space(tmp_path: Path) -> None:
     network, space = network_of(trained(tmp_path, 0)), toy_space(tmp_path / "again")
     for word in ("en1", "en25", "fr3"):
@@ -95,15 +88,6 @@ def test_rows_begin_as_those_of_the_space(tmp_path: Path) -> None:
         (piece,) = network.reader("en").read([word]).sentences.ids
         expected = SPREAD * normalise(side.matrix[[side.index[word]]], ["unit"])[0][0]
         np.testing.assert_allclose(rows_of(network)[piece], expected, atol=1e-5)
-
-
-def test_every_part_learns(tmp_path: Path) -> None:
-    network = network_of(trained(tmp_path, 0)).train()
-    small = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])
-    told, divergence, translated, _ = network.terms(small, 0, drawn())
-    (told + divergence + translated).mean().backward()  # type: ignore[no-untyped-call]
-    still = [name for name, part in network.named_parameters() if part.grad is None or not part.grad.any()]
-    assert not still
 
 
 def test_it_learns_its_rows(tmp_path: Path) -> None:
@@ -147,10 +131,3 @@ def test_a_bag_writes_with_decoder_layers_alone(tmp_path: Path, muse: Command) -
     done = trained(tmp_path / "writer", 0, **sizes)
     loaded = load_bgt(tmp_path / "writer" / "out")
     torch.testing.assert_close(rows_of(loaded), rows_of(network_of(done)))
-
-
-def test_with_encoder_layers_there_is_no_bag(tmp_path: Path) -> None:
-    sizes = {"hidden": "8", "heads": "2", "encoder_layers": "1"}
-    done = train_on_toy("bgt", tmp_path, sizes, {"epochs": 0})
-    assert network_of(done).table is None
-    assert "bag" not in done.encoder.name

@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch.distributions import Normal, kl_divergence
 
-from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.bgt.bgt_system import BgtLearner
 from muse.sentences.systems.bgt.inputs import BgtConfig
@@ -107,10 +106,3 @@ def test_of_the_pivot_the_divergence_is_that_of_its_posterior() -> None:
     network = made(replace(SMALL, **PAPER, read_from="pivot"))
     found = network.terms(PAIR, 0, drawn()).translation_divergence
     torch.testing.assert_close(found, divergence(meanings(network)[0]))
-
-
-def test_a_sample_needs_a_translation() -> None:
-    with pytest.raises(BadSetting, match="translates=sample needs a translation above 0, got 0"):
-        replace(SAMPLED, translation=0.0)
-    with pytest.raises(BadSetting, match="translates must be one of mean, sample, got 'mode'"):
-        replace(SMALL, translates="mode")

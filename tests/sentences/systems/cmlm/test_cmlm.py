@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from muse.sentences.systems.cmlm.learning import (
 from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.systems.networks.masked_prediction import Cloze, Predicted, hide
 from muse.sentences.systems.networks.transformer import Inputs
-from muse.sentences.systems.pieces import Pieces
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.pairs import make_pairs
 from muse.sentences.training.trainer import TrainerConfig, train
@@ -179,12 +177,6 @@ def test_inference_may_have_a_trainer_of_its_own() -> None:
     assert (own.rate, own.optimiser) == (2e-5, "adam")
 
 
-@pytest.mark.parametrize("name", ["objective", "neighbour", "vector", "tuning_optimiser", "strategy"])
-def test_choices_have_names(name: str) -> None:
-    with pytest.raises(BadSetting, match=f"{name} must be one of .*, got 'other'"):
-        changed(**{name: "other"})
-
-
 @pytest.mark.parametrize("projections", [0, 1, 3])
 def test_the_neighbour_is_read_unless_there_are_no_projections(
     words: predictor.Words, projections: int
@@ -214,13 +206,6 @@ def test_neighbours_stay_within_a_document_and_have_words(words: predictor.Words
     assert found.pairs.tolist() == [[0, 1], [4, 5]]
     with pytest.raises(Mismatch, match="adjacent paragraphs"):
         find_neighbours({"a": ["en1", "?", "en2"]}, words.readers["en"], 3, "cpu", QUIET)
-
-
-def test_of_pieces_without_neighbours_pieces_are_named() -> None:
-    pytest.importorskip("tokenizers")
-    pieces = Pieces.learned({"en": ["en1 en2"]}, 20, generator())
-    with pytest.raises(Mismatch, match=r"with known word pieces, got none .* known word pieces, \d+ unknown"):
-        find_neighbours({"a": ["en1", "☃", "en2"]}, pieces, 3, "cpu", QUIET)
 
 
 def test_a_long_paragraph_is_read_in_parts_that_follow_each_other(words: predictor.Words) -> None:
@@ -373,22 +358,6 @@ def test_the_paper_preset_has_the_published_size(vocabulary: int, published: flo
     count = parameter_count(lambda drawn: predictor.CmlmEncoder(config, pieces, drawn))
     assert count == bert(vocabulary)
     assert count == pytest.approx(published, rel=0.02)
-
-
-def test_the_paper_preset_takes_a_step() -> None:
-    config = predictor.CmlmConfig(**{**vars(PRESETS["paper"].config), "layers": 2})
-    words = predictor.Words(1000, {}, {"en": range(5, 1000)})
-    made = predictor.Cmlm(
-        predictor.CmlmEncoder(config, words, generator()), config, torch.ones(1000), generator()
-    )
-    ids = torch.randint(5, 1000, (2, 20), generator=generator())
-    mask = torch.ones_like(ids, dtype=torch.bool)
-    cloze = Cloze(ids, mask, ids[mask])
-    scores = made(cloze, mask, Padded(ids, mask), range(5, 1000))
-    loss = torch.nn.functional.cross_entropy(scores, cloze.answers - 5)
-    loss.backward()  # type: ignore[no-untyped-call]
-    assert abs(loss.item() - math.log(995)) < 1
-    assert all(p.grad is not None and p.grad.isfinite().all() for p in made.parameters())
 
 
 @pytest.mark.parametrize(

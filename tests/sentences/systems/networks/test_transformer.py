@@ -12,15 +12,8 @@ from torch import Tensor, nn
 from muse.errors import BadSetting, Mismatch
 from muse.run.seeds import torch_seeded
 from muse.sentences.systems.networks import transformer
-from tests.support.bgt import parameter_count
 
 # What torch's parts of a layer were called, without and with a memory; the order matters.
-_BOTH = {
-    "self_attn.out_proj": "_attention._out",
-    "self_attn": "_attention",
-    "linear1": "_wide",
-    "linear2": "_narrow",
-}
 
 SMALL = transformer.TransformerConfig(vocabulary=20, layers=2, heads=2, hidden=8, positions=9, languages=2)
 
@@ -175,14 +168,6 @@ def test_dropout_is_torch_s_in_training_mode_alone_and_not_within_a_sublayer(mem
     assert {m.dropout for m in made.modules() if isinstance(m, nn.MultiheadAttention)} == {0.0}
 
 
-def test_the_seed_is_all_that_a_new_network_hangs_on() -> None:
-    first, second, other = (
-        transformer.TransformerLayers(SMALL, generator(seed)).state_dict() for seed in (0, 0, 1)
-    )
-    assert all(torch.equal(first[name], second[name]) for name in first)
-    assert not torch.equal(first["table._rows"], other["table._rows"])
-
-
 def test_a_table_is_tied_projected_and_frozen() -> None:
     rows = torch.randn(20, 5, generator=generator())
     table = transformer.TokenTable(rows, 8, frozen=True, generator=generator())
@@ -198,33 +183,6 @@ def test_a_table_is_tied_projected_and_frozen() -> None:
     rows, wide = torch.nn.functional.normalize(rows), torch.nn.functional.normalize(wide)
     before, after = rows @ rows.T, wide @ wide.T
     assert float((before - after).detach().abs().max()) < 0.15
-
-
-def closed_form(c: transformer.TransformerConfig) -> int:
-    h, f = c.hidden, c.width
-    attention, norm = 4 * (h * h + h), 2 * h
-    layer = attention + norm + (2 * h * f + f + h) + norm + (attention + norm) * c.memory
-    return (c.vocabulary + c.positions + c.languages) * h + norm + c.layers * layer
-
-
-@pytest.mark.parametrize(
-    "config",
-    [
-        transformer.TransformerConfig(30522, layers=12, heads=12, hidden=768, languages=2),
-        transformer.TransformerConfig(95000, layers=12, heads=8, hidden=1024, activation="relu", causal=True),
-        transformer.TransformerConfig(20000, layers=1, heads=16, hidden=1024, feed_forward=1000, memory=True),
-    ],
-)
-def test_parameters_are_counted_without_memory(config: transformer.TransformerConfig) -> None:
-    assert parameter_count(lambda drawn: transformer.TransformerLayers(config, drawn)) == closed_form(config)
-
-
-def test_a_shared_table_counts_once() -> None:
-    def pair(drawn: torch.Generator) -> torch.nn.Module:
-        table = transformer.TokenTable(transformer.random_rows(20, 8, drawn), 8)
-        return torch.nn.ModuleList([transformer.TransformerLayers(SMALL, drawn, table) for _ in range(2)])
-
-    assert parameter_count(pair) == 2 * closed_form(SMALL) - 20 * 8
 
 
 @pytest.mark.parametrize(

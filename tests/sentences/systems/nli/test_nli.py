@@ -17,8 +17,8 @@ from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Vocabulary
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.backbone import Matrices, SpaceBackbone
-from muse.sentences.systems.network_encoder import BothSides, NetworkEncoder
+from muse.sentences.systems.backbone import Matrices
+from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks.sentence_rows import POOLINGS, HierarchicalConvolution, Recurrent
 from muse.sentences.systems.nli.infersent import (
     InferSent,
@@ -28,14 +28,10 @@ from muse.sentences.systems.nli.infersent import (
     sentence_layers,
     within_window,
 )
-from muse.sentences.systems.nli.pair_classes import PairClassifier, PairClassLearner, pair_features
+from muse.sentences.systems.nli.pair_classes import PairClassifier, pair_features
 from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.training import trainer
-from muse.sentences.training.losses import Align
-from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.trainer import Learner
-from muse.sentences.training.two_sides import PairLearner
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving, tree
 from tests.support.parallel import WORDS, part_of, toy_space, toy_text, write_text
@@ -364,30 +360,6 @@ def test_the_paper_presets_have_their_sizes() -> None:
             )
         count = sum(p.numel() for p in itertools.chain(*(part.parameters() for part in parts)))
         assert count == PUBLISHED[name]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_a_step_of_a_paper_preset(files: Path, name: str) -> None:
-    space, preset = load_space(files / "space"), SYSTEMS[name].presets["paper"]
-    infersent = InferSent(
-        SpaceBackbone(space), InferSentConfig(units=preset.config.units, hidden=128, dropout=0.1)
-    )
-    pairs = toy_pairs(toy_text(60))
-    learner: Learner = PairClassLearner(infersent, TranslationExamples(pairs, ("en", "fr"), seed=0))
-    if name == "x-bilstm":
-        network = XBiLSTM(infersent, {"fr": torch.tensor(space.vectors("fr").matrix)})
-        learner = PairLearner(BothSides(network, ("en", "fr")), Align(preset.config.weight), pairs)
-    before = {part: p.detach().clone() for part, p in learner.named_parameters() if p.requires_grad}
-    optimisers = Optimisers(learner, preset.trainer.optimiser, preset.trainer.rate)
-    loss = learner.loss(torch.tensor([0, 1]), torch.Generator().manual_seed(0))
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimisers.step(preset.trainer.rate, preset.trainer.clip)
-    assert torch.isfinite(loss)
-    assert before
-    for part, p in learner.named_parameters():
-        assert (part in before) == p.requires_grad
-        assert part not in before or not torch.equal(p, before[part])
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {

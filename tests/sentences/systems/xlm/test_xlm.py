@@ -97,16 +97,6 @@ def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() 
     assert alone.answers.tolist() == language_model.side_by_side(sides[0]).answers.tolist()
 
 
-@pytest.mark.parametrize("share", [0.15, 0.5])
-def test_a_share_of_the_pieces_is_to_be_predicted(share: float) -> None:
-    text = Ragged.of(torch.randint(5, 100, (200, 20), generator=generator_for(1)).tolist()).padded()
-    config = language_model.XlmConfig(**{**vars(TINY), "share": share})
-    side = language_model.masked(
-        text, 0, language_model.Hiding(config.masking(100), torch.ones(100), generator_for(3))
-    )
-    assert side.target_mask.float().mean() == pytest.approx(share)
-
-
 def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: word_pieces.Pieces) -> None:
     config = language_model.XlmConfig(**{**vars(TINY), "objective": "clm"})
     network, _ = made(pieces, config, parallel=False)
