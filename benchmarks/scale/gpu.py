@@ -51,7 +51,7 @@ from muse.learn.bilingual import learn
 from muse.learn.initialise.adversarial import PAPER, adversarial
 from muse.learn.settings import AlignConfig
 from muse.run.runtime import Runtime
-from muse.search.exact import Neighbours, faiss_on_gpus, nearest
+from muse.search.exact import Neighbours, installed_faiss, nearest
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Vectors
 
@@ -215,7 +215,7 @@ def adversarial_epoch(x: Tensor, y: Tensor, steps: int) -> Check:
 
 def by_faiss(x: Tensor, y: Tensor, k: int, repeat: int) -> list[Check]:
     """Whether faiss and torch find the same of x (n, d) and y (m, d), with the seconds of each, by turns."""
-    if not faiss_on_gpus():
+    if not installed_faiss().gpu:
         return [Check("faiss on the GPU", "", "faiss-cpu is installed", "", True)]
     turns = [{name: searched(x, y, k=k, repeat=1, backend=name) for name in BACKENDS} for _ in range(repeat)]
     least = {

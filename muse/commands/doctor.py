@@ -81,14 +81,13 @@ def doctor(options: DoctorOptions) -> None:
 
 def examine() -> dict[str, Any]:
     """Versions, processors, GPU, the kind of faiss, the folders searched for vectors, memory, and extras."""
-    import faiss
     import torch
 
     from muse.files.vectors.locate import search_path
     from muse.run.memory import peak_memory_mb
-    from muse.search.exact import faiss_on_gpus
+    from muse.search.exact import installed_faiss
 
-    packages = dict[str, str]()
+    faiss, packages = installed_faiss(), dict[str, str]()
     for name in PACKAGES:
         with suppress(PackageNotFoundError):
             packages[name] = version(name)
@@ -99,9 +98,9 @@ def examine() -> dict[str, Any]:
         "system": platform.platform(),
         "packages": packages,
         "processors": os.cpu_count(),
-        "threads": {"torch": torch.get_num_threads(), "faiss": faiss.omp_get_max_threads()},
+        "threads": {"torch": torch.get_num_threads(), "faiss": faiss.threads},
         "gpu": [torch.cuda.get_device_name(number) for number in gpus],
-        "faiss": f"{faiss.__version__}, {'GPU' if faiss_on_gpus() else 'CPU'}",
+        "faiss": f"{faiss.version}, {'GPU' if faiss.gpu else 'CPU'}",
         # All files, of any kind: the question is whether there are none.
         "vectors": {
             str(folder): sum(path.is_file() for path in folder.iterdir()) if folder.is_dir() else 0
@@ -123,10 +122,10 @@ def extras() -> list[dict[str, Any]]:
 
 
 def _installed(package: str) -> bool:
-    from muse.search.exact import faiss_on_gpus
+    from muse.search.exact import installed_faiss
 
     if package == "faiss-gpu":
-        return faiss_on_gpus()  # any build of faiss will do that searches on a GPU
+        return installed_faiss().gpu  # any build of faiss will do that searches on a GPU
     try:
         return importlib.util.find_spec(package) is not None
     except (ImportError, ValueError):  # ValueError: a module without a spec stands in for it

@@ -189,11 +189,19 @@ def members(places: int, apart: int, device: torch.device) -> Tensor:
     return every.transpose(1, 2).reshape(-1, GROUP)
 
 
-def faiss_on_gpus() -> bool:
-    """Whether the faiss that is installed can search on a GPU."""
+class Faiss(NamedTuple):
+    """The faiss that is installed: its version, its threads, and whether it can search on a GPU."""
+
+    version: str
+    threads: int
+    gpu: bool
+
+
+def installed_faiss() -> Faiss:
+    """What is known of the faiss that is installed."""
     import faiss
 
-    return hasattr(faiss, "StandardGpuResources")
+    return Faiss(faiss.__version__, faiss.omp_get_max_threads(), hasattr(faiss, "StandardGpuResources"))
 
 
 def set_threads(threads: int) -> None:
@@ -379,7 +387,7 @@ def _faiss_on_gpu(keys: Tensor) -> Callable[[Tensor, int], Neighbours]:
     """The search of faiss' flat index on the GPU of the keys (m, d): no row passes through the CPU."""
     import faiss
 
-    if not faiss_on_gpus():
+    if not installed_faiss().gpu:
         raise MissingExtra(f"faiss on a GPU needs faiss-gpu, found faiss-cpu; run {install_extra('gpu')}")
     import faiss.contrib.torch_utils  # from here on indices take tensors, on a GPU too, and give them
 

@@ -241,6 +241,10 @@ def supported(evidence: TrainingPairs, config: CanonicalConfig, rng: np.random.G
 
 def probability_right(support: Support) -> Tensor:
     """The probability (p,) that each pair is no shuffled one, by expectation maximisation, double."""
+
+    def log_density(mean: Tensor, deviation: Tensor) -> Tensor:
+        return -(((own - mean) / deviation) ** 2) / 2 - deviation.log()
+
     own, shuffled = (cosines.double() for cosines in support)
     low, spread = shuffled.mean(), shuffled.std().clamp_min(1e-6)
     # Half of the wrong pairs lie below the mean of the shuffled, and hardly any right one (Storey, 2002).
@@ -252,16 +256,10 @@ def probability_right(support: Support) -> Tensor:
     for _ in range(MIXTURE_ROUNDS):
         mean = (right * own).sum() / right.sum()
         width = ((right * (own - mean) ** 2).sum() / right.sum()).sqrt().clamp_min(spread / 2)
-        odds = _log_normal(own, mean, width) - _log_normal(own, low, spread) + math.log(1 / wrong - 1)
+        odds = log_density(mean, width) - log_density(low, spread) + math.log(1 / wrong - 1)
         right = torch.where(own > mean, 1.0, torch.sigmoid(odds))
         wrong = min(max(float((1 - right).mean()), 1e-3), MOST_WRONG)
     return right
-
-
-def _log_normal(values: Tensor, mean: Tensor, deviation: Tensor) -> Tensor:
-    """The logarithm of the normal density, up to a constant."""
-    density: Tensor = -(((values - mean) / deviation) ** 2) / 2 - deviation.log()
-    return density
 
 
 def kept_neighbours(fits: Sequence[Maps], folds: Folds, search: HeldOutSearch) -> dict[int, float]:
@@ -272,17 +270,12 @@ def kept_neighbours(fits: Sequence[Maps], folds: Folds, search: HeldOutSearch) -
     """
     found: dict[int, float] = {}
     for maps, (_, own) in zip(fits, folds.trials, strict=False):
-        pairs = first_pairs(own)
+        single = own.pairs[own.single].cpu().numpy()
+        _, first = np.unique(single[:, 0], return_index=True)
+        pairs = torch.from_numpy(single[first]).to(own.pairs)
         shares = overlap(maps, own, pairs, search)
         found |= dict(zip(pairs[:, 0].tolist(), shares.tolist(), strict=True))
     return found
-
-
-def first_pairs(own: TrainingPairs) -> Tensor:
-    """The first pair (q, 2) of each source row."""
-    pairs = own.pairs[own.single].cpu().numpy()
-    _, first = np.unique(pairs[:, 0], return_index=True)
-    return torch.from_numpy(pairs[first]).to(own.pairs)
 
 
 def overlap(maps: Maps, own: TrainingPairs, pairs: Tensor, search: HeldOutSearch) -> NDArray[np.float64]:

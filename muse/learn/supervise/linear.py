@@ -191,27 +191,22 @@ def _of_roots(moments: CrossMoments, config: CanonicalConfig) -> Maps:
     A shrunk covariance C is far from singular, and S^r U^T L^-1 does not depend on which root L L^T = C is
     taken: Cholesky's costs a tenth. Self-learning makes a new fit for each fold and round.
     """
-    x, y = (_root(one / moments.weight, config.shrinkage) for one in (moments.source, moments.target))
-    product = _divided(y, _divided(x, moments.covariance).T).T  # Lx^-1 Cxy Ly^-T, (ds, dt)
+    x, y = (
+        torch.linalg.cholesky(
+            (1 - config.shrinkage) * one
+            + config.shrinkage * (one.diagonal().mean() * torch.eye(len(one)).to(one))
+        )
+        for one in (moments.source / moments.weight, moments.target / moments.weight)
+    )
+    # Lx^-1 Cxy Ly^-T, (ds, dt)
+    product = torch.linalg.solve_triangular(x, moments.covariance, upper=False)
+    product = torch.linalg.solve_triangular(y, product.T, upper=False).T
     left, s, right = _singular(product)
     maps = (
         torch.linalg.solve_triangular(root.T, side * s**config.power, upper=True).T
         for root, side in ((x, left), (y, right))
     )
     return Maps(*maps)
-
-
-def _root(covariance: Tensor, shrinkage: float) -> Tensor:
-    """The lower triangular root (d, d) of (1 - s) C + s I t, t the mean of the diagonal of C."""
-    sphere = covariance.diagonal().mean() * torch.eye(len(covariance)).to(covariance)
-    root: Tensor = torch.linalg.cholesky((1 - shrinkage) * covariance + shrinkage * sphere)
-    return root
-
-
-def _divided(root: Tensor, rows: Tensor) -> Tensor:
-    """L^-1 M (d, k) of a lower triangular L (d, d) and M (d, k)."""
-    found: Tensor = torch.linalg.solve_triangular(root, rows, upper=False)
-    return found
 
 
 def _singular(product: Tensor) -> tuple[Tensor, Tensor, Tensor]:

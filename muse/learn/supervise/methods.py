@@ -46,16 +46,8 @@ from muse.search.exact import nearest
 
 # Chosen on en-fr, en-de, en-ru and three pairs of unlike corpora, on parts of their training lists.
 SETTINGS = tuple(
-    CanonicalConfig(shrinkage, power)
-    for shrinkage, power in (
-        (0.1, 1.0),
-        (0.3, 0.5),
-        (0.3, 1.0),
-        (0.5, 0.5),
-        (0.5, 1.0),
-        (0.7, 0.5),
-        (0.9, 0.5),
-    )
+    CanonicalConfig(*one)
+    for one in ((0.1, 1.0), (0.3, 0.5), (0.3, 1.0), (0.5, 0.5), (0.5, 1.0), (0.7, 0.5), (0.9, 0.5))
 )
 PENALTIES = (0.03, 0.3, 3.0)  # of ridge regression, from hardly any to one for few pairs
 CORRECTIONS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # penalties of what corrects another map
@@ -157,7 +149,12 @@ def contrastive(
     """
     sides = [_keys(evidence, side, config.words) for side in (0, 1)]
     (x, a), (y, b) = sides  # (n, ds), (p,): the place of each pair's word among the keys
-    maps = [_unit_scale(rows, start.sides[side]).requires_grad_() for side, rows in enumerate((x, y))]
+    # Scaled so that mapped rows have length 1 on average.
+    lengths = (
+        torch.linalg.vector_norm(rows @ own.T, dim=1).mean()
+        for rows, own in zip((x, y), start.sides, strict=True)
+    )
+    maps = [(own / length).requires_grad_() for own, length in zip(start.sides, lengths, strict=True)]
     rates = [{"params": [one], "lr": config.rate * float(one.detach().std())} for one in maps]
     optimiser = torch.optim.Adam(rates, betas=(0.9, 0.99))
     for _ in range(config.steps):
@@ -202,13 +199,6 @@ def _keys(evidence: TrainingPairs, side: int, words: int) -> tuple[Tensor, Tenso
     frequent = torch.arange(min(words, evidence.words[side]), device=own.device)
     kept = torch.unique(torch.cat([frequent, own]))
     return rows[kept], torch.searchsorted(kept, own.contiguous())
-
-
-def _unit_scale(rows: Tensor, mapping: Tensor) -> Tensor:
-    """The mapping (k, d) scaled so that mapped rows (n, d) have length 1 on average."""
-    length = torch.linalg.vector_norm(rows @ mapping.T, dim=1).mean()
-    scaled: Tensor = mapping / length
-    return scaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,11 +314,8 @@ def hinted_method(config: CanonicalConfig) -> Method:
     """Canonical maps of `config` on the pairs and the pseudo dictionary."""
 
     def induce(evidence: TrainingPairs, _: bool) -> TrainingPairs:
-        return (
-            evidence
-            if evidence.pseudo_dictionary is None
-            else evidence.plus(evidence.pseudo_dictionary, HINTED)
-        )
+        more = evidence.pseudo_dictionary
+        return evidence if more is None else evidence.plus(more, HINTED)
 
     return _inducing("pairs and hints", induce, config)
 

@@ -214,11 +214,12 @@ class HeldOutTrials:
         return found.into_target() if self.config.fixed else found
 
     def test(self, method: Method) -> MethodScore:
-        """The method, tested on the folds."""
-        began = time.perf_counter()
-        fits = self.fits(method)
+        """The method, tested on the folds, on fewer of them if it is slow."""
+        began, rows = time.perf_counter(), self.config.regress
+        most = self.folds.enough(TESTED) if method.slow or rows else self.folds.number
+        fits = [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
         ranks = held_out(fits, self.folds, self.search)
-        kept = kept_neighbours(fits, self.folds, self.search) if self.config.regress else None
+        kept = kept_neighbours(fits, self.folds, self.search) if rows else None
         tested = MethodScore(method, fits, ranks, time.perf_counter() - began, kept)
         self.tick(next(self.numbers))
         share = f"P@1 {ranks.p_at_1:.1f}" if len(ranks.ranks) else "no P@1"
@@ -231,12 +232,6 @@ class HeldOutTrials:
         return self.test(
             self_learning_method(name, start, config, self.rng, frequency_ordered=not self.config.regress)
         )
-
-    def fits(self, method: Method) -> list[Maps]:
-        """The maps fitted without one fold after the other, to fewer of them for a slow method."""
-        fewer = method.slow or self.config.regress
-        most = self.folds.enough(TESTED) if fewer else self.folds.number
-        return [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
 
     def rng(self) -> np.random.Generator:
         """A generator that always draws the same numbers, so that methods can be compared."""
@@ -259,22 +254,18 @@ def choose(
     """The maps of the method chosen by cross-validation, fitted to all pairs, and how it was chosen.
 
     `starts` are maps learned without the pairs, simplest first: candidates themselves, and starts of
-    self-learning. Few pairs overrule one that succeeded only if they are sure: by two standard errors.
+    self-learning. Few pairs overrule one that succeeded, on thousands of words, only if they are sure: by two
+    standard errors.
     """
     rng = np.random.default_rng([*seed, 0])
-    folds, search = (
-        Folds.of(evidence, rng),
-        HeldOutSearch.of(evidence, rng, OF_ROWS if config.regress else None),
-    )
-    with runtime.progress.stage(
-        "learning from pairs",
-        1 if config.plain else _steps(evidence, starts, config.regress),
-        "methods",
-        may_end_early=True,
-    ) as tick:
+    folds = Folds.of(evidence, rng)
+    search = HeldOutSearch.of(evidence, rng, OF_ROWS if config.regress else None)
+    steps = 1 if config.plain else _steps(evidence, starts, config.regress)
+    with runtime.progress.stage("learning from pairs", steps, "methods", may_end_early=True) as tick:
         choice = HeldOutTrials(folds, search, config, seed, tick)
         tested = [choice.test(PROCRUSTES)] if config.plain else _tested(choice, starts)
-        overruling = len(evidence) < LEAST_TO_TRAIN and _is_led_by_a_start(tested, starts)
+        leads = any(one.name == tested[0].method.name and not one.failed for one in starts)
+        overruling = len(evidence) < LEAST_TO_TRAIN and leads
         if config.regress and not overruling:
             best = keeping_most(tested)
         else:
@@ -346,9 +337,8 @@ def _hinted(choice: HeldOutTrials, canonical: MethodScore, config: CanonicalConf
     if choice.folds.evidence.pseudo_dictionary is None:
         return []
     given = choice.test(hinted_method(config))
-    if given.score < canonical.score:
-        return [given]
-    return [choice.self_learning(given.method, config), given]
+    grown = [choice.self_learning(given.method, config)] if given.score >= canonical.score else []
+    return [*grown, given]
 
 
 def _induced(
@@ -383,36 +373,30 @@ def _regressions(choice: HeldOutTrials, bases: Sequence[MethodScore]) -> list[Me
 def choose_into_store(
     choice: HeldOutTrials, tested: Sequence[MethodScore]
 ) -> tuple[MapIntoStore | None, list[MethodScore]]:
-    """What keeps most neighbours of held-out rows, fitted to all pairs, and all that was tested."""
+    """What keeps most neighbours of held-out rows, fitted to all pairs, and all that was tested.
+
+    A network has a hundred times the parameters of a linear map, so it must keep more by two standard errors.
+    """
     evidence = choice.folds.evidence
     if not all(one.kept for one in tested):  # a single pair leaves none to hold out
         return None, [*tested]
     common = sorted(set.intersection(*(set(one.kept or {}) for one in tested)))
-    best = max(tested, key=lambda one: _kept(one, common))
-    networks = list[MethodScore]()
+    linear = best = max(tested, key=lambda one: _kept(one, common))
+    networks, others = list[MethodScore](), linear.kept or {}
     if len(evidence) >= LEAST_FOR_NETWORK:
-        known = ((own, maps) for (own, _), maps in zip(choice.folds.trials, best.fits, strict=False))
-        start = fitted_once(best.method, known)
-        networks = [choice.test(one) for one in network_methods(start, choice.rng)]
-        better = [one for one in networks if _surely_keeps_more(one, best)]
-        best = max(better, key=lambda one: fmean((one.kept or {}).values()), default=best)
+        known = ((own, maps) for (own, _), maps in zip(choice.folds.trials, linear.fits, strict=False))
+        networks = [
+            choice.test(one) for one in network_methods(fitted_once(linear.method, known), choice.rng)
+        ]
+        better = list[MethodScore]()
+        for one in networks:
+            kept = one.kept or {}
+            gained = np.array([kept[word] - others[word] for word in sorted(set(kept) & set(others))])
+            if len(gained) > 1 and gained.mean() > SURE * gained.std(ddof=1) / np.sqrt(len(gained)):
+                better.append(one)
+        best = max(better, key=lambda one: fmean((one.kept or {}).values()), default=linear)
     maps = choice.maps(best.method, evidence, last=True)
     return MapIntoStore(best.method.name, maps, 100 * fmean((best.kept or {}).values())), [*tested, *networks]
-
-
-def _surely_keeps_more(one: MethodScore, other: MethodScore) -> bool:
-    """Whether a method keeps more neighbours than another by two standard errors.
-
-    A network has a hundred times the parameters of a linear map, so one is not enough.
-    """
-    kept, others = one.kept or {}, other.kept or {}
-    gained = np.array([kept[word] - others[word] for word in sorted(set(kept) & set(others))])
-    return len(gained) > 1 and bool(gained.mean() > SURE * gained.std(ddof=1) / np.sqrt(len(gained)))
-
-
-def _is_led_by_a_start(tested: Sequence[MethodScore], starts: Sequence[Start]) -> bool:
-    """Whether the first method is a start that succeeded without the pairs, on thousands of words."""
-    return any(start.name == tested[0].method.name and not start.failed for start in starts)
 
 
 def simplest(tested: Sequence[MethodScore], errors: float = 1.0) -> MethodScore:

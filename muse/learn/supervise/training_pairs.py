@@ -7,7 +7,6 @@ moments of the paired rows, all that a linear fit needs to know of them.
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -85,12 +84,8 @@ class CrossMoments:
         return cls(float(weights.double().sum()), *(one.double() for one in sums))
 
     def __sub__(self, other: CrossMoments) -> CrossMoments:
-        return CrossMoments(
-            self.weight - other.weight,
-            self.source - other.source,
-            self.target - other.target,
-            self.both - other.both,
-        )
+        sums = ((self.source, other.source), (self.target, other.target), (self.both, other.both))
+        return CrossMoments(self.weight - other.weight, *(one - two for one, two in sums))
 
     @cached_property
     def spreads(self) -> tuple[Spread, Spread]:
@@ -251,10 +246,8 @@ class TrainingPairs:
 
         Those are mostly right for words that a dictionary has: they would flatter maps that are tested on it.
         """
-        return replace(
-            self,
-            pseudo_dictionary=pseudo_dictionary.pairs[self.contains_no_known_word(pseudo_dictionary.pairs)],
-        )
+        more = pseudo_dictionary.pairs
+        return replace(self, pseudo_dictionary=more[self.contains_no_known_word(more)])
 
     def plus(self, pairs: Tensor, weight: float = 1.0) -> TrainingPairs:
         """More pairs (q, 2), each of `weight`."""
@@ -359,24 +352,20 @@ def _check_known(lexicon: Lexicon, known: int, source: Vectors, target: Vectors)
             f"{known} of {len(lexicon)} pairs are known, and {swapped} with the columns swapped; swap "
             "them, or --src and --tgt"
         )
-    respelled = lexicon.respelled(source.index, target.index) if ranked else Counter[str]()
-    if respelled:
-        log.info("%s, and are learned from as the vocabularies spell them", spelling_note(respelled))
-    case = _in_another_case(lexicon, known - respelled.total(), source, target) if ranked else ""
-    if not case and ranked and (why := lexicon.doubt(source.index, target.index)):
-        log.warning(OTHER_LANGUAGES, source.language, target.language, why)
-    elif case or known < LEAST_KNOWN * len(lexicon):
+    few, case = known < LEAST_KNOWN * len(lexicon), ""
+    if ranked:
+        if respelled := lexicon.respelled(source.index, target.index):
+            log.info("%s, and are learned from as the vocabularies spell them", spelling_note(respelled))
+        own = known - respelled.total()
+        if others := lexicon.in_another_case(own, source.words, target.words):
+            lowered = lexicon.known(*(set(map(str.lower, side.words)) for side in (source, target))) - own
+            advice = "use --lower" if 2 * lowered > others else "write them as the vectors do"
+            case = f"; {others} more differ in upper and lower case alone: {advice}"
+        elif why := lexicon.doubt(source.index, target.index):
+            log.warning(OTHER_LANGUAGES, source.language, target.language, why)
+            return
+    if case or few:
         what = "words" if ranked else "ids"
         log.warning(
             "only %d of %d pairs of the dictionary are of known %s%s", known, len(lexicon), what, case
         )
-
-
-def _in_another_case(lexicon: Lexicon, known: int, source: Vectors, target: Vectors) -> str:
-    """What to do if a good part of the pairs are of words in other letters, upper or lower; "" if not."""
-    others = lexicon.in_another_case(known, source.words, target.words)
-    if not others:
-        return ""
-    lowered = lexicon.known(*(set(map(str.lower, side.words)) for side in (source, target))) - known
-    advice = "use --lower" if 2 * lowered > others else "write them as the vectors do"
-    return f"; {others} more differ in upper and lower case alone: {advice}"
