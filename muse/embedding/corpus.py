@@ -56,7 +56,7 @@ def write_corpus(
     read = _lines(files, column)
     first = list(islice(read, TOGETHER))
     tokeniser = Tokeniser(language, spaced=is_spaced(first, language))
-    sample, written = _Sample(), list[str]()
+    sample, distance, written = list[str](), 1, list[str]()
     lines = tokens = letters = 0
     unknown = any(is_stream(file) or is_parquet(file) or is_packed(file) for file in files)
     most = 0 if unknown else sum(file.stat().st_size for file in files)  # letters that there may be
@@ -69,7 +69,10 @@ def write_corpus(
             found = [joined(group, "_") for group in grouped(separate, language)]
             if not found:
                 continue
-            sample.add(line, lines)
+            if lines % distance == 0:  # at most twice SAMPLE, whatever the length of the text
+                sample.append(line)
+            if len(sample) == 2 * SAMPLE:
+                sample, distance = sample[::2], 2 * distance
             lines, tokens = lines + 1, tokens + len(found)
             text = " ".join(found)
             written.append(text if keep_case else lowercase(text, language))
@@ -77,14 +80,14 @@ def write_corpus(
                 file.write("".join(f"{one}\n" for one in written))
                 written.clear()
                 if lines == TOGETHER:  # before the whole of a large file is read
-                    _check_letters(sample.lines, texts)
+                    _check_letters(sample, texts)
                 tick(letters)
         file.write("".join(f"{one}\n" for one in written))
     if not tokens:
         named = ", ".join(map(str, texts))
         raise BadFile(f"{named}: expected text, got {lines} lines with a word; check the name")
-    _check_letters(sample.lines, texts)
-    return Corpus(out, lines, tokens, tuple(sample.lines))
+    _check_letters(sample, texts)
+    return Corpus(out, lines, tokens, tuple(sample))
 
 
 def check_text(text: Path) -> None:
@@ -126,17 +129,3 @@ def _lines(files: Sequence[Path], column: str | None) -> Iterator[str]:
             yield from (line.rpartition("\t")[2] for line in read_lines(file))
         else:
             yield from read_lines(file)
-
-
-class _Sample:
-    """Lines at even distances, at most twice SAMPLE, whatever the length of the text."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._distance = 1
-
-    def add(self, line: str, number: int) -> None:
-        if number % self._distance == 0:
-            self.lines.append(line)
-        if len(self.lines) == 2 * SAMPLE:
-            self.lines, self._distance = self.lines[::2], 2 * self._distance

@@ -96,11 +96,8 @@ class Embedded:
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` shows."""
         seconds = {name: round(value, 2) for name, value in self.seconds.items()}
-        return {
-            "out": str(self.out), "words": self.words, "tokens": self.tokens, "lines": self.lines,
-            "epochs": self.epochs, "seconds": seconds, "warnings": list(self.warnings),
-            "peak_memory_mb": peak_memory_mb(),
-        }  # fmt: skip
+        fields = {**vars(self), "out": str(self.out), "seconds": seconds, "warnings": list(self.warnings)}
+        return {**fields, "peak_memory_mb": peak_memory_mb()}
 
 
 def embed(

@@ -159,13 +159,6 @@ def read_pins(folder: Path) -> dict[str, str]:
     return pins
 
 
-def write_pin(folder: Path, name: str, checksum: str) -> None:
-    """Add the checksum of a file to the folder's SHA256SUMS."""
-    pins = {**read_pins(folder), name: checksum}
-    with replaced(folder / SUMS) as stream:
-        stream.write("".join(f"{pins[key]}  {key}\n" for key in sorted(pins)).encode())
-
-
 @dataclass(frozen=True)
 class FetchConfig:
     """Where files come from and go to, and whether a non-commercial licence is accepted.
@@ -216,7 +209,6 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
     The checksum of a file that is downloaded for the first time is recorded in SHA256SUMS beside it; a
     later download with another checksum is not kept.
     """
-    check_item(item, config)
     check_folder(config.folder)
     with writing(config.folder):
         config.folder.mkdir(parents=True, exist_ok=True)
@@ -254,7 +246,9 @@ def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progre
             part.remove()
             raise
         if not pin:  # first: a file without a pin is one that muse did not download
-            write_pin(config.folder, item.name, found)
+            pins = {**read_pins(config.folder), item.name: found}
+            with replaced(config.folder / SUMS) as stream:
+                stream.write("".join(f"{pins[key]}  {key}\n" for key in sorted(pins)).encode())
         part.path.replace(config.folder / item.name)
         part.remove()
     return found

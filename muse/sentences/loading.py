@@ -152,7 +152,6 @@ def _corrected(encoder: SentenceEncoder, corrections: Sequence[tuple[str, str]])
 
 
 def _loaded(one: Named, spaces: Sequence[Space], progress: Progress | None) -> SentenceEncoder:
-    """The encoder, without the corrections after it."""
     if not one.is_folder:
         return _made(one.name, spaces, progress)
     encoder = _restored(Path(one.name), spaces)

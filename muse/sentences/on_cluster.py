@@ -128,14 +128,15 @@ class Digests:
 
     def begin(self) -> Make:
         """A function that condenses the sentences of a slice."""
-        return self._digest
 
-    def _digest(self, number: int) -> None:
-        digests = [
-            blake2b(canonical(line).encode(), digest_size=16).digest() if line.strip() else bytes(16)
-            for line in self.slices[number].sentences()
-        ]
-        self.parts.write(number, {DIGEST: np.frombuffer(b"".join(digests), np.int64).reshape(-1, 2)})
+        def digest(number: int) -> None:
+            digests = [
+                blake2b(canonical(line).encode(), digest_size=16).digest() if line.strip() else bytes(16)
+                for line in self.slices[number].sentences()
+            ]
+            self.parts.write(number, {DIGEST: np.frombuffer(b"".join(digests), np.int64).reshape(-1, 2)})
+
+        return digest
 
 
 @dataclass(frozen=True, eq=False)

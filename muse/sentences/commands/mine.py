@@ -88,6 +88,7 @@ def mine(options: MineOptions) -> None:
     for margin usually transfers between language pairs. Sentences that are repeated, empty or without a
     known word are left out and counted. Unicode form and white space make no difference.
     """
+    from muse.evaluation.score import text_name
     from muse.files.writing import check_place, check_text_name
     from muse.sentences.files.sentence_text import write_scored_pairs
 
@@ -106,7 +107,8 @@ def mine(options: MineOptions) -> None:
     known = None if options.gold is None else _known_pairs(options.gold, read)
     space = open_space(options.space, config.device, options.quiet)
     opened = open_encoder(options, *direction, space=space)
-    signature = _signature(opened, direction, options.gold, config)
+    gold = "" if options.gold is None else text_name(options.gold)
+    signature = opened.signature(direction, str(config.score), gold)
     if options.ray is not None:
         found = _on_cluster(opened.encoder, options, options.ray, config, space.progress)
     else:
@@ -169,6 +171,7 @@ def mining(options: MiningOptions) -> Report:
     The figures are those at --threshold or, without it, at the threshold with the best F1. muse mine writes
     the pairs.
     """
+    from muse.evaluation.score import text_name
     from muse.search.approximate import worst
 
     recalls: list[Recall] = []
@@ -178,7 +181,7 @@ def mining(options: MiningOptions) -> Report:
     read = _texts(direction, (options.source, options.target))
     known = _known_pairs(options.gold, read)
     opened = open_encoder(options, space=space)
-    signature = _signature(opened, direction, options.gold, config)
+    signature = opened.signature(direction, str(config.score), text_name(options.gold))
     found = _mined(opened, read, config)
     score = _score(found, known, config.threshold)
     fields = {"pairs": found.pairs, **score.as_json(), **worst(recalls), "signature": str(signature)}
@@ -203,7 +206,6 @@ class _Text(NamedTuple):
 
 
 def _mined(opened: OpenedEncoder, texts: Sequence[_Text], config: MiningConfig) -> MinedPairs:
-    """The pairs of two texts, on this machine."""
     from muse.sentences.mining import mine
 
     progress = opened.space.progress
@@ -252,7 +254,6 @@ def _config(options: PairOptions, recalls: list[Recall]) -> MiningConfig:
 
 
 def _texts(direction: tuple[str, str], files: tuple[Path, Path]) -> list[_Text]:
-    """The texts of both languages."""
     from muse.sentences.files.sentence_text import read_sentences
     from muse.text.characters import canonical
 
@@ -301,12 +302,3 @@ def _score(found: MinedPairs, known: set[tuple[str, str]], threshold: float | No
     scores, pairs = found.read()
     judged = Judged(scores, np.array([pair in known for pair in pairs], np.bool_), len(known))
     return judged.best() if threshold is None else judged.at(threshold)
-
-
-def _signature(
-    opened: OpenedEncoder, direction: tuple[str, str], gold: Path | None, config: MiningConfig
-) -> Signature:
-    """How pairs were found."""
-    from muse.evaluation.score import text_name
-
-    return opened.signature(direction, str(config.score), "" if gold is None else text_name(gold))

@@ -210,7 +210,6 @@ def _parallel(options: TrainOptions) -> tuple[tuple[Path, ...], dict[str, Path]]
 
 
 def _of_words(options: TrainOptions, parallel: tuple[Path, ...]) -> dict[str, Any]:
-    """The fields of a request for a word encoder."""
     from muse.sentences.encoders.pooling import parsed_power
     from muse.sentences.training.losses import LossChoice
 
@@ -229,7 +228,6 @@ def _of_words(options: TrainOptions, parallel: tuple[Path, ...]) -> dict[str, An
 
 
 def _of_system(options: TrainOptions, _: tuple[Path, ...]) -> dict[str, Any]:
-    """The fields of a request for any other system."""
     plain, named = plain_and_named(options.nli)
     return {
         "nli": next(map(Path, plain), None),

@@ -229,7 +229,6 @@ def read_suite(folder: Path, language: str = ENGLISH, names: Sequence[str] | Non
 
 
 def _task(folder: Path, language: str, name: str) -> SuiteTask | None:
-    """The task of this name, None if the folder has no file of it."""
     if name in SETS:
         return _of_year(folder, name)
     kind, layouts = _TASKS[name]

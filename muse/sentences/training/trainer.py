@@ -196,8 +196,6 @@ def best_epoch(epochs: Sequence[EpochResult]) -> EpochResult:
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A learner, its settings, optimisers, seed and runtime."""
-
     learner: Learner
     config: TrainerConfig
     optimisers: Optimisers
@@ -211,7 +209,6 @@ class _Run:
 
 
 def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
-    """The results of training for one epoch."""
     number, began = len(behind), time.perf_counter()
     batches, before, device = run.batches.of(number), behind[-1].steps, run.runtime.device
     stream = of_epoch(number, run.runtime.processes.rank)
@@ -252,7 +249,6 @@ def _rate(config: TrainerConfig, behind: Sequence[EpochResult]) -> float:
 
 
 def _trained(learner: Learner) -> dict[str, nn.Parameter]:
-    """The trained parameters by name."""
     return {name: p for name, p in learner.named_parameters() if p.requires_grad}
 
 
