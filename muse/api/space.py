@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self, overload
@@ -33,7 +34,6 @@ from muse.ranking.lookup import known_entries, neighbours, not_found
 from muse.ranking.query import NAMED, Choice, direction_of, example_words, language_of
 from muse.ranking.ranker import translate_words
 from muse.ranking.settings import InducedPairs
-from muse.ranking.translations import Translations
 from muse.run.runtime import pick_device
 from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_top
@@ -186,14 +186,13 @@ class InteractiveSpace(Space):
         every = translate_words(
             self, words, source=way[0], target=way[1], top=top, retrieval=as_retrieval(retrieval)
         )
-        found = {one.word: WordTranslations.of(one, way, self._reason(one, way[0])) for one in every}
-        if reasons := [one.reason for one in found.values() if one.form is None]:
-            if len(reasons) == len(found):
-                raise UnknownWord("; ".join(reasons[:NAMED]))
+        found = {}
+        for one in every:
+            reason = one.reason if one.form is not None else not_found(self, way[0], one.word, "src")
+            found[one.word] = WordTranslations.of(one, way, reason)
+        if all(one.form is None for one in every):
+            raise UnknownWord("; ".join(one.reason for one in islice(found.values(), NAMED)))
         return TranslationTable(found)
-
-    def _reason(self, found: Translations, language: str) -> str:
-        return not_found(self, language, found.word, "src") if found.form is None else found.reason
 
     def _way(self, words: Sequence[str], src: str | None, tgt: str | None) -> tuple[str, str]:
         """The language of the words and that of their translations."""
@@ -246,20 +245,17 @@ class InteractiveSpace(Space):
         """
         if not isinstance(folder, str | PathLike):
             raise BadSetting(f"a space is saved to a folder, got {folder!r}; give its path")
-        if self.folder is None or not self._is_there(self.folder):
+        try:
+            there = self.folder is not None and read_manifest(self.folder) == self.manifest
+        except BadFile:
+            there = False
+        if self.folder is None or not there:
             raise BadSetting(
                 "a space is saved by copying its folder, but that was removed, or replaced by another space; "
                 "load or align it again"
             )
         copy_space(Path(folder), self.folder)
         return Path(folder)
-
-    def _is_there(self, folder: Path) -> bool:
-        """Whether a folder has this space, and not another one."""
-        try:
-            return read_manifest(folder) == self.manifest
-        except BadFile:
-            return False
 
     def _repr_html_(self) -> str:
         """A card for notebooks: the verdict, the words of each language, and some translations."""
@@ -293,7 +289,12 @@ def load(
     `check` compares the checksum of every file. Searches in the space show their progress unless `quiet`.
     With the `answers` "csls" translations are ranked by CSLS alone, as in the papers.
     """
-    folder = _only_space() if folder is None else folder
+    if folder is None:
+        known = aligned_spaces()
+        if len(known) != 1:
+            shown = ", ".join(map(str, known[:NAMED])) or "none; make one with muse.align"
+            raise BadSetting(f"muse.load without a folder needs a single space in {ALIGNED}, got {shown}")
+        folder = known[0]
     if not isinstance(folder, str | PathLike):
         raise BadSetting(f"muse.load needs the folder of a space, got {folder!r}; give its path")
     if answers not in ("all", "csls"):
@@ -303,14 +304,6 @@ def load(
         approximation=approximation, answers=answers,
     )  # fmt: skip
     return InteractiveSpace.of(loaded)
-
-
-def _only_space() -> Path:
-    found = aligned_spaces()
-    if len(found) != 1:
-        shown = ", ".join(map(str, found[:NAMED])) or "none; make one with muse.align"
-        raise BadSetting(f"muse.load without a folder needs a single space in {ALIGNED}, got {shown}")
-    return found[0]
 
 
 def load_space(folder: Path | str, **options: Any) -> InteractiveSpace:

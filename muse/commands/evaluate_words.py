@@ -91,7 +91,7 @@ def words(options: WordsOptions) -> Report:
 
     Words of the dictionary that SPACE does not contain are left out; coverage says how many remain.
     """
-    from muse.evaluation.words import check_comparable
+    from muse.evaluation.words import check_comparable, warn_of_dictionary
     from muse.files import read_lexicon
     from muse.search.approximate import Approximation, worst
 
@@ -101,7 +101,10 @@ def words(options: WordsOptions) -> Report:
     loaded = open_space(options.space, options.device, options.quiet, approximation, options.answers)
     way = choose_direction(loaded, options.src, options.tgt)
     lexicon = read_lexicon(options.dictionary, languages=way, form=options.dictionary_format)
-    _warn_of_unknown(loaded, lexicon, *way)
+    if lexicon.looks_swapped(loaded.vectors(way[0]).index, loaded.vectors(way[1]).index):
+        log.warning("the dictionary seems to be from %s to %s: swap --src and --tgt", *way[::-1])
+    else:
+        warn_of_dictionary(loaded, lexicon, *way)
     other = None
     if options.against is not None:
         other = open_space(options.against, options.device, options.quiet, approximation, options.answers)
@@ -117,16 +120,6 @@ def words(options: WordsOptions) -> Report:
     return {**found, **worst(recalls)}, [*lines, *map(str, recalls)]
 
 
-def _warn_of_unknown(space: Space, lexicon: Lexicon, source: str, target: str) -> None:
-    """Warns of a dictionary that seems to be of the other direction, or in other letters."""
-    from muse.evaluation.words import warn_of_dictionary
-
-    if lexicon.looks_swapped(space.vectors(source).index, space.vectors(target).index):
-        log.warning("the dictionary seems to be from %s to %s: swap --src and --tgt", target, source)
-    else:
-        warn_of_dictionary(space, lexicon, source, target)
-
-
 def _compared(
     space: Space,
     other: Space | None,
@@ -136,33 +129,34 @@ def _compared(
     options: WordsOptions,
 ) -> Report:
     """The score of a space, that of CSLS alone where it has other answers, and that of the `other` space."""
-    score = _score(space, lexicon, retrieval, way, options)
-    fields, lines = score.as_json(), _score_lines(score)
-    if score.answers == "all":
-        alone = _score(space.by_csls(), lexicon, retrieval, way, options)
-        compared, more = _against(score, alone, options, "CSLS alone")
-        fields["by_csls"] = {**alone.as_json(), "difference": compared}
-        lines += more
-    if other is not None:
-        theirs = _score(other, lexicon, retrieval, way, options)
-        compared, more = _against(score, theirs, options, str(options.against))
-        fields["against"] = compared | {"p_at_1": theirs.p_at_1, "signature": str(theirs.signature)}
-        lines += more
-    return fields, lines
-
-
-def _score(
-    space: Space, lexicon: Lexicon, retrieval: Retrieval, way: tuple[str, str], options: WordsOptions
-) -> WordScore:
     import numpy as np
 
     from muse.evaluation.score import gold_name
-    from muse.evaluation.words import evaluate_words
+    from muse.evaluation.words import compare_words, evaluate_words
 
-    return evaluate_words(
-        space, lexicon, rng=np.random.default_rng(options.seed), source=way[0], target=way[1],
-        retrieval=retrieval, gold=gold_name(options.dictionary),
-    )  # fmt: skip
+    def measured(one: Space) -> WordScore:
+        """The score of a space."""
+        return evaluate_words(
+            one, lexicon, rng=np.random.default_rng(options.seed), source=way[0], target=way[1],
+            retrieval=retrieval, gold=gold_name(options.dictionary),
+        )  # fmt: skip
+
+    def against(theirs: WordScore, name: str) -> dict[str, Any]:
+        """How the score compares with another one, which is printed too."""
+        compared = compare_words(score, theirs, np.random.default_rng(options.seed))
+        lines.extend((f"against {name}: {theirs.score}", str(compared)))
+        return compared.as_json()
+
+    score = measured(space)
+    fields, lines = score.as_json(), _score_lines(score)
+    if score.answers == "all":
+        alone = measured(space.by_csls())
+        fields["by_csls"] = {**alone.as_json(), "difference": against(alone, "CSLS alone")}
+    if other is not None:
+        theirs = measured(other)
+        compared = against(theirs, str(options.against))
+        fields["against"] = compared | {"p_at_1": theirs.p_at_1, "signature": str(theirs.signature)}
+    return fields, lines
 
 
 def _score_lines(score: WordScore) -> list[str]:
@@ -175,17 +169,6 @@ def _score_lines(score: WordScore) -> list[str]:
         f"MAP = {score.map:.3f} [{score.map_ci95[0]:.3f}, {score.map_ci95[1]:.3f}]",
         *(["by frequency rank and kind of word, with the number of queries:", *groups] if groups else []),
     ]
-
-
-def _against(
-    score: WordScore, other: WordScore, options: WordsOptions, name: str
-) -> tuple[dict[str, Any], list[str]]:
-    import numpy as np
-
-    from muse.evaluation.words import compare_words
-
-    compared = compare_words(score, other, np.random.default_rng(options.seed))
-    return compared.as_json(), [f"against {name}: {other.score}", str(compared)]
 
 
 def _hubness(space: Space, way: tuple[str, str], options: WordsOptions) -> tuple[dict[str, Any], list[str]]:

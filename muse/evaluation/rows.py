@@ -115,7 +115,17 @@ def _places(sides: tuple[Vectors, Vectors], pairs: Lexicon | None) -> tuple[Rank
     """The row numbers (p, 2) of the pairs, and how many name a row that is not there."""
     own, other = sides
     if pairs is None:
-        _check_numbered(own, other)
+        advice = "say with --pairs which ids belong together"
+        if len(own) != len(other):
+            raise Mismatch(
+                f"row i of {own.language} must belong to row i of {other.language}, got {len(own)} and "
+                f"{len(other)} rows; {advice}"
+            )
+        if repeated := [side for side in sides if side.repeated]:
+            raise Mismatch(
+                f"every row of {repeated[0].language} needs an id of its own where rows belong together by "
+                f"their place, got {repeated[0].repeated} repeated; {advice}"
+            )
         return np.repeat(np.arange(len(own))[:, None], 2, axis=1), 0
     of_rows = pairs.pairs_of_rows(own.index, other.index)
     known = of_rows.lexicon.indices(own.index, other.index)  # (p, 2)
@@ -126,21 +136,6 @@ def _places(sides: tuple[Vectors, Vectors], pairs: Lexicon | None) -> tuple[Rank
             f"{own.language} are like {own.words[0]!r}, of {other.language} like {other.words[0]!r}"
         )
     return known, len(of_rows.lexicon) - len(known) + of_rows.left_out
-
-
-def _check_numbered(own: Vectors, other: Vectors) -> None:
-    """Raise Mismatch unless row i of both sides can belong together."""
-    if len(own) != len(other):
-        raise Mismatch(
-            f"row i of {own.language} must belong to row i of {other.language}, got {len(own)} and "
-            f"{len(other)} rows; say with --pairs which ids belong together"
-        )
-    for side in (own, other):
-        if side.repeated:
-            raise Mismatch(
-                f"every row of {side.language} needs an id of its own where rows belong together by their "
-                f"place, got {side.repeated} repeated; say with --pairs which ids belong together"
-            )
 
 
 @dataclass(frozen=True)
@@ -222,7 +217,9 @@ def evaluate_store(
     space.check_raw(language, table.dimension, str(table.path))
     into = into_store(space, queries.language, language)
     in_space = space.map_words(queries.language, queries.matrix)
-    fresh = ~is_learned(space, queries.language, in_space)
+    rows = space.tensor(queries.language)  # which the map may have learned from
+    best = nearest(torch.from_numpy(in_space).to(rows), rows, 1).scores[:, 0]
+    fresh = best.cpu().numpy() < SAME_ROW
     found = Matched.of(table, into(queries.matrix), queries, native)
     kept = fresh & found.known
     if not kept.any():
@@ -248,13 +245,6 @@ def _percent(shares: NDArray[np.float64], rng: np.random.Generator) -> tuple[flo
     values = 100 * shares
     low, high = bootstrap_mean(values, rng)
     return round(float(values.mean()), 2), (round(low, 2), round(high, 2))
-
-
-def is_learned(space: Space, language: str, mapped: Matrix) -> NDArray[np.bool_]:
-    """Which mapped rows (q, k) are rows of the space, which its map may have learned from, (q,) bool."""
-    rows = space.tensor(language)
-    best = nearest(torch.from_numpy(mapped).to(rows), rows, 1).scores[:, 0]
-    return np.asarray(best.cpu().numpy() >= SAME_ROW)
 
 
 @dataclass(frozen=True, eq=False)

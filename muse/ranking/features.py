@@ -54,19 +54,6 @@ BLOCK = 20_000  # words whose evidence is gathered at a time
 EQUAL = 2e-5  # scores that differ by less are of the same pair: products are summed in other orders
 
 
-# The names in files of trees that were learned before.
-NAMES_IN_FILES = {
-    "margin": "best margin",
-    "lead": "margin",
-    "lead back": "margin back",
-    "named first": "nearest of its neighbours",
-    "named": "among the nearest of its neighbours",
-    "rarer": "rank difference",
-    "correspondence lead": "correspondence margin",
-    "edit lead": "edit margin",
-}
-
-
 def places_of(*names: str) -> list[int]:
     """The columns of the evidence with these names, or of these kinds.
 
@@ -145,9 +132,11 @@ def features_of(views: BilingualViews, candidates: Candidates) -> Matrix:
     rows, columns, places = candidates.rows, candidates.columns, candidates.places
     found = {
         **_of_vectors(views, rows, columns),
-        **_of_frequency(rows if views.ranks is None else views.ranks[rows], columns),
         **_of_spelling(views, candidates, rows, columns, places),
     }
+    ranks = rows if views.ranks is None else views.ranks[rows]
+    own, other = (np.log1p(side).astype(np.float32) for side in (ranks, columns))
+    found |= {"commonness": own, "commonness back": other, "rank difference": other - own}
     names = NAMES
     if views.outside is not None:
         names = (*NAMES, *OUTSIDE_COLUMNS)
@@ -190,11 +179,6 @@ def _rank(best: Matrix, csls: Matrix) -> Matrix:
     return np.asarray((best - csls[:, None] > EQUAL).sum(axis=1), np.float32)
 
 
-def _of_frequency(rows: Numbers, columns: Numbers) -> dict[str, Matrix]:
-    own, other = (np.log1p(side).astype(np.float32) for side in (rows, columns))
-    return {"commonness": own, "commonness back": other, "rank difference": other - own}
-
-
 def _of_spelling(
     views: BilingualViews, candidates: Candidates, rows: Numbers, columns: Numbers, places: Numbers
 ) -> dict[str, Matrix]:
@@ -231,15 +215,15 @@ def known_spellings(
 
     Mutual neighbours of words with a pair are left out, and so are the pairs in `without` (g,).
     """
-    mutual = _believed(lists, given)
-    if without is None:
-        return _with_given(mutual, given.pairs, given.weights)
-    return _with_given(mutual, given.pairs[~without], given.weights[~without])
+    return _with_given(_believed(lists, given), given, slice(None) if without is None else ~without)
 
 
-def _with_given(mutual: Numbers, pairs: Numbers, weights: Doubles) -> tuple[Numbers, Doubles]:
-    """Mutual neighbours (m, 2), which weigh 1, and then given pairs (p, 2) with their weights (p,)."""
-    return np.concatenate([mutual, pairs]), np.concatenate([np.ones(len(mutual)), weights])
+def _with_given(
+    mutual: Numbers, given: KnownPairs, kept: slice | Flags = slice(None)
+) -> tuple[Numbers, Doubles]:
+    """Mutual neighbours (m, 2), which weigh 1, and then those of the given pairs (p, 2) that are `kept`."""
+    weights = np.concatenate([np.ones(len(mutual)), given.weights[kept]])
+    return np.concatenate([mutual, given.pairs[kept]]), weights
 
 
 def _believed(lists: NeighbourLists, given: KnownPairs) -> Numbers:
@@ -288,8 +272,7 @@ class SpellingHalves(TwoWay):
         learned = []
         for half in (0, 1):
             others = mutual[source[mutual[:, 0]] != half]
-            known = _with_given(others, given.pairs, given.weights)
-            learned.append(views.written.correspondences(*known))
+            learned.append(views.written.correspondences(*_with_given(others, given)))
         return cls(tuple(learned), source, target, given.pairs)
 
 
@@ -343,11 +326,7 @@ def spelling_informs(
     for name in ("correspondence", "edit"):
         values = evidence[:, NAMES.index(name)].astype(np.float64)
         mean = np.bincount(candidates.places, values, len(candidates.words)) / counts
-        ahead.append(_above_zero(values[chosen] - mean[candidates.places[chosen]]))
+        lead = values[chosen] - mean[candidates.places[chosen]]
+        error = float(lead.std()) / np.sqrt(max(1, len(lead)))
+        ahead.append(len(lead) > 1 and float(lead.mean()) > SURE_ERRORS * error > 0)
     return any(ahead)
-
-
-def _above_zero(values: Doubles) -> bool:
-    """Whether the mean of the values (n,) is above 0 by more than SURE_ERRORS standard errors."""
-    error = float(values.std()) / np.sqrt(max(1, len(values)))
-    return len(values) > 1 and float(values.mean()) > SURE_ERRORS * error > 0

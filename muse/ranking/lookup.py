@@ -182,7 +182,16 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
     folded = casefolded(word)
     entries = map(vectors.index.entry, (word.lower(), word.capitalize(), word.upper()))
     forms = [entry for entry in entries if entry is not None]
-    near = _candidates(folded, vectors)
+    # The entries by their composed forms: apart, an accent would count as a letter. difflib takes 10 us a
+    # word: compare only words of similar length with the same first or last letter.
+    near = dict[str, str]()
+    for entry in vectors.words:
+        spelling = unicodedata.normalize("NFC", entry)
+        ends = spelling[:1] == folded[:1] or spelling[-1:] == folded[-1:]
+        if ends and abs(len(spelling) - len(folded)) <= LENGTH_APART:
+            near.setdefault(spelling, entry)
+            if len(near) == CANDIDATES:
+                break
     close = difflib.get_close_matches(folded, near, n=SUGGESTIONS, cutoff=ALIKE)
     return list(dict.fromkeys([*forms, *(near[spelling] for spelling in close)]))[:SUGGESTIONS]
 
@@ -243,18 +252,3 @@ def reason_unknown(
     else:
         advice = f"check its {'spelling' if vectors.frequency_ordered else 'id'} and its language"
     return f"not among the {len(vectors)} {vectors.noun} of {vectors.language}; {advice}"
-
-
-def _candidates(word: str, vectors: Vectors) -> dict[str, str]:
-    # The entries of the vocabulary by their composed forms: apart, an accent would count as a letter.
-    # difflib takes 10 us a word: compare only words of similar length with the same first or last letter.
-    first, last = word[:1], word[-1:]
-    near = range(len(word) - LENGTH_APART, len(word) + LENGTH_APART + 1)
-    found = dict[str, str]()
-    for candidate in vectors.words:
-        spelling = unicodedata.normalize("NFC", candidate)
-        if len(spelling) in near and (spelling[:1] == first or spelling[-1:] == last):
-            found.setdefault(spelling, candidate)
-            if len(found) == CANDIDATES:
-                break
-    return found

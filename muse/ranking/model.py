@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile
 from muse.ranking.candidates import Candidates, NeighbourLists, best_of_groups, mutual_pairs
-from muse.ranking.features import KINDS, NAMES, NAMES_IN_FILES, OUTSIDE, places_of
+from muse.ranking.features import KINDS, NAMES, OUTSIDE, places_of
 from muse.ranking.trees import BoostedTrees
 from muse.space.answer_table import AnswerTable
 from muse.vectors import Doubles, Flags, Matrix, Numbers
@@ -180,8 +180,7 @@ class AnswerModel:
 def read_pretrained(path: Path = PRETRAINED) -> BoostedTrees:
     """The trees; BadFile if they were learned from other evidence than `features.features_of` gives."""
     with np.load(path, allow_pickle=False) as arrays:
-        names = arrays["names"].tolist()
-        if NAMES not in (tuple(names), tuple(NAMES_IN_FILES.get(name, name) for name in names)):
+        if tuple(arrays["names"].tolist()) != NAMES:
             raise BadFile(
                 f"{path}: expected trees over {', '.join(NAMES)}, found others; learn them anew with "
                 "benchmarks/words/pretrained.py"

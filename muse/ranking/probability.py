@@ -194,7 +194,11 @@ def calibrate_rows(
     together = apart = found
     if unweighted is not None:
         together = in_halves(unweighted, halves, retrieval)
-        apart = in_halves(_cross_fitted(rows, unweighted, rng, retrieval), halves, retrieval)
+        pairs = mutual_neighbours(*rows, retrieval)  # (p, 2)
+        folds = torch.from_numpy(rng.integers(FOLDS, size=len(unweighted[0]))).to(pairs.device)
+        # Each source row is rotated by a fit without the pairs of its own fold.
+        apart_rows = cross_fitted(*unweighted, pairs, folds), unweighted[1]
+        apart = in_halves(apart_rows, halves, retrieval)
     scores = torch.cat([half.scores for half in found])  # (2n, k)
     right = labels_from_views(found, together)
     closed_set = fit_temperature(scores, right) if bool((right >= 0).any()) else HOTTEST
@@ -227,13 +231,6 @@ def _halves(rows: Rows, rng: np.random.Generator) -> Sequence[Tensor]:
         )
     rotation, _ = np.linalg.qr(rng.standard_normal((dimension, dimension)))
     return torch.from_numpy(rotation).to(rows[0]).tensor_split([dimension // 2], dim=1)
-
-
-def _cross_fitted(rows: Rows, before: Rows, rng: np.random.Generator, retrieval: Retrieval) -> Rows:
-    """The rows `before` re-weighting, each source row rotated by a fit without the pairs of its own fold."""
-    pairs = mutual_neighbours(*rows, retrieval)  # (p, 2)
-    folds = torch.from_numpy(rng.integers(FOLDS, size=len(before[0]))).to(pairs.device)
-    return cross_fitted(*before, pairs, folds), before[1]
 
 
 def fit_open_set(scores: Tensor, right: Tensor) -> tuple[float, float]:

@@ -215,19 +215,15 @@ class Correspondences(TwoWay):
         scale = correlations**config.power
         maps = whiten_x @ left[:, :count] * scale, whiten_y @ right[:count].T * scale
         of_source, of_target = (
-            _coordinates(*side) for side in zip((source, target), means, maps, strict=True)
+            # The pairs need double precision; all words would take twice as long.
+            unit(side @ map_.astype(np.float32) - (mean @ map_).astype(np.float32))
+            for side, mean, map_ in zip((source, target), means, maps, strict=True)
         )
         return cls(of_source, of_target, correlations, maps, (means[0], means[1]))
 
     def similarity(self, rows: Numbers, columns: Numbers) -> Matrix:
         """The cosine (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
         return dots(self.source, self.target, rows, columns)
-
-
-def _coordinates(rows: Matrix, mean: Doubles, map_: Doubles) -> Matrix:
-    """The canonical coordinates (n, k) of components (n, c), of unit length."""
-    narrow = map_.astype(np.float32)  # the pairs need double precision; all words would take twice as long
-    return unit(rows @ narrow - (mean @ map_).astype(np.float32))
 
 
 def _whitening(covariance: Doubles, ridge: float) -> Doubles:

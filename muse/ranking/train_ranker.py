@@ -22,10 +22,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from muse.ranking.candidates import Candidates, NeighbourLists, TwoWay, best_of_groups
 from muse.ranking.cca_projection import LEAST_ANSWERED, AnsweredPairs, CcaProjection, refine
@@ -103,11 +105,20 @@ class _Labelled:
     right: Flags
     weights: Doubles
     word: Numbers
-    one_each: bool = False
+    one_each: bool = field(default=False, kw_only=True)
+
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.evidence, self.csls, self.right, self.weights, self.word
 
     def only(self, kept: Flags) -> _Labelled:
-        values = self.evidence[kept], self.csls[kept]
-        return _Labelled(*values, self.right[kept], self.weights[kept], self.word[kept], self.one_each)
+        return _Labelled(*(one[kept] for one in self._arrays), one_each=self.one_each)
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Labelled], given: KnownPairs) -> _Labelled:
+        one_each = len(given.pairs) < ONE_EACH * len(np.unique(given.pairs[:, 0]))
+        columns = zip(*(one._arrays for one in parts), strict=True)
+        return cls(*map(np.concatenate, columns), one_each=one_each)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,23 +209,22 @@ class RefinedViews(TwoWay):
 
 def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> AnsweredPairs | None:
     """The most frequent words that are each other's answer; None where spelling says nothing."""
+
+    def answers(start: RefinedViews) -> AnswerTable | None:
+        """The answers of one direction, by the vectors as they are mapped."""
+        views = start.mapped
+        some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST_WORDS, len(views.source))))
+        if views.outside is not None:
+            _fill_outside(views.outside, some, evidence, pretrained)
+        elif not spelling_informs(views, start.halves, some, evidence):
+            return None
+        model = AnswerModel.of_pretrained(pretrained, outside=views.outside is not None)
+        log_odds = model.log_odds(evidence)
+        return best_answers(some, log_odds, model.probability(evidence, log_odds), views.csls)
+
     with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
-        found = [*pool.map(lambda one: _first_answers(one, pretrained), (start, start.reversed()))]
-    there, back = found
+        there, back = pool.map(answers, (start, start.reversed()))
     return None if there is None or back is None else AnsweredPairs.of(there, back)
-
-
-def _first_answers(start: RefinedViews, pretrained: BoostedTrees) -> AnswerTable | None:
-    """The answers of one direction to the most frequent words, by the vectors as they are mapped."""
-    views = start.mapped
-    some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST_WORDS, len(views.source))))
-    if views.outside is not None:
-        _fill_outside(views.outside, some, evidence, pretrained)
-    elif not spelling_informs(views, start.halves, some, evidence):
-        return None
-    model = AnswerModel.of_pretrained(pretrained, outside=views.outside is not None)
-    log_odds = model.log_odds(evidence)
-    return best_answers(some, log_odds, model.probability(evidence, log_odds), views.csls)
 
 
 def _refined(
@@ -310,46 +320,35 @@ def _labelled(
         ways = zip(parts, (fold, fold.reversed()), (given, given.reversed()), strict=False)
         for found, own, pairs in ways:
             found.append(own.labelled(pairs))
-    ways_given = zip(parts, (given, given.reversed()), strict=False)
-    return [_joined(found, pairs) if _is_enough(pairs) else None for found, pairs in ways_given]
+    return [
+        _Labelled.joined(found, pairs) if _is_enough(pairs) else None
+        for found, pairs in zip(parts, (given, given.reversed()), strict=False)
+    ]
 
 
 def _is_enough(given: KnownPairs) -> bool:
     return len(np.unique(given.pairs[:, 0])) >= LEAST_WORDS
 
 
-def _joined(parts: Sequence[_Labelled], given: KnownPairs) -> _Labelled:
-    columns = zip(*((one.evidence, one.csls, one.right, one.weights, one.word) for one in parts), strict=True)
-    one_each = len(given.pairs) < ONE_EACH * len(np.unique(given.pairs[:, 0]))
-    evidence, csls, right, weights, word = map(np.concatenate, columns)
-    return _Labelled(evidence, csls, right, weights, word, one_each)
-
-
 def _folds(start: RefinedViews, given: KnownPairs, rng: np.random.Generator) -> Iterator[_Fold]:
     """Views by rows learned without some pairs; a source word is without its pair in one at most."""
-    for mapped, without in _mapped_folds(start.mapped, given, rng):
+    views = start.mapped
+    if given.held_out:
+        folds = [
+            (replace(views, source=one.source, target=one.target), one.without) for one in given.held_out
+        ]
+    else:
+        sources, place = np.unique(given.pairs[:, 0], return_inverse=True)
+        fold = (rng.permutation(len(sources)) % FOLDS)[place]
+        folds = [(views, fold == number) for number in range(FOLDS)]
+    for mapped, without in folds:  # with the lists of all pairs
         if start.answered is not None:
-            refined, _ = _refined(mapped, start.answered, given, without)
-            yield _Fold(mapped, refined, without)
+            yield _Fold(mapped, _refined(mapped, start.answered, given, without)[0], without)
         elif given.held_out:
-            lists = NeighbourLists.of(mapped.source, mapped.target)
-            own = replace(mapped, lists=lists)
+            own = replace(mapped, lists=NeighbourLists.of(mapped.source, mapped.target))
             yield _Fold(own, own, without)
         else:
             yield _Fold(mapped, mapped, without)
-
-
-def _mapped_folds(
-    views: BilingualViews, given: KnownPairs, rng: np.random.Generator
-) -> Iterator[tuple[BilingualViews, Flags]]:
-    """Views by maps learned without some pairs, with the lists of all pairs, and which pairs (p,)."""
-    for one in given.held_out:
-        yield replace(views, source=one.source, target=one.target), one.without
-    if not given.held_out:
-        sources, place = np.unique(given.pairs[:, 0], return_inverse=True)
-        fold = (rng.permutation(len(sources)) % FOLDS)[place]
-        for number in range(FOLDS):
-            yield views, fold == number
 
 
 def _learn(
