@@ -9,7 +9,6 @@ from torch import Tensor
 
 from muse.ranking.ranker import PRIOR, Ranker
 from muse.search.exact import tile_sizes, zero_places
-from muse.space.answer_table import AnswerTable
 
 BLOCK = 1 << 25  # scores held at once: 128 MB
 
@@ -32,19 +31,10 @@ def ranks(ranker: Ranker, pairs: Ranks) -> Ranks:
     r = space.bias(target, source, ranker.retrieval)
     own = 0.0 if r is None else 2 * r.double().cpu().numpy()[pairs[:, 0]]
     scores = 2 * cosines - own - 2 * bias.double().cpu().numpy()[pairs[:, 1]]
-    return behind_answers(ranker.table, pairs, found, scores)
-
-
-def behind_answers(table: AnswerTable, pairs: Ranks, of_csls: Ranks, csls: Values) -> Ranks:
-    """The rank (p,) of each pair (p, 2) where the answers of a table come first, the others by CSLS.
-
-    `of_csls` (p,) are the ranks of the pairs by CSLS and `csls` (p,) their scores.
-    """
-    columns, scores, _ = table.padded(pairs[:, 0])  # (p, k)
+    columns, of_answers, _ = ranker.table.padded(pairs[:, 0])  # (p, k)
     hits = columns == pairs[:, 1:]
-    worse = ((columns >= 0) & (scores < csls[:, None])).sum(axis=1)  # answers that overtake the pair
-    found: Ranks = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, of_csls + worse)
-    return found
+    worse = ((columns >= 0) & (of_answers < scores[:, None])).sum(axis=1)  # answers that overtake the pair
+    return np.asarray(np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, found + worse))
 
 
 def ranks_and_cosines(

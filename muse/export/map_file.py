@@ -86,19 +86,14 @@ def export_map(space: Space, out: Path, language: str, into: str | None = None) 
 
     Raise BadSetting for an unknown language, BadFile for another name, MissingExtra without the package.
     """
-    check_map_name(out)
+    if out.suffix not in FORMS:
+        raise BadFile(f"{out}: a map is a {' or '.join(FORMS)} file; choose such a name as --out")
     check_place(out)
     found = PortableMap.of(space, language, into)
     content = _as_onnx(found) if out.suffix == ".onnx" else _as_safetensors(found)
     with replaced(out) as stream:
         stream.write(content)
     return found
-
-
-def check_map_name(out: Path) -> None:
-    """Raise BadFile for a file that is named as no map is."""
-    if out.suffix not in FORMS:
-        raise BadFile(f"{out}: a map is a {' or '.join(FORMS)} file; choose such a name as --out")
 
 
 def _as_safetensors(found: PortableMap) -> bytes:

@@ -188,7 +188,9 @@ def export_moses(
         _Way.of(plain, space.answers(*way), way, config, rng) for way in (direction, direction[::-1])
     )
     words = [_phrases(space.vectors(language).words[: config.max_vocab]) for language in direction]
-    order = _sorted_rows(words[0])
+    # In the order of LC_ALL=C sort: by bytes, including the separator.
+    keyed = [(f"{one} ||| ".encode(), row) for row, one in enumerate(words[0]) if one is not None]
+    order = [row for _, row in sorted(keyed)]
     left_out = sum(phrases.count(None) for phrases in words)
     pairs = 0
     total = sum(map(len, forward.ranker.rows))
@@ -237,12 +239,6 @@ def _probabilities(
     if inverse.chosen is not None:
         back = inverse.chosen(indices, sources[:, None].expand_as(indices), back).clamp(LEAST, 1)
     return indices, direct, back
-
-
-def _sorted_rows(phrases: Phrases) -> list[int]:
-    # In the order of LC_ALL=C sort: by bytes, including the separator.
-    keyed = [(f"{phrase} ||| ".encode(), row) for row, phrase in enumerate(phrases) if phrase is not None]
-    return [row for _, row in sorted(keyed)]
 
 
 def _escaped(word: str) -> str:

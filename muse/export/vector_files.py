@@ -62,13 +62,6 @@ class Form(NamedTuple):
     write: Writer
     packs: bool
 
-    def check_name(self, path: Path) -> None:
-        """Raise BadSetting if a file's name promises another format."""
-        if self.suffix == ".vec":
-            check_text_name(path, "vectors", ".vec or .vec.gz")
-        else:
-            check_binary_name(path, "vectors of this format", self.suffix)
-
 
 FORMS = {
     "text": Form(
@@ -132,7 +125,10 @@ def _places(space: Space, out: Path, form: str, language: str | None) -> dict[st
     if language is not None:
         space.side(language)
     if out.suffix and not out.is_dir():
-        FORMS[form].check_name(out)
+        if form == "text":
+            check_text_name(out, "vectors", ".vec or .vec.gz")
+        else:
+            check_binary_name(out, "vectors of this format", FORMS[form].suffix)
         check_place(out)
         others = [name for name in space.languages if name != space.pivot]
         if language is None and len(others) != 1:

@@ -19,7 +19,7 @@ from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
 from muse.space.direction import MakeSearch, search_with
-from muse.vectors import Flags, Numbers
+from muse.vectors import Numbers
 
 BATCH = 2_048  # source words at once
 
@@ -126,12 +126,6 @@ def backward(best: Numbers, sources: int) -> Numbers:
     return np.sort((np.arange(len(best))[:, None] * sources + best)[best >= 0])
 
 
-def is_among(wanted: Numbers, numbers: Numbers) -> Flags:
-    """Whether each of the `wanted` numbers is among others, which are ascending."""
-    places = np.searchsorted(numbers, wanted).clip(max=len(numbers) - 1)
-    return np.asarray(numbers[places] == wanted)
-
-
 def entries_of(
     ranker: Ranker, rows: Numbers, *, limits: InductionConfig, back: Numbers | None = None
 ) -> Iterator[Entry]:
@@ -144,7 +138,8 @@ def entries_of(
     kept = (scores > -np.inf) & ranker.rows[0][rows].any(dim=1).cpu().numpy()[:, None]
     of = np.broadcast_to(rows[:, None], columns.shape)
     if back is not None:
-        kept &= is_among(columns * len(ranker.rows[0]) + of, back)
+        wanted = columns * len(ranker.rows[0]) + of
+        kept &= back[np.searchsorted(back, wanted).clip(max=len(back) - 1)] == wanted
     if limits.min_probability is not None:
         kept &= probable >= np.float32(limits.min_probability)
     parts = (of, columns, scores, kept.cumsum(axis=1), probable)  # ranks are among those kept

@@ -113,15 +113,6 @@ def neighbours(
 
     The word is looked up in the form that the vocabulary has (`muse.space.forms.lookup_entry`); BadSetting if
     there is none. `entries_of_word` finds the languages that have it. A row of zeros is near to none.
-
-    >>> import numpy as np
-    >>> from muse.normalise import Normalisation
-    >>> from muse.space import Side
-    >>> from muse.vectors import Vectors
-    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
-    >>> sides = {name: Side(Vectors(name, ["a", "b"], rows), rows, steps) for name in ("fr", "en")}
-    >>> neighbours(Space(sides, "en"), "fr", "a", among=["fr", "en"], top=1)
-    {'fr': [('b', 0.0)], 'en': [('a', 1.0)]}
     """
     check_top(top)
     check_word(word)
@@ -144,16 +135,6 @@ def entries_of_word(space: Space, word: str) -> dict[str, str]:
     """The languages that have a word, with its entry in each: as it is typed or, if none has that, its form.
 
     A word that one language spells so and another one with a capital is of the first alone.
-
-    >>> import numpy as np
-    >>> from muse.normalise import Normalisation
-    >>> from muse.space import Side
-    >>> from muse.vectors import Vectors
-    >>> rows, steps = np.eye(2, dtype=np.float32), Normalisation(("unit",), ())
-    >>> sides = {"fr": Side(Vectors("fr", ["roi", "table"], rows), rows, steps)}
-    >>> sides["en"] = Side(Vectors("en", ["ROI", "table"], rows), rows, steps)
-    >>> [entries_of_word(Space(sides, "en"), word) for word in ("roi", "Roi", "king")]
-    [{'fr': 'roi'}, {'fr': 'roi', 'en': 'ROI'}, {}]
     """
     check_word(word)
     found: dict[str, str] = {}
@@ -239,12 +220,7 @@ def known_entries(
 def reason_unknown(
     vectors: Vectors, others: Sequence[str], close: Sequence[str], options: str = "--src and --tgt"
 ) -> str:
-    """Why a word has no answer, with advice: languages that have it, or else similar spellings.
-
-    >>> import numpy as np
-    >>> reason_unknown(Vectors("fr", ["maison"], np.zeros((1, 1), np.float32)), (), ["maison"])
-    'not among the 1 words of fr; did you mean maison?'
-    """
+    """Why a word has no answer, with advice: languages that have it, or else similar spellings."""
     if others:
         advice = f"it is a {vectors.noun[:-1]} of {' and '.join(others)}; check {options}"
     elif close:

@@ -118,7 +118,14 @@ def load_new_words(space: Space, language: str, path: Path | str, *, fit: bool =
         fitted = _fitted(space, language, vectors, common[:FITTED])
         _warn_of_another_language(space, language, vectors)
         return NewWords(language, vectors, fitted)
-    _check_model(space, language, vectors, common)
+    d, found = space.side(language).mapping.shape[1], vectors.raw(vectors.words[:1]).shape[1]
+    if found != d:
+        raise Mismatch(f"{path}: new words of {language} need {d} numbers each, got {found}; {_ADVICE}")
+    if common:
+        sample = common[:: max(1, len(common) // COMPARED)]
+        _check_model(space, language, vectors.path, sample, space.map_words(language, vectors.rows(sample)))
+    else:
+        log.warning("%s: no word is also in the space, so it is unknown whether the vectors fit it", path)
     return NewWords(language, vectors, lambda matrix: space.map_words(language, matrix))
 
 
@@ -175,22 +182,7 @@ def _opened(path: Path, language: str) -> WordVectors:
     )
 
 
-def _check_model(space: Space, language: str, vectors: WordVectors, common: Sequence[str]) -> None:
-    d, found = space.side(language).mapping.shape[1], vectors.raw(vectors.words[:1]).shape[1]
-    if found != d:
-        raise Mismatch(
-            f"{vectors.path}: new words of {language} need {d} numbers each, got {found}; {_ADVICE}"
-        )
-    if not common:
-        log.warning(
-            "%s: no word is also in the space, so it is unknown whether the vectors fit it", vectors.path
-        )
-        return
-    sample = common[:: max(1, len(common) // COMPARED)]
-    check_same_model(space, language, vectors.path, sample, space.map_words(language, vectors.rows(sample)))
-
-
-def check_same_model(space: Space, language: str, path: Path, words: Sequence[str], mapped: Matrix) -> None:
+def _check_model(space: Space, language: str, path: Path, words: Sequence[str], mapped: Matrix) -> None:
     """Raise Mismatch if mapped rows (n, k) of words of the space are not those that the space has."""
     cosine = float((mapped * _rows(space, language, words)).sum(axis=1).mean())
     if cosine < SAME_MODEL:
@@ -336,4 +328,4 @@ def _check_words(space: Space, language: str, path: Path, ids: Sequence[str], ma
         return
     common = [place for place, word in enumerate(ids) if word in vectors.index and not word.isdigit()]
     if common:
-        check_same_model(space, language, path, [ids[place] for place in common], mapped[common])
+        _check_model(space, language, path, [ids[place] for place in common], mapped[common])

@@ -7,10 +7,9 @@ import pytest
 import scipy.stats
 
 from muse.errors import Mismatch
-from muse.evaluation.words import check_comparable, compare, compare_words, evaluate_words
+from muse.evaluation.words import compare, compare_words, evaluate_words
 from muse.lexicon import Lexicon
-from muse.space import Space
-from tests.evaluation.test_words import NN, SPACE, noisy_space
+from tests.evaluation.test_words import NN, SPACE
 
 
 def drawn(seed: int, first: float, second: float, count: int = 400) -> tuple[np.ndarray, np.ndarray]:
@@ -80,14 +79,3 @@ def test_only_common_queries_count() -> None:
     all_three = evaluate_words(SPACE, Lexicon(tuple(pairs)), rng=rng)
     two = evaluate_words(SPACE, Lexicon(tuple(pairs[1:])), rng=rng)
     assert compare_words(all_three, two, rng).queries == 2
-
-
-def test_spaces_of_other_languages_or_pivots() -> None:
-    space = noisy_space(0)
-    check_comparable(space, space, "fr", "en")
-    turned = Space(space.sides, "fr", space.manifest)
-    with pytest.raises(Mismatch, match="the same pivot, got en and fr; align one of them again"):
-        check_comparable(space, turned, "fr", "en")
-    other = Space({"de": space.side("fr"), "en": space.side("en")}, "en", space.manifest)
-    with pytest.raises(Mismatch, match="both contain fr and en, got one with de, en"):
-        check_comparable(space, other, "fr", "en")
