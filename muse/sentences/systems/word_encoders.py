@@ -1,15 +1,10 @@
 """The word encoders x-cbow, projection and cvm-add as systems: word vectors trained on parallel text.
 
-Each pools one row for each word of a sentence. They differ in the trained module and in the loss, and end in
-a TrainedEncoder.
-
-* X-CBOW: the mean of word rows, fixed for the pivot and trained for the other language (Conneau, 2019,
-  section 4.2.4). The mean of a sentence's words should match the mean of its English translation. The pivot
-  stays fixed, so that models trained on its sentences work for every language.
+* X-CBOW: the mean of word rows, fixed for the pivot, so that models trained on its sentences work for every
+  language, and trained for the other (Conneau, 2019, section 4.2.4).
 * Projection: f(x) = tanh(x W + b) for each language, learned on the means of sentences, applied to words
-  (Rueckle et al., 2018, A.1). The mean of a sentence is in the space of its words, so the learned f gives a
-  new row to every word, and power means of these rows can be taken. Because of tanh, f(mean) is only close to
-  the mean of f; held-out sentences are scored by the mean of f, which is what the encoder computes.
+  (Rueckle et al., 2018, A.1), so that power means of the new rows can be taken. f(mean) is only close to the
+  mean of f, by which held-out sentences are scored, as the encoder computes it.
 * CVM-add: the sum of word rows, trained in both languages (Hermann and Blunsom, 2014). It starts from the
   aligned space (the paper: at random) and stops early (the paper: an L2 penalty).
 """

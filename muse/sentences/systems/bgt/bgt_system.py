@@ -139,15 +139,11 @@ class BgtLearner(Learner):
 
         - log p(x_1 | z_sem, z_1) - log p(x_2 | z_sem, z_2) + c sum_z KL(q(z) || N(0, I)) + w translated
 
-    If translations are from samples, the translation loss includes their divergence, times c. Over the first
-    steps c rises linearly from 0 to the weight of the prior. The semantic posterior is inferred from the
-    first and the second sentences in alternate steps or, with `sides` by pairs, from a side drawn for each
-    pair. The bound is multiplied by `reconstruction`, and left out if that is 0.
-
-    Held-out pairs are scored by the P@1 of their semantic means. If only the pivot is read, nothing is
-    learned about the other language and P@1 would be close to chance: the score is then minus the loss, with
-    the weight of the divergence at the end of the training that `trainer` describes. (With the weight of each
-    epoch, the score would fall as that rises.)
+    c rises linearly from 0 to the weight of the prior, and applies to translations from samples too. The
+    semantic posterior is of the first and the second sentences in alternate steps or, with `sides` by pairs,
+    of a side drawn for each pair. Held-out pairs are scored by the P@1 of their semantic means or, if
+    only the pivot is read, by minus the loss with the weight that c has at the end of what `trainer` describes: with
+    that of each epoch the score would fall as it rises.
     """
 
     def __init__(

@@ -33,22 +33,14 @@ class BgtConfig(Settings):
     """The sizes, where 0 removes a part, and the terms of the loss.
 
     Encoder layers read word pieces; without layers, a sentence is a `bag`: the mean of its words' frozen rows
-    in the space, or of rows of word pieces, which are initialised by the space and learned. The language
-    encoders of a bag also read its `features`; without them they read what the semantic one reads, as in the
-    paper. Without decoder layers, each token and the number of tokens are predicted from the latents alone.
-    The first `vocabulary` tokens are predicted, and all others as <unk>.
+    in the space, or of rows of word pieces, which begin as those of the space and are learned. The first
+    `vocabulary` tokens are predicted, and all others as <unk>. Without `reconstruction` the translation loss
+    alone is left, the paper's BilingualTrans, and there are no language latents.
 
-    Without `reconstruction` the translation loss alone is left, the paper's BilingualTrans, and there are no
-    language latents. With `tokens` above 0 a batch has pairs of similar length, padding included. With
-    `shortest` above 0, pairs with a side of more than `longest` are left out too, and not cut.
-
-    If `read_from` is pivot, only its sentences are reconstructed and translated. These are the paper's
-    monolingual baselines, which have no language latents: EnglishAE with neither translation nor prior,
-    EnglishVAE with the prior, EnglishTrans with the translation alone.
-
-    If `translates` is sample, the translation loss is a bound of its own, and includes the divergence of that
-    posterior, with the same weight: without reconstruction it is the paper's BGT without language variables,
-    "similar to BilingualTrans, but it includes a prior over the embedding space".
+    `read_from` pivot makes the paper's monolingual baselines: EnglishAE with neither translation nor prior,
+    EnglishVAE with the prior, EnglishTrans with the translation alone. If `translates` is sample, the
+    translation loss is a bound of its own, with the divergence of its posterior: without reconstruction the
+    paper's BGT without language variables.
     """
 
     semantic: int = setting(256, "dimensions of the latent of meaning", least=1)

@@ -1,10 +1,4 @@
-"""BgtNetwork: the inference networks, which give the posteriors of latents, and the decoders of sentences.
-
-* Encoder    the posterior of a latent, a Gaussian with independent dimensions, given a sentence
-* surface    features of a sentence that a mean of rows lacks, for language encoders without layers
-* Decoder    the probability of a sentence given its latents
-* Length     the probability of the number of tokens of a bag given its latents
-"""
+"""BgtNetwork: the inference networks, which give the posteriors of latents, and the decoders of sentences."""
 
 from __future__ import annotations
 
@@ -31,12 +25,9 @@ from muse.space import Space
 class Terms(NamedTuple):
     """The terms of the loss of b pairs, in nats (b,) each.
 
-    `reconstruction`: both sentences, each from one semantic latent and its own language latent. `divergence`:
-    all latents from the prior. `translated`: each from the semantic mean of the other alone; for a bag only
-    the words, since predicting their number would press the length into the meaning. If it is from a sample
-    instead of the mean, `translation_divergence` sums the divergences of the semantic posteriors sampled for
-    it; otherwise it is 0. If only the pivot is read, its sentence alone is reconstructed, and the other alone
-    is translated.
+    `reconstruction`: each sentence from the semantic latent and its own. `divergence`: all latents from the
+    prior. `translated`: each from the semantic mean of the other alone, for a bag without their number, which
+    would press the length into the meaning. `translation_divergence`: of the posteriors sampled for it.
     """
 
     reconstruction: Tensor

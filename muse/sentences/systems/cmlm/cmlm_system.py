@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -149,7 +149,7 @@ def prepare(job: Job) -> CmlmTraining:
     of_pivot = {} if request.nli is None else {job.languages[0]: request.nli, **request.translated_nli}
     nli = read_translated_nli(of_pivot) if of_pivot else {}
     languages = tuple(dict.fromkeys((*job.languages, *text, *request.further, *nli)))
-    words = vocabulary_of(config, request.space, languages, _pieces(job, text))
+    words = predictor.Words.of(config, request.space, languages, _pieces(job, text))
     encoder = predictor.CmlmEncoder(config, words, generator_for(request.seed, *TrainingStream.FIRST)).to(
         device
     )
@@ -172,15 +172,6 @@ def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
     return Pieces.learned(paragraphs, job.config.pieces, generator, PIECES_EXPONENT)
 
 
-def vocabulary_of(
-    config: predictor.CmlmConfig, space: Space, languages: Sequence[str], pieces: Pieces | None
-) -> predictor.Words:
-    """The pieces, or else the words of the space."""
-    if pieces is None:
-        return predictor.words_of_space(space, languages, config.asked)
-    return predictor.words_of_pieces(pieces, languages)
-
-
 def tuned(trainer: TrainerConfig, config: predictor.CmlmConfig) -> TrainerConfig:
     """The trainer of inference: with the rate and the optimiser that the config has for it, if any."""
     return replace(
@@ -201,7 +192,7 @@ def make_cmlm(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
     """The encoder of a saved model, with its classifier if it has one, before its parameters are restored."""
     config = predictor.CmlmConfig(**settings["network"])
     pieces = None if settings["pieces"] is None else Pieces.from_json(settings["pieces"])
-    words = vocabulary_of(config, space, settings["languages"], pieces)
+    words = predictor.Words.of(config, space, settings["languages"], pieces)
     encoder = predictor.CmlmEncoder(config, words, torch.Generator())
     return with_inference(encoder) if settings["classifies"] else encoder
 

@@ -40,11 +40,8 @@ class CmlmConfig(Settings):
     """The sizes of a model, its prediction task, and how translations are added.
 
     With `pieces` 0 it reads the words of the space with frozen rows, and predicts only the `asked` most
-    frequent of each language; otherwise it learns that many word pieces. One of the `projections` is the mean
-    state itself. With `skip` the head reads them too, beside the state of a hidden word (section 5.2).
-
-    The `objective` mlm hides the same words without a neighbour: a masked language model of the same size
-    and text. With the `neighbour` shuffled, each passage is paired with another's neighbour.
+    frequent of each language. One of the `projections` is the mean state itself. With `skip` the head reads
+    them too, beside the state of a hidden word (section 5.2).
     """
 
     pieces: int = setting(0, "word pieces; 0: the words of the space, frozen", least=0)
@@ -121,31 +118,25 @@ class Words:
     rows: Tensor | None = None
     pieces: Pieces | None = None
 
+    @classmethod
+    def of(cls, config: CmlmConfig, space: Space, languages: Sequence[str], pieces: Pieces | None) -> Words:
+        """The pieces, which all languages share, or else all words of these languages in the space.
 
-def words_of_space(space: Space, languages: Sequence[str], most: int) -> Words:
-    """All words of these languages; the `most` most frequent ones (0: all) may be predicted."""
-    dimension = space.vectors(space.pivot).dimension
-    readers, predictable, rows = (
-        dict[str, Reader](),
-        dict[str, range](),
-        [torch.zeros(len(SPECIALS), dimension)],
-    )
-    begin = len(SPECIALS)
-    for language in languages:
-        vectors = space.vectors(language)
-        readers[language] = Vocabulary(language, vectors.index, first=begin)
-        predictable[language] = range(begin, begin + min(most or len(vectors), len(vectors)))
-        rows.append(torch.tensor(vectors.matrix))  # a copy: the folder may be replaced while it is in use
-        begin += len(vectors)
-    return Words(begin, readers, predictable, torch.cat(rows))
-
-
-def words_of_pieces(pieces: Pieces, languages: Sequence[str]) -> Words:
-    """The pieces, which all languages share."""
-    all_of_them = range(len(SPECIALS), len(pieces))
-    return Words(
-        len(pieces), dict.fromkeys(languages, pieces), dict.fromkeys(languages, all_of_them), pieces=pieces
-    )
+        Of words only the most frequent may be predicted, as many as `config` asks for (0: all).
+        """
+        if pieces is not None:
+            everything = range(len(SPECIALS), len(pieces))
+            readers = dict.fromkeys(languages, pieces)
+            return cls(len(pieces), readers, dict.fromkeys(languages, everything), pieces=pieces)
+        vocabularies, predictable = dict[str, Reader](), dict[str, range]()
+        rows, begin = [torch.zeros(len(SPECIALS), space.vectors(space.pivot).dimension)], len(SPECIALS)
+        for language in languages:
+            vectors = space.vectors(language)
+            vocabularies[language] = Vocabulary(language, vectors.index, first=begin)
+            predictable[language] = range(begin, begin + min(config.asked or len(vectors), len(vectors)))
+            rows.append(torch.tensor(vectors.matrix))  # a copy: the folder may be replaced while it is in use
+            begin += len(vectors)
+        return cls(begin, vocabularies, predictable, torch.cat(rows))
 
 
 class Projections(nn.Module):

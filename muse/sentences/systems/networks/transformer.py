@@ -1,10 +1,8 @@
 """Transformer: encoder, left-to-right model or decoder, in torch's post-norm layers, as in BERT and XLM.
 
-Vaswani et al. (2017), with the learned positions of Devlin et al. (2019): x = norm(x + attention(x)), with a
-memory norm(x + attention(x, memory)), then norm(x + feed_forward(x)). Dropout is where Vaswani et al. have
-it, after each sublayer and after the embeddings, and in training mode alone.
-
-Its TokenTable has a row for every token, used as embeddings of ids and as output scores of states.
+Vaswani et al. (2017), with the learned positions of Devlin et al. (2019). Dropout is where Vaswani et al.
+have it, after each sublayer and after the embeddings. A TokenTable has a row for every token, used as
+embeddings of ids and as output scores of states.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
 """InferSent, a network over a frozen backbone trained with a classifier of pairs, and encoders that match it.
 
-The pairs are those of NLI (Conneau, 2019, section 3.2), or of translation detection: a sentence and either
-its translation or a sentence of similar length. The classifier is kept with the encoder. Rücklé et al. (2018,
-section 5.1) train InferSent on translation detection, which needs no labels. Random negatives could be
-recognised by their length alone, so negatives here are about as long as the translation.
-
-X-BiLSTM trains an encoder of another language to match the rows of a frozen English InferSent (Conneau, 2019,
-section 4.2.4): both have the same form, the word vectors of the language are trained too, starting from the
-aligned space, and L_align pulls translations together. Models trained on English rows, such as an NLI
-classifier, then work in the other language without labels in it.
+The pairs are those of NLI (Conneau, 2019, section 3.2), or of translation detection, which needs no labels: a
+sentence and its translation, or one about as long (Rücklé et al., 2018, section 5.1). X-BiLSTM trains an
+encoder of another language, of the same form and with its words, to match the rows of a frozen English
+InferSent (Conneau, 2019, section 4.2.4): what is learned from English rows then works in that language.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
 """The translation model: an encoder and a decoder of all languages, each with a table of pieces.
 
-The decoder's table is tied to the output. `generate` finds the best translations by beam search.
-
-Encoder and decoder are initialised at random, from the space, or from a language model. With attention in
-order, a model translates word by word before it has learned anything. A Transformer is slow to learn which
-word of the source each word of a translation stands for, and where both lookup tables are aligned little else
-is missing: the row of what it attends to is close to the row of the translation. Here the last dimensions, as
-many as one head has, hold positions alone, and the others hold pieces. In the decoder's last layer every head
-compares positions and copies pieces. The decoder's positions are the encoder's, one further: piece i is
-predicted where piece i - 1 is read. Every parameter is then learned.
+The decoder's table is tied to the output. Both are initialised at random, from the space, or from a language
+model. With attention in order, a model translates word by word before it has learned anything: the last
+dimensions, as many as one head has, hold positions alone, the others pieces; in the decoder's last layer
+every head compares positions and copies pieces, whose aligned rows are close to those of their translations. The
+decoder's positions are the encoder's, one further: piece i is predicted where piece i - 1 is read. Every
+parameter is then learned.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """Fine-tuning of a saved cross-lingual language model on inference, as a sentence system.
 
-The tuned model reads premise and hypothesis in one sequence (Lample and Conneau, 2019, section 4.1: a linear
-layer on the first state, and the whole model fine-tuned), or each apart.
-
-With parallel text, a copy of the tuned model then learns to give translations the rows of the original, which
-is fixed. The loss is L_align (Conneau, 2019, 4.2.4), which trains a BiLSTM in the thesis. Where the rows of
-translations coincide, the classifier of the original works in their language too.
+The tuned model reads premise and hypothesis in one sequence (Lample and Conneau, 2019, section 4.1), or each
+apart. With parallel text, a copy of it then learns by L_align (Conneau, 2019, 4.2.4) to give translations the
+rows of the original, which is fixed, so that the classifier works in their language too.
 """
 
 from __future__ import annotations

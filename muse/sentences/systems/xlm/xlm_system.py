@@ -8,26 +8,24 @@ batches of streams alternate with batches of translation pairs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from muse.errors import BadSetting, Contradiction, Mismatch
-from muse.run.runtime import Runtime
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged, passes, token_batches
-from muse.sentences.files.sentence_text import ParallelText, read_documents, read_pairs, read_sentences
+from muse.sentences.files.sentence_text import read_documents, read_sentences
 from muse.sentences.systems import corpora
 from muse.sentences.systems.networks.masked_prediction import Masking, Predicted, rarity
 from muse.sentences.systems.networks.transformer import random_rows
 from muse.sentences.systems.pieces import BOS, EOS, PieceReader, Pieces, aligned_rows
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.sentences.systems.xlm import language_model
-from muse.sentences.training.pairs import hold_out, make_pairs
+from muse.sentences.training.pairs import hold_out
 from muse.sentences.training.trainer import HeldOutScore, Learner, TrainerConfig
 from muse.space import Space
 
@@ -36,24 +34,6 @@ Documents = Sequence[Sequence[str]]
 HELD_OUT_PAIRS = 400  # pairs scored after every epoch
 EXAMPLES_IN_BATCH = 64  # held-out streams or pairs in a batch
 Direction = tuple[str, str]  # the pivot and another language
-
-
-@dataclass(frozen=True)
-class XlmCorpus:
-    """The documents of each language, and parallel text by its two languages, pivot first."""
-
-    documents: Mapping[str, Documents]
-    parallel: Mapping[Direction, ParallelText] = field(default_factory=dict)
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages; their places are their numbers."""
-        return tuple(self.documents)
-
-    @property
-    def sentences(self) -> dict[str, list[str]]:
-        """The sentences of each language."""
-        return {name: list(chain.from_iterable(texts)) for name, texts in self.documents.items()}
 
 
 def check_texts(config: language_model.XlmConfig, request: TrainingRequest) -> None:
@@ -81,18 +61,6 @@ def check_texts(config: language_model.XlmConfig, request: TrainingRequest) -> N
             raise Contradiction(
                 f"--parallel {name}=FILE needs text of {name}; give --text {name}=FILE, or leave it out"
             )
-
-
-def read_corpus(config: language_model.XlmConfig, request: TrainingRequest) -> XlmCorpus:
-    """The corpus in the files of a request."""
-    documents = {
-        language: [*read_documents(path).values()]
-        if config.documents
-        else [[line for line in read_sentences(path) if line.strip()]]
-        for language, path in request.texts.items()
-    }
-    pairs = {(request.space.pivot, name): read_pairs(files) for name, files in request.parallel_files.items()}
-    return XlmCorpus(documents, pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,36 +107,31 @@ class MaskedSource:
         ]
 
 
-@dataclass(frozen=True, eq=False)
-class Sources:
-    """A corpus as sources: streams, pairs, the `counts` (v,) of the pieces in the streams of each language.
-
-    Of the pairs, `skipped` have no known piece on one side, `truncated` ones were cut.
-    """
+class Sources(NamedTuple):
+    """Streams and pairs, and the `counts` (v,) of the pieces in the streams of each language."""
 
     streams: tuple[MaskedSource, ...]
     pairs: tuple[MaskedSource, ...]
     counts: Mapping[str, Tensor]
-    skipped: int = 0
-    truncated: int = 0
-
-    def sizes(self) -> dict[str, int]:
-        """The counts of training examples to report."""
-        found = {"streams": sum(source.examples for source in self.streams)}
-        if self.pairs:
-            found["pairs"] = sum(source.examples for source in self.pairs)
-            found |= {"skipped": self.skipped, "truncated": self.truncated}
-        return found
 
 
 def make_sources(
-    config: language_model.XlmConfig, corpus: XlmCorpus, pieces: Pieces, *, seed: int, runtime: Runtime
+    config: language_model.XlmConfig,
+    documents: Mapping[str, Documents],
+    parallel: corpora.ParallelCorpus | None,
+    pieces: Pieces,
+    *,
+    seed: int,
+    device: str,
 ) -> Sources:
-    """The sources of a corpus; Mismatch if it is too small."""
-    generator, device = generator_for(seed, *TrainingStream.SECOND), runtime.device
+    """The sources of the documents of each language, and of translations.
+
+    Mismatch if there is too little text.
+    """
+    generator = generator_for(seed, *TrainingStream.SECOND)
     cut = {
         name: make_streams(name, texts, pieces, config.length, generator, device)
-        for name, texts in corpus.documents.items()
+        for name, texts in documents.items()
     }
     counts = {
         name: torch.bincount(found.ragged.take(found.training).ids, minlength=len(pieces))
@@ -176,23 +139,21 @@ def make_sources(
     }
     masking = None if config.causal else config.masking(len(pieces))
     weights = rarity(torch.stack(list(counts.values())).sum(dim=0))
-    streams = tuple(
-        MaskedSource(name, ((found.ragged, number),), found.training, found.held_out, masking, weights)
-        for number, (name, found) in enumerate(cut.items())
-    )
-    if config.causal:
-        return Sources(streams, (), counts)
-    reader, progress, sources = PieceReader(pieces, config.length), runtime.progress, list[MaskedSource]()
-    skipped = truncated = 0
-    for names, text in corpus.parallel.items():
-        rng = np.random.default_rng(seed)
-        pairs = make_pairs(text, [reader, reader], rng=rng, device=device, progress=progress)
-        first, second = (corpus.languages.index(name) for name in names)
-        sides, scored = ((pairs.pivot, first), (pairs.other, second)), pairs.held_out[:HELD_OUT_PAIRS]
-        tokens = config.pair_tokens
-        sources.append(MaskedSource("-".join(names), sides, pairs.training, scored, masking, weights, tokens))
-        skipped, truncated = skipped + pairs.skipped, truncated + pairs.truncated
-    return Sources(streams, tuple(sources), counts, skipped, truncated)
+    numbers = {name: number for number, name in enumerate(documents)}
+    streams = [
+        MaskedSource(name, ((found.ragged, numbers[name]),), found.training, found.held_out, masking, weights)
+        for name, found in cut.items()
+    ]
+    parallel = parallel or corpora.ParallelCorpus("", {})
+    pairs = [
+        MaskedSource(
+            f"{parallel.pivot}-{name}",
+            ((found.pivot, numbers[parallel.pivot]), (found.other, numbers[name])),
+            found.training, found.held_out[:HELD_OUT_PAIRS], masking, weights, config.pair_tokens,
+        )
+        for name, found in parallel.pairs.items()
+    ]  # fmt: skip
+    return Sources(tuple(streams), tuple(pairs), counts)
 
 
 class Streams(NamedTuple):
@@ -257,23 +218,30 @@ def train_xlm(job: Job) -> Fitted:
     """A model trained with its objectives, with early stopping on the perplexity of held-out text."""
     request, config = job.request, job.config
     check_texts(config, request)
-    corpus = read_corpus(config, request)
-    sentences = corpus.sentences
+    documents: dict[str, Documents] = {
+        language: [*read_documents(path).values()]
+        if config.documents
+        else [[line for line in read_sentences(path) if line.strip()]]
+        for language, path in request.texts.items()
+    }
+    sentences = {language: list(chain.from_iterable(texts)) for language, texts in documents.items()}
     for language, text in sentences.items():
         corpora.warn_of_another_language(text, language, request.texts[language], job.backbone, request.space)
     pieces = Pieces.learned(sentences, config.pieces, generator_for(request.seed, *TrainingStream.PIECES))
-    sources = make_sources(config, corpus, pieces, seed=request.seed, runtime=job.runtime)
-    network = untrained_network(config, pieces, sources.counts, request.space, request.seed)
-    network.to(job.runtime.device)
+    reader, device = PieceReader(pieces, config.length), job.runtime.device
+    parallel = job.parallel(lambda _: reader) if request.parallel_files else None
+    sources = make_sources(config, documents, parallel, pieces, seed=request.seed, device=device)
+    network = untrained_network(config, pieces, sources.counts, request.space, request.seed).to(device)
     judged = (config.judged,) if config.judged else ()
     learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
     epochs = job.train(learner, job.trainer.with_warmup(config.warmup))
     label = f"xlm[{config.objective},{config.initial},{config.pooling}]"
     settings = {"network": asdict(config), "pieces": pieces.to_json()}
-    encoder = job.encoder(label, network, corpus.languages, settings)
+    encoder = job.encoder(label, network, tuple(documents), settings)
     found = learner.predictions()
     perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in found.items()}
-    counts = {"pieces": len(pieces)} | sources.sizes() | perplexities
+    counts = {"pieces": len(pieces), "streams": sum(source.examples for source in sources.streams)}
+    counts |= ({} if parallel is None else parallel.counts) | perplexities
     return Fitted.by(learner, epochs, encoder, counts, judged)
 
 

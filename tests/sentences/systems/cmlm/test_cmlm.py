@@ -58,7 +58,7 @@ def topical(language: str, documents: int = 20, seed: int = 0) -> dict[str, list
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> predictor.Words:
     """Those of the toy space."""
-    return predictor.words_of_space(toy_space(tmp_path_factory.mktemp("toy") / "space"), ("en", "fr"), 40)
+    return predictor.Words.of(SMALL, toy_space(tmp_path_factory.mktemp("toy") / "space"), ("en", "fr"), None)
 
 
 def model(words: predictor.Words, config: predictor.CmlmConfig = SMALL) -> predictor.Cmlm:

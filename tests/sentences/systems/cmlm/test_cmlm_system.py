@@ -17,7 +17,7 @@ from muse.sentences.encoders.saving import read_encoder
 from muse.sentences.files.nli import Inference, read_nli
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm import learning
-from muse.sentences.systems.cmlm.predictor import CmlmEncoder, Words, words_of_space
+from muse.sentences.systems.cmlm.predictor import CmlmConfig, CmlmEncoder, Words
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli import pair_classes
 from muse.sentences.training import trainer
@@ -170,7 +170,7 @@ def test_pieces_are_learned_and_saved(muse: Command, files: Path) -> None:
 
 def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
     space = load_space(files / "space")
-    words = words_of_space(space, ("en", "fr"), 0)
+    words = Words.of(CmlmConfig(asked=0), space, ("en", "fr"), None)
     encoder = CmlmEncoder(SMALL, words, generator())
     premises, parts = ("en1 en2", "nosuch", "en3"), ("train", "train", "dev")
     text = Inference(premises, ("en4", "en5", "en6"), (0, 1, 2), parts, 0)
@@ -207,7 +207,7 @@ SAID = {  # premises, then hypotheses; the numbers of the words say that none gl
 @pytest.mark.parametrize("given", [("fr",), ("de",), ("fr", "de")])
 def test_translations_take_the_place_of_glosses(tmp_path: Path, given: tuple[str, ...]) -> None:
     space = saved(tmp_path / "space", "fr", "de", plain=True)
-    words = words_of_space(space, ("en", "fr", "de"), 0)
+    words = Words.of(CmlmConfig(asked=0), space, ("en", "fr", "de"), None)
     encoder, labels = CmlmEncoder(SMALL, words, generator()), (0, 1, 2)
     said = {
         name: [" ".join(f"{name}{n}" for n in one.split()) for one in SAID[name]] for name in ("en", *given)

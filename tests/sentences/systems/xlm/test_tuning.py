@@ -14,12 +14,11 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.saving import ARRAYS
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.networks.transformer import Inputs
-from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.xlm.language_model import XlmConfig
 from muse.sentences.systems.xlm.tuning import TuningConfig, XlmInference
 from muse.sentences.systems.xlm.tuning import tuned as make_network
 from muse.space import load_space
-from tests.sentences.systems.xlm.test_xlm import TINY, files, good, made, toy_corpus
+from tests.sentences.systems.xlm.test_xlm import TINY, files, good, made, toy_pieces
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import part_of
 
@@ -30,8 +29,7 @@ LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
 def network(config: XlmConfig = TINY) -> XlmInference:
     """An untrained network of the toy languages with its linear layer."""
     pytest.importorskip("tokenizers")
-    pieces = Pieces.learned(toy_corpus().sentences, TINY.pieces, generator_for(0))
-    return XlmInference(made(pieces, config, parallel=False)[0], generator_for(1)).eval()
+    return XlmInference(made(toy_pieces(), config, parallel=False)[0], generator_for(1)).eval()
 
 
 def sides() -> tuple[Ragged, Ragged]:

@@ -10,16 +10,18 @@ import pytest
 import torch
 
 from muse.errors import BadSetting, Mismatch
+from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.files.sentence_text import ParallelText
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems import pieces as word_pieces
+from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.systems.xlm import language_model, xlm_system
 from muse.sentences.training.optimising import Optimisers
+from muse.sentences.training.pairs import make_pairs
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
 from tests.support.bgt import parameter_count
@@ -31,27 +33,37 @@ TINY = language_model.XlmConfig(
 )
 
 
-def toy_corpus(parallel: bool = True) -> xlm_system.XlmCorpus:
-    """Text of the toy languages, of en twice as much as of fr, and translations."""
-    pairs = toy_text()
-    texts = {"en": [[en for en, _ in pairs]], "fr": [[fr for _, fr in pairs[:200]]]}
-    if not parallel:
-        return xlm_system.XlmCorpus(texts)
-    return xlm_system.XlmCorpus(texts, {("en", "fr"): ParallelText(*zip(*toy_text(seed=1), strict=True))})
+def toy_documents() -> dict[str, list[list[str]]]:
+    """Text of the toy languages, of en twice as much as of fr."""
+    return {"en": [[en for en, _ in toy_text()]], "fr": [[fr for _, fr in toy_text()[:200]]]}
+
+
+def toy_pieces() -> word_pieces.Pieces:
+    """The pieces of that text."""
+    texts = {name: documents[0] for name, documents in toy_documents().items()}
+    return word_pieces.Pieces.learned(texts, TINY.pieces, generator_for(0))
 
 
 @pytest.fixture(scope="module")
 def pieces() -> word_pieces.Pieces:
     """Pieces of the toy languages."""
     pytest.importorskip("tokenizers")
-    return word_pieces.Pieces.learned(toy_corpus().sentences, TINY.pieces, generator_for(0))
+    return toy_pieces()
 
 
 def made(
     pieces: word_pieces.Pieces, config: language_model.XlmConfig = TINY, parallel: bool = True
 ) -> tuple[language_model.XlmNetwork, xlm_system.Sources]:
     """An untrained network and its sources."""
-    sources = xlm_system.make_sources(config, toy_corpus(parallel), pieces, seed=0, runtime=Runtime())
+    reader, text, rng = (
+        word_pieces.PieceReader(pieces, config.length),
+        toy_text(seed=1),
+        np.random.default_rng(0),
+    )
+    columns, quiet = [*zip(*text, strict=True)], Progress(quiet=True)
+    pairs = make_pairs(columns, [reader, reader], rng=rng, device="cpu", progress=quiet)
+    both = ParallelCorpus("en", {"fr": pairs}) if parallel and not config.causal else None
+    sources = xlm_system.make_sources(config, toy_documents(), both, pieces, seed=0, device="cpu")
     return xlm_system.untrained_network(config, pieces, sources.counts, None, 0), sources
 
 
