@@ -142,8 +142,8 @@ class BgtLearner(Learner):
     c rises linearly from 0 to the weight of the prior, and applies to translations from samples too. The
     semantic posterior is of the first and the second sentences in alternate steps or, with `sides` by pairs,
     of a side drawn for each pair. Held-out pairs are scored by the P@1 of their semantic means or, if
-    only the pivot is read, by minus the loss with the weight that c has at the end of what `trainer` describes: with
-    that of each epoch the score would fall as it rises.
+    only the pivot is read, by minus the loss with the weight that c has at the end of what `trainer`
+    describes: with that of each epoch the score would fall as it rises.
     """
 
     def __init__(

@@ -3,8 +3,8 @@
 The decoder's table is tied to the output. Both are initialised at random, from the space, or from a language
 model. With attention in order, a model translates word by word before it has learned anything: the last
 dimensions, as many as one head has, hold positions alone, the others pieces; in the decoder's last layer
-every head compares positions and copies pieces, whose aligned rows are close to those of their translations. The
-decoder's positions are the encoder's, one further: piece i is predicted where piece i - 1 is read. Every
+every head compares positions and copies pieces, whose aligned rows are close to those of their translations.
+The decoder's positions are the encoder's, one further: piece i is predicted where piece i - 1 is read. Every
 parameter is then learned.
 """
 
