@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from muse.errors import BadSetting, Mismatch
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged, encoding_batches, token_batches
-from muse.sentences.encoders.reading import Reader, blocks
+from muse.sentences.encoders.reading import blocks
 from muse.sentences.files.sentence_text import ParallelText, read_pairs
 from muse.sentences.systems.bgt import inputs
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
@@ -85,29 +86,26 @@ def _tokens(job: Job, text: ParallelText) -> inputs.Tokens:
 
 
 def _pairs(job: Job, text: ParallelText, tokens: inputs.Tokens) -> Pairs:
-    """The pairs; with `shortest`, only those whose sides have a length within the limits."""
+    """The pairs; with `shortest`, only those with `shortest` to `longest` tokens on both sides."""
     config, rng, runtime = job.config, np.random.default_rng(job.request.seed), job.runtime
-    count, readers = len(text.pivot), [tokens.readers[language] for language in job.languages]
+    kept = np.ones(len(text.pivot), bool)
     if config.shortest:
         uncut = inputs.restored_tokens(tokens.settings, job.request.space, job.languages, config.longest + 1)
-        text = _within(text, [uncut.readers[language] for language in job.languages], config)
-    found = make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
-    return replace(found, skipped=found.skipped + count - len(text.pivot))
-
-
-def _within(text: ParallelText, readers: Sequence[Reader], config: inputs.BgtConfig) -> ParallelText:
-    """The pairs with `shortest` to `longest` tokens on both sides; the readers read one token more."""
-    kept = np.ones(len(text.pivot), bool)
-    for side, reader in zip(text, readers, strict=True):
-        lengths = np.concatenate([reader.read(block).sentences.lengths.numpy() for block in blocks(side)])
-        kept &= (config.shortest <= lengths) & (lengths <= config.longest)
-    chosen = np.flatnonzero(kept).tolist()
-    if not chosen:
-        raise Mismatch(
-            f"both sides of a pair must have {config.shortest} to {config.longest} tokens, got none of "
-            f"{len(kept)} pairs; lower shortest or raise longest"
-        )
-    return ParallelText(*([side[place] for place in chosen] for side in text))
+        for side, language in zip(text, job.languages, strict=True):
+            read = map(uncut.readers[language].read, blocks(side))
+            lengths = np.concatenate([block.sentences.lengths.numpy() for block in read])
+            kept &= (config.shortest <= lengths) & (lengths <= config.longest)
+        if not kept.any():
+            raise Mismatch(
+                f"both sides of a pair must have {config.shortest} to {config.longest} tokens, got none of "
+                f"{len(kept)} pairs; lower shortest or raise longest"
+            )
+    chosen, readers = (
+        [[*compress(side, kept)] for side in text],
+        [tokens.readers[name] for name in job.languages],
+    )
+    found = make_pairs(chosen, readers, rng=rng, device=runtime.device, progress=runtime.progress)
+    return replace(found, skipped=found.skipped + len(kept) - int(kept.sum()))
 
 
 def _label(config: inputs.BgtConfig) -> str:

@@ -41,8 +41,7 @@ PRESETS = {
 def train_translator(job: Job) -> Fitted:
     """A model of the languages of --text, trained without parallel text or with some."""
     request = job.request
-    check_languages(request)
-    check_losses(job.config, request)
+    check_request(job.config, request)
     pretrained = seq2seq.open_pretrained(job.config, request.space)
     config = seq2seq.sized_by(pretrained, job.config, {*request.settings, *request.config})
     text, network = _prepared(job, config, pretrained)
@@ -60,8 +59,8 @@ def train_translator(job: Job) -> Fitted:
     return Fitted.by(learner, epochs, encoder, _counts(network, text), tuple(request.parallel_files))
 
 
-def check_languages(request: TrainingRequest) -> None:
-    """Raise BadSetting unless there are texts of the pivot and of at least one other language."""
+def check_request(config: seq2seq.TranslatorConfig, request: TrainingRequest) -> None:
+    """Raise BadSetting unless there are texts of the pivot and another language, and a loss has a weight."""
     pivot = request.space.pivot
     if pivot not in request.texts or len(request.texts) < 2:
         raise BadSetting(
@@ -71,10 +70,6 @@ def check_languages(request: TrainingRequest) -> None:
     for language in request.parallel_files:
         if language not in request.texts:
             raise Contradiction(f"--parallel of {language} needs its text; give --text {language}=FILE")
-
-
-def check_losses(config: seq2seq.TranslatorConfig, request: TrainingRequest) -> None:
-    """Raise BadSetting if there is nothing to learn from: no loss has a weight."""
     of_pairs = config.translation if request.parallel_files else 0.0
     if not (config.denoising or config.back_translation or of_pairs):
         raise BadSetting(

@@ -91,7 +91,6 @@ def tune_xlm(job: Job) -> Fitted:
     """
     request, config, learned = job.request, job.config, tuple(job.request.parallel_files)
     xlm = _opened(job)
-    _check_alignment(job, xlm)
     network = tuned(xlm, config, generator_for(request.seed, *TrainingStream.FIRST)).to(job.runtime.device)
     pairs = pair_classes.read_inferences(job, network.reader)
     counts, aligning = pairs.counts, config.alignment(job.trainer).with_warmup(config.warmup)
@@ -122,41 +121,33 @@ def tune_xlm(job: Job) -> Fitted:
     return Fitted.by(learner, epochs, encoder, counts, learned)
 
 
-def _check_alignment(job: Job, xlm: XlmNetwork) -> None:
-    """Raise BadSetting for parallel text that a copy cannot be aligned by."""
-    languages, (pivot, own) = job.request.parallel_files, job.languages
-    if not languages:
-        return
-    if job.config.reads != "apart":
-        raise BadSetting(
-            "xlm --nli with --parallel matches the vectors of sentences, and needs a model that reads each "
-            f"apart, got reads={job.config.reads}; give --set reads=apart"
-        )
-    if own != pivot:
-        raise BadSetting(
-            f"xlm --nli with --parallel needs labels in the pivot, {pivot}, got --lang {own}; give "
-            f"inferences in {pivot}, or leave out --parallel"
-        )
-    if unknown := [name for name in languages if name not in xlm.languages]:
-        raise BadSetting(
-            f"{job.config.pretrained}: --parallel must have languages of this model, some of "
-            f"{', '.join(xlm.languages)}; got {unknown[0]}"
-        )
-
-
 def _opened(job: Job) -> XlmNetwork:
-    """The pretrained model, which must know the language to train."""
-    folder, language = job.config.pretrained, job.request.language
+    """The pretrained model; BadSetting for a language that it lacks, or text that no copy is aligned by."""
+    folder, languages, (pivot, own) = job.config.pretrained, job.request.parallel_files, job.languages
     if not folder:
         raise BadSetting(
             "xlm --nli fine-tunes a trained model: give --set pretrained=FOLDER with one that muse train "
             "--encoder xlm made for this space, without --nli"
         )
     xlm = open_xlm(Path(folder), job.request.space)
-    if language not in xlm.languages:
+    if own not in xlm.languages:
         raise BadSetting(
-            f"{folder}: --lang must be a language of this model, one of {', '.join(xlm.languages)}; "
-            f"got {language}"
+            f"{folder}: --lang must be a language of this model, one of {', '.join(xlm.languages)}; got {own}"
+        )
+    if languages and job.config.reads != "apart":
+        raise BadSetting(
+            "xlm --nli with --parallel matches the vectors of sentences, and needs a model that reads each "
+            f"apart, got reads={job.config.reads}; give --set reads=apart"
+        )
+    if languages and own != pivot:
+        raise BadSetting(
+            f"xlm --nli with --parallel needs labels in the pivot, {pivot}, got --lang {own}; give "
+            f"inferences in {pivot}, or leave out --parallel"
+        )
+    if unknown := [name for name in languages if name not in xlm.languages]:
+        raise BadSetting(
+            f"{folder}: --parallel must have languages of this model, some of {', '.join(xlm.languages)}; "
+            f"got {unknown[0]}"
         )
     return xlm
 
