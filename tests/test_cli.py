@@ -159,16 +159,22 @@ def test_a_bin_that_is_no_model(muse: Command, files: Path, content: bytes) -> N
     assert tree(files) == before
 
 
-def test_no_vectors_to_be_found(muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MUSE_EMBEDDINGS", str(tmp_path / "elsewhere"))
-    refused(muse("align", "--src", "xx", "--tgt", "en"), "no vectors for 'xx'", "elsewhere", "--src-emb")
-    assert tree(tmp_path) == {}
+WRONG_SETTINGS = {
+    "too few words": ("--max-vocab 99", ["--max-vocab must be at least 500", "got 99; raise it"]),
+    "nothing to resume": ("--resume", ["--resume needs the checkpoints of a killed run", "omit --resume"]),
+    "an unknown step": ("--normalise unit,center", ["--normalise", "'unit,center'"]),
+    "none and a step": ("--normalise none,unit", ["--normalise", "'none,unit'"]),
+    "no GPU": ("--device cuda", ["--device cuda needs a CUDA GPU", "--device cpu"]),
+}
 
 
-def test_too_few_words_are_asked_for(muse: Command, files: Path) -> None:
+@pytest.mark.parametrize("name", WRONG_SETTINGS)
+def test_wrong_settings(muse: Command, files: Path, name: str) -> None:
+    given, parts = WRONG_SETTINGS[name]
+    if "cuda" in given and torch.cuda.is_available():
+        pytest.skip("here is a GPU")
     before = tree(files)
-    refused(muse(*good(files, "--max-vocab", 99)), "--max-vocab must be at least 500", "got 99; raise it")
+    refused(muse(*good(files, *given.split())), *parts)
     assert tree(files) == before
 
 
@@ -190,28 +196,6 @@ def test_bad_dictionaries(muse: Command, files: Path, name: str) -> None:
         (files / "gold.txt").write_bytes(content)
     before = tree(files)
     refused(muse(*good(files, "--init", "dictionary", "--dictionary", files / "gold.txt")), *parts)
-    assert tree(files) == before
-
-
-def test_learning_from_pairs_alone_needs_pairs(muse: Command, files: Path) -> None:
-    before = tree(files)
-    ended = muse(*good(files, "--init", "dictionary"))
-    assert (ended.code, ended.out) == (2, "")
-    assert "--init dictionary needs the pairs" in ended.err and "--dictionary FILE" in ended.err
-    assert tree(files) == before
-
-
-@pytest.mark.parametrize("steps", ["unit,center", "", "none,unit"])
-def test_bad_normalisations(muse: Command, files: Path, steps: str) -> None:
-    before = tree(files)
-    refused(muse(*good(files, "--normalise", steps)), "--normalise", repr(steps))
-    assert tree(files) == before
-
-
-def test_out_is_a_file(muse: Command, files: Path) -> None:
-    (files / "out").write_text("mine")
-    before = tree(files)
-    refused(muse(*good(files)), "out exists and is not an aligned space; choose another --out")
     assert tree(files) == before
 
 
@@ -293,19 +277,6 @@ def test_a_resumed_run_that_fails_leaves_the_checkpoint_as_it_was(
     assert tree(files) == kept
     assert muse(*good(files, "-q", "--resume")).code == 0
     assert not (files / ".out.checkpoint").exists()
-
-
-def test_nothing_to_resume(muse: Command, files: Path) -> None:
-    before = tree(files)
-    refused(muse(*good(files, "--resume")), "--resume needs the checkpoints of a killed run", "omit --resume")
-    assert tree(files) == before
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="here is a GPU")
-def test_cuda_without_a_gpu(muse: Command, files: Path) -> None:
-    before = tree(files)
-    refused(muse(*good(files, "--device", "cuda")), "--device cuda needs a CUDA GPU", "--device cpu")
-    assert tree(files) == before
 
 
 @pytest.mark.parametrize("place", range(6))  # three arrays of each language
@@ -427,37 +398,7 @@ def test_a_good_run_for_people(muse: Command, files: Path) -> None:
     assert re.search("^criterion       0[.]", more.out, re.MULTILINE)
     assert "signature       csls:10 | fr-en" in ended.out
     assert sorted(path.name for path in files.iterdir()) == ["en.vec", "fr.vec", "out"]
-
-
-def test_quiet_is_quiet(muse: Command, files: Path) -> None:
     assert muse(*good(files, "-q")).err == ""
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["nosuch"],
-        ["align"],
-        ["align", "--src", "fr"],
-        ["align", "--src", "fr", "--tgt", "en", "--init", "magic"],
-        ["align", "--src", "fr", "--tgt", "en", "--max-vocab", "0"],
-        ["align", "--src", "fr", "--tgt", "en", "--max-vocab", "many"],
-        ["align", "--src", "fr", "--tgt", "en", "--seed", "-1"],
-        ["align", "--src", "fr", "--tgt", "en", "--device", "tpu"],
-        ["align", "--src", "fr", "--tgt", "en", "--nosuch"],
-        ["evaluate", "space"],
-        ["evaluate", "space", "--dictionary", "d", "--retrieval", "magic"],
-        ["induce", "space"],
-        ["induce", "space", "--out", "x", "--format", "xml"],
-        ["induce", "space", "--out", "x", "--top", "0"],
-    ],
-    ids=" ".join,
-)
-def test_usage_errors(muse: Command, arguments: list[str]) -> None:
-    ended = muse(*arguments)
-    assert (ended.code, ended.out) == (2, "")
-    assert "Usage: muse" in ended.err
-    assert ended.err.splitlines()[-1].startswith("Error: ")
 
 
 @pytest.mark.parametrize(
@@ -481,10 +422,6 @@ def test_the_glossary_is_part_of_the_package(muse: Command) -> None:
     assert "### CSLS" in ended.out
     assert "](" not in ended.out  # links that lead nowhere in a terminal
     assert all("muse --glossary" in " ".join(muse(*one, "--help").out.split()) for one in ((), ("align",)))
-
-
-def test_version(muse: Command) -> None:
-    assert muse("--version").out.startswith("muse, version ")
 
 
 @pytest.fixture
@@ -561,19 +498,6 @@ def test_a_space_in_a_folder_of_another_account(
     assert "Errno" not in ended.err
 
 
-@pytest.mark.parametrize("use", ["evaluate", "induce", "translate"])
-def test_no_space_there(muse: Command, space: Path, use: str) -> None:
-    refused(muse(*uses(space)[use][:1], space.parent / "nosuch", *uses(space)[use][2:]), "nosuch")
-    assert not (space.parent / "induced.txt").exists()
-
-
-@pytest.mark.parametrize("use", ["evaluate", "induce", "translate"])
-def test_unknown_languages(muse: Command, space: Path, use: str) -> None:
-    for option in ("--src", "--tgt"):
-        refused(muse(*uses(space)[use], option, "xx"), "are en, fr; got 'xx'")
-    assert not (space.parent / "induced.txt").exists()
-
-
 def test_a_word_not_in_the_space(muse: Command, space: Path) -> None:
     refused(muse("translate", space, "fr2O"), "'fr2O' is not among the 39 words of fr", "did you mean")
 
@@ -620,20 +544,6 @@ def test_where_one_retrieval_is_used_a_second_is_refused(
     assert (ended.code, ended.out) == (2, "")
     assert f"--retrieval takes one value, got csls, {second}; leave one." in ended.err
     assert tree(space.parent) == before
-
-
-@pytest.mark.parametrize(
-    ("options", "part"),
-    [
-        (["--init", "identical", "--no-identical"], "--no-identical forbids --init identical"),
-        (["--reweight", "--no-refine"], "--reweight follows refinement"),
-    ],
-    ids=str,
-)
-def test_options_of_align_that_contradict_each_other(muse: Command, options: list[str], part: str) -> None:
-    ended = muse("align", "--src", "fr", "--tgt", "en", *options)
-    assert (ended.code, ended.out) == (2, "")
-    assert part in ended.err
 
 
 @pytest.mark.slow

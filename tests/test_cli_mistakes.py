@@ -1,4 +1,7 @@
-"""Forty mistakes of newcomers: what they read says what was wrong, and what to do instead."""
+"""Mistakes of newcomers, and how what they read is worded: what was wrong, and what to do instead.
+
+This table is where the wording of errors is checked; other tests match their class, and what was found.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,12 @@ MISTAKES = [
     usage("align --normalize unit", "'--normalise'"),
     usage("align fr en", "Languages are options, such as --src fr --tgt en; got fr en without one."),
     usage("align --src fr", "--tgt"),
+    usage("align", "Missing option '--src'"),
+    usage("align --src fr --tgt en --seed -1", "-1 is not in the range x>=0"),
+    usage("align --src fr --tgt en --device tpu", "'tpu' is not one of 'auto', 'cpu', 'cuda'"),
+    usage("align --src fr --tgt en --init identical --no-identical", "--no-identical forbids"),
+    usage("align --src fr --tgt en --reweight --no-refine", "--reweight follows refinement"),
+    usage("evaluate space --dictionary d --retrieval magic", "'magic' is not one of 'csls'"),
     usage("align --src fr --tgt en --init gromo", "'gromo' is not one of 'auto', 'gromov'"),
     usage("align --src fr --tgt en --init dictionary", "--init dictionary needs the pairs to learn from"),
     usage("align --src fr --into space --joint", "--joint needs at least two --src and no --into"),
@@ -66,6 +75,7 @@ MISTAKES = [
     wrong("align --src fr,de --tgt en", "repeat the option for several languages"),
     usage("align --src fr --tgt fr", "got 'fr' twice; change one"),
     usage("translate space fr20 --src fr --tgt fr", "different languages, got 'fr' twice"),
+    wrong("induce space --out x --tgt xx", "are en, fr; got 'xx'"),
     wrong("translate space fr20 --src french", "are en, fr; got 'french'; did you mean fr?"),
     wrong("translate space en20", "it is a word of en; check --src and --tgt"),
     wrong("fetch vectors french", "158 languages, by codes such as fr, got 'french'",
@@ -133,6 +143,7 @@ def test_a_mistake_is_explained(muse: Command, here: Path, mistake: Mistake) -> 
     before = tree(here).keys()
     ended = muse(*mistake.typed.split())
     assert (ended.code, ended.out) == (mistake.code, ""), ended.err
+    assert ended.err.splitlines()[-1].startswith("error: " if mistake.code == 1 else "Error: ")
     assert len(ended.errors) == (mistake.code == 1)
     for part in mistake.parts:
         assert part in ended.err
