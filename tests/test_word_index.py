@@ -350,46 +350,22 @@ def test_a_hamza_that_is_left_out_comes_before_one_with_another_seat() -> None:
 @pytest.mark.parametrize(
     ("asked", "kind"),
     [
-        ("cat (animal)", "glosses"),
-        ("cat [masc.]", "glosses"),
-        ("cat {f}", "glosses"),
-        ("cat {f} <zool.> [fam.]", "glosses"),
-        ("(the) cat", "glosses"),
-        ("cat(s)", "glosses"),
-        ("cat (of (any) house)", "glosses"),
-        ("cat sb./sth.", "glosses"),
-        ("jdn./etw. cat", "glosses"),
-        ("cat f.", "glosses"),
-        ("cat m./f.", "glosses"),
-        ("cat, qqn.", "glosses"),
-        ("2. cat", "glosses"),
-        ("adj. cat", "glosses"),
-        ("n. m. cat", "glosses"),
-        ("cat;", "glosses"),
-        ("cat qc. \u00e0 qn.", "glosses"),
-        ("cat qc \u00e0 qn", "glosses"),
-        ("cat \u00e0 qn. qc.", "glosses"),
-        ("cat sth to sb", "glosses"),
-        ("jdn. an etw. cat", "glosses"),
-        ("sb. / sth. cat", "glosses"),
+        *((asked, "glosses") for asked in (
+            "cat (animal)", "cat [masc.]", "cat {f}", "cat {f} <zool.> [fam.]", "(the) cat", "cat(s)",
+            "cat (of (any) house)", "cat sb./sth.", "jdn./etw. cat", "cat f.", "cat m./f.", "cat, qqn.",
+            "2. cat", "adj. cat", "n. m. cat", "cat;", "cat qc. \u00e0 qn.", "cat qc \u00e0 qn",
+            "cat \u00e0 qn. qc.", "cat sth to sb", "jdn. an etw. cat", "sb. / sth. cat", "cat&nbsp;(animal)",
+            "cat\uff08\u52d5\u7269\uff09", "cat\u3010zool\u3011",
+        )),
         ("&#99;at", "entities"),
-        ("cat&nbsp;(animal)", "glosses"),
-        ("cat\uff08\u52d5\u7269\uff09", "glosses"),
-        ("cat\u3010zool\u3011", "glosses"),
         ("\u00adcat (animal)", "several ways"),
-        ("cat (animal", None),
-        ("cat so", None),
-        ("cat m", None),
-        ("cat for sth.", None),  # a verb of its own, as to look for is
-        ("cat QC", None),  # Quebec
-        ("sb. / sth.", None),
-        ("cat n/a", None),
-        ("cat 5 f.", None),
-        ("(cat)", None),
-        ("sb./sth.", None),
-        ("[]", None),
+        # To look for sth. is a verb of its own, and QC Quebec.
+        *((asked, None) for asked in (
+            "cat (animal", "cat so", "cat m", "cat for sth.", "cat QC", "sb. / sth.", "cat n/a", "cat 5 f.",
+            "(cat)", "sb./sth.", "[]",
+        )),
     ],
-)
+)  # fmt: skip
 def test_a_gloss_is_no_part_of_a_word_that_is_known_without_it(asked: str, kind: str | None) -> None:
     index = WordIndex(["dog", "cat"])
     assert index.respelled(asked) == (None if kind is None else (1, kind))

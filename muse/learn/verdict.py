@@ -106,25 +106,25 @@ def judge(
     """
     scale = scale_of(source, target)
     x, y = (_rows(side, scale.rows, runtime.device) for side in (source, target))
+    own = torch.from_numpy(alignment.source_map).to(x.device)
     with runtime.progress.stage("judging", 0):
         if scale is OF_ROWS:
             # A dictionary may have weighted directions too; the relaxation starts from a rotation.
-            mapping = rotation(torch.from_numpy(alignment.source_map).to(x.device).double())
-            agreement, pairs = _relaxed_agreement(x, y, mapping, rng)
+            agreement, pairs = _relaxed_agreement(x, y, rotation(own.double()), rng)
         else:
-            pairs = mutual_neighbours(*_in_shared_space(x, y, alignment), Retrieval())
+            if alignment.target_map is None:
+                mapped, keys = both_mapped(x, y, own)
+            else:
+                mapped, keys = x @ own.T, y @ torch.from_numpy(alignment.target_map).to(y.device).T
+                keys = normalize(keys)
+            pairs = mutual_neighbours(normalize(mapped), keys, Retrieval())
             agreement = _agreement(x, y, pairs, DRAWS, rng)
     if null is None:
         null = null_agreement(source, target, rng=rng, runtime=runtime)
     gain = log_odds(agreement) - log_odds(null)
     confidence = 1 / (1 + math.exp(-scale.slope * (gain - scale.middle)))
-    return Verdict(
-        _label(confidence),
-        round(confidence, 4),
-        round(agreement, 4),
-        round(len(pairs) / len(x), 4),
-        round(null, 4),
-    )
+    figures = (round(one, 4) for one in (confidence, agreement, len(pairs) / len(x), null))
+    return Verdict(_label(confidence), *figures)
 
 
 def _rows(side: Vectors, count: int, device: str) -> Tensor:
@@ -137,15 +137,6 @@ def _rows(side: Vectors, count: int, device: str) -> Tensor:
     if side.scales is not None:
         side = replace(side, matrix=normalise_rows(side.matrix)[0], scales=None)
     return side.tensor(device)
-
-
-def _in_shared_space(x: Tensor, y: Tensor, alignment: Alignment) -> tuple[Tensor, Tensor]:
-    """The rows (n, d) and (m, e) of both languages, mapped to the shared space, of unit length."""
-    own = torch.from_numpy(alignment.source_map).to(x.device)
-    if alignment.target_map is None:
-        mapped, keys = both_mapped(x, y, own)
-        return normalize(mapped), keys
-    return normalize(x @ own.T), normalize(y @ torch.from_numpy(alignment.target_map).to(y.device).T)
 
 
 def with_pairs(verdict: Verdict, right: int, tested: int, chance: float, methods: int = 1) -> Verdict:
@@ -186,32 +177,24 @@ def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator
 
     Both are rotated to their principal axes, which a wrong mapping matches at best, and every coordinate
     of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence.
-    For unlabelled vectors it is the agreement of a random mapping after refinement.
+    For unlabelled vectors it is the largest agreement of NULL_DRAWS random mappings after refinement.
     """
     scale = scale_of(source, target)
     x, y = (_rows(side, scale.rows, runtime.device) for side in (source, target))
     with runtime.progress.stage("baseline of the verdict", 0):
-        return (_null_agreement if scale is OF_WORDS else _agreement_at_random)(x, y, rng)
-
-
-def _null_agreement(x: Tensor, y: Tensor, rng: np.random.Generator) -> float:
-    """The null agreement on vectors with the spectra of the rows (n, d) and (m, e)."""
-    own, other = _principal(x), _principal(y)
-    order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, e)
-    other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
-    axis_to_axis = torch.eye(other.shape[1], own.shape[1], device=own.device)
-    *_, (mapping, _) = rounds(own, other, axis_to_axis, FIRST_ROUNDS, rng)
-    pairs = mutual_neighbours(*both_mapped(own, other, mapping), Retrieval())
-    return _agreement(own, other, pairs, NULL_DRAWS, rng)
-
-
-def _agreement_at_random(x: Tensor, y: Tensor, rng: np.random.Generator) -> float:
-    """The largest of NULL_DRAWS random mappings between rows (n, d) and (m, e)."""
-    found = [LEAST_NULL_OF_ROWS]
-    for _ in range(NULL_DRAWS):
-        mapping = rotation(torch.from_numpy(rng.standard_normal((y.shape[1], x.shape[1]))).to(x.device))
-        found.append(_relaxed_agreement(x, y, mapping, rng)[0])
-    return max(found)
+        if scale is OF_ROWS:
+            found = [LEAST_NULL_OF_ROWS]
+            for _ in range(NULL_DRAWS):
+                drawn = torch.from_numpy(rng.standard_normal((y.shape[1], x.shape[1])))
+                found.append(_relaxed_agreement(x, y, rotation(drawn.to(x.device)), rng)[0])
+            return max(found)
+        own, other = _principal(x), _principal(y)
+        order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, e)
+        other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
+        axis_to_axis = torch.eye(other.shape[1], own.shape[1], device=own.device)
+        *_, (mapping, _) = rounds(own, other, axis_to_axis, FIRST_ROUNDS, rng)
+        pairs = mutual_neighbours(*both_mapped(own, other, mapping), Retrieval())
+        return _agreement(own, other, pairs, NULL_DRAWS, rng)
 
 
 def _relaxed_agreement(

@@ -81,18 +81,14 @@ def _climbed(own: Square, other: Square, plan: Square) -> NDArray[np.int64]:
     """The order (k,) at the local maximum of tr(A P B P^T) that is reached from a plan P (k, k)."""
     for _ in range(FRANK_WOLFE_STEPS):
         slope = 2 * (own @ plan @ other)
-        step = _permutation(slope) - plan
+        best = np.zeros_like(slope)
+        best[scipy.optimize.linear_sum_assignment(-slope)] = 1
+        step = best - plan
         gain, bend = float((step * slope).sum()), float((step * (own @ step @ other)).sum())
         if gain < LEAST_SLOPE * len(plan):
             break
         plan = plan + (1.0 if bend >= 0 else min(1.0, -gain / (2 * bend))) * step
     return np.asarray(scipy.optimize.linear_sum_assignment(-plan)[1], np.int64)
-
-
-def _permutation(profit: Square) -> Square:
-    chosen = np.zeros_like(profit)
-    chosen[scipy.optimize.linear_sum_assignment(-profit)] = 1
-    return chosen
 
 
 def _initial_plan(k: int, rng: np.random.Generator) -> Square:

@@ -83,10 +83,13 @@ def word_features(side: Vectors) -> dict[str, Feature]:
         found["length"] = np.log(side.lengths.astype(np.float64))
     found |= {f"neighbours' {name}": feature[near].mean(axis=1) for name, feature in found.items()}
     found["density"] = np.take_along_axis(similar, near, axis=1).mean(axis=1)
-    found["skewness"] = _skewness(similar)
-    found["mean"] = similar.mean(axis=1)
+    mean = similar.mean(axis=1)
+    centred = similar - mean[:, None]
+    found["skewness"] = (centred**3).mean(axis=1) / (centred**2).mean(axis=1) ** 1.5
+    found["mean"] = mean
     found["breadth"] = (inside[:, :BROAD] ** 2).sum(dim=1).double().numpy()
-    return {name: _normal_scores(feature) for name, feature in found.items() if _varies(feature)}
+    # Lengths do not vary if all vectors of the file had unit length.
+    return {name: _normal_scores(feature) for name, feature in found.items() if float(feature.std()) > 1e-3}
 
 
 def log_ranks(count: int) -> Tensor:
@@ -107,24 +110,11 @@ def log_likelihood_ratio(source: Mapping[str, Feature], target: Mapping[str, Fea
     return total
 
 
-def _varies(feature: Feature) -> bool:
-    """Whether a feature differs between words; lengths do not if all vectors of the file had unit length."""
-    return float(feature.std()) > 1e-3
-
-
-def _skewness(rows: NDArray[np.float64]) -> Feature:
-    """The third standardised moment of each row (n, m): (n,)."""
-    centred = rows - rows.mean(axis=1, keepdims=True)
-    moments: Feature = (centred**3).mean(axis=1) / (centred**2).mean(axis=1) ** 1.5
-    return moments
-
-
 def _normal_scores(feature: Feature) -> Feature:
     """The standard normal quantiles of the ranks (n,), ties sharing the mean of theirs."""
     _, place, counts = np.unique(feature, return_inverse=True, return_counts=True)
     middle = (np.cumsum(counts) - counts / 2) / len(feature)  # of the ranks of each value, in (0, 1)
-    scores: Feature = torch.special.ndtri(torch.from_numpy(middle)).numpy()[place]
-    return scores
+    return np.asarray(torch.special.ndtri(torch.from_numpy(middle)).numpy()[place])
 
 
 @dataclass(frozen=True)

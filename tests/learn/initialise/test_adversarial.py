@@ -113,8 +113,9 @@ def test_a_rotation_is_recovered_without_a_pair() -> None:
     assert best.method == "adversarial"
 
 
-def test_what_is_yielded_is_orthogonal_and_the_best_comes_first() -> None:
-    found = run(replace(QUICK, survivors=3))
+@pytest.mark.parametrize("dimensions", [4, 50])
+def test_what_is_yielded_is_orthogonal_and_the_best_comes_first(dimensions: int) -> None:
+    found = run(replace(QUICK, survivors=3, dimensions=dimensions))
     assert len(found) == 3
     assert [a.criterion for a in found] == sorted((a.criterion for a in found), reverse=True)
     for alignment in found:
@@ -123,12 +124,6 @@ def test_what_is_yielded_is_orthogonal_and_the_best_comes_first() -> None:
         assert alignment.target_map is None
         assert alignment.orthogonality_defect < 0.05
         assert alignment.criterion == nearest(alignment.source_map)
-
-
-def test_fewer_components_than_dimensions_still_give_an_orthogonal_map() -> None:
-    best = run(replace(QUICK, dimensions=4, epochs=1))[0]
-    assert best.source_map.shape == (D, D)
-    assert best.orthogonality_defect < 1e-5
 
 
 @pytest.mark.parametrize("beta", [0.01, 0.5])
@@ -140,11 +135,6 @@ def test_the_orthogonality_update_shrinks_the_defect(beta: float) -> None:
         defects.append(float((mapping @ mapping.mT - torch.eye(D)).abs().max()))
         mapping = orthogonality_update(mapping, beta)
     assert defects == sorted(defects, reverse=True)
-
-
-def test_the_orthogonality_update_leaves_a_rotation_alone() -> None:
-    mapping = torch.from_numpy(rotation())[None]
-    torch.testing.assert_close(orthogonality_update(mapping, 0.5), mapping)
 
 
 def test_the_update_is_newton_schulz_at_one_half() -> None:
@@ -243,13 +233,6 @@ def test_the_figures_of_each_epoch_are_data() -> None:
     assert all(epoch.samples_per_second > 0 and epoch.defect < 0.05 for epoch in epochs)
     assert max(max(epoch.criteria) for epoch in epochs) == pytest.approx(found[0].criterion, abs=1e-3)
     assert epochs[0].mapping_rate == QUICK.mapping_rate > epochs[1].mapping_rate
-
-
-def test_each_epoch_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, logger="muse.learn.initialise.adversarial"):
-        run(replace(QUICK, epochs=1))
-    assert "samples/s" in caplog.text
-    assert "defect" in caplog.text
 
 
 def test_a_stalled_criterion_ends_the_game_and_halves_the_rate() -> None:
