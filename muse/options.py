@@ -189,34 +189,28 @@ class Declaration:
     def checked(self, value: Any) -> Any:
         """The value as the option has it; BadSetting for one of another kind, or out of its range."""
         try:
-            if self.multiple:
-                return tuple(self._one(one) for one in _several(value))
-            return self._one(value)
+            if not self.multiple:
+                return self._one(value)
+            alone = isinstance(value, str | PathLike) or hasattr(value, "__array__")
+            return tuple(map(self._one, (value,) if alone or not isinstance(value, Iterable) else value))
         except (TypeError, ValueError) as error:
-            found = str(error) if isinstance(error, NotOfKind) else _shortened(repr(value))
+            found = str(error) if isinstance(error, NotOfKind) else repr(value)
+            found = found if len(found) <= LONGEST_SHOWN else f"{found[:LONGEST_SHOWN]}..."
             raise BadSetting(f"{self.flag} must be {self.must_be}, got {found}") from None
 
     def _one(self, value: Any) -> Any:
         made = self.kind.made(value)
-        inside = (
-            (not self.choices or self.kind is not TEXT or made in self.choices)
-            and (self.least is None or made >= self.least)
-            and (self.most is None or made <= self.most)
-            and (self.above is None or made > self.above)
-            and (self.below is None or made < self.below)
+        if self.choices and self.kind is TEXT and made not in self.choices:
+            raise ValueError
+        outside = (
+            (self.least is not None and made < self.least)
+            or (self.most is not None and made > self.most)
+            or (self.above is not None and made <= self.above)
+            or (self.below is not None and made >= self.below)
         )
-        if not inside:
+        if outside:
             raise ValueError
         return made
-
-
-def _shortened(found: str) -> str:
-    return found if len(found) <= LONGEST_SHOWN else f"{found[:LONGEST_SHOWN]}..."
-
-
-def _several(value: Any) -> Iterable[Any]:
-    one = isinstance(value, str | PathLike) or hasattr(value, "__array__")
-    return (value,) if one or not isinstance(value, Iterable) else value
 
 
 def _as_field(make: Callable[P, Declaration]) -> Callable[P, Any]:
@@ -238,31 +232,29 @@ class OptionSet:
 
     def __post_init__(self) -> None:
         declared = options_of(type(self))
-        given = {name: getattr(self, name) for name in declared}
-        given = {
-            name: one for name, one in given.items() if not (one is None or isinstance(one, Declaration))
-        }
-        values = {name: declared[name].checked(value) for name, value in given.items()}
-        preset = next(
-            (values[name] for name, one in declared.items() if one.chooses and name in values), None
-        )
+        values, preset = dict[str, Any](), ""
         for name, one in declared.items():
-            object.__setattr__(self, name, values.get(name, one.presets.get(str(preset), one.default)))
+            value = getattr(self, name)
+            if not (value is None or isinstance(value, Declaration)):
+                values[name] = one.checked(value)
+                preset = str(values[name]) if one.chooses else preset
+        for name, one in declared.items():
+            object.__setattr__(self, name, values.get(name, one.presets.get(preset, one.default)))
+        given = [one for name, one in declared.items() if is_given(self, name)]
         for name, one in declared.items():
             if getattr(self, name) is REQUIRED:
                 raise BadSetting(f"{one.flag} is needed, got none")
-            if one.package and is_given(self, name):
+            if one not in given:
+                continue
+            if one.package:
                 require(one.package, one.flag)
-            if one.needs is not None and is_given(self, name) and not is_given(self, one.needs):
-                other = declared[one.needs]
+            if one.needs is not None and (other := declared[one.needs]) not in given:
                 raise Contradiction(
                     f"{one.flag} is for {other.flag}, got none; give {other.flag} {other.shown_value}, or "
                     "leave it out"
                 )
-            same = [
-                two.flag for two in declared.values() if two.group == one.group and is_given(self, two.name)
-            ]
-            if one.group and len(same) > 1:
+            same = [two.flag for two in given if one.group and two.group == one.group]
+            if len(same) > 1:
                 raise Contradiction(f"{' and '.join(same)} cannot be used together; leave out all but one")
 
 
@@ -327,12 +319,11 @@ def part(options: OptionSet, cls: type[T]) -> T:
 
 def recorded(options: OptionSet) -> dict[str, Any]:
     """The values that a manifest records, by name; None for an option without the one that it needs."""
-    return {name: _in_use(options, one) for name, one in options_of(type(options)).items() if one.recorded}
-
-
-def _in_use(options: OptionSet, one: Declaration) -> Any:
-    idle = one.needs is not None and not is_given(options, one.needs)
-    return None if idle else getattr(options, one.name)
+    return {
+        name: getattr(options, name) if one.needs is None or is_given(options, one.needs) else None
+        for name, one in options_of(type(options)).items()
+        if one.recorded
+    }
 
 
 def of_checkpoint(options: OptionSet) -> dict[str, Any]:
@@ -362,21 +353,16 @@ def takes(cls: type[OptionSet], *without: str) -> Callable[[F], F]:
 
     def named(function: F) -> F:
         own = inspect.signature(function)
-        kept = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        made = [*kept, *_parameters(cls, {*without, *own.parameters})]
+        made = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        for name, one in options_of(cls).items():
+            if name not in {*without, *own.parameters}:
+                place: Any = "POSITIONAL_OR_KEYWORD" if one.positional else "KEYWORD_ONLY"
+                place = getattr(inspect.Parameter, place)
+                made.append(inspect.Parameter(name, place, default=one.default, annotation=one.accepts))
         setattr(function, "__signature__", own.replace(parameters=sorted(made, key=lambda one: one.kind)))  # noqa: B010
         return function
 
     return named
-
-
-def _parameters(cls: type[OptionSet], without: set[str]) -> Iterator[inspect.Parameter]:
-    for name, one in options_of(cls).items():
-        if name not in without:
-            place = (
-                inspect.Parameter.POSITIONAL_OR_KEYWORD if one.positional else inspect.Parameter.KEYWORD_ONLY
-            )
-            yield inspect.Parameter(name, place, default=one.default, annotation=one.accepts)
 
 
 def table(cls: type[OptionSet]) -> Iterator[str]:

@@ -9,7 +9,7 @@ not there may be spelled otherwise in ways that change no word (`muse.orthograph
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from textwrap import shorten
@@ -182,18 +182,17 @@ class WordIndex(dict[str, int]):
     @cached_property
     def _respellings(self) -> dict[str, list[int]]:
         # The rows of words by their plain spelling, where it is another one. Built when a word is missing.
-        found: dict[str, list[int]] = {}
-        for row, word in enumerate(self.words):
-            if may_be_respelled(word) and (plain := plain_spelling(word)):
-                found.setdefault(plain, []).append(row)
-        return found
+        return self._rows_by(lambda word: plain_spelling(word) if may_be_respelled(word) else "")
 
     @cached_property
     def _by_hamzas(self) -> dict[str, list[int]]:
         # The rows of words with hamzas, whatever their seats.
+        return self._rows_by(seatless_spelling)
+
+    def _rows_by(self, spelled: Callable[[str], str]) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
         for row, word in enumerate(self.words):
-            if plain := seatless_spelling(word):
+            if plain := spelled(word):
                 found.setdefault(plain, []).append(row)
         return found
 
@@ -330,17 +329,19 @@ class Vectors:
 
     def most_frequent(self, k: int | None) -> Vectors:
         """The first k words, or all, and their rows (a view, no copy); of rows that are not ranked, any k."""
-        lengths, scales = (None if one is None else one[:k] for one in (self.lengths, self.scales))
-        texts = None if self.texts is None else self.texts[:k]
-        return replace(
-            self, words=self.words[:k], matrix=self.matrix[:k], lengths=lengths, texts=texts, scales=scales
-        )
+        return self._of(slice(k), self.words[:k], None if self.texts is None else self.texts[:k])
 
     def chosen(self, rows: NDArray[np.int64]) -> Vectors:
         """The rows with these numbers (c,), in their order, as a copy."""
+        words, texts = (
+            None if one is None else [one[row] for row in rows.tolist()] for one in (self.words, self.texts)
+        )
+        return self._of(rows, words or [], texts)
+
+    def _of(
+        self, rows: slice | NDArray[np.int64], words: Sequence[str], texts: Sequence[str] | None
+    ) -> Vectors:
         lengths, scales = (None if one is None else one[rows] for one in (self.lengths, self.scales))
-        words = [self.words[row] for row in rows.tolist()]
-        texts = None if self.texts is None else [self.texts[row] for row in rows.tolist()]
         return replace(
             self, words=words, matrix=self.matrix[rows], lengths=lengths, texts=texts, scales=scales
         )
