@@ -70,6 +70,10 @@ class Change:
         found = int(before.sum()), int(after.sum())
         return cls(*languages, len(before), *found, standard_errors(before, after))
 
+    def __str__(self) -> str:
+        """The change in words."""
+        return f"{self.source}-{self.target} {self.before} to {self.after} of {self.tested}"
+
 
 @dataclass(frozen=True, eq=False)
 class Joint:
@@ -84,31 +88,21 @@ class Joint:
 
     def __str__(self) -> str:
         """The result in one line."""
-        if not self.weight:
-            return f"not kept; held-out pairs recovered: {_shown(self.changes)}"
-        return f"kept; held-out pairs recovered: {_shown(self.changes)}"
+        kept = "kept" if self.weight else "not kept"
+        return f"{kept}; held-out pairs recovered: {', '.join(map(str, self.changes))}"
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` and the manifest show."""
-        return {
-            "kept": self.weight > 0,
-            "weight": self.weight,
-            "pairs": {f"{one.source}-{one.target}": _fields(one) for one in self.changes},
+        pairs = {
+            f"{one.source}-{one.target}": {
+                "tested": one.tested,
+                "before": one.before,
+                "after": one.after,
+                "standard_errors": round(one.standard_errors, 2),
+            }
+            for one in self.changes
         }
-
-
-def _shown(changes: Sequence[Change]) -> str:
-    found = (f"{one.source}-{one.target} {one.before} to {one.after} of {one.tested}" for one in changes)
-    return ", ".join(found)
-
-
-def _fields(change: Change) -> dict[str, Any]:
-    return {
-        "tested": change.tested,
-        "before": change.before,
-        "after": change.after,
-        "standard_errors": round(change.standard_errors, 2),
-    }
+        return {"kept": self.weight > 0, "weight": self.weight, "pairs": pairs}
 
 
 def refine_jointly(
@@ -130,18 +124,15 @@ def refine_jointly(
     changes: tuple[Change, ...] = ()
     trials = fit.trials(pairs, rng, runtime)
     for weight, changes in zip(config.weights, trials, strict=True):
-        log.info("joint refinement, weight %g; held-out pairs recovered: %s", weight, _shown(changes))
-        if _is_improvement(changes):
+        shown = ", ".join(map(str, changes))
+        log.info("joint refinement, weight %g; held-out pairs recovered: %s", weight, shown)
+        # Some two languages recover significantly more pairs, and no two lose more than LOSS.
+        gains = [change.standard_errors for change in changes]
+        if min(gains) >= LOSS and max(gains) > SIGNIFICANT:
             found = fit.solve(fit.anchored(pairs, maps), weight)
             mappings = {language: found[language].cpu().numpy() for language in start}
             return Joint(mappings, weight, changes)
     return Joint(start, 0.0, changes)
-
-
-def _is_improvement(changes: Sequence[Change]) -> bool:
-    """Whether some two languages recover significantly more pairs, and no two lose more than LOSS."""
-    gains = [change.standard_errors for change in changes]
-    return min(gains) >= LOSS and max(gains) > SIGNIFICANT
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,26 +88,27 @@ def learn_many(
     own_config = config.into_fixed() if several else config  # several share a target that does not move
     learned: dict[str, Learned] = {}
     failures: dict[str, MuseError] = {}
-    for place, source in enumerate(sources, 1):
+    for place, source in enumerate(sources):
+        own = runtime
         if several:
-            log.info("%s into %s, %d of %d", source.language, target.language, place, len(sources))
-        own = _runtime_of(source.language, runtime) if several else runtime
-        own = own.skip_parts(PARTS * (place - 1))
+            log.info("%s into %s, %d of %d", source.language, target.language, place + 1, len(sources))
+            own = _runtime_of(source.language, runtime)
         try:
+            own = own.skip_parts(PARTS * place)
             learned[source.language] = learn(source, target, config=own_config, runtime=own)
         except MuseError as error:
             if several:
                 reworded(error, f"{source.language} into {target.language}: {error}")
             failures[source.language] = error
     learned = _Detours(sources, target, own_config, runtime).improved(learned, others or BridgeLanguages())
-    failures = {language: error for language, error in failures.items() if language not in learned}
-    if not learned:
-        raise next(iter(failures.values()))
     mapped = [source for source in sources if source.language in learned]
+    if not mapped:
+        raise next(iter(failures.values()))
     found = LearnedMany({source.language: learned[source.language] for source in mapped})
     if config.joint and len(mapped) > 1:
         found = _jointly(mapped, target, found.languages, config, runtime)
-    return replace(found, failures=failures)
+    left_out = {language: error for language, error in failures.items() if language not in learned}
+    return replace(found, failures=left_out)
 
 
 def _jointly(
@@ -148,25 +149,26 @@ class _Detours:
 
     def improved(self, learned: dict[str, Learned], others: BridgeLanguages) -> dict[str, Learned]:
         """`learned` with those languages that a detour improves; what succeeds may help the next."""
-        found = dict(learned)
-        pending = [source for source in self.sources if _needs_detour(found.get(source.language))]
-        if not pending:
-            return found
-        intermediates = [*self._intermediates(found), *others.saved, *self._aligned(others.via)]
-        known = {over.language for over in intermediates}
-        fresh = intermediates
-        while pending and fresh:
-            for source in pending:
-                own = _runtime_of(source.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
-                paths = Paths.of(source, self.target, self.config, own)
+
+        def pending() -> list[Vectors]:
+            return [source for source in self.sources if _needs_detour(found.get(source.language))]
+
+        found, known = dict(learned), set[str]()
+        fresh = [*self._intermediates(found), *others.saved] if pending() else []
+        fresh += self._aligned(others.via) if pending() else []
+        while fresh and (waiting := pending()):
+            known |= {over.language for over in fresh}
+            for source in waiting:
+                paths = Paths.of(source, self.target, self.config, self._runtime_of(source))
                 usable = [over for over in fresh if over.language != source.language]
                 better = paths.best_path(found.get(source.language), usable)
                 if better is not None:
                     found[source.language] = better
-            pending = [source for source in pending if _needs_detour(found.get(source.language))]
             fresh = [over for over in self._intermediates(found) if over.language not in known]
-            known |= {over.language for over in fresh}
         return found
+
+    def _runtime_of(self, source: Vectors) -> Runtime:
+        return _runtime_of(source.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
 
     def _intermediates(self, learned: dict[str, Learned]) -> list[Bridge]:
         """The languages to align that others may go over: those that did not fail."""
@@ -184,9 +186,8 @@ class _Detours:
         intermediates = []
         for language in via:
             log.info("%s into %s, for detours", language.language, self.target.language)
-            own = _runtime_of(language.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
             try:
-                learned = learn(language, self.target, config=config, runtime=own)
+                learned = learn(language, self.target, config=config, runtime=self._runtime_of(language))
             except MuseError as error:
                 log.warning("%s into %s: %s", language.language, self.target.language, error)
                 continue
