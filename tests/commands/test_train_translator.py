@@ -187,7 +187,7 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path) -> Non
     bad([], "nosuch", fr="nosuch")
     bad([], "'de'", de=files / "one")
     bad(["--encoder", "nosuch"], "nosuch", "expected a saved encoder")
-    bad(["--set", "drop=1"], "drop must be at least 0 and below 1")
+    bad(["--set", "drop=1"], "drop must be", "at least 0 and below 1")
     bad(["--set", "denoising=0", "--set", "back_translation=0"], "with --parallel, translation must be above")
     (files / "long").write_text(f"{'fr1 ' * 30}\n" + "".join(f"fr2 {'fr3 ' * n}\n" for n in range(30, 60)))
     bad([], "20 sentences of fr with at most 24 pieces, got 0 of 31", fr=files / "long")

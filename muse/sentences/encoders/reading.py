@@ -166,16 +166,13 @@ class Vocabulary(Reader):
                 if self._forget is not None:
                     self._forget()
             numbers = np.fromiter(map(self._parts.__getitem__, parts), np.int64, len(parts))
-            self._resolve_full_stops_(numbers, parts, np.cumsum(sizes))
+            # How a full stop inside a line is tokenised depends on the next part: see Tokeniser.
+            stops, ends = self._parts.ends_in_full_stop(numbers), np.cumsum(sizes)
+            stops[ends[ends > 0] - 1] = False
+            for place in np.flatnonzero(stops).tolist():
+                part = parts[place]
+                numbers[place] = self._parts[f"{part} {next_part_kind(part, parts[place + 1])}"]
             return self._parts.reading(numbers, sizes)
-
-    def _resolve_full_stops_(self, numbers: Ids, parts: list[str], ends: Ids) -> None:
-        # How a full stop inside a line is tokenised depends on the next part: see Tokeniser.
-        stops = self._parts.ends_in_full_stop(numbers)
-        stops[ends[ends > 0] - 1] = False
-        for place in np.flatnonzero(stops).tolist():
-            part = parts[place]
-            numbers[place] = self._parts[f"{part} {next_part_kind(part, parts[place + 1])}"]
 
 
 class _Parts(dict[str, int]):

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -201,12 +201,9 @@ class TrainedEncoder(SentenceEncoder):
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows of the sentences, in order; BadSetting if it was not trained for the language."""
         check_trained_for(self, language)
-        return pooled(self._lookup, sentences, language, self._pool)
-
-    def _pool(self, words: Ragged, rows: Tensor) -> Tensor:
         if self.powers == (1.0,) and self.pooling == "sum":
-            return pooling.sums(words, rows)
-        return pooling.power_means(words, rows, self.powers)
+            return pooled(self._lookup, sentences, language, pooling.sums)
+        return pooled(self._lookup, sentences, language, partial(pooling.power_means, powers=self.powers))
 
     def save(self, folder: Path) -> None:
         """Writes the rows that training changed."""
@@ -277,19 +274,18 @@ class Lookup:
             if self.unknown == "ngrams":
                 new = _NewRows(own_new_words(self.space, language, progress=self._progress), vectors.tensor())
             vocabulary = Vocabulary(language, vectors.index, new, new.forget if new else None)
-            self._ready[language] = _Language(vocabulary, vectors.tensor(), new)
+            self._ready[language] = _Language(vocabulary, vectors.tensor(), new, Lock())
         ready = self._ready[language]
         with ready.lock:  # another thread's reading may drop the new words
             reading = ready.vocabulary.read(sentences)
             return reading, ready.rows if ready.new is None else ready.new.rows
 
 
-@dataclass(frozen=True, eq=False)
-class _Language:
+class _Language(NamedTuple):
     vocabulary: Vocabulary
     rows: Tensor
     new: _NewRows | None
-    lock: Lock = field(default_factory=Lock)
+    lock: Lock
 
 
 class _NewRows:

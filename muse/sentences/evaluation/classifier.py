@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -49,10 +50,11 @@ class Parts(NamedTuple):
 def parts(labels: Labels, rng: np.random.Generator) -> Parts:
     """A random stratified split of the labels (n,) into 60, 20 and 20 % of each class.
 
-    Raise Mismatch if a class is too small for one sentence in each part.
+    Raise Mismatch for a single class, and for one that is too small for one sentence in each part.
     """
+    check_classes(labels.tolist(), FEWEST_OF_CLASS)
     drawn: list[list[Labels]] = [[], [], []]
-    for places in _by_class(labels, FEWEST_OF_CLASS, "a classifier needs", rng):
+    for places in _by_class(labels, rng):
         ends = np.array([-2, -1]) * (len(places) // 5) + len(places)
         for part, chosen in zip(drawn, np.split(places, ends), strict=True):
             part.append(chosen)
@@ -62,24 +64,32 @@ def parts(labels: Labels, rng: np.random.Generator) -> Parts:
 def folds(labels: Labels, count: int, rng: np.random.Generator) -> Labels:
     """The fold (n,) of each label (n,), out of `count`: random, with the same share of each class in each.
 
-    Raise Mismatch if a class has fewer sentences than there are folds.
+    Raise Mismatch for a single class, and for one of fewer sentences than there are folds.
     """
+    check_classes(labels.tolist(), count, f"{count} folds need")
     fold = np.empty(len(labels), np.int64)  # (n,)
-    for places in _by_class(labels, count, f"{count} folds need", rng):
+    for places in _by_class(labels, rng):
         fold[places] = (np.arange(len(places)) + rng.integers(count)) % count
     return fold
 
 
-def _by_class(labels: Labels, least: int, needed: str, rng: np.random.Generator) -> Iterator[Labels]:
-    """The places of each class, in random order; Mismatch, which begins with `needed`, for too few."""
+def check_classes(labels: Sequence[object], least: int, needed: str = "a classifier needs") -> None:
+    """Raise Mismatch, whose message begins with `needed`, for a single class or too few sentences of one."""
+    counts = Counter(labels)
+    if len(counts) < 2:
+        raise Mismatch(f"a classifier needs at least two classes, got {len(counts)}; check the labels")
+    label, fewest = min(counts.items(), key=lambda one: one[1])
+    if fewest < least:
+        raise Mismatch(
+            f"{needed} at least {least} sentences of each class, got {fewest} of {label}; merge or remove "
+            "rare classes, or give more"
+        )
+
+
+def _by_class(labels: Labels, rng: np.random.Generator) -> Iterator[Labels]:
+    # The places of each class, in random order.
     for name in np.unique(labels):
-        places = rng.permutation(np.flatnonzero(labels == name))
-        if len(places) < least:
-            raise Mismatch(
-                f"{needed} at least {least} sentences of each class, got {len(places)} of one; merge or "
-                "remove rare classes"
-            )
-        yield places
+        yield rng.permutation(np.flatnonzero(labels == name))
 
 
 @dataclass(frozen=True)
@@ -367,8 +377,6 @@ def evaluate_inference(
 
     `rng` is for the bootstrap.
     """
-    if not len(labels):
-        raise Mismatch("accuracy needs at least one labelled pair, got none; check the file")
     hits = found == labels
     return InferenceScore(
         accuracy=100 * float(hits.mean()),

@@ -8,7 +8,7 @@ be chosen on a pair with known translations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
 from muse.evaluation.ranks import BLOCK
-from muse.evaluation.score import Hits, Interval, JsonScore, Score, Signature, bootstrap_interval, json_fields
+from muse.evaluation.score import Hits, Interval, JsonScore, Score, Signature, bootstrap_interval
 from muse.search.retrieval import PairScore
 from muse.vectors import Matrix
 
@@ -25,7 +25,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class SentenceScore:
+class SentenceScore(JsonScore):
     """P@1, P@5 and P@10 in percent over all queries, with the 95 % interval of P@1.
 
     `targets` is the number of different sentences searched. Ties with the translation count as ahead of
@@ -40,11 +40,6 @@ class SentenceScore:
     targets: int
     empty: int
     signature: Signature
-    correct: Hits = field(repr=False, compare=False)
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields except `correct`, for JSON."""
-        return json_fields(self, "correct")
 
     def __str__(self) -> str:
         """The lines to print."""
@@ -85,10 +80,9 @@ def evaluate_sentences(
     """
     found = sentence_ranks(queries, how, device=device)
     p_at_1, p_at_5, p_at_10 = (100 * float((found <= k).mean()) for k in (1, 5, 10))
-    hits = found == 1
     return SentenceScore(
-        p_at_1, p_at_5, p_at_10, bootstrap_interval(hits, rng), len(found), len(queries.target),
-        int((~queries.source.any(axis=1)).sum()), signature, hits,
+        p_at_1, p_at_5, p_at_10, bootstrap_interval(found == 1, rng), len(found), len(queries.target),
+        int((~queries.source.any(axis=1)).sum()), signature,
     )  # fmt: skip
 
 

@@ -19,7 +19,6 @@ MRPC have no dev part: of them all is as there, but for the F1.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,41 +107,17 @@ def check_tasks(tasks: Sequence[SuiteTask], config: SuiteConfig) -> None:
     That is one with a single class, or with a class of fewer sentences than folds; with too few rated pairs,
     or with the same rating for all.
     """
+    least_rated = {"train": sts.FEWEST_TRAINING_PAIRS}
     for task in tasks:
-        if task.scored in (FOLDS, GIVEN):
-            learned = "all" if task.scored == FOLDS else "train"
-            _check_classes(task, learned, 1 if "dev" in task.parts else config.folds)
-        else:
-            for name in task.parts:
-                _check_rated(task, name, sts.FEWEST_TRAINING_PAIRS if name == "train" else FEWEST_PAIRS)
-
-
-def _check_classes(task: SuiteTask, part: str, least: int) -> None:
-    counts, where = Counter(task.parts[part].labels), " and ".join(map(str, task.files[part]))
-    if len(counts) < 2:
-        raise Mismatch(
-            f"{where}: a classifier needs at least two classes, got {len(counts)} of {task.name}; check the "
-            "file"
-        )
-    label, fewest = min(counts.items(), key=lambda one: one[1])
-    if fewest < least:
-        raise Mismatch(
-            f"{where}: {least} folds of {task.name} need at least {least} sentences of each class, got "
-            f"{fewest} of {label}; give more, or fewer --folds"
-        )
-
-
-def _check_rated(task: SuiteTask, part: str, least: int) -> None:
-    ratings, where = task.parts[part].ratings, " and ".join(map(str, task.files[part]))
-    if len(ratings) < least:
-        raise Mismatch(
-            f"{where}: {task.name} needs at least {least} rated pairs here, got {len(ratings)}; give more"
-        )
-    if len(set(ratings)) < 2:
-        raise Mismatch(
-            f"{where}: a correlation needs ratings that differ, got {ratings[0]:g} for all pairs of "
-            f"{task.name}; check the file"
-        )
+        for name, part in task.parts.items():
+            try:
+                if task.scored not in (FOLDS, GIVEN):
+                    sts.check_ratings(part.ratings, least_rated.get(name, FEWEST_PAIRS))
+                elif name in ("all", "train"):
+                    least = 1 if "dev" in task.parts else config.folds
+                    classifier.check_classes(part.labels, least, f"{least} folds of {task.name} need")
+            except Mismatch as error:
+                raise Mismatch(f"{' and '.join(map(str, task.files[name]))}: {error}") from error
 
 
 def means(scores: Sequence[TaskScore]) -> dict[str, float]:

@@ -190,12 +190,9 @@ class LossChoice:
         return replace(self, name=default.name, margin=margin)
 
     def loss(self) -> Loss:
-        """The loss; BadSetting for an unknown name, or for a setting that the loss does not take."""
-        if self.name not in LOSSES:
-            raise BadSetting(f"--loss must be one of {', '.join(LOSSES)}; got {self.name!r}")
-        make, settings = LOSSES[self.name]
-        given = {"margin": self.margin, "weight": self.weight, "scale": self.scale}
-        found = {key: value for key, value in given.items() if value is not None}
+        """The loss; Contradiction for a setting that it does not take."""
+        make, settings = LOSSES[str(self.name)]
+        found = {key: value for key, value in vars(self).items() if key != "name" and value is not None}
         for key in found:
             if key not in settings:
                 option = "lambda" if key == "weight" else key

@@ -9,11 +9,13 @@ import pytest
 from sklearn import linear_model, metrics
 
 from muse.errors import Mismatch
+from muse.evaluation.score import Signature
 from muse.sentences.evaluation.classifier import (
     ClassifierConfig,
     Labelled,
     accuracy,
     cross_validated,
+    evaluate_inference,
     fitted,
     folds,
     macro_f1,
@@ -36,9 +38,9 @@ def test_parts_hold_every_place_once_and_every_class() -> None:
     assert [len(places) for places in part] == [88 - 2 * 17, 17, 17]
     for places in part:
         assert set(labels[places]) == {0, 1, 2}
-    with pytest.raises(Mismatch, match="at least 5 sentences of each class, got 4 of one"):
+    with pytest.raises(Mismatch, match="at least 5 sentences of each class, got 4 of 1"):
         parts(np.array([0] * 9 + [1] * 4), np.random.default_rng(0))
-    with pytest.raises(Mismatch, match="5 folds need at least 5 sentences of each class, got 4 of one"):
+    with pytest.raises(Mismatch, match="5 folds need at least 5 sentences of each class, got 4 of 1"):
         folds(np.repeat([0, 1], [20, 4]), 5, np.random.default_rng(0))
 
 
@@ -137,3 +139,18 @@ def test_the_fold_that_is_tested_teaches_nothing() -> None:
     )
     assert (one == other)[fold == 1].all()
     assert (one != other)[fold != 1].any()
+
+
+def test_accuracy_its_interval_and_the_most_frequent_label() -> None:
+    labels = np.array([0, 1, 1, 2] * 25)
+    found = labels.copy()
+    found[:10], found[10:20] = -1, (labels[10:20] + 1) % 3
+    score = evaluate_inference(found, labels, Signature("classifier", "fr-fr"), rng=np.random.default_rng(0))
+    assert (score.accuracy, score.majority, score.pairs, score.unread) == (80, 50, 100, 10)
+    low, high = score.ci95
+    spread = 1.96 * 100 * np.sqrt(0.8 * 0.2 / 100)
+    assert abs((high - low) / 2 - spread) < 1.5
+    assert low < 80 < high
+    assert str(score).startswith("accuracy = 80.0 [")
+    assert "10 of them without a known word" in str(score)
+    assert score.as_json()["ci95"] == [low, high]

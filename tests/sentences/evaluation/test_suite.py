@@ -190,12 +190,12 @@ def test_what_cannot_be_scored_is_told_before_anything_is_encoded() -> None:
     same = pairs._replace(ratings=(2.0,) * 30)
     for bad, message in (
         (task(FOLDS, all=rare), "X.all.tsv: 3 folds of X need at least 3 .* of each class, got 2 of yes"),
-        (task(FOLDS, all=alone), "X.all.tsv: a classifier needs at least two classes, got 1 of X"),
+        (task(FOLDS, all=alone), "X.all.tsv: a classifier needs at least two classes, got 1"),
         (task(GIVEN, train=rare, test=good), "X.train.tsv: 3 folds of X need at least 3"),
         (task(GIVEN, train=alone, dev=good, test=good), "X.train.tsv: a classifier needs at least two"),
-        (task(COSINE, a=pairs, b=few), "X.b.tsv: X needs at least 3 rated pairs here, got 2"),
+        (task(COSINE, a=pairs, b=few), "X.b.tsv: a correlation needs at least 3 rated pairs here, got 2"),
         (task(COSINE, a=pairs, b=same), "X.b.tsv: a correlation needs ratings that differ, got 2 for all"),
-        (task(REGRESSION, train=rated("c", 24), test=pairs), "X.train.tsv: X needs at least 25 rated pairs"),
+        (task(REGRESSION, train=rated("c", 24), test=pairs), "X.train.tsv: a correlation needs at least 25"),
         (task(REGRESSION, train=pairs, test=same), "X.test.tsv: a correlation needs ratings that differ"),
     ):  # fmt: skip
         with pytest.raises(Mismatch, match=message):
