@@ -14,6 +14,7 @@ import hashlib
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +85,7 @@ def space_of_saved(folder: Path, manifest: Manifest) -> Space:
 
 
 def _usual_approximation() -> Approximation:
-    return Approximation("auto", report=lambda recall: log.info("%s", recall))
+    return Approximation("auto", report=partial(log.info, "%s"))  # which can be pickled, as a space is
 
 
 def _load_sides(
