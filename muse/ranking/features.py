@@ -18,13 +18,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from muse.ranking.candidates import (
-    SPELLED,
     Candidates,
     NeighbourLists,
     TwoWay,
     by_neighbours,
     by_spelling,
-    nearest_both,
     share_no_word,
 )
 from muse.ranking.external_scores import ExternalScores
@@ -85,11 +83,6 @@ class BilingualViews(TwoWay):
     spelled: tuple[Numbers, Numbers] | None = None
     ranks: Numbers | None = None
     outside: ExternalScores | None = None
-
-    def with_spelled(self) -> BilingualViews:
-        """These views, with the SPELLED words of the other language that are spelled most alike."""
-        there, back = nearest_both(self.whole.source, self.whole.target, SPELLED)
-        return replace(self, spelled=(there.indices.numpy(), back.indices.numpy()))
 
     def csls(self, rows: Numbers, columns: Numbers) -> Matrix:
         """The CSLS (c,) of each source of `rows` (c,) and target of `columns` (c,)."""

@@ -75,18 +75,6 @@ def expression_row(entry: str, vectors: Vectors, rows: Tensor) -> Tensor | None:
     return normalize(weights @ rows[known], dim=0)
 
 
-def lookup_entries(
-    space: Space, language: str, words: Sequence[str], new_words: NewWords | None
-) -> dict[str, str | None]:
-    """For each word the entry of the vocabulary that it stands for, or itself if `new_words` has it."""
-    vectors = space.vectors(language)
-    forms = {word: lookup_entry(word, vectors) for word in words}
-    for word, form in forms.items():
-        if form is None and new_words is not None and new_words.has(word):
-            forms[word] = word
-    return forms
-
-
 def rows_of(
     space: Space, language: str, words: Sequence[str], new_words: NewWords | None
 ) -> dict[str, Tensor]:

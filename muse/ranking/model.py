@@ -69,13 +69,6 @@ class ProbabilityCurve:
         return cls(knots, 1 / (1 + np.exp(-knots)))
 
     @classmethod
-    def pretrained(cls, *, outside: bool = False) -> ProbabilityCurve:
-        """The curve of trees learned on other languages, with outside scores or without."""
-        knots = np.linspace(-24, 24, 97)
-        slope, shift = (OUTSIDE_SLOPE, OUTSIDE_SHIFT) if outside else (SLOPE, SHIFT)
-        return cls(knots, 1 / (1 + np.exp(-slope * knots - shift)))
-
-    @classmethod
     def fitted(cls, log_odds: Doubles, right: Flags) -> ProbabilityCurve:
         """The curve of the log odds (q,) of answers to held-out words, and whether they are right (q,).
 
@@ -130,9 +123,10 @@ class AnswerModel:
     @classmethod
     def of_pretrained(cls, trees: BoostedTrees, *, outside: bool = False) -> AnswerModel:
         """The model where there are no pairs, with outside scores or without."""
-        return cls(
-            None, trees, 0.0, ProbabilityCurve.pretrained(outside=outside), SAME_STRING - SAME_STRING_PROBABLE
-        )
+        knots = np.linspace(-24, 24, 97)
+        slope, shift = (OUTSIDE_SLOPE, OUTSIDE_SHIFT) if outside else (SLOPE, SHIFT)
+        curve = ProbabilityCurve(knots, 1 / (1 + np.exp(-slope * knots - shift)))
+        return cls(None, trees, 0.0, curve, SAME_STRING - SAME_STRING_PROBABLE)
 
     @classmethod
     def csls(cls) -> AnswerModel:

@@ -209,13 +209,6 @@ class OovRanker:
         return cls(AnswerModel.of_arrays(arrays), count, *scores, whole, ends, *maps)
 
 
-@dataclass(frozen=True, eq=False)
-class RefinedTargets:
-    """The rows (m, k) of all targets of a direction as those of unseen words are compared with them."""
-
-    rows: Matrix
-
-
 def write_unseen(folder: Path, languages: tuple[str, str], unseen: OovRanker) -> None:
     """Write it beside the answers in the folder of a space."""
     write_arrays(folder / derived_name(MODEL, *languages), unseen.arrays())
@@ -261,10 +254,5 @@ def answer_unseen(
     target = space.vectors(direction[1])
     rows = torch.stack(list(words.values())).cpu().numpy()
     mapped = np.asarray(target.matrix)
-    # Once, since there are many.
-    refined = space.once(
-        RefinedTargets,
-        direction,
-        lambda: RefinedTargets(unseen.refined(mapped)),
-    )
-    return None if refined is None else unseen.answer(list(words), rows, (target.words, mapped, refined.rows))
+    refined = space.once("refined targets", direction, lambda: unseen.refined(mapped))  # there are many
+    return unseen.answer(list(words), rows, (target.words, mapped, refined))

@@ -24,7 +24,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.ranking.lookup import languages_with, lookup_entries, reason_unknown, rows_of, spellings
+from muse.ranking.lookup import languages_with, reason_unknown, rows_of, spellings
 from muse.ranking.model import ANSWERS
 from muse.ranking.oov import answer_unseen, find_unseen
 from muse.ranking.probability import CANDIDATES, Calibration, find_calibration, known_calibration
@@ -35,6 +35,7 @@ from muse.search.retrieval import Retrieval, check_top
 from muse.space import Space
 from muse.space.answer_table import AnswerTable
 from muse.space.direction import Direction, MakeSearch, Search, search_with
+from muse.space.forms import lookup_entry
 from muse.space.hubness import uses_cached_hubness
 from muse.space.new_words import NewWords
 from muse.text.strings import all_strings
@@ -111,15 +112,6 @@ class Ranker:
     most: tuple[int | None, int | None] = (None, None)
     make_search: MakeSearch | None = None
     calibration: Calibration | None = None
-
-    @classmethod
-    def calibrated(
-        cls, space: Space, direction: tuple[str, str], retrieval: Retrieval, top: int, *, known: bool = False
-    ) -> Ranker:
-        """The ranker with the calibration of CSLS, fitted now unless only a `known` one is wanted."""
-        find = known_calibration if known else find_calibration
-        found = find(space, *direction) if uses_cached_hubness(retrieval) else None
-        return cls(space, direction, retrieval, top, calibration=found)
 
     @cached_property
     def table(self) -> AnswerTable | None:
@@ -345,7 +337,9 @@ def translate_words(  # noqa: PLR0913 - the one look-up of words
     source, target = space.direction(source, target)
     check_top(top)
     words = all_strings(words, "words")
-    forms = lookup_entries(space, source, words, new_words)
+    forms = {word: lookup_entry(word, space.vectors(source)) for word in words}
+    if new_words is not None:
+        forms |= {word: word for word, form in forms.items() if form is None and new_words.has(word)}
     known = list(dict.fromkeys(form for form in forms.values() if form is not None))
     ranker = ranker_for(
         space, known, (source, target), top=top, retrieval=retrieval or Retrieval(), calibrate=calibrate
@@ -368,7 +362,11 @@ def ranker_for(
     by_evidence = space.answers(*direction, retrieval) is not None and (
         all(word in index for word in words) or find_unseen(space, direction) is not None
     )
-    return Ranker.calibrated(space, direction, retrieval, top, known=by_evidence or not calibrate)
+    calibration = None
+    if uses_cached_hubness(retrieval):  # a known one costs nothing
+        find = known_calibration if by_evidence or not calibrate else find_calibration
+        calibration = find(space, *direction)
+    return Ranker(space, direction, retrieval, top, calibration=calibration)
 
 
 def _said(

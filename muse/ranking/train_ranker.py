@@ -29,7 +29,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.ranking.candidates import Candidates, NeighbourLists, TwoWay, best_of_groups
+from muse.ranking.candidates import SPELLED, Candidates, NeighbourLists, TwoWay, best_of_groups, nearest_both
 from muse.ranking.cca_projection import LEAST_ANSWERED, AnsweredPairs, CcaProjection, refine
 from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_odds
 from muse.ranking.features import (
@@ -195,9 +195,12 @@ class RefinedViews(TwoWay):
         """
         written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
         known = known_spellings(lists, given)
+        whole, ends = written.correspondences(*known)
+        spelled = nearest_both(whole.source, whole.target, SPELLED)
         views = BilingualViews(
-            *rows, lists, written, *written.correspondences(*known), outside=given.outside
-        ).with_spelled()
+            *rows, lists, written, whole, ends, (spelled[0].indices.numpy(), spelled[1].indices.numpy()),
+            outside=given.outside,
+        )  # fmt: skip
         start = cls(views, views, SpellingHalves.of(views, given))
         enough = len(given.held_out) > 0 and len(np.unique(given.pairs[:, 0])) > MANY_WORDS
         answered = None if pretrained is None or enough else _answered_first(start, pretrained)
