@@ -58,15 +58,13 @@ def install_extra(extra: str, package: Path = PACKAGE) -> str:
     """
     if _checkout(package):
         folder = "." if package.parent == Path.cwd() else str(package.parent)
-        return _pip(package, "-e", f"{folder}[{extra}]")
-    if _is_installed(package):
-        return _pip(package, f"{DISTRIBUTION}[{extra}]")
-    return _pip(package, *EXTRAS[extra])
-
-
-def install_packages(*names: str, package: Path = PACKAGE) -> str:
-    """The command that installs these packages beside the running muse."""
-    return _pip(package, *names)
+        return install_packages("-e", f"{folder}[{extra}]", package=package)
+    try:
+        installed = Path(str(distribution(DISTRIBUTION).locate_file(package.name))).resolve()
+    except PackageNotFoundError:
+        installed = None
+    needed = (f"{DISTRIBUTION}[{extra}]",) if installed == package else EXTRAS[extra]
+    return install_packages(*needed, package=package)
 
 
 def _checkout(package: Path) -> bool:
@@ -74,25 +72,13 @@ def _checkout(package: Path) -> bool:
     return (package.parent / "setup.cfg").is_file() and (package.parent / "pyproject.toml").is_file()
 
 
-def _is_installed(package: Path) -> bool:
-    try:
-        installed = Path(str(distribution(DISTRIBUTION).locate_file(package.name)))
-    except PackageNotFoundError:
-        return False
-    return installed.resolve() == package
-
-
-def _pip(package: Path, *arguments: str) -> str:
-    constraints = package.parent / "constraints.txt"
+def install_packages(*names: str, package: Path = PACKAGE) -> str:
+    """The command that installs these packages beside the running muse."""
+    # Plain pip only where that is the pip of the Python that runs muse, and not of another.
+    pip, constraints = shutil.which("pip"), package.parent / "constraints.txt"
+    own = pip is not None and Path(pip).parent == Path(sys.executable).parent
+    installer = "pip" if own else f"{shlex.quote(sys.executable)} -m pip"
     pinned: list[str] = []
     if _checkout(package) and constraints.is_file():
         pinned = ["-c", constraints.name if package.parent == Path.cwd() else str(constraints)]
-    return " ".join([_installer(), "install", *map(shlex.quote, [*pinned, *arguments])])
-
-
-def _installer() -> str:
-    # Plain pip only where that is the pip of the Python that runs muse, and not of another.
-    pip = shutil.which("pip")
-    if pip is not None and Path(pip).parent == Path(sys.executable).parent:
-        return "pip"
-    return f"{shlex.quote(sys.executable)} -m pip"
+    return " ".join([installer, "install", *map(shlex.quote, [*pinned, *names])])

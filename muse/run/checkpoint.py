@@ -95,17 +95,14 @@ class Checkpoint:
         A resumed run leaves what it resumed. A new one leaves what it has saved only where training had a
         `breakdown`, which a lower rate may avoid: bad input would end it in the same place again.
         """
-        if self._resumed or (breakdown and self._saved()):
-            return True
-        self.clear()
-        return False
+        saved = breakdown and self._folder is not None and any(self._folder.rglob("*.npz"))
+        if not (self._resumed or saved):
+            self.clear()
+        return self._resumed or saved
 
     def interrupted(self) -> str:
         """What to say of a run that the user has interrupted: whether it can be resumed."""
         return RESUMABLE if self.abandon(breakdown=True) else "interrupted"
-
-    def _saved(self) -> bool:
-        return self._folder is not None and any(self._folder.rglob("*.npz"))
 
     def clear(self) -> None:
         """Remove all checkpoints, and the folders created for them if these are empty."""
@@ -116,7 +113,7 @@ class Checkpoint:
 
     def load(self, stage: str) -> dict[str, NDArray[np.generic]] | None:
         """The arrays saved for `stage`, or None if there are none; BadFile if they are broken."""
-        if self._folder is None or not (path := self._path(self._folder, stage)).exists():
+        if self._folder is None or not (path := self._folder / _file(stage)).exists():
             return None
         try:
             with open_archive(path) as arrays:
@@ -144,9 +141,9 @@ class Checkpoint:
             return
         with writing(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-            with atomic_path(self._path(self._folder, stage)) as partial, partial.open("wb") as file:
+            with atomic_path(self._folder / _file(stage)) as partial, partial.open("wb") as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
 
-    @staticmethod
-    def _path(folder: Path, stage: str) -> Path:
-        return folder / f"{stage.replace(':', '-')}.npz"  # Windows allows no colon in a file name
+
+def _file(stage: str) -> str:
+    return f"{stage.replace(':', '-')}.npz"  # Windows allows no colon in a file name

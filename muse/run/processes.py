@@ -61,10 +61,15 @@ class Processes:
         """
         if self.count == 1:
             return own
-        sizes = [
-            int(found) for found in self._all_gathered(torch.tensor([len(own[0])], device=own[0].device))
-        ]
-        return tuple(self._gathered(rows, sizes) for rows in own)
+        sizes = self._all_gathered(torch.tensor([len(own[0])], device=own[0].device))
+        counts, found = [int(size) for size in sizes], list[Tensor]()
+        for rows in own:
+            sent = rows.new_zeros(max(counts), *rows.shape[1:])  # all must send the same shape
+            sent[: len(rows)] = rows.detach()
+            parts = [part[:size] for part, size in zip(self._all_gathered(sent), counts, strict=True)]
+            parts[self.rank] = rows
+            found.append(torch.cat(parts))
+        return tuple(found)
 
     def copy_first_(self, parameters: Iterable[Tensor]) -> None:
         """Gives all processes the parameters of the first."""
@@ -86,13 +91,6 @@ class Processes:
         means = torch.split(flat / self.count, [p.numel() for p in chosen])
         for parameter, mean in zip(chosen, means, strict=True):
             parameter.grad = mean.view_as(parameter)
-
-    def _gathered(self, rows: Tensor, sizes: list[int]) -> Tensor:
-        sent = rows.new_zeros(max(sizes), *rows.shape[1:])  # all must send the same shape
-        sent[: len(rows)] = rows.detach()
-        parts = [part[:size] for part, size in zip(self._all_gathered(sent), sizes, strict=True)]
-        parts[self.rank] = rows
-        return torch.cat(parts)
 
     def _all_gathered(self, sent: Tensor) -> list[Tensor]:
         """The tensors that all processes sent, of one shape."""

@@ -60,9 +60,12 @@ class Trace:
         """The trace for JSON, thinned to every k-th step and the last if there are too many."""
         every = max(1, -(-len(self.steps) // POINTS))
         chosen = range((len(self.steps) - 1) % every, len(self.steps), every)
-        names = dict.fromkeys(name for figures in self.figures for name in figures)
-        figures = {name: [_short(self.figures[i].get(name)) for i in chosen] for name in names}
-        steps = [self.steps[i] for i in chosen]
+        figures: dict[str, list[float | None]] = {name: [] for one in self.figures for name in one}
+        for name, values in figures.items():
+            found = (self.figures[place].get(name) for place in chosen)
+            # Five digits are more than a chart shows, and keep the manifest small.
+            values += [None if value is None else float(f"{value:.5g}") for value in found]
+        steps = [self.steps[place] for place in chosen]
         return {"stage": self.stage, "seconds": round(self.seconds, 2), "steps": steps, "figures": figures}
 
 
@@ -100,8 +103,3 @@ class History:
     def as_json(self) -> list[dict[str, Any]]:
         """Each trace for JSON; `seconds` is the time of its last step since the history was created."""
         return [*self._restored, *(trace.as_json() for trace in self._traces)]
-
-
-def _short(value: float | None) -> float | None:
-    # Five digits are more than a chart shows, and keep the manifest small.
-    return None if value is None else float(f"{value:.5g}")
