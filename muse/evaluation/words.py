@@ -105,7 +105,7 @@ def group_score(name: str, hits: Hits, rng: np.random.Generator) -> GroupScore:
 
 
 @dataclass(frozen=True)
-class Hubness:
+class Hubness(JsonScore):
     """Statistics of N_k(y), the number of source words that have the target y among their k best.
 
     `skewness` of N_k over the targets; `never` the percentage of targets with N_k = 0; `largest` the
@@ -117,10 +117,6 @@ class Hubness:
     skewness: float
     never: float
     largest: tuple[tuple[str, int], ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return {**vars(self), "largest": [list(hub) for hub in self.largest]}
 
 
 def hubness(space: Space, source: str, target: str, retrieval: Retrieval, *, k: int = NEIGHBOURS) -> Hubness:

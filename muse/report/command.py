@@ -84,11 +84,11 @@ def report(options: ReportOptions) -> None:
 def _config(space: Space, options: ReportOptions) -> ReportConfig:
     from muse.evaluation.score import gold_name
     from muse.files import read_lexicon
-    from muse.report.facts import ReportConfig, direction_of
+    from muse.report.facts import ReportConfig, least_certain_direction
     from muse.report.measured import Gold
     from muse.report.next_steps import base_of
 
-    way, path, gold = direction_of(space, options.src, options.tgt), options.dictionary, None
+    way, path, gold = least_certain_direction(space, options.src, options.tgt), options.dictionary, None
     if path is not None:
         gold = Gold(read_lexicon(path, languages=way, form=options.dictionary_format), gold_name(path))
     return ReportConfig(*way, base_of(options.space, Path.cwd()), gold, options.max_vocab, options.seed)

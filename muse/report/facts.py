@@ -190,7 +190,7 @@ class Facts:
         return next_steps(self.label, least_certain(self.records), context)
 
 
-def direction_of(space: Space, source: str | None, target: str | None) -> tuple[str, str]:
+def least_certain_direction(space: Space, source: str | None, target: str | None) -> tuple[str, str]:
     """The given direction of a report or, if several are possible, the one with the least certain mapping."""
     if source is None and target is None and len(space.languages) > 2:
         least = least_certain(space.manifest.mapped)
