@@ -81,6 +81,14 @@ class TransportConfig:
     averaged: int = 0  # of the rounds, the last, which draw more rows: each draw leads astray in its own way
     weighted: bool = False  # directions by canonical correlation, which helps mappings that are far off
 
+    def whitened(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Rows x (n, d) and y (m, e), whitened, each in at most its own dimensions."""
+        return whiten(x, self.whitening, self.dimensions), whiten(y, self.whitening, self.dimensions)
+
+    def with_larger_draws(self, share: float = 1.0) -> TransportConfig:
+        """The settings for what no later round makes up for."""
+        return replace(self, rows=min(LARGER_DRAW_FACTOR * self.rows, MAX_LARGER_DRAW), share=share)
+
 
 def refine_by_transport(
     source: Vectors,
@@ -93,7 +101,7 @@ def refine_by_transport(
 ) -> Iterator[Alignment]:
     """Yields one Alignment after all rounds: learned on whitened rows, then transferred to the rows."""
     plain = source.tensor(runtime.device), target.tensor(runtime.device)
-    white = whiten_both(*plain, config)
+    white = config.whitened(*plain)
     before = transfer_mapping(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
     with runtime.progress.stage("transport", config.rounds, "rounds") as tick:
         for done, mapping in enumerate(rounds_of_transport(*white, before, config, rng), start=1):
@@ -107,16 +115,10 @@ def mapping_by_transport(
     x: Tensor, y: Tensor, mapping: Tensor, config: TransportConfig, rng: np.random.Generator
 ) -> Tensor:
     """The mapping (e, d) between rows x (n, d) and y (m, e) that is reached from `mapping`."""
-    white = whiten_both(x, y, config)
+    white = config.whitened(x, y)
     mapping = transfer_mapping(mapping, (x, y), white, config, rng)
     *_, found = rounds_of_transport(*white, mapping, config, rng)
     return transfer_mapping(found, white, (x, y), config, rng)
-
-
-def whiten_both(x: Tensor, y: Tensor, config: TransportConfig) -> tuple[Tensor, Tensor]:
-    """Rows x (n, d) and y (m, e), whitened as the settings say, each in at most its own dimensions."""
-    own, other = (whiten(rows, config.whitening, config.dimensions) for rows in (x, y))
-    return own, other
 
 
 def rounds_of_transport(
@@ -127,7 +129,7 @@ def rounds_of_transport(
     In the averaged rounds it is the rotation closest to the mean of their mappings so far.
     """
     grams, weighting, total = (gram(x), gram(y)), None, torch.zeros_like(mapping)
-    larger = replace(_larger(config), share=config.share)
+    larger = config.with_larger_draws(config.share)
     for left in range(config.rounds, 0, -1):
         averaging = left <= config.averaged
         drawing = larger if averaging else config
@@ -162,7 +164,7 @@ def transfer_mapping(
     """
     product = mapping.new_zeros(new[1].shape[1], new[0].shape[1])
     for _ in range(draws):
-        chosen = [_drawn(rows, _larger(config), rng) for rows in old]
+        chosen = [_drawn(rows, config.with_larger_draws(), rng) for rows in old]
         (own, other), (own_new, other_new) = (
             [rows[one] for rows, one in zip(sides, chosen, strict=True)] for sides in (old, new)
         )
@@ -178,15 +180,11 @@ def transport_value(
     The largest value of <cosines, T> over transport plans T, with the entropy that they were regularised by:
     of two mappings of the same rows, the right one has the higher value.
     """
-    own, other = (rows[_drawn(rows, _larger(config), rng)] for rows in (x, y))
+    own, other = (rows[_drawn(rows, config.with_larger_draws(), rng)] for rows in (x, y))
     mapped, keys = both_mapped(own, other, mapping)
     plan = _plan(mapped, keys, config)
     entropy = -torch.special.xlogy(plan, plan * len(plan)).sum()
     return float((plan * (mapped @ keys.T)).sum() + config.epsilon * entropy)
-
-
-def _larger(config: TransportConfig) -> TransportConfig:
-    return replace(config, rows=min(LARGER_DRAW_FACTOR * config.rows, MAX_LARGER_DRAW), share=1.0)
 
 
 def _drawn(rows: Tensor, config: TransportConfig, rng: np.random.Generator) -> Tensor:
@@ -205,9 +203,7 @@ def _product(plan: Tensor, own: Tensor, other: Tensor) -> Tensor:
 
     What the means have in common is subtracted: it says nothing about a single row.
     """
-    of_own, of_other = _centred(plan @ other), _centred(plan.T @ own)  # (n, e), (m, d)
+    of_own, of_other = (
+        normalize(means - means.mean(dim=0)) for means in (plan @ other, plan.T @ own)
+    )  # (n, e), (m, d)
     return of_own.T @ own + other.T @ of_other
-
-
-def _centred(means: Tensor) -> Tensor:
-    return normalize(means - means.mean(dim=0))

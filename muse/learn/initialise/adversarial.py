@@ -283,7 +283,10 @@ class _Training:
         for done in _repeated(step, c.steps, generator):
             if done == TIMED and c.steps >= LONG:
                 float(loss)  # a GPU has then done what was started
-                self._predict((c.epochs - epoch) * c.steps, (time.perf_counter() - began) / TIMED)
+                # The first epoch alone may take an hour, in which nothing else would be seen.
+                left = (c.epochs - epoch) * c.steps
+                longest = duration(left * (time.perf_counter() - began) / TIMED)
+                log.info("adversarial training: %s steps take at most %s here", f"{left:,}", longest)
         mean_loss = float(loss / (c.steps * c.discriminator_steps))
         pace = 2 * c.batch * c.steps * len(state["mapping"]) / (time.perf_counter() - began)
         state = _healthy(state)
@@ -292,14 +295,11 @@ class _Training:
         rate = c.mapping_rate * decay * float(state["rate"][state["best"].argmax()])
         worst = float(defect(state["mapping"]).max())
         figures = AdversarialEpoch(epoch + 1, tuple(found.tolist()), pace, worst, rate, mean_loss)
-        return self._prune(state, epoch + 1), figures
-
-    @staticmethod
-    def _predict(steps: int, seconds: float) -> None:
-        # The first epoch alone may take an hour, in which nothing else would be seen.
-        log.info(
-            "adversarial training: %s steps take at most %s here", f"{steps:,}", duration(steps * seconds)
-        )
+        r = len(state["best"])
+        if epoch + 1 >= c.prune_from and r > c.survivors:
+            kept = torch.argsort(state["best"], descending=True)[: max(c.survivors, r // 2)]
+            state = {name: tensor[kept] for name, tensor in state.items()}
+        return state, figures
 
     def _discriminator_step(self, state: State, rate: float, generator: torch.Generator) -> Tensor:
         # Equation 4.3: mapped source words are labelled 1, target words 0, both smoothed.
@@ -337,13 +337,6 @@ class _Training:
     def _sample(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         return rows[torch.randint(len(rows), (self.config.batch,), generator=generator, device=self.device)]
 
-    def _prune(self, state: State, epochs: int) -> State:
-        r, c = len(state["best"]), self.config
-        if epochs < c.prune_from or r <= c.survivors:
-            return state
-        kept = torch.argsort(state["best"], descending=True)[: max(c.survivors, r // 2)]
-        return {name: tensor[kept] for name, tensor in state.items()}
-
     def _lift(self, mapping: Tensor) -> Matrix:
         """The mapping between the components as a map of the whole space (d, d), of rank k."""
         lifted = self.target_basis @ mapping.cpu().numpy() @ self.source_basis.T
@@ -360,24 +353,20 @@ class _Training:
 
 
 def _repeated(step: Callable[[], None], times: int, generator: torch.Generator) -> Iterator[int]:
-    """Yields 1 to `times`, each after a run of the step; on the GPU of the generator most are replayed."""
-    started = times if generator.device.type == "cpu" else min(times, UNRECORDED)
-    for number in range(1, started + 1):
-        step()
-        yield number
-    replay = _recorded(step, generator) if started < times else step
-    for number in range(started + 1, times + 1):
-        replay()
-        yield number
+    """Yields 1 to `times`, each after a run of the step; on the GPU of the generator most are replayed.
 
-
-def _recorded(step: Callable[[], None], generator: torch.Generator) -> Callable[[], None]:
-    """The step as a CUDA graph; each replay draws the next numbers of the generator."""
-    graph = torch.cuda.CUDAGraph()
-    graph.register_generator_state(generator)
-    with torch.cuda.graph(graph):  # nothing runs yet
-        step()
-    return graph.replay
+    Each replay of the recorded CUDA graph draws the next numbers of the generator.
+    """
+    run = step
+    for number in range(1, times + 1):
+        if number == UNRECORDED + 1 and generator.device.type != "cpu":
+            graph = torch.cuda.CUDAGraph()
+            graph.register_generator_state(generator)
+            with torch.cuda.graph(graph):  # nothing runs yet
+                step()
+            run = graph.replay
+        run()
+        yield number
 
 
 def orthogonality_update(mapping: Tensor, beta: float) -> Tensor:

@@ -28,7 +28,6 @@ from muse.learn.transport import (
     transfer_mapping,
     transport_value,
     whiten,
-    whiten_both,
 )
 from muse.procrustes import rotation
 from muse.progress import Tick
@@ -191,7 +190,7 @@ def _whitened(rows: Sides, config: TransportConfig) -> Sides:
     """Both sides whitened, in the same number of dimensions."""
     x, y = rows
     dimensions = min(config.dimensions or max(x.shape[1], y.shape[1]), x.shape[1], y.shape[1])
-    return whiten_both(x, y, replace(config, dimensions=dimensions))
+    return replace(config, dimensions=dimensions).whitened(x, y)
 
 
 def _clustered(rows: Tensor, inside: Tensor, k: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:

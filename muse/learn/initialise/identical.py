@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
@@ -45,6 +44,7 @@ def identical(
 ) -> Iterator[Alignment]:
     """Yields one Alignment: Procrustes on the strings of both languages that the others confirm.
 
+    A pair is confirmed if it is more similar than most random pairs, by a rotation that was not fitted to it.
     Raise Mismatch if fewer than `config.minimum` strings are shared.
     """
     lexicon = identical_strings(source.most_frequent(config.words), target.most_frequent(config.words))
@@ -54,36 +54,23 @@ def identical(
             f"got {len(lexicon)}; if one side has capitals, add --lower, else use another initialisation "
             "(--init auto --no-identical)"
         )
-    pairs = torch.from_numpy(lexicon.indices(source.index, target.index)).to(runtime.device)  # (p, 2)
-    x, y = _paired(pairs, source.tensor(runtime.device), target.tensor(runtime.device))
-    confirmed = _confirmed(x, y, config, rng)
+    device = runtime.device
+    own, other = torch.from_numpy(lexicon.indices(source.index, target.index)).to(device).T  # (p,)
+    x, y = source.tensor(device)[own], target.tensor(device)[other]
+    rows = torch.arange(len(x), device=device)
+    folds = torch.from_numpy(rng.permutation(len(x)) % config.folds).to(device)
+    mapped = normalize(cross_fitted(x, y, torch.stack([rows, rows], dim=1), folds))  # (p, e)
+    mixed = torch.from_numpy(rng.permutation(len(x))).to(device)
+    least = (mapped * y[mixed]).sum(dim=1).quantile(config.chance)
+    confirmed = (mapped * y).sum(dim=1) > least  # (p,)
     if int(confirmed.sum()) < config.minimum:  # then the vectors say nothing about any pair
         confirmed = torch.ones_like(confirmed)
-    chosen = pairs[confirmed]
-    x, y = _paired(chosen, *(side.fitted_tensor(runtime.device) for side in (source, target)))
+    x, y = source.fitted_tensor(device)[own[confirmed]], target.fitted_tensor(device)[other[confirmed]]
     mapping = procrustes(x, y).cpu().numpy()
     yield Alignment(mapping, method="identical", criterion=criterion(mapping))
-
-
-def _paired(pairs: Tensor, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """The rows (p, d) and (p, e) of pairs (p, 2)."""
-    return source[pairs[:, 0]], target[pairs[:, 1]]
 
 
 def identical_strings(source: Vectors, target: Vectors) -> Lexicon:
     """The words of `source` that `target` has too, each paired with itself as it is there, in order."""
     entries = [(word, target.index.entry(word)) for word in source.words]
     return Lexicon(tuple((word, entry) for word, entry in entries if entry is not None))
-
-
-def _confirmed(x: Tensor, y: Tensor, config: IdenticalConfig, rng: np.random.Generator) -> Tensor:
-    """Whether paired rows (p, d) and (p, e) are more similar than most random pairs, (p,) bool.
-
-    Each is mapped by a rotation that was not fitted to it.
-    """
-    rows = torch.arange(len(x), device=x.device)
-    folds = torch.from_numpy(rng.permutation(len(x)) % config.folds).to(x.device)
-    mapped = normalize(cross_fitted(x, y, torch.stack([rows, rows], dim=1), folds))  # (p, e)
-    other = torch.from_numpy(rng.permutation(len(x))).to(x.device)
-    least = (mapped * y[other]).sum(dim=1).quantile(config.chance)
-    return (mapped * y).sum(dim=1) > least
