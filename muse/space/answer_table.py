@@ -65,15 +65,15 @@ class AnswerTable(ShortRepr):
 
     def within(self, rows: Numbers, most: int) -> tuple[Numbers, Floats, Floats]:
         """`padded`, with only the first `most` targets: others come forward."""
-        padded = self.padded(rows)
-        out = (padded[0] < 0) | (padded[0] >= most)
+        columns, csls, probability = self.padded(rows)
+        out = (columns < 0) | (columns >= most)
         order = np.argsort(out, axis=1, kind="stable")
         out = np.take_along_axis(out, order, 1)
-        columns, csls, probability = (
-            np.where(out, empty, np.take_along_axis(side, order, 1))
-            for side, empty in zip(padded, (-1, -np.inf, 0), strict=True)
+        return (
+            np.where(out, -1, np.take_along_axis(columns, order, 1)),
+            np.where(out, -np.inf, np.take_along_axis(csls, order, 1)),
+            np.where(out, 0, np.take_along_axis(probability, order, 1)),
         )
-        return columns, csls, probability
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The answers as named arrays, for an .npz."""

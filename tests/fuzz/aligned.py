@@ -20,7 +20,7 @@ from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.refine import RefineConfig
 from muse.learn.settings import AlignConfig
 from muse.report import facts, page
-from muse.report.facts import Facts, ReportConfig, direction_of, gather_facts, supervision_json
+from muse.report.facts import Facts, ReportConfig, least_certain_direction, gather_facts, supervision_json
 from muse.report.page import write_report
 from muse.run.checkpoint import Checkpoint
 from muse.space import Space, load_space, loading, saving
@@ -157,7 +157,7 @@ def _grown(folder: Path) -> Iterable[Any]:
 def _report(folder: Path) -> Iterable[Any]:
     loaded = _recorded_by(folder)
     with _known():
-        source, target = direction_of(loaded, None, None)
+        source, target = least_certain_direction(loaded, None, None)
         found = gather_facts(loaded, ReportConfig(source, target, folder, max_vocab=20), loaded.progress)
         written = write_report(found, folder / "x.html")
     json.dumps({"signature": str(found.signature), **written.as_json(), **supervision_json(found.records)})
