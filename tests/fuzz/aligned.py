@@ -20,7 +20,7 @@ from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.refine import RefineConfig
 from muse.learn.settings import AlignConfig
 from muse.report import facts, page
-from muse.report.facts import Facts, ReportConfig, least_certain_direction, gather_facts, supervision_json
+from muse.report.facts import Facts, ReportConfig, gather_facts, least_certain_direction, supervision_json
 from muse.report.page import write_report
 from muse.run.checkpoint import Checkpoint
 from muse.space import Space, load_space, loading, saving
