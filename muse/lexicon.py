@@ -130,24 +130,22 @@ class Lexicon:
         of_source, of_target = rows_of_repeated(source_index), rows_of_repeated(target_index)
         if not (of_source or of_target):
             return RowPairs(self)
-        found, places, replaced, left_out = list[Pair](), list[int](), 0, 0
+        found, replaced, left_out = list[tuple[int, Pair]](), 0, 0
         for place, (source, target) in enumerate(self.pairs):
             own, other = of_source.get(source), of_target.get(target)
             if source not in source_index or target not in target_index or (own is None and other is None):
-                pairs = [(source, target)]
+                found.append((place, (source, target)))
             elif own is None or other is None or len(own) != len(other):
-                pairs, left_out = [], left_out + 1
+                left_out += 1
             else:
                 rows = zip(own, other, strict=True)
-                pairs = [(source_index.words[row], target_index.words[column]) for row, column in rows]
+                found += [(place, (source_index.words[one], target_index.words[two])) for one, two in rows]
                 replaced += 1
-            found += pairs
-            places += [place] * len(pairs)
         scores, probabilities = (
-            None if numbers is None else tuple(numbers[place] for place in places)
+            None if numbers is None else tuple(numbers[place] for place, _ in found)
             for numbers in (self.scores, self.probabilities)
         )
-        return RowPairs(Lexicon(tuple(found), scores, probabilities), replaced, left_out)
+        return RowPairs(Lexicon(tuple(pair for _, pair in found), scores, probabilities), replaced, left_out)
 
     def respelled(self, source_index: WordIndex, target_index: WordIndex) -> Counter[str]:
         """How many pairs are known only in another spelling, by what differs (`muse.orthography.SPELLINGS`).

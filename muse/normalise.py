@@ -30,7 +30,7 @@ class Normalisation(ShortRepr):
         """The normalised rows (n, d), by the steps with the fitted means, as a new array."""
         means = iter(self.means)
         rows = np.array(matrix, dtype=np.float32)
-        known = _nonzero(rows)
+        known = rows.any(axis=1)
         for step in self.steps:
             _step_(rows, next(means) if step == "centre" else None, known)
         return rows
@@ -57,7 +57,7 @@ def normalise_(rows: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> Normalisat
     For rows whose raw values are no longer needed: no second matrix is allocated.
     """
     check_steps(steps)
-    means, known = [], _nonzero(rows)
+    means, known = list[Matrix](), rows.any(axis=1)
     count = max(1, np.count_nonzero(known))
     for step in steps:
         mean = None
@@ -75,11 +75,6 @@ def check_steps(steps: Sequence[str]) -> None:
             raise BadSetting(f"a normalisation step must be one of {', '.join(STEPS)}; got {step!r}")
 
 
-def _nonzero(rows: Matrix) -> NDArray[np.bool_]:
-    """Which rows are not all zeros, (n,)."""
-    return np.asarray(rows.any(axis=1))
-
-
 def _step_(rows: Matrix, mean: Matrix | None, known: NDArray[np.bool_]) -> None:
     # Of the rows (n, d) those that are not `known` (n,) are zeros, and stay.
     if mean is not None:
@@ -92,13 +87,8 @@ def _step_(rows: Matrix, mean: Matrix | None, known: NDArray[np.bool_]) -> None:
     extreme = known & ~((lengths > SMALL) & (lengths < np.inf))[:, 0]  # their squares leave float32
     if extreme.any():
         lengths[extreme] = 1.0
-        rows[extreme] = _unit(rows[extreme])
+        wide = rows[extreme].astype(np.float64)
+        own = np.linalg.norm(wide, axis=1, keepdims=True)  # (n, 1)
+        with np.errstate(invalid="ignore"):  # of numbers that are not finite, which stay so
+            rows[extreme] = np.divide(wide, own, out=wide, where=own > 0).astype(np.float32)
     np.divide(rows, lengths, out=rows, where=lengths > 0)
-
-
-def _unit(rows: Matrix) -> Matrix:
-    wide = rows.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)  # (n, 1)
-    with np.errstate(invalid="ignore"):  # of numbers that are not finite, which stay so
-        found: Matrix = np.divide(wide, lengths, out=wide, where=lengths > 0).astype(np.float32)
-    return found

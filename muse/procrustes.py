@@ -6,13 +6,11 @@ onto a subspace, chosen by the pairs, of the smaller side's dimension k = min(d,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -118,15 +116,13 @@ def svd(product: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """
     try:
         left, values, right = torch.linalg.svd(product, full_matrices=False)
+        return left, values, right
     except RuntimeError:  # divide and conquer may stall on many equal singular values
-        left, values, right = (part.to(product) for part in _slow_svd(product.cpu().numpy()))
-    return left, values, right
-
-
-def _slow_svd(matrix: NDArray[np.floating]) -> Iterator[Tensor]:
+        matrix = product.cpu().numpy()
     # Nothing else here calls numpy's BLAS: after each call its idle threads keep a core busy for a while.
     try:
         parts = scipy.linalg.svd(matrix, full_matrices=False, lapack_driver="gesvd")
     except (np.linalg.LinAlgError, ValueError) as error:
         raise NotConverged(f"a matrix must have singular values, got none ({error})") from error
-    return map(torch.from_numpy, parts)
+    left, values, right = (torch.from_numpy(part).to(product) for part in parts)
+    return left, values, right

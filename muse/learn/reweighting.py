@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -51,21 +52,23 @@ def reweight(
     vocabulary. Pairs that only one kind of map has found would favour that one, so each is tested on its
     own pairs. `start` leaves the target as it is.
     """
-    none = _without_pairs(source, target, runtime.device)
-    half = torch.from_numpy(rng.integers(2, size=len(none.x))).to(none.x.device)
-    maps = Maps.of_mapping(torch.from_numpy(start.source_map).to(none.x))
+    x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
+    pairs = torch.zeros(0, 2, dtype=torch.long, device=x.device)
+    none = TrainingPairs(x, y, pairs, torch.zeros(0, device=x.device), (len(x), len(y)))
+    half = torch.from_numpy(rng.integers(2, size=len(x))).to(x.device)
+    maps = Maps.of_mapping(torch.from_numpy(start.source_map).to(x))
     plain = none.plus(_mutual(none, maps))
+    fit_canonical = partial(canonical, config=CanonicalConfig())
     with runtime.progress.stage("re-weighting", 4) as tick:
         rivals = [_rival("the rotation", orthogonal, plain, half)]
         tick(1)
-        rivals.append(
-            _rival("whitened maps", fit_whitened, none.plus(_mutual(none, fit_whitened(plain))), half)
-        )
+        whitened = none.plus(_mutual(none, fit_whitened(plain)))
+        rivals.append(_rival("whitened maps", fit_whitened, whitened, half))
         tick(2)
         config = SelfLearningConfig(cutoffs=(WORDS,), rounds=(ROUNDS,), share=1.0)
-        grown = self_learning(none, _canonical(plain), config, rng)
+        grown = self_learning(none, fit_canonical(plain), config, rng)
         tick(3)
-        rivals.append(_rival("canonical maps", _canonical, grown, half))
+        rivals.append(_rival("canonical maps", fit_canonical, grown, half))
     best = max(rivals[1:], key=lambda one: int(one.found.sum()))
     better = standard_errors(rivals[0].found, best.found) > SIGNIFICANT
     log.info(
@@ -73,26 +76,13 @@ def reweight(
         if better
         else "all directions keep their weight: others would recover no more held-out translations"
     )
-    log.debug(
-        "re-weighting: held-out translations recovered, of %d words: %s; %s",
-        len(none.x),
-        ", ".join(f"{one.name} {int(one.found.sum())}" for one in rivals),
-        f"{best.name} are taken" if better else "the rotation is kept",
-    )
+    found = ", ".join(f"{one.name} {int(one.found.sum())}" for one in rivals)
+    taken = f"{best.name} are taken" if better else "the rotation is kept"
+    log.debug("re-weighting: held-out translations recovered, of %d words: %s; %s", len(x), found, taken)
     if not better:
         return start
     left, right = (one.cpu().numpy() for one in best.fit(best.evidence).sides)
     return replace(start, source_map=left, target_map=right)
-
-
-def _canonical(evidence: TrainingPairs) -> Maps:
-    return canonical(evidence, CanonicalConfig())
-
-
-def _without_pairs(source: Vectors, target: Vectors, device: str) -> TrainingPairs:
-    x, y = (side.most_frequent(WORDS).tensor(device) for side in (source, target))
-    pairs = torch.zeros(0, 2, dtype=torch.long, device=device)
-    return TrainingPairs(x, y, pairs, torch.zeros(0, device=device), (len(x), len(y)))
 
 
 def _mutual(evidence: TrainingPairs, maps: Maps) -> Tensor:
