@@ -30,7 +30,7 @@ class Normalisation(ShortRepr):
         """The normalised rows (n, d), by the steps with the fitted means, as a new array."""
         means = iter(self.means)
         rows = np.array(matrix, dtype=np.float32)
-        known = rows.any(axis=1)
+        known = np.asarray(rows.any(axis=1))
         for step in self.steps:
             _step_(rows, next(means) if step == "centre" else None, known)
         return rows
@@ -57,7 +57,7 @@ def normalise_(rows: Matrix, steps: Sequence[str] = DEFAULT_STEPS) -> Normalisat
     For rows whose raw values are no longer needed: no second matrix is allocated.
     """
     check_steps(steps)
-    means, known = list[Matrix](), rows.any(axis=1)
+    means, known = list[Matrix](), np.asarray(rows.any(axis=1))
     count = max(1, np.count_nonzero(known))
     for step in steps:
         mean = None
