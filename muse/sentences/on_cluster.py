@@ -23,7 +23,6 @@ from muse.files.space_folder import checksum
 from muse.files.text_slices import TextSlice, slices
 from muse.search.bidirectional_search import BothDirections
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.sentences.encoders.reading import blocks
 from muse.sentences.loading import load_encoder
 from muse.sentences.mining import NOTHING, Mined, MiningConfig, Values, paired
 from muse.space import load_space
@@ -46,27 +45,15 @@ class Text:
 
 
 @dataclass(frozen=True)
-class SavedEncoder:
-    """A saved encoder, and the spaces that it was made for, on a disk that all machines share."""
-
-    folder: Path
-    spaces: tuple[Path, ...]
-
-    @classmethod
-    def of(cls, encoder: SentenceEncoder, folder: Path, spaces: tuple[Path, ...]) -> SavedEncoder:
-        """The encoder, saved now, in place of one that an interrupted run has saved."""
-        encoder.save(folder)
-        return cls(folder.resolve(), tuple(space.resolve() for space in spaces))
-
-
-@dataclass(frozen=True)
 class Encoding:
     """The job of encoding the slices of a text, each to one part, with the numbers of the sentences.
 
-    With `only`, a file of a bool for each sentence, the others are left out, and those without a vector too.
+    The saved encoder and its spaces are on a disk that all machines share. With `only`, a file of a bool for
+    each sentence, the others are left out, and those without a vector too.
     """
 
-    encoder: SavedEncoder
+    encoder: Path
+    spaces: tuple[Path, ...]
     language: str
     slices: tuple[TextSlice, ...]
     parts: PartFolder
@@ -75,8 +62,7 @@ class Encoding:
     def begin(self) -> Make:
         """A function that encodes a part."""
         # The spaces are not checked again, as they were when the encoder was saved.
-        spaces = (load_space(space, check=False) for space in self.encoder.spaces)
-        encoder = load_encoder(self.encoder.folder, *spaces)
+        encoder = load_encoder(self.encoder, *(load_space(space, check=False) for space in self.spaces))
         return lambda number: self._encode(encoder, number)
 
     def _encode(self, encoder: SentenceEncoder, number: int) -> None:
@@ -85,10 +71,8 @@ class Encoding:
         if self.only is not None:
             kept = np.load(self.only, mmap_mode="r")[part.first : part.first + part.rows]
             sentences, rows = [sentences[place] for place in np.flatnonzero(kept)], rows[kept]
-        encoded = [encoder.encode(block, self.language) for block in blocks(sentences)]
-        empty = np.empty((0, encoder.dimension), np.float32)
-        matrix = np.concatenate([empty, *(one.matrix for one in encoded)])  # (s, d)
-        counts = {name: sum(getattr(one, name) for one in encoded) for name in COUNTS}
+        encoded = encoder.encode(sentences, self.language)
+        matrix, counts = encoded.matrix, {name: getattr(encoded, name) for name in COUNTS}  # (s, d)
         if self.only is not None:
             known = matrix.any(axis=1)
             sentences = [sentences[place] for place in np.flatnonzero(known)]
@@ -103,6 +87,12 @@ def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:
         return [encoder.name, checksum(Path(folder) / "encoder")]
 
 
+def _saved(encoder: SentenceEncoder, site: Site, spaces: tuple[Path, ...]) -> tuple[Path, tuple[Path, ...]]:
+    # In place of one that an interrupted run has saved.
+    encoder.save(site.encoder)
+    return site.encoder.resolve(), tuple(space.resolve() for space in spaces)
+
+
 def encode(encoder: SentenceEncoder, spaces: tuple[Path, ...], text: Text, run: Run) -> dict[str, Any]:
     """The counts of encoding a text in parts with the columns row, sentence and vector.
 
@@ -113,8 +103,8 @@ def encode(encoder: SentenceEncoder, spaces: tuple[Path, ...], text: Text, run: 
     found = tuple(slices(text.path, text.column))
     with run.begun(len(found)) as site:
         if site.parts.missing():
-            saved = SavedEncoder.of(encoder, site.encoder, spaces)
-            site.make("parts of the text", site.parts, Encoding(saved, text.language, found, site.parts))
+            job = Encoding(*_saved(encoder, site, spaces), text.language, found, site.parts)
+            site.make("parts of the text", site.parts, job)
         counts = site.parts.counts()
         return site.finish(sentences=counts.pop("rows"), **counts, parts=len(found))
 
@@ -163,9 +153,9 @@ def mine(
         return done
     found_in = [tuple(slices(text.path, text.column)) for text in texts]
     with run.begun(0) as site:
-        saved = SavedEncoder.of(encoder, site.encoder, spaces)
+        saved = _saved(encoder, site, spaces)
         sides = [
-            _encoded_side(site, side, Encoding(saved, text.language, found, site.parts))
+            _encoded_side(site, side, Encoding(*saved, text.language, found, site.parts))
             for side, text, found in zip(SIDES, texts, found_in, strict=True)
         ]
         found = _searched(site, sides, config)

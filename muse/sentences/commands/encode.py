@@ -17,13 +17,7 @@ from muse.commands.command import command
 from muse.commands.inputs import STDIN, Sampled, lines_on_stdin, warn_if_unknown
 from muse.commands.outputs import check_inputs_spared, echo
 from muse.options import Clustered, Common, OneSpace, Threads, option
-from muse.sentences.commands.encoders import (
-    also_option,
-    by_language_with_default,
-    encoder_option,
-    fitted,
-    load_with_spaces,
-)
+from muse.sentences.commands import encoders
 
 if TYPE_CHECKING:
     from muse.sentences.encoders.encoder import SentenceEncoder, Write
@@ -38,8 +32,8 @@ class EncodeOptions(OneSpace, Clustered, Threads, Common):
     column: str | None = option(None, section="Input", metavar="NAME", help="Column of a Parquet --input.")
     # The best without training, text or n-grams (benchmarks/results/sentences/without-training.md); idf is a
     # little better at finding translations. With +ngrams both gain, but they must be learned first.
-    encoder: str = encoder_option("sif")
-    also: tuple[Path, ...] = also_option()
+    encoder: str = encoders.encoder_option("sif")
+    also: tuple[Path, ...] = encoders.also_option()
     fit: str | None = option(
         None, section="Encoder", metavar="FILE|LANG=FILE",
         help="Text in --lang to learn the encoder's weights from.",
@@ -144,9 +138,9 @@ def _encoder(options: EncodeOptions) -> SentenceEncoder:
     space = load_space(options.space)
     check_inputs_spared(space.manifest)
     space.side(options.lang)  # whose message names a language that was meant
-    encoder = load_with_spaces(options, space)
+    encoder = encoders.load_with_spaces(options, space)
     if text is not None:
-        encoder = fitted(encoder, text, options.lang)
+        encoder = encoders.fitted(encoder, text, options.lang)
     encoder.encode([], options.lang)  # reports what is missing before a file is begun
     if options.save is not None:
         encoder.save(options.save)
@@ -156,7 +150,7 @@ def _encoder(options: EncodeOptions) -> SentenceEncoder:
 def _fit_text(fit: str, lang: str) -> list[str]:
     from muse.sentences.encoders.encoder import stream_sentences
 
-    file = by_language_with_default(lang, [fit], "--fit").get(lang)
+    file = encoders.by_language_with_default(lang, [fit], "--fit").get(lang)
     if file is None:
         raise click.UsageError(f"--fit needs FILE or {lang}=FILE, a text in the --lang, got {fit!r}.")
     return list(stream_sentences(file))

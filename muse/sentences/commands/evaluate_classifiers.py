@@ -13,14 +13,7 @@ import click
 from muse.commands.evaluate_tasks import Report, task, this_task
 from muse.commands.options import open_space
 from muse.options import Common, OneSpace, OptionSet, Seed, Threads, is_given, option, options_of
-from muse.sentences.commands.encoders import (
-    EncoderOptions,
-    OpenedEncoder,
-    by_language,
-    encoder_option,
-    language_option,
-    open_encoder,
-)
+from muse.sentences.commands import encoders
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +38,7 @@ class ClassifierOptions(OptionSet):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransferOptions(EncoderOptions, ClassifierOptions, Seed, Threads, Common):
+class TransferOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads, Common):
     """The options of `muse evaluate transfer`."""
 
     data: Path = option(
@@ -86,7 +79,7 @@ def transfer(options: TransferOptions) -> Report:
     files = [options.data / name for name in (*(f"{language}.txt" for language in languages), LABELS)]
     *sides, labels = read_aligned(*files)
     texts = dict(zip(languages, sides, strict=True))
-    opened = open_encoder(options, space=space, own=texts)
+    opened = encoders.open_encoder(options, space=space, own=texts)
     rows = {language: opened.rows(text, language) for language, text in texts.items()}
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     gold = with_checksum(options.data.resolve().name, digest)
@@ -107,7 +100,7 @@ def transfer(options: TransferOptions) -> Report:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeOptions(EncoderOptions, ClassifierOptions, Seed, Threads, Common):
+class ProbeOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads, Common):
     """The options of `muse evaluate probe`."""
 
     text: tuple[str, ...] = option(
@@ -119,7 +112,7 @@ class ProbeOptions(EncoderOptions, ClassifierOptions, Seed, Threads, Common):
         help="Sentences of --lang with a class each, in SentEval's columns (tr, va or te; class; sentence); "
         "may be repeated.",
     )  # fmt: skip
-    lang: str | None = language_option("Language of --labelled.", default=None)
+    lang: str | None = encoders.language_option("Language of --labelled.", default=None)
     probe: tuple[ProbeName, ...] = option(
         (), section="What it measures",
         help="What to predict; may be repeated.  [default: length, content, order; language, of several]",
@@ -152,7 +145,7 @@ def probe(options: ProbeOptions) -> Report:
     space = open_space(options.space, "cpu", options.quiet)
     rng = np.random.default_rng(options.seed)
     tasks = [*_labelled_tasks(space, options), *_probe_tasks(space, options, rng)]
-    opened = open_encoder(options, space=space)
+    opened = encoders.open_encoder(options, space=space)
     config = ClassifierConfig(options.classifier, seed=options.seed)
     fields: dict[str, Any] = {}
     lines = []
@@ -181,8 +174,8 @@ class NliOptions(OneSpace, Seed, Threads, Common):
         section="Input", more_flags=("--data",), once=True,
         help="Labelled pairs of sentences, in the columns of SICK or SNLI; those of the test part are used.",
     )  # fmt: skip
-    lang: str = language_option("Language of the sentences.")
-    encoder: str = encoder_option("mean")
+    lang: str = encoders.language_option("Language of the sentences.")
+    encoder: str = encoders.encoder_option("mean")
     also: tuple[Path, ...] = ()  # what a trained classifier reads is fixed
     fit: tuple[str, ...] = ()
 
@@ -207,7 +200,7 @@ def nli(options: NliOptions) -> Report:
     from muse.sentences.systems.nli.pair_classes import classify
 
     text = read_nli(options.pairs).part("test")
-    opened = open_encoder(options, options.lang)
+    opened = encoders.open_encoder(options, options.lang)
     signature = opened.signature([options.lang], "classifier", gold_name(options.pairs))
     found = classify(
         opened.encoder, text.premises, text.hypotheses, options.lang, progress=opened.space.progress
@@ -248,7 +241,7 @@ def _labelled_tasks(space: Space, options: ProbeOptions) -> Iterator[Task]:
         yield Probe(path.stem, text.sentences, [options.lang] * len(labels), labels), gold_name(path), split
 
 
-def _rows_of(opened: OpenedEncoder, task: Probe) -> Any:
+def _rows_of(opened: encoders.OpenedEncoder, task: Probe) -> Any:
     # The rows (n, d) of the task's sentences, each encoded in its language.
     import numpy as np
 
@@ -268,7 +261,7 @@ def _probe_tasks(space: Space, options: ProbeOptions, rng: np.random.Generator) 
     from muse.sentences.evaluation.probing import ONE_LANGUAGE, STYLE, has_genders, language_probe
     from muse.sentences.files.sentence_text import read_sentences
 
-    files = by_language(options.text, "--text")
+    files = encoders.by_language(options.text, "--text")
     for language, _ in files:
         space.side(language)
     texts = {language: read_sentences(path) for language, path in files}

@@ -12,12 +12,7 @@ import click
 from muse.commands.evaluate_tasks import Report, task, this_task
 from muse.commands.options import choose_direction, open_space
 from muse.options import Backend, Common, Device, Languages, Seed, Threads, is_given, option
-from muse.sentences.commands.encoders import (
-    EncoderOptions,
-    OpenedEncoder,
-    language_option,
-    open_encoder,
-)
+from muse.sentences.commands import encoders
 from muse.sentences.commands.evaluate_suite import SuiteOptions, check_suite_options, suite_report
 
 if TYPE_CHECKING:
@@ -28,7 +23,9 @@ RATED = "Two sentences and a rating on each line, as .csv or .tsv."
 
 
 @dataclass(frozen=True, kw_only=True)
-class SentencesOptions(Languages, EncoderOptions, SuiteOptions, Backend, Seed, Device, Threads, Common):
+class SentencesOptions(
+    Languages, encoders.EncoderOptions, SuiteOptions, Backend, Seed, Device, Threads, Common
+):
     """The options of `muse evaluate sentences`."""
 
     source: Path | None = option(None, section="Input", help="Sentences of --src, one on each line.")
@@ -71,7 +68,7 @@ def sentences(options: SentencesOptions) -> Report:
     space = open_space(options.space, options.device, options.quiet)
     direction = choose_direction(space, options.src, options.tgt)
     texts, gold = _texts(options, space, direction)
-    opened = open_encoder(options, space=space)
+    opened = encoders.open_encoder(options, space=space)
     rows = {language: opened.rows(text, language) for language, text in texts.items()}
     fields, lines = _retrieved(options, opened, (texts, rows), direction, gold)
     if options.both_ways:
@@ -81,7 +78,7 @@ def sentences(options: SentencesOptions) -> Report:
 
 
 def _retrieved(
-    options: SentencesOptions, opened: OpenedEncoder,
+    options: SentencesOptions, opened: encoders.OpenedEncoder,
     sides: tuple[dict[str, list[str]], dict[str, Matrix]], direction: tuple[str, str], gold: str,
 ) -> Report:  # fmt: skip
     # The scores of the texts and their rows, by language.
@@ -134,7 +131,7 @@ def _texts(
 
 
 @dataclass(frozen=True, kw_only=True)
-class StsOptions(EncoderOptions, Seed, Threads, Common):
+class StsOptions(encoders.EncoderOptions, Seed, Threads, Common):
     """The options of `muse evaluate sts`."""
 
     pairs: Path = option(section="Input", help=RATED)
@@ -180,7 +177,7 @@ def sts(options: StsOptions) -> Report:
                 f"{files[0]} and {other} in that of {files[-1]}; take two translations of one file"
             )
     languages = (options.src, options.tgt or options.src)
-    opened = open_encoder(options, *languages)
+    opened = encoders.open_encoder(options, *languages)
     score = evaluate_sts(
         opened.rows(rated[0].first, languages[0]), opened.rows(rated[-1].second, languages[1]),
         np.array(rated[0].ratings), rng=np.random.default_rng(options.seed),
@@ -190,12 +187,12 @@ def sts(options: StsOptions) -> Report:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelatednessOptions(EncoderOptions, Seed, Threads, Common):
+class RelatednessOptions(encoders.EncoderOptions, Seed, Threads, Common):
     """The options of `muse evaluate relatedness`."""
 
     pairs: Path = option(section="Input", help=RATED)
     train_pairs: Path = option(section="Input", help="Rated pairs to learn from, in the same columns.")
-    lang: str = language_option("Language of the sentences.")
+    lang: str = encoders.language_option("Language of the sentences.")
 
 
 @task(
@@ -214,7 +211,7 @@ def relatedness(options: RelatednessOptions) -> Report:
     from muse.sentences.files.sentence_text import read_rated_sentences
 
     texts = [read_rated_sentences(path) for path in (options.train_pairs, options.pairs)]
-    opened = open_encoder(options, options.lang)
+    opened = encoders.open_encoder(options, options.lang)
     learned = f"train:{gold_name(options.train_pairs)}"
     signature = opened.signature([options.lang], "regression", gold_name(options.pairs), learned)
     train, test = (
