@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.run.seeds import torch_seeded
@@ -358,21 +358,6 @@ def test_the_paper_preset_has_the_published_size(vocabulary: int, published: flo
     count = parameter_count(lambda drawn: predictor.CmlmEncoder(config, pieces, drawn))
     assert count == bert(vocabulary)
     assert count == pytest.approx(published, rel=0.02)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"strategy": "nosuch"}, "staged, joint, sequential"),
-        ({"alpha": 0.0}, "alpha"),
-        ({"share": 0.0}, "share must be .* above 0"),
-        ({"projections": -1}, "projections must be .* at least 0"),
-        ({"heads": 7}, "multiple of heads"),
-    ],
-)
-def test_settings_that_cannot_work(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(BadSetting, match=message):
-        predictor.CmlmConfig(**settings)
 
 
 def test_the_rate_falls_to_nothing_over_all_steps_and_no_sooner(words: predictor.Words) -> None:

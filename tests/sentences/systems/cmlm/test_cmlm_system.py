@@ -339,12 +339,8 @@ def test_an_encoder_without_a_classifier_is_refused(muse: Command, files: Path) 
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
-    "a strategy": (["--set", "strategy=nosuch"], ["staged, joint, sequential", "'nosuch'"]),
-    "no such setting": (["--set", "nosuch=1"], ["--set takes one of pieces"]),
-    "heads": (["--set", "heads=3"], ["multiple of heads"]),
     "a backbone": (["--backbone", "x"], ["takes no --backbone"]),
     "a language without words": (["--text", "de=x"], ["'de'"]),
-    "no file": (["--parallel", "nosuch.tsv"], ["nosuch.tsv"]),
 }
 WRONG_USAGE = ("a backbone",)
 

@@ -149,18 +149,7 @@ def test_no_targets() -> None:
     assert math.isnan(masked_prediction.Predicted().accuracy)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"mask": 5},
-        {"vocabulary": 5},
-        {"share": 0.0},
-        {"share": 1.1},
-        {"number": 0},
-        {"masked": 0.8, "swapped": 0.3},
-        {"masked": math.nan},
-    ],
-)
+@pytest.mark.parametrize("settings", [{"mask": 5}, {"vocabulary": 5}, {"masked": 0.8, "swapped": 0.3}])
 def test_bad_settings(settings: dict[str, object]) -> None:
     with pytest.raises(BadSetting):
         masked_prediction.Masking(**{"vocabulary": V, **settings})  # type: ignore[arg-type]

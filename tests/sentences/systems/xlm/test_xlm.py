@@ -350,19 +350,12 @@ def test_without_translations_and_by_documents(muse: Command, files: Path, objec
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
-    "objective": (["--set", "objective=nsp"], ["clm, mlm, mlm+tlm", "'nsp'"]),
-    "initial": (["--set", "initial=zero"], ["aligned, random"]),
     "first of clm": (["--set", "objective=clm", "--set", "pooling=first"], ["pooling=mean"]),
-    "length": (["--set", "length=3"], ["length must be", "at least 4"]),
     "batch of pairs": (["--set", "pair_tokens=31"], ["pair_tokens must hold the longest pair, 32"]),
-    "pieces": (["--set", "pieces=5"], ["pieces must be", "above 5, got 5"]),
     "heads": (["--set", "heads=3"], ["multiple of heads"]),
-    "exponent": (["--set", "exponent=2"], ["exponent must be", "at least 0 and at most 1", "2"]),
-    "share": (["--set", "share=0"], ["above 0 and at most 1", "0"]),
     "judged": (["--set", "judged=de"], ["one of en, fr", "'de'"]),
     "no documents": (["--set", "documents=true"], ["en.txt:1", "document"]),
     "language": (["--text", "xx=nosuch"], ["'xx'"]),
-    "no file": (["--text", "fr=nosuch.txt"], ["nosuch.txt"]),
     "too little": (
         ["--set", "length=512", "--set", "pair_tokens=2048"],
         ["at least 20 streams of 512 pieces"],
