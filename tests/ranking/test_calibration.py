@@ -14,12 +14,16 @@ from muse.ranking.probability import (
     Calibration,
     _halves,
     calibrate_rows,
+    calibrate_space,
+    find_calibration,
     fit_open_set,
     fit_temperature,
     in_halves,
+    known_calibration,
     labels_from_views,
 )
 from muse.search.retrieval import Retrieval, mutual_neighbours
+from tests.support.spaces import plain_space, space_with_zeros
 
 
 def rows(
@@ -163,3 +167,19 @@ def test_views_need_two_dimensions_and_words() -> None:
     for x, y in ((torch.ones(5, 1), torch.ones(5, 1)), (torch.ones(0, 4), torch.ones(3, 4))):
         with pytest.raises(Mismatch, match="2 dimensions or more"):
             calibrate_rows(x, y, rng=np.random.default_rng(0))
+
+
+def test_the_same_as_of_the_rows_and_found_once_for_each_direction() -> None:
+    space = space_with_zeros()
+    assert known_calibration(space, "fr", "en") is None
+    found = find_calibration(space, "fr", "en")
+    expected = calibrate_rows(space.tensor("fr"), space.tensor("en"), rng=np.random.default_rng(0))
+    assert found == expected
+    assert calibrate_space(space, "fr", "en", rng=np.random.default_rng(0), retrieval=Retrieval()) == expected
+    assert find_calibration(space, "fr", "en") is known_calibration(space, "fr", "en") is found
+    assert known_calibration(space, "en", "fr") is None
+
+
+def test_a_space_that_is_too_small_has_none() -> None:
+    eye = np.eye(1, dtype=np.float32)
+    assert find_calibration(plain_space(eye, eye, ["a"], ["b"]), "fr", "en") is None
