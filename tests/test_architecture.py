@@ -70,6 +70,7 @@ ONLY_USERS = {
         "export.map_file",
         "export.static_embedding",
         "files.vectors.arrays",
+        "sentences.systems.pretrained_backbones",
     },
     "scipy": {
         "procrustes",

@@ -170,9 +170,10 @@ def _checked_weights(folder: Path) -> str:
 
 
 def _loaded(folder: Path) -> tuple[Any, Any]:
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    _check_layers(folder, AutoConfig.from_pretrained(folder, **here).to_dict())
     tokenizer = AutoTokenizer.from_pretrained(folder, **here)
     model, found = AutoModel.from_pretrained(
         folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
@@ -191,6 +192,18 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         )
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     return tokenizer, model.eval().requires_grad_(False)
+
+
+def _check_layers(folder: Path, config: Mapping[str, Any]) -> None:
+    """Raise ValueError if there are more layers than weights: building them would take hours."""
+    from safetensors import safe_open
+
+    weights = 0
+    for path in folder.glob("*.safetensors"):
+        with safe_open(path, "pt") as file:
+            weights += len(file.keys())
+    if any(name.endswith("layers") and type(n) is int and n > weights for name, n in config.items()):
+        raise ValueError(f"config.json has more layers than the {weights} weights there are")
 
 
 def _around(tokenizer: Any) -> tuple[list[int], list[int]]:
