@@ -11,7 +11,6 @@ import zipfile
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ import pytest
 from muse.embedding.config import EmbedConfig
 from muse.embedding.corpus import SAMPLE, Corpus, write_corpus
 from muse.embedding.training import embed, language_warnings, lines_by_language
-from muse.errors import BadFile, BadSetting, NotConverged
+from muse.errors import BadFile, NotConverged
 from muse.files import read_vectors
 from muse.files.vectors.fasttext import load_fasttext
 from muse.progress import Progress
@@ -44,9 +43,9 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def corpus(path: Path, out: Path, column: str | None = None) -> tuple[Corpus, str]:
+def corpus(path: Path, out: Path, column: str | None = None, **more: bool) -> tuple[Corpus, str]:
     """What is said of the corpus, and its tokens."""
-    found = write_corpus([path], out, language="fr", column=column)
+    found = write_corpus([path], out, language="fr", column=column, **more)
     return found, out.read_text(encoding="utf-8")
 
 
@@ -67,6 +66,7 @@ def test_texts_of_every_kind_give_the_same_tokens(tmp_path: Path) -> None:
         assert tokens == TOKENS, name
         assert (found.lines, found.tokens) == (3, len(TOKENS.split()))
         assert found.sample == (LINES[0], LINES[2], LINES[4])
+        assert corpus(tmp_path / name, tmp_path / "out", keep_case=True)[1].startswith("L' eau de la Mer .")
 
 
 def test_parquet_gives_the_same_tokens(tmp_path: Path) -> None:
@@ -76,12 +76,6 @@ def test_parquet_gives_the_same_tokens(tmp_path: Path) -> None:
         arrow.table({"id": range(5), "said": LINES}), tmp_path / "t.parquet", row_group_size=2
     )
     assert corpus(tmp_path / "t.parquet", tmp_path / "out", "said")[1] == TOKENS
-
-
-def test_capitals_are_kept_if_asked(tmp_path: Path) -> None:
-    (tmp_path / "t").write_text("La Mer", encoding="utf-8")
-    write_corpus([tmp_path / "t"], tmp_path / "out", language="fr", keep_case=True)
-    assert (tmp_path / "out").read_text() == "La Mer\n"
 
 
 def test_progress_is_towards_the_letters_of_the_files(tmp_path: Path) -> None:
@@ -188,18 +182,6 @@ def test_what_cannot_be_trained_is_refused_and_nothing_is_left(tmp_path: Path) -
     with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
         embed([tmp_path / "rare"], tmp_path / "empty" / "x.vec", language="xx")
     assert sorted(tmp_path.iterdir()) == before
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"dim": 0}, "--dim must be at least 1 and at most 1,000,000,000, got 0"),
-        ({"ngrams": (4, 3)}, "got 4-3"),
-    ],
-)
-def test_settings_that_mean_nothing(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(BadSetting, match=message):
-        EmbedConfig(**settings)
 
 
 FRENCH = "La petite maison au bord de la rivière était vide depuis des années."
