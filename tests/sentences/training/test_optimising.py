@@ -43,7 +43,7 @@ def test_lamb_is_its_formula() -> None:
         np.testing.assert_allclose(parameter.detach().numpy(), weights)
 
 
-def test_lamb_moves_what_begins_at_nothing_moves_and_what_has_no_gradient_stays() -> None:
+def test_lamb_moves_what_begins_at_nothing_and_leaves_what_has_no_gradient() -> None:
     bias, still = torch.nn.Parameter(torch.zeros(2)), torch.nn.Parameter(torch.ones(2))
     optimiser = Lamb([bias, still], lr=0.1)
     bias.grad = torch.tensor([3.0, -4.0])
