@@ -69,20 +69,20 @@ class TranslationTable(dict[str, WordTranslations]):
         """All translations as a pandas.DataFrame, a row each, and a row for a word without one."""
         return table_frame([row for found in self.values() for row in found.rows()], COLUMNS)
 
+    @property
+    def _more(self) -> str:
+        return f"... {len(self) - SHOWN:,} more words" if len(self) > SHOWN else ""
+
     def __repr__(self) -> str:
         lines = [repr(found) for found in islice(self.values(), SHOWN)]
-        return "\n".join([*lines, *_more(self)])
+        return "\n".join([*lines, self._more] if self._more else lines)
 
     def _repr_html_(self) -> str:
         if not self:
             return ""
         cells = _cells(islice(self.values(), SHOWN))
-        rest = "".join(f"<p>{escape(line)}</p>" for line in _more(self))
+        rest = f"<p>{escape(self._more)}</p>" if self._more else ""
         return html_table(("", "translation", "probability", "score", "mutual"), cells) + rest
-
-
-def _more(found: Mapping[str, WordTranslations]) -> list[str]:
-    return [f"... {len(found) - SHOWN:,} more words"] if len(found) > SHOWN else []
 
 
 class Nearest(list[tuple[str, float]]):

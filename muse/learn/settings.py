@@ -85,12 +85,9 @@ def _refinement(value: Any) -> Any:
 
 
 VECTORS = ValueKind(
-    "a path or an array of n rows of d real numbers",
-    str | PathLike | Any,
-    _vectors,
-    typed=Path,
+    "a path or an array of n rows of d real numbers", str | PathLike | Any, _vectors, typed=Path,
     metavar="FILE",
-)
+)  # fmt: skip
 STEPS = ValueKind(
     f"steps among {', '.join(NORMALISATIONS)}, or none", str | tuple, _steps,
     shown=lambda steps: ",".join(steps) or "none", metavar="STEPS", listed=True,
