@@ -75,16 +75,12 @@ def did_you_mean(found: str, known: Iterable[str]) -> str:
     >>> did_you_mean("FR", ["en", "fr"]), did_you_mean("french", ["en", "fr"]), did_you_mean("xx", ["fr"])
     ('; did you mean fr?', '; did you mean fr?', '')
     """
-    names = {_plain(name): name for name in known}
-    wanted = _plain(found)
+    names = {name.lower().replace("_", "-"): name for name in known}
+    wanted = found.lower().replace("_", "-")
     close = get_close_matches(wanted, names, n=1)
     begun = [name for name in names if len(name) > 1 and wanted.startswith(name)]  # fra, fr_FR, french
     best = max(begun, key=len, default=close[0] if close else None)
     return "" if best is None else f"; did you mean {names[best]}?"
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "-")
 
 
 def reworded(error: E, message: str) -> E:
@@ -108,12 +104,9 @@ def in_python(message: str) -> str:
     >>> in_python("--max-vocab must be at least 2; give --dictionary FILE, or run muse fetch --list")
     'max_vocab must be at least 2; give dictionary=FILE, or run muse fetch --list'
     """
-    clauses = re.split(r"(?<=[;,]) ", message)
-    return " ".join(clause if _COMMAND.search(clause) else _renamed(clause) for clause in clauses)
 
-
-def _renamed(clause: str) -> str:
     def name(found: re.Match[str]) -> str:
         return _OTHERWISE.get(found[1], found[1].replace("-", "_")) + ("=" if found[2] else "")
 
-    return _OPTION.sub(name, clause)
+    clauses = re.split(r"(?<=[;,]) ", message)
+    return " ".join(one if _COMMAND.search(one) else _OPTION.sub(name, one) for one in clauses)

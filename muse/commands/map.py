@@ -9,6 +9,7 @@ from pathlib import Path
 from muse.commands.command import command
 from muse.commands.options import open_space
 from muse.commands.outputs import echo
+from muse.errors import BadSetting, Contradiction
 from muse.options import Common, OneSpace, Threads, given_only, option
 
 NEW_WORDS, ROWS = "new words", "unlabelled vectors"
@@ -64,10 +65,10 @@ def map_words(options: MapOptions) -> None:
     composed of n-grams. Unlabelled vectors go to a .npy, .parquet, .jsonl, .csv or .faiss file, however many
     there are, with the ids that they had.
     """
-    from muse.errors import Contradiction
     from muse.files import write_npz, write_vectors_text
     from muse.files.plain_text import read_lines
     from muse.files.row_writers import STORE_ENDINGS, ending_of
+    from muse.files.vectors.formats import holds_items
     from muse.files.writing import check_place, check_text_name, vectors_text
     from muse.space.new_words import load_new_words, map_new_words
 
@@ -77,7 +78,15 @@ def map_words(options: MapOptions) -> None:
     if out is not None and ending_of(out) in STORE_ENDINGS:
         _stream(options, out)
         return
-    _check_words(options)
+    endings = f"{', '.join(STORE_ENDINGS[:-1])} or {STORE_ENDINGS[-1]}"
+    if holds_items(options.vectors):
+        raise BadSetting(
+            f"{options.vectors}: unlabelled vectors are mapped to a {endings} file; give it as --out"
+        )
+    for flag in given_only(options, ROWS):
+        raise Contradiction(
+            f"{flag} is for unlabelled vectors, which are mapped to a {endings} file; leave it out"
+        )
     if out is not None:
         if out.suffix != ".npz":
             check_text_name(out, "vectors", ".vec, .vec.gz, .npz, .npy, .parquet, .jsonl, .csv or .faiss")
@@ -96,25 +105,7 @@ def map_words(options: MapOptions) -> None:
     echo(json.dumps(fields) if options.as_json else f"{len(mapped)} words in {out}")
 
 
-def _check_words(options: MapOptions) -> None:
-    """Raise BadSetting for unlabelled vectors, and Contradiction for options that are for these alone."""
-    from muse.errors import BadSetting, Contradiction
-    from muse.files.row_writers import STORE_ENDINGS
-    from muse.files.vectors.formats import holds_items
-
-    endings = f"{', '.join(STORE_ENDINGS[:-1])} or {STORE_ENDINGS[-1]}"
-    if holds_items(options.vectors):
-        raise BadSetting(
-            f"{options.vectors}: unlabelled vectors are mapped to a {endings} file; give it as --out"
-        )
-    for flag in given_only(options, ROWS):
-        raise Contradiction(
-            f"{flag} is for unlabelled vectors, which are mapped to a {endings} file; leave it out"
-        )
-
-
 def _stream(options: MapOptions, out: Path) -> None:
-    from muse.errors import Contradiction
     from muse.files.row_writers import STORE_ENDINGS, check_row_file
     from muse.progress import Progress
     from muse.space.new_words import StoreFiles, map_rows
