@@ -17,7 +17,7 @@ from muse.commands.options import choose_direction, given, open_space
 from muse.commands.outputs import echo
 from muse.commands.word_tables import Listed, read_words
 from muse.optional import load
-from muse.options import Clustered, Common, Device, OneSpace, Retrieved, Searched, Threads, option
+from muse.options import Clustered, Common, Device, OneSpace, OptionSet, Retrieved, Searched, Threads, option
 from muse.ranking.settings import InducedPairs
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "kaikki", "stardict
 
 
 @dataclass(frozen=True, kw_only=True)
-class InduceOptions(OneSpace, Listed, InducedPairs, Retrieved, Searched, Clustered, Device, Threads, Common):
-    """The options of `muse induce`."""
+class DictionaryOut(OptionSet):
+    """Where a dictionary is written to, and how."""
 
     out: Path = option(
         section="Output", written=True, help="Dictionary to write; compressed if the name ends in .gz."
@@ -50,6 +50,13 @@ class InduceOptions(OneSpace, Listed, InducedPairs, Retrieved, Searched, Cluster
         "spreadsheets, the last three are for other programs.  "
         "[default: by the ending of --out, else muse; a folder of Parquet with --ray]",
     )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class InduceOptions(
+    OneSpace, Listed, DictionaryOut, InducedPairs, Retrieved, Searched, Clustered, Device, Threads, Common
+):
+    """The options of `muse induce`."""
 
 
 @command(
