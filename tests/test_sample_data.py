@@ -41,28 +41,12 @@ def _words(language: str) -> list[str]:
     return words
 
 
-@pytest.fixture(scope="module")
-def vocabularies() -> dict[str, list[str]]:
-    return {language: _words(language) for language in LANGUAGES}
-
-
 def _pairs(path: Path) -> list[tuple[str, str]]:
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
         source, target = line.split(" ")
         found.append((source, target))
     return found
-
-
-@pytest.fixture(params=[GOLD, FIRST], ids=lambda path: path.name)
-def gold(request: pytest.FixtureRequest) -> Path:
-    path: Path = request.param
-    return path
-
-
-@pytest.fixture
-def pairs(gold: Path) -> list[tuple[str, str]]:
-    return _pairs(gold)
 
 
 @pytest.mark.parametrize("folder", ["embeddings", "dictionaries"])
@@ -78,31 +62,21 @@ def test_checksums_cover_every_file() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_vectors_are_small_enough(language: str) -> None:
-    assert (SAMPLE / f"{language}.vec.gz").stat().st_size <= MAX_BYTES
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_vectors_carry_no_name_and_no_time(language: str) -> None:
-    with (SAMPLE / f"{language}.vec.gz").open("rb") as file:
-        header = file.read(8)
-    assert header == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_vocabulary_has_no_duplicates(language: str, vocabularies: dict[str, list[str]]) -> None:
-    words = vocabularies[language]
+def test_vectors_are_small_and_of_distinct_words_and_carry_no_name_and_no_time(language: str) -> None:
+    path = SAMPLE / f"{language}.vec.gz"
+    assert path.stat().st_size <= MAX_BYTES
+    assert path.read_bytes()[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
+    words = _words(language)
     assert len(set(words)) == len(words)
 
 
-def test_gold_has_all_its_source_words(gold: Path, pairs: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize("gold", [GOLD, FIRST], ids=lambda path: path.name)
+def test_gold_is_of_distinct_pairs_of_single_words_that_are_in_the_vocabularies(gold: Path) -> None:
+    pairs = _pairs(gold)
+    assert len(set(pairs)) == len(pairs)
+    assert all(word.isalpha() and word == word.lower() for pair in pairs for word in pair)
     assert len({source for source, _ in pairs}) == SOURCE_WORDS[gold]
-
-
-def test_gold_words_are_in_the_vocabularies(
-    gold: Path, pairs: list[tuple[str, str]], vocabularies: dict[str, list[str]]
-) -> None:
-    known = [set(vocabularies[language]) for language in LANGUAGES]
+    known = [set(_words(language)) for language in LANGUAGES]
     covered = {source for source, target in pairs if source in known[0] and target in known[1]}
     assert len(covered) >= MIN_COVERED[gold] * SOURCE_WORDS[gold]
 
@@ -113,15 +87,6 @@ def test_first_words_are_in_the_gold_list() -> None:
     assert first == [pair for pair in _pairs(GOLD) if pair[0] in sources]
 
 
-def test_gold_has_no_duplicates(pairs: list[tuple[str, str]]) -> None:
-    assert len(set(pairs)) == len(pairs)
-
-
-def test_gold_is_lower_case_single_words(pairs: list[tuple[str, str]]) -> None:
-    wrong = [word for pair in pairs for word in pair if not (word.isalpha() and word == word.lower())]
-    assert wrong == []
-
-
 @pytest.mark.parametrize(("path", "count"), [*zip(EVERYDAY, (147, 142), strict=True)])
 def test_everyday_words_are_distinct(path: Path, count: int) -> None:
     found = _pairs(path)
@@ -129,7 +94,8 @@ def test_everyday_words_are_distinct(path: Path, count: int) -> None:
     assert len({source for source, _ in found}) == count
 
 
-def test_gold_follows_the_frequency_rank_in_french_novels(pairs: list[tuple[str, str]], shared: Path) -> None:
+@pytest.mark.parametrize("gold", [GOLD, FIRST], ids=lambda path: path.name)
+def test_gold_follows_the_frequency_rank_in_french_novels(gold: Path, shared: Path) -> None:
     novels = read_vectors(shared / "data" / "vectors" / "fr.vec.gz", language="fr", max_vocab=14_000)
-    ranks = [novels.index[source] for source, _ in pairs]
+    ranks = [novels.index[source] for source, _ in _pairs(gold)]
     assert ranks == sorted(ranks)
