@@ -35,9 +35,8 @@ class LanguageFilter:
 
     def __init__(self, path: Path, languages: Languages | None) -> None:
         self.path = path
-        self.wanted: Languages | None = None
-        if languages is not None:
-            self.wanted = language_code(languages[0]), language_code(languages[1])
+        codes = languages and (language_code(languages[0]), language_code(languages[1]))
+        self.wanted: Languages | None = codes
         self.others = Counter[tuple[str, str]]()
         self.long = 0
         self.kept = 0
@@ -52,21 +51,16 @@ class LanguageFilter:
             return
         alone = bool(of[0]) and one_language(of) and not (self.wanted and one_language(self.wanted))
         of = language_code(of[0]), language_code(of[1])
-        swapped = None if alone else self._is_swapped(of)
-        if swapped is None:
-            self.others[of] += 1
-            return
-        self.kept += 1
-        yield PairLine((two, one) if swapped else (one, two))
-
-    def _is_swapped(self, of: tuple[str, str]) -> bool | None:
-        # None if these are not the languages wanted; without any wanted, the first two languages are.
-        if self.wanted is None:
-            self.wanted = of
-        for swapped, (source, target) in ((False, of), (True, of[::-1])):
-            if source in (self.wanted[0], "") and target in (self.wanted[1], ""):
-                return swapped
-        return None
+        self.wanted = self.wanted or (
+            None if alone else of
+        )  # without any wanted, the first two languages are
+        forms = ((False, of), (True, of[::-1])) if self.wanted and not alone else ()
+        for swapped, languages in forms:
+            if all(one in (other, "") for one, other in zip(languages, self.wanted or of, strict=True)):
+                self.kept += 1
+                yield PairLine((two, one) if swapped else (one, two))
+                return
+        self.others[of] += 1
 
     def check(self, what: str) -> None:
         """Raise BadFile if nothing was found; say what was left out."""

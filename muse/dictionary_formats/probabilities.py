@@ -9,14 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files import dictionary_format as formats
 from muse.files.cells import stripped
-from muse.files.dictionary_format import (
-    OR_ITS_FORMAT,
-    Append,
-    DictionaryFile,
-    DictionaryFormat,
-    lines_writer,
-)
+from muse.files.dictionary_format import Append, DictionaryFile, DictionaryFormat, lines_writer
 from muse.languages import Languages, target_comes_first
 from muse.lexicon import Entry, PairLine
 
@@ -32,13 +27,13 @@ def _has_probabilities(file: DictionaryFile) -> bool:
     lines = [line.strip(" \t") for line in file.filled]
     # A number after a second tab is a score.
     found = [None if line.count("\t") > 1 else _SPACED.fullmatch(line) for line in lines]
-    return None not in found and any(one is not None and _is_no_phrase(one) for one in found)
-
-
-def _is_no_phrase(line: re.Match[str]) -> bool:
-    """Whether a line that fits _SPACED is no pair with a tab between, such as F1 and Formula 1."""
-    before, number = line.string[: line.start(3)], line[3]
-    return "\t" not in before or ("\t" not in line.string[: line.start(2)] and not number.isdigit())
+    # A pair with a tab between may fit, such as F1 and Formula 1.
+    return None not in found and any(
+        "\t" not in one.string[: one.start(3)]
+        or ("\t" not in one.string[: one.start(2)] and not one[3].isdigit())
+        for one in found
+        if one is not None
+    )
 
 
 def _pairs(file: DictionaryFile, *, target_first: bool) -> Iterator[PairLine]:
@@ -51,15 +46,11 @@ def _pairs(file: DictionaryFile, *, target_first: bool) -> Iterator[PairLine]:
         if found is None or probability > _ROUNDED:
             raise BadFile(
                 f"{file.path}:{number}: expected two words and a probability from 0 to 1, got "
-                f"{line.strip()[:60]!r}; correct the line{OR_ITS_FORMAT}"
+                f"{line.strip()[:60]!r}; correct the line{formats.OR_ITS_FORMAT}"
             )
         one, two = stripped(found[1]), stripped(found[2])
         if _NOTHING not in (one, two):
             yield PairLine((two, one) if target_first else (one, two), None, min(probability, 1.0))
-
-
-def _has_target_first(file: DictionaryFile) -> bool:
-    return _has_probabilities(file) and target_comes_first(file.path.name, file.languages)
 
 
 def _line(path: Path, place: int, entry: Entry) -> str:
@@ -77,7 +68,10 @@ def _write(path: Path, languages: Languages | None) -> AbstractContextManager[Ap
     return lines_writer(_line)(path, languages)
 
 
-LEX_F2E = DictionaryFormat("lex.f2e", partial(_pairs, target_first=True), is_text=_has_target_first)
+LEX_F2E = DictionaryFormat(
+    "lex.f2e", partial(_pairs, target_first=True),
+    is_text=lambda file: _has_probabilities(file) and target_comes_first(file.path.name, file.languages),
+)  # fmt: skip
 LEX_E2F = DictionaryFormat("lex.e2f", partial(_pairs, target_first=False), is_text=_has_probabilities)
 BICLEANER = DictionaryFormat(
     "bicleaner", partial(_pairs, target_first=True), write=_write,

@@ -21,10 +21,6 @@ from muse.lexicon import Entry, PairLine
 _FIRST_OBJECTS = 20  # in which an entry follows redirections
 
 
-def _is_wiktionary(file: DictionaryFile) -> bool:
-    return file.first.startswith("{") and any(map(_is_entry, file.sample[:_FIRST_OBJECTS]))
-
-
 def _is_entry(line: str) -> bool:
     try:
         fields = json_object(line, "")
@@ -121,4 +117,7 @@ def _write(path: Path, languages: Languages | None) -> Iterator[Append]:
         end()
 
 
-KAIKKI = DictionaryFormat("kaikki", _pairs, is_text=_is_wiktionary, write=_write)
+KAIKKI = DictionaryFormat(
+    "kaikki", _pairs, write=_write,
+    is_text=lambda file: file.first.startswith("{") and any(map(_is_entry, file.sample[:_FIRST_OBJECTS])),
+)  # fmt: skip

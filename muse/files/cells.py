@@ -58,7 +58,8 @@ def split_translations(cell: str) -> list[str]:
     if _LISTED.fullmatch(cell):  # as Python and JSON write several
         return [stripped(one) for quote in re.findall(_QUOTE, cell) if (one := quote[1:-1]).strip()] or [cell]
     senses = [*_SENSE.finditer(cell)]
-    if len(senses) > 1 and not senses[0].start() and _are_numbered(senses):
+    numbers = [int(sense[1]) for sense in senses]
+    if len(senses) > 1 and not senses[0].start() and numbers == [*range(1, len(senses) + 1)]:
         bounds = [*(sense.start() for sense in senses[1:]), None]
         texts = (cell[sense.end() : end] for sense, end in zip(senses, bounds, strict=True))
         return [part for text in texts for part in split_translations(text.strip(f"{_BLANK},;"))]
@@ -76,28 +77,19 @@ def split_translations(cell: str) -> list[str]:
     return [cell]
 
 
-def _are_numbered(senses: Sequence[re.Match[str]]) -> bool:
-    return [int(sense[1]) for sense in senses] == [*range(1, len(senses) + 1)]
-
-
 def _has_bare_slash(text: str) -> bool:
     return "/" in text and " /" not in text and "/ " not in text
 
 
 def _are_translations(parts: Sequence[str], *, bare: bool) -> bool:
     # Units, and/or, TCP/IP and paths are one word each; so is what has a bracket on either side of a comma.
-    if len(set(parts)) < len(parts) or not all(map(_is_phrase, parts)):
-        return False
-    return not bare or all(len(part) > 2 and not part.isupper() for part in parts)
-
-
-def _is_phrase(part: str) -> bool:
-    bare = without_gloss(part)
-    return (
-        _WORDS.fullmatch(bare) is not None
-        and len(bare.split()) <= LONGEST_PHRASE
-        and bare.count("(") == bare.count(")")
-    )
+    for part in parts:
+        plain = without_gloss(part)
+        if not _WORDS.fullmatch(plain) or len(plain.split()) > LONGEST_PHRASE:
+            return False
+        if plain.count("(") != plain.count(")") or (bare and (len(part) < 3 or part.isupper())):
+            return False
+    return len(set(parts)) == len(parts)
 
 
 def pairs_of_cells(source: str, target: str) -> list[tuple[str, str]]:

@@ -11,25 +11,18 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from muse.errors import BadFile
+from muse.files import dictionary_format as formats
 from muse.files import tables
 from muse.files.cells import number_in, pairs_of_cells, read_number, split_translations, stripped
-from muse.files.dictionary_format import (
-    BLANK,
-    OR_ITS_FORMAT,
-    Append,
-    DictionaryFile,
-    DictionaryFormat,
-    lines_writer,
-)
-from muse.files.tables import NumberedRow, TableRows, csv_rows, fits, plain_cell, tab_rows, table_writer
+from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat, lines_writer
+from muse.files.tables import NumberedRow, TableRows, csv_rows, plain_cell
 from muse.languages import Languages, is_name, language_code, named_language
 from muse.lexicon import Entry, PairLine
 from muse.orthography import BRACKETED
@@ -88,8 +81,16 @@ def columns_of_header(cells: Sequence[str], languages: Languages | None) -> Pair
     """
     wanted = None if languages is None else (language_code(languages[0]), language_code(languages[1]))
     named = [found for place, cell in enumerate(cells) if (found := _named(place, cell)) is not None]
-    named = [one for one in named if one.role or _is_sure(cells[one.place], one, cells, wanted)]
-    pair = _chosen(named, wanted)
+    # "es" is "it" in English: codes alone count if they are those of the run, or in capitals.
+    capitals = len(cells) > 1 and all(one.strip().isupper() for one in cells[:2])
+    known = wanted or ()
+    pair = _chosen(
+        [
+            one for one in named
+            if one.role or capitals or one.language in known or is_name(stripped(cells[one.place]))
+        ],
+        wanted,
+    )  # fmt: skip
     if pair is None:
         return None
     folded = [stripped(cell).casefold() for cell in cells]
@@ -97,9 +98,7 @@ def columns_of_header(cells: Sequence[str], languages: Languages | None) -> Pair
         next((folded.index(name) for name in names if name in folded), None)
         for names in (_SCORES, _PROBABILITIES)
     )
-    return PairColumns(
-        *pair, score, probability, named=True, ours="rank" in cells and [*cells[:2]] == ["source", "target"]
-    )
+    return PairColumns(*pair, score, probability, named=True, ours=_is_of_muse(cells))
 
 
 def _named(place: int, cell: str) -> _Name | None:
@@ -119,13 +118,6 @@ def _named(place: int, cell: str) -> _Name | None:
     return _Name(place, role, languages[0] if languages else None)
 
 
-def _is_sure(cell: str, named: _Name, cells: Sequence[str], wanted: Languages | None) -> bool:
-    # "es" is "it" in English: codes alone count if they are those of the run, or in capitals.
-    if wanted is not None and named.language in wanted:
-        return True
-    return is_name(stripped(cell)) or (len(cells) > 1 and all(one.strip().isupper() for one in cells[:2]))
-
-
 def _chosen(named: Sequence[_Name], wanted: Languages | None) -> tuple[int, int] | None:
     if wanted is not None:
         by = {one.language: one.place for one in reversed(named) if one.language}
@@ -135,15 +127,11 @@ def _chosen(named: Sequence[_Name], wanted: Languages | None) -> tuple[int, int]
         for two in named:
             apart = one.role != two.role if one.role and two.role else one.language != two.language
             if one.place < two.place and apart:
-                return _in_order(one, two, wanted)
+                turned = one.role == "target" or two.role == "source"
+                if wanted is not None:  # the one language that is named may be the other one's
+                    turned = turned or one.language == wanted[1] or two.language == wanted[0]
+                return (two.place, one.place) if turned else (one.place, two.place)
     return None
-
-
-def _in_order(one: _Name, two: _Name, wanted: Languages | None) -> tuple[int, int] | None:
-    turned = one.role == "target" or two.role == "source"
-    if wanted is not None:  # the one language that is named may be the other one's
-        turned = turned or one.language == wanted[1] or two.language == wanted[0]
-    return (two.place, one.place) if turned else (one.place, two.place)
 
 
 def _pairs_of_table(table: TableRows, file: DictionaryFile) -> Iterator[PairLine]:
@@ -208,7 +196,12 @@ def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, I
 
 
 def _stripped_cells(written: Sequence[str], form: str) -> list[str]:
-    return [stripped(_unquoted(cell) if form == "tsv" else cell) for cell in written]
+    """The cells without spaces around them and, of TSV, the quotation marks around all of one."""
+    if form != "tsv":
+        return [*map(stripped, written)]
+    quoted = (_QUOTED.fullmatch(stripped(cell)) is not None for cell in written)
+    cells = zip(written, quoted, strict=True)
+    return [stripped(cell[1:-1].replace('""', '"') if marks else cell) for cell, marks in cells]
 
 
 def _words(cells: list[str], columns: PairColumns, where: str) -> tuple[str, str] | None:
@@ -219,7 +212,7 @@ def _words(cells: list[str], columns: PairColumns, where: str) -> tuple[str, str
             raise BadFile(
                 f"{where}: expected two words, and at most a number after them, got {len(cells)} cells "
                 f"({' | '.join(cells)[:60]!r}); name the columns in a first row, such as source and target, "
-                f"or put several translations into one cell, in quotation marks{OR_ITS_FORMAT}"
+                f"or put several translations into one cell, in quotation marks{formats.OR_ITS_FORMAT}"
             )
     places = columns.source, columns.target
     source, target = (cells[place] if place < len(cells) else "" for place in places)
@@ -243,10 +236,6 @@ def _numbers(cells: list[str], columns: PairColumns, where: str) -> tuple[float 
 # Which text is a table, and how it is laid out
 
 
-def _is_objects(file: DictionaryFile) -> bool:
-    return file.first.startswith('{"') and not file.first.endswith("{")
-
-
 def _is_tsv(file: DictionaryFile) -> bool:
     """Whether lines are a table with tabs, rather than an ordinary dictionary with tabs.
 
@@ -263,7 +252,9 @@ def _is_tsv(file: DictionaryFile) -> bool:
     # A lone row is a pair, but for one that muse has always taken for a header.
     alone = len(cells) == 1 and cells[0][:2] != ["source", "target"]
     return (not alone and columns_of_header(cells[0], file.languages) is not None) or any(
-        _is_quoted(cell) or split_translations(cell) not in ([cell], [cell[:-1].rstrip()])
+        # A spreadsheet quotes only what needs it: a word in quotation marks may be one.
+        (_QUOTED.fullmatch(cell) and any(sign in cell[1:-1] for sign in ('""', ",", ";")))
+        or split_translations(cell) not in ([cell], [cell[:-1].rstrip()])
         for row in cells
         for cell in row[:2]
     )
@@ -307,19 +298,11 @@ def _is_csv_of_muse(lines: Sequence[str]) -> bool:
 _QUOTED = re.compile(r'"(?:[^"]|"")+"')
 
 
-def _unquoted(cell: str) -> str:
-    """A cell without the quotation marks around all of it."""
-    return cell[1:-1].replace('""', '"') if _QUOTED.fullmatch(stripped(cell)) else cell
-
-
-def _is_quoted(cell: str) -> bool:
-    # As a spreadsheet quotes only what needs it: a word in quotation marks may be one.
-    return _QUOTED.fullmatch(cell) is not None and any(sign in cell[1:-1] for sign in ('""', ",", ";"))
-
-
 def _is_delimited(lines: Sequence[str], delimiter: str) -> bool:
     """Whether lines are cells with delimiters between, rather than pairs with a space between."""
-    rows = [cells for cells in _sampled(lines, delimiter) if any(map(stripped, cells))]
+    rows = list[list[str]]()
+    with suppress(BadFile):  # the sample may end inside a cell
+        rows.extend(cells for _, cells in csv_rows(lines, Path(), delimiter) if any(map(stripped, cells)))
     if not rows or sum(len(cells) > 1 for cells in rows) <= _SHARE_DELIMITED * len(rows):
         return False
     if any(sum(cell.count('"') % 2 for cell in cells) > 1 for cells in rows):
@@ -339,36 +322,10 @@ def _could_be_a_pair(line: str) -> bool:
     return len(fields[1]) == 1 or fields[1][0] not in ",;"
 
 
-def _sampled(lines: Sequence[str], delimiter: str) -> Iterator[list[str]]:
-    try:
-        for _, cells in csv_rows(lines, Path(), delimiter):
-            yield cells
-    except BadFile:
-        return  # the sample may end inside a cell
-
-
 # Formats
 
 
 _COLUMNS = dict(zip(Entry._fields, (str, str, float, int, float), strict=True))
-
-
-@contextmanager
-def _write_table(path: Path, languages: Languages | None, form: str) -> Iterator[Append]:
-    with table_writer(path, _COLUMNS, form) as write:
-        yield lambda entry, place: write(entry)
-
-
-def _can_store(word: str, form: str) -> bool:
-    return bool(word.strip(BLANK)) and fits(form, word)
-
-
-def _objects(file: DictionaryFile) -> TableRows:
-    return tables.objects(file.lines, file.path, file.first)
-
-
-def _tsv(file: DictionaryFile) -> TableRows:
-    return TableRows("tsv", tab_rows(file.lines), f"{file.path}:")
 
 
 def _format(
@@ -378,19 +335,28 @@ def _format(
     kind: str = "",
     is_text: Callable[[DictionaryFile], bool] | None = None,
 ) -> DictionaryFormat:
+    @contextmanager
+    def write(path: Path, languages: Languages | None) -> Iterator[Append]:
+        with tables.table_writer(path, _COLUMNS, name) as append:
+            yield lambda entry, place: append(entry)
+
     return DictionaryFormat(
-        name, lambda file: _pairs_of_table(table(file), file), kind=kind, is_text=is_text,
-        write=partial(_write_table, form=name), can_store=partial(_can_store, form=name), ending=name,
+        name, lambda file: _pairs_of_table(table(file), file), kind=kind, is_text=is_text, write=write,
+        can_store=lambda word: bool(word.strip(BLANK)) and tables.fits(name, word), ending=name,
     )  # fmt: skip
 
 
 XLSX = _format("xlsx", lambda file: tables.workbook(file.path), kind="xlsx")
+TSV = _format(
+    "tsv", lambda file: TableRows("tsv", tables.tab_rows(file.lines), f"{file.path}:"), is_text=_is_tsv
+)
+CSV = _format("csv", _csv, is_text=_is_csv)
 PARQUET = DictionaryFormat(
     "parquet", lambda file: _pairs_of_table(tables.columns_of_parquet(file.path), file), kind="parquet"
 )
-TSV, CSV = _format("tsv", _tsv, is_text=_is_tsv), _format("csv", _csv, is_text=_is_csv)
 JSONL = DictionaryFormat(
-    "jsonl", lambda file: _pairs_of_table(_objects(file), file), is_text=_is_objects,
+    "jsonl", lambda file: _pairs_of_table(tables.objects(file.lines, file.path, file.first), file),
+    is_text=lambda file: file.first.startswith('{"') and not file.first.endswith("{"),
     write=lines_writer(lambda path, place, entry: json.dumps(entry._asdict(), ensure_ascii=False)),
     ending="jsonl",
 )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 from muse.errors import BadSetting, Mismatch
@@ -45,21 +46,20 @@ def dictionary_writer(
     if made is None or made.write is None:
         names = ", ".join(written_formats())
         raise BadSetting(f"a dictionary format must be one of {names}; got {form!r}")
-    path, count = Path(path), 0
+    path, places = Path(path), count()
     check_place(path)
     with made.write(path, languages) as append:
 
         def write(entry: Entry) -> None:
-            nonlocal count
+            place = next(places)
             for word in entry[:2]:
-                check_unicode(path, word, count, kind="pair")
+                check_unicode(path, word, place, kind="pair")
                 if not can_store(form, word):
-                    raise unwritable(path, word, count, kind="pair")
-            append(entry, count)
-            count += 1
+                    raise unwritable(path, word, place, kind="pair")
+            append(entry, place)
 
         yield write
-        if not count:
+        if not next(places):
             raise Mismatch(f"{path}: expected at least one pair of words to write, got none")
 
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 from muse.errors import BadFile, BadSetting
 from muse.files.cells import number_in, stripped
-from muse.files.detect import DICTIONARY, open_beginning, readable_kind
+from muse.files.detect import DICTIONARY, is_number, open_beginning, readable_kind
 from muse.files.dictionary_format import OR_ITS_FORMAT, WORDS, DictionaryFile, DictionaryFormat, lines_writer
 from muse.files.dictionary_tables import CSV, JSONL, PARQUET, TSV, XLSX
 from muse.files.tables import BOM, fits
@@ -106,18 +106,14 @@ def _entries(file: DictionaryFile, form: str | None) -> Iterator[PairLine]:
     if form is not None:
         return formats()[form].read(file)
     choices = [*(one for one in formats().values() if one not in OWN and not file.exact), *OWN]
-    for one in choices:
-        if one.is_file is not None and one.is_file(file.path):
-            return one.read(file)
-    kind = readable_kind(file.beginning, DICTIONARY).name
-    for one in choices:
-        if one.kind == kind:
-            return one.read(file)
-    for one in choices:
-        if one.is_text is not None and one.is_text(file):
-            return one.read(file)
-    _check_text(file)
-    return _plain_pairs(file)
+    found = next((one for one in choices if one.is_file is not None and one.is_file(file.path)), None)
+    if found is None:
+        kind = readable_kind(file.beginning, DICTIONARY).name
+        fitting = (one for one in choices if one.is_text is not None and one.is_text(file))
+        found = next((one for one in choices if one.kind == kind), None) or next(fitting, None)
+    if found is None:
+        _check_text(file)
+    return (found or MUSE).read(file)
 
 
 def _check_text(file: DictionaryFile) -> None:
@@ -156,16 +152,12 @@ def _plain_pairs(file: DictionaryFile) -> Iterator[PairLine]:
                 comments.append((number, found.pair))
             yield found
     if comments:
+        number, pair = comments[0]
+        others = f"it and the {len(comments) - 1:,} others that begin with {_COMMENT} if they are comments"
         log.warning(
-            "%s:%d: read as the pair %r and %r; %s",
-            file.path, comments[0][0], *comments[0][1], _if_comments(len(comments)),
+            "%s:%d: read as the pair %r and %r; remove %s",
+            file.path, number, *pair, others if comments[1:] else "the line if it is a comment",
         )  # fmt: skip
-
-
-def _if_comments(count: int) -> str:
-    if count == 1:
-        return "remove the line if it is a comment"
-    return f"remove it and the {count - 1:,} others that begin with {_COMMENT} if they are comments"
 
 
 def _fields(line: str) -> list[str]:
@@ -176,48 +168,27 @@ def _fields(line: str) -> list[str]:
 
 def _read_pair(line: str, where: str, wanted: str) -> PairLine:
     fields = _fields(line)
-    score = _score(fields[2], where) if len(fields) == 3 and "\t" in line else None
-    if wanted == RATED and len(fields) == 3 and score is None:
+    third = len(fields) == 3 and "\t" in line
+    score = number_in(fields[2]) if third else None
+    if (score is not None and not math.isfinite(score)) or (score is None and third and wanted == RATED):
         raise BadFile(
-            f"{where}: expected a number as the third field, after a tab, got {fields[2]!r}; correct "
-            "the line, or remove it if it is a header"
+            f"{where}: expected a finite number as the third field, got {fields[2]!r}; correct the line, or "
+            "remove it if it is a header"
         )
-    if (len(fields) != 2 and score is None) or line.startswith("\t"):
-        found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
-        comment = "remove the line if it is a comment; else " if line.startswith(_COMMENT) else ""
-        if len(fields) > _OF_VECTORS and _are_numbers(fields[1:]):
-            raise BadFile(
-                f"{where}: expected {wanted}, got {found}; word vectors are no dictionary: check the file"
-            )
+    if (len(fields) == 2 or score is not None) and not line.startswith("\t"):
+        return PairLine((fields[0], fields[1]), score)
+    found = f"{len(fields)} field{'s' * (len(fields) != 1)}"
+    if len(fields) > _OF_VECTORS and all(is_number(field.encode()) for field in fields[1:]):
         raise BadFile(
-            f"{where}: expected {wanted}, got {found} ({line.strip()[:60]!r}); {comment}put one pair on a "
-            "line, with a space between the two, or a tab where one has a space or a number follows"
-            f"{_OR_COLUMNS if len(fields) > 2 and line.count(_TAB) > 1 and wanted == WORDS else ''}"
-            f"{OR_ITS_FORMAT if wanted == WORDS else ''}"
+            f"{where}: expected {wanted}, got {found}; word vectors are no dictionary: check the file"
         )
-    return PairLine((fields[0], fields[1]), score)
-
-
-def _are_numbers(fields: Sequence[str]) -> bool:
-    try:
-        return all(math.isfinite(float(field)) for field in fields)
-    except ValueError:
-        return False
-
-
-def _score(field: str, where: str) -> float | None:
-    """The number in a third field, None if it is a word; BadFile for nan and inf, which no score may be."""
-    score = number_in(field)
-    if score is not None and not math.isfinite(score):
-        raise BadFile(
-            f"{where}: expected a finite number as the third field, got {field!r}; correct it, or remove the "
-            "line"
-        )
-    return score
-
-
-def _can_be_in_a_line(word: str) -> bool:
-    return bool(word) and word == stripped(word) and fits("tsv", word)
+    comment = "remove the line if it is a comment; else " if line.startswith(_COMMENT) else ""
+    raise BadFile(
+        f"{where}: expected {wanted}, got {found} ({line.strip()[:60]!r}); {comment}put one pair on a "
+        "line, with a space between the two, or a tab where one has a space or a number follows"
+        f"{_OR_COLUMNS if len(fields) > 2 and line.count(_TAB) > 1 and wanted == WORDS else ''}"
+        f"{OR_ITS_FORMAT if wanted == WORDS else ''}"
+    )
 
 
 def _line(path: Path, place: int, entry: Entry) -> str:
@@ -227,5 +198,8 @@ def _line(path: Path, place: int, entry: Entry) -> str:
     return f"{BOM}{line}" if not place and line.startswith(BOM) else line
 
 
-MUSE = DictionaryFormat("muse", _plain_pairs, write=lines_writer(_line), can_store=_can_be_in_a_line)
+MUSE = DictionaryFormat(
+    "muse", _plain_pairs, write=lines_writer(_line),
+    can_store=lambda word: bool(word) and word == stripped(word) and fits("tsv", word),
+)  # fmt: skip
 OWN = (MUSE, TSV, JSONL, CSV, XLSX, PARQUET)
