@@ -1,46 +1,86 @@
-"""Induction on a cluster: the search of one direction of a space, divided among machines."""
+"""muse induce --ray: the dictionary of one direction, whose search is divided among machines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 from torch import Tensor
 
-from muse.cluster.parts import PartFolder
-from muse.cluster.run import Run, Site
+from muse.cluster.run import Run, Site, spaces_as_settings
 from muse.cluster.shards import KeySearch, WordBlocks, look_up, word_blocks
-from muse.errors import BadSetting
-from muse.lexicon import Entry
+from muse.commands.options import one_machine_only
 from muse.ranking.induction import Counts, InductionConfig, check_found, entries, summary
 from muse.search.approximate import Approximation
 from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval
 from muse.space import Space
-from muse.space.direction import Approximate, Biases, Direction, MakeSearch, Search, candidates
+from muse.space.direction import Approximate, Biases, Direction, Search, candidates
+
+if TYPE_CHECKING:
+    from muse.commands.induce import InduceOptions
 
 SOURCE, TARGET = 0, 1
 ENTRIES = 65_536  # in a part of the dictionary
 
 
-def search_on(site: Site, approximation: Approximation) -> MakeSearch:
-    """The maker of the search of a direction on a cluster, exact unless `approximation` applies."""
+def induce_on_cluster(
+    space: Space, languages: tuple[str, str], limits: InductionConfig, approximation: Approximation,
+    options: InduceOptions,
+) -> dict[str, Any]:  # fmt: skip
+    """The summary of a dictionary written in parts: row, source, target, score, rank and probability."""
+    one_machine_only("form", "both", "backend", "device")
+    if options.retrieval == "isf":
+        raise click.UsageError(
+            "--retrieval isf needs all words on one machine; leave out --ray, or use csls."
+        )
+    run = Run(options.out, str(options.ray), {
+        "command": "induce", "spaces": spaces_as_settings(options.space), "languages": list(languages),
+        "limits": list(astuple(limits))[:-1],  # without a list of words, which --ray does not take
+        "method": options.retrieval, "search": options.search, "seed": options.seed,
+    }, space.progress)  # fmt: skip
+    if (done := run.result()) is not None:
+        return done
+    with run.begun(0) as site:
+        counts, number = Counts(), 0
+        found = counts.counted(entries(
+            space, *languages, limits=limits, retrieval=Retrieval(options.retrieval),
+            rng=np.random.default_rng(options.seed),
+            search=lambda *wanted: _search(site, approximation, *wanted),
+        ))  # fmt: skip
+        while batch := list(islice(found, ENTRIES)):
+            first = number * ENTRIES
+            site.parts.write(number, {
+                "row": np.arange(first, first + len(batch)),
+                "source": [entry.source for entry in batch], "target": [entry.target for entry in batch],
+                "score": np.array([entry.score for entry in batch], np.float32),
+                "rank": np.array([entry.rank for entry in batch], np.int64),
+                "probability": np.array([entry.probability for entry in batch], np.float64),
+            })  # fmt: skip
+            number += 1
+        if not counts.pairs:
+            shutil.rmtree(site.parts.folder, ignore_errors=True)  # there is nothing in it to resume
+        check_found(counts.pairs, " to ".join(languages), run.out)
+        words = len(space.vectors(languages[SOURCE]).words[: limits.source_max])
+        return site.finish(**summary(words, counts, counts))
 
-    def make(direction: Direction, retrieval: Retrieval, most: int) -> Search:
-        if retrieval.method == "isf":
-            raise BadSetting("the inverted softmax needs all words on one machine, got a cluster; take csls")
-        spread = _Spread(site, direction, approximation)
-        if not spread.approximate:
-            return _Exact(spread, direction.biases(spread.hubs(retrieval.k), retrieval), most)
-        count = candidates(most, retrieval)
-        found = spread.nearest("targets", SOURCE, count), spread.nearest("sources", TARGET, count)
-        return Approximate(*found, direction.biases(lambda side: found[side], retrieval))
 
-    return make
+def _search(
+    site: Site, approximation: Approximation, direction: Direction, retrieval: Retrieval, most: int
+) -> Search:
+    """The search of a direction, exact unless `approximation` applies."""
+    spread = _Spread(site, direction, approximation)
+    if not approximation.applies(*(blocks.starts[-1] for blocks in spread.blocks)):
+        return _Exact(spread, direction.biases(spread.hubs(retrieval.k), retrieval), most)
+    count = candidates(most, retrieval)
+    found = spread.nearest("targets", SOURCE, count), spread.nearest("sources", TARGET, count)
+    return Approximate(*found, direction.biases(lambda side: found[side], retrieval))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +97,6 @@ class _Spread:
         sides = zip(self.direction.languages, self.direction.most, strict=True)
         source, target = (word_blocks(self.direction.space, language, most) for language, most in sides)
         return source, target
-
-    @property
-    def approximate(self) -> bool:
-        """Whether it is not exact."""
-        return self.approximation.applies(*(blocks.starts[-1] for blocks in self.blocks))
 
     def nearest(
         self, name: str, side: int, k: int, bias: Tensor | None = None, keys: WordBlocks | None = None
@@ -105,42 +140,3 @@ class _Exact:
     def back(self, top: int) -> Neighbours:
         """The `top` best sources (m, k) of every target, with their cosines less the bias of a source."""
         return self.spread.nearest("sources", TARGET, top, self.biases.of_source)
-
-
-def induce(
-    space: Space,
-    languages: tuple[str, str],
-    run: Run,
-    *,
-    limits: InductionConfig,
-    retrieval: Retrieval,
-    approximation: Approximation,
-) -> dict[str, Any]:
-    """The summary of a dictionary written in parts: row, source, target, score, rank and probability."""
-    if (done := run.result()) is not None:
-        return done
-    with run.begun(0) as site:
-        rng = np.random.default_rng(approximation.seed)
-        search = search_on(site, approximation)
-        found = entries(space, *languages, limits=limits, retrieval=retrieval, rng=rng, search=search)
-        counts = Counts()
-        _write(site.parts, counts.counted(found))
-        if not counts.pairs:
-            site.give_up()
-        check_found(counts.pairs, " to ".join(languages), run.out)
-        words = len(space.vectors(languages[0]).words[: limits.source_max])
-        return site.finish(**summary(words, counts, counts))
-
-
-def _write(parts: PartFolder, found: Iterable[Entry]) -> None:
-    """Write the entries of a dictionary to the parts, in order."""
-    left, count, number = iter(found), 0, 0
-    while batch := list(islice(left, ENTRIES)):
-        parts.write(number, {
-            "row": np.arange(count, count + len(batch)),
-            "source": [entry.source for entry in batch], "target": [entry.target for entry in batch],
-            "score": np.array([entry.score for entry in batch], np.float32),
-            "rank": np.array([entry.rank for entry in batch], np.int64),
-            "probability": np.array([entry.probability for entry in batch], np.float64),
-        })  # fmt: skip
-        count, number = count + len(batch), number + 1

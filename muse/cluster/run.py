@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -31,7 +30,9 @@ from muse.progress import Progress
 LOCAL = "local"
 ATTEMPTS = 3
 REPLACED = 10  # times that a worker may die, as one does whose machine lacks memory for its part
-Make = Callable[[int], None]
+FEW_CPUS = 0.01  # that Ray counts for an actor that waits for others, or must fit in when it is replaced
+Make = Callable[[int], None]  # makes the part with a number
+Begin = Callable[[], Make]  # loads what a worker needs, on its machine
 
 
 @dataclass(frozen=True)
@@ -66,28 +67,24 @@ def connected(address: str) -> Iterator[Cluster]:
 
 
 def _connect(ray: Any, address: str) -> None:
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
-    own = {"num_cpus": torch.get_num_threads(), "include_dashboard": False} if address == LOCAL else {}
-    try:
-        with _native_stderr_discarded():
-            _initialised(ray, address, quiet | own)
-    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
-        found = " ".join(str(error).split())
-        raise BadSetting(
-            f"--ray needs the address of a Ray cluster, or local to start one here; got {address!r} ({found})"
-        ) from error
-
-
-def _initialised(ray: Any, address: str, settings: dict[str, Any]) -> None:
+    settings = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if address == LOCAL:
+        settings |= {"num_cpus": torch.get_num_threads(), "include_dashboard": False}
     # Where many processes start at once, the one that a cluster starts for each client of ray:// may end
     # before it has begun; the next one does not.
     for left in reversed(range(ATTEMPTS)):
         try:
-            ray.init(address, **settings)
+            with _native_stderr_discarded():
+                ray.init(address, **settings)
             return
-        except ConnectionError as error:
-            if not left or "Initialization failure" not in str(error):
-                raise
+        except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+            if left and isinstance(error, ConnectionError) and "Initialization failure" in str(error):
+                continue
+            found = " ".join(str(error).split())
+            raise BadSetting(
+                "--ray needs the address of a Ray cluster, or local to start one here; got "
+                f"{address!r} ({found})"
+            ) from error
 
 
 @contextmanager
@@ -153,18 +150,30 @@ class Site:
     parts: PartFolder
     progress: Progress
 
-    @property
-    def encoder(self) -> Path:
-        """The folder of an encoder that all machines read until the run is complete."""
-        return self.parts.stage("encoder", 0).folder / "encoder"
+    def make(self, name: str, parts: PartFolder, begin: Begin, *, waiting: bool = False) -> None:
+        """Make the missing `parts` on all CPUs; work that is `waiting` for others takes none.
 
-    def make(self, name: str, parts: PartFolder, job: Work) -> None:
-        """Make the missing parts, on all CPUs."""
-        make_parts(name, parts, job, self.cluster.cpus, progress=self.progress)
-
-    def give_up(self) -> None:
-        """Remove the folder: there is nothing in it to resume."""
-        shutil.rmtree(self.parts.folder, ignore_errors=True)
+        Raise the error that the work raised if it is the user's (a MuseError).
+        """
+        missing = parts.missing()
+        if not missing:
+            return
+        workers, cpus = (2 * self.cluster.cpus, FEW_CPUS) if waiting else (self.cluster.cpus, 1)
+        ray, task = require_ray(), (begin, missing, min(workers, len(missing)), cpus)
+        first = parts.count - len(missing)
+        try:
+            with self.progress.stage(name, parts.count, "parts", first=first) as tick:
+                if not ray.util.client.ray.is_connected():
+                    for done, _ in enumerate(_made(*task), first + 1):
+                        tick(done)
+                    return
+                # Ray Data does not run at the other end of ray://, so a task on the cluster runs it.
+                remote = ray.remote(num_cpus=0)(lambda: len(list(_made(*task)))).remote()
+                while ray.wait([remote], timeout=1)[1]:
+                    tick(parts.count - len(parts.missing()))
+                ray.get(remote)
+        except ray.exceptions.RayError as error:
+            raise _explained(ray, error) or error from None
 
     def finish(self, **fields: Any) -> dict[str, Any]:
         """The fields, written to the manifest; intermediate results are removed."""
@@ -173,103 +182,48 @@ class Site:
         return found
 
 
-class Work(Protocol):
-    """The work of an actor: `begin` loads its inputs on its machine and returns what makes a part."""
-
-    def begin(self) -> Make:
-        """A function that makes the part with a given number."""
-
-
-def make_parts(
-    name: str, parts: PartFolder, job: Work, workers: int, *, cpus: float = 1, progress: Progress
-) -> None:
-    """Make the missing `parts` with at most this number of `workers`, each using `cpus` CPUs.
-
-    Raise the error that a job raised if it is the user's (a MuseError).
-    """
-    missing = parts.missing()
-    if not missing:
-        return
-    ray, pool = require_ray(), (min(workers, len(missing)), cpus)
-    try:
-        with progress.stage(name, parts.count, "parts", first=parts.count - len(missing)) as tick:
-            if not ray.util.client.ray.is_connected():
-                for done, _ in enumerate(_made(job, missing, *pool), parts.count - len(missing) + 1):
-                    tick(done)
-                return
-            # Ray Data does not run at the other end of ray://, so a task on the cluster runs it.
-            task = ray.remote(num_cpus=0)(_make_all).remote(job, missing, *pool)
-            while ray.wait([task], timeout=1)[1]:
-                tick(parts.count - len(parts.missing()))
-            ray.get(task)
-    except ray.exceptions.RayError as error:
-        raise _of_user(error) or _of_machines(error) or error from None
-
-
-def _made(job: Work, missing: list[int], workers: int, cpus: float) -> Iterator[object]:
+def _made(begin: Begin, missing: list[int], workers: int, cpus: float) -> Iterator[object]:
     """Yields an item for each part that is made."""
-    data = require_ray().data
-    _silence(data)
-    rows = data.from_items([{"part": number} for number in missing], override_num_blocks=len(missing))
-    actors = data.ActorPoolStrategy(min_size=1, max_size=workers)
-    # Ray Data would replace it without end. Arguments of actors are deprecated, but there are no others yet.
-    again = {"max_restarts": REPLACED, "max_task_retries": REPLACED}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        made = rows.map_batches(_worker(job), batch_size=1, compute=actors, num_cpus=cpus, **again)
-    yield from made.iter_rows()
-
-
-def _make_all(job: Work, missing: list[int], workers: int, cpus: float) -> None:
-    for _ in _made(job, missing, workers, cpus):
-        pass
-
-
-def _worker(job: Work) -> type:
-    """The class of an actor that does a job; Ray keeps it, job included, to replace an actor that dies."""
 
     class Worker:
+        # Ray keeps the class, its work included, to replace an actor that dies.
         def __init__(self) -> None:
-            self._make = job.begin()
+            self._make = begin()
 
         def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
             for number in batch["part"].tolist():
                 self._make(number)
             return batch
 
-    return Worker
+    data = require_ray().data
+    context = data.DataContext.get_current()  # progress is shown as everywhere in muse
+    context.enable_progress_bars = context.print_on_execution_start = False
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # its errors are raised too
+    rows = data.from_items([{"part": number} for number in missing], override_num_blocks=len(missing))
+    actors = data.ActorPoolStrategy(min_size=1, max_size=workers)
+    # Ray Data would replace it without end. Arguments of actors are deprecated, but there are no others yet.
+    again = {"max_restarts": REPLACED, "max_task_retries": REPLACED}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        made = rows.map_batches(Worker, batch_size=1, compute=actors, num_cpus=cpus, **again)
+    yield from made.iter_rows()
 
 
-def _of_user(error: BaseException) -> MuseError | None:
-    """The MuseError in a chain of Ray's errors, if there is one."""
-    return next((one for one in _chain(error) if isinstance(one, MuseError)), None)
-
-
-def _of_machines(error: BaseException) -> MuseError | None:
-    """The error for a worker that died each time, in a chain of Ray's errors, if there is one."""
-    found = require_ray().exceptions
-    died = found.RayActorError, found.WorkerCrashedError, found.NodeDiedError, found.OutOfMemoryError
-    if not any(isinstance(one, died) for one in _chain(error)):
-        return None
-    return MuseError(
+def _explained(ray: Any, error: BaseException | None) -> MuseError | None:
+    """What a chain of Ray's errors tells the user: a MuseError in it, or that a worker died each time."""
+    kinds = ray.exceptions
+    deaths = kinds.RayActorError, kinds.WorkerCrashedError, kinds.NodeDiedError, kinds.OutOfMemoryError
+    died = False
+    while error is not None:
+        if isinstance(error, MuseError):
+            return error
+        died = died or isinstance(error, deaths)
+        error = getattr(error, "cause", None) or error.__cause__
+    return None if not died else MuseError(
         "each worker of the Ray cluster must live until its part is made, got one that died each of "
         f"{REPLACED + 1} times, most often for lack of memory; give the machines more of it, or Ray fewer "
         "CPUs, and run the command again: the parts that are made are kept"
-    )
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = getattr(error, "cause", None) or error.__cause__
-
-
-def _silence(data: Any) -> None:
-    # Progress is shown as everywhere in muse.
-    context = data.DataContext.get_current()
-    context.enable_progress_bars = False
-    context.print_on_execution_start = False
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # its errors are raised too
+    )  # fmt: skip
 
 
 def spaces_as_settings(*folders: Path) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,7 +17,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.cluster.parts import PartFolder
-from muse.cluster.run import REPLACED, Cluster, Make, Site, make_parts, require_ray
+from muse.cluster.run import FEW_CPUS, REPLACED, Cluster, Make, Site, require_ray
 from muse.errors import BadSetting
 from muse.files.parquet import VECTOR
 from muse.files.space_folder import VECTORS, folder_name
@@ -26,8 +27,8 @@ from muse.space import Space
 from muse.vectors import Matrix
 
 ROWS = 16_384  # in a block of words
+SAMPLED = 16  # blocks of queries, from which the settings of an approximate search are found
 SCORE, INDEX = "score", "index"
-FEW_CPUS = 0.01  # that Ray counts for an actor that waits for others, or must fit in when it is replaced
 
 
 class Blocks(Protocol):
@@ -77,13 +78,6 @@ def word_blocks(space: Space, language: str, most: int | None) -> WordBlocks:
     return WordBlocks(path, (*range(0, words, ROWS), words))
 
 
-def sample_of(blocks: Blocks, size: int, rng: np.random.Generator) -> Tensor:
-    """Random rows (size, d), or all rows if there are fewer, from at most sixteen of the blocks."""
-    drawn = np.sort(rng.permutation(len(blocks.starts) - 1)[:16])
-    rows = torch.cat([blocks.read(int(block)) for block in drawn])
-    return rows[torch.from_numpy(np.sort(rng.permutation(len(rows))[:size]))]
-
-
 @dataclass(frozen=True, eq=False)
 class KeySearch:
     """A search: the k nearest keys of all queries, after subtracting the `bias` (m,) of the keys.
@@ -96,11 +90,6 @@ class KeySearch:
     k: int
     bias: Matrix | None = None
     approximation: Approximation = Approximation()
-
-    @property
-    def approximate(self) -> bool:
-        """Whether it is not exact."""
-        return self.approximation.applies(self.queries.starts[-1], self.keys.starts[-1])
 
 
 class Shard:
@@ -133,43 +122,37 @@ class Shard:
         return nearest(queries, self._keys, self._search.k, bias=self._bias).offset_indices(self._first)
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """The job of asking all shards for the neighbours of a block, and writing the nearest of all."""
+def _answering(shards: Sequence[Any], k: int, parts: PartFolder) -> Make:
+    """A function that asks all shards for the neighbours of a block, and writes the nearest of all."""
 
-    shards: Sequence[Any]
-    k: int
-    parts: PartFolder
+    def answer(block: int) -> None:
+        found = require_ray().get([shard.nearest.remote(block) for shard in shards])
+        best = reduce(lambda one, other: merged(one, other, k), found)
+        parts.write(block, {SCORE: best.scores.numpy(), INDEX: best.indices.numpy()})
 
-    def begin(self) -> Make:
-        """A function that answers the queries of a block."""
-        return self._answer
-
-    def _answer(self, block: int) -> None:
-        found = require_ray().get([shard.nearest.remote(block) for shard in self.shards])
-        best = found[0]
-        for other in found[1:]:
-            best = merged(best, other, self.k)
-        self.parts.write(block, {SCORE: best.scores.numpy(), INDEX: best.indices.numpy()})
+    return answer
 
 
 def look_up(name: str, search: KeySearch, site: Site) -> Neighbours:
     """The neighbours (q, k) of all queries, kept under the name of the search until the run is complete."""
     parts = site.parts.stage(name.replace(" ", "-"), len(search.queries.starts) - 1)
     if parts.missing():
-        shards, waiting = _shards(search, site.cluster), 2 * site.cluster.cpus
-        answers = Answers(shards, search.k, parts)
-        make_parts(name, parts, answers, waiting, cpus=FEW_CPUS, progress=site.progress)
+        shards = _shards(search, site.cluster)
+        site.make(name, parts, partial(_answering, shards, search.k, parts), waiting=True)
         for shard in shards:
             require_ray().kill(shard)
-    return Neighbours.joined([_read(parts, block) for block in range(parts.count)])
+    found = [map(np.array, parts.read(block, SCORE, INDEX)) for block in range(parts.count)]
+    return Neighbours.joined([Neighbours(*map(torch.from_numpy, one)) for one in found])
 
 
 def _shards(search: KeySearch, cluster: Cluster) -> list[Any]:
     ray = require_ray()
     blocks, sample = len(search.keys.starts) - 1, None
-    if search.approximate:
-        sample = sample_of(search.queries, SAMPLE, np.random.default_rng(search.approximation.seed))
+    if search.approximation.applies(search.queries.starts[-1], search.keys.starts[-1]):
+        rng = np.random.default_rng(search.approximation.seed)
+        drawn = np.sort(rng.permutation(len(search.queries.starts) - 1)[:SAMPLED])
+        rows = torch.cat([search.queries.read(int(block)) for block in drawn])
+        sample = rows[torch.from_numpy(np.sort(rng.permutation(len(rows))[:SAMPLE]))]
     actor = ray.remote(Shard).options(
         # One a machine; where that is lost, another has room for it.
         num_cpus=FEW_CPUS, scheduling_strategy="SPREAD", max_restarts=REPLACED, max_task_retries=REPLACED,
@@ -184,8 +167,3 @@ def _shards(search: KeySearch, cluster: Cluster) -> list[Any]:
     if recalls:
         search.approximation.report(min(recalls, key=lambda one: one.at_1))
     return shards
-
-
-def _read(parts: PartFolder, block: int) -> Neighbours:
-    scores, indices = parts.read(block, SCORE, INDEX)
-    return Neighbours(torch.from_numpy(np.array(scores)), torch.from_numpy(np.array(indices)))

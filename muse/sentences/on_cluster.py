@@ -89,8 +89,8 @@ def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:
 
 def _saved(encoder: SentenceEncoder, site: Site, spaces: tuple[Path, ...]) -> tuple[Path, tuple[Path, ...]]:
     # In place of one that an interrupted run has saved.
-    encoder.save(site.encoder)
-    return site.encoder.resolve(), tuple(space.resolve() for space in spaces)
+    encoder.save(site.parts.stage("encoder", 0).folder / "encoder")
+    return site.parts.stage("encoder", 0).folder / "encoder".resolve(), tuple(space.resolve() for space in spaces)
 
 
 def encode(encoder: SentenceEncoder, spaces: tuple[Path, ...], text: Text, run: Run) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def encode(encoder: SentenceEncoder, spaces: tuple[Path, ...], text: Text, run: 
     with run.begun(len(found)) as site:
         if site.parts.missing():
             job = Encoding(*_saved(encoder, site, spaces), text.language, found, site.parts)
-            site.make("parts of the text", site.parts, job)
+            site.make("parts of the text", site.parts, job.begin)
         counts = site.parts.counts()
         return site.finish(sentences=counts.pop("rows"), **counts, parts=len(found))
 
@@ -168,7 +168,7 @@ def _encoded_side(site: Site, side: str, encoding: Encoding) -> EncodedText:
     """The encoded text of a side, with only the first of repeated sentences."""
     lines = encoding.slices[-1].first + encoding.slices[-1].rows
     digests = site.parts.stage(f"digests-of-{side}", len(encoding.slices))
-    site.make(f"lines of the {side}", digests, Digests(encoding.slices, digests))
+    site.make(f"lines of the {side}", digests, Digests(encoding.slices, digests).begin)
     found = np.concatenate([digests.read(number, DIGEST)[0] for number in range(digests.count)])  # (n, 2)
     empty, first = ~found.any(axis=1), np.zeros(len(found), np.bool_)
     first[np.unique(found.view("V16").ravel(), return_index=True)[1]] = True
@@ -177,7 +177,7 @@ def _encoded_side(site: Site, side: str, encoding: Encoding) -> EncodedText:
     with atomic_path(only) as partial, partial.open("wb") as stream:
         np.save(stream, first)
     rows = site.parts.stage(f"rows-of-{side}", len(encoding.slices))
-    site.make(f"sentences of the {side}", rows, replace(encoding, parts=rows, only=only))
+    site.make(f"sentences of the {side}", rows, replace(encoding, parts=rows, only=only).begin)
     kept = int(first.sum())
     return EncodedText(rows, {
         "lines": lines, "empty": int(empty.sum()), "repeated": lines - int(empty.sum()) - kept,

@@ -21,7 +21,7 @@ import pytest
 from pyarrow import dataset
 
 from muse.cluster.parts import MANIFEST, WORK, begin_parts
-from muse.cluster.run import Make, connected, make_parts
+from muse.cluster.run import Make, Site, connected
 from muse.errors import MuseError
 from muse.files.text_slices import SLICE
 from muse.normalise import Normalisation, normalise
@@ -211,12 +211,9 @@ def test_what_is_killed_is_replaced(
     check(home, name, out, fields, muse)
 
 
-class Dies:
-    """A job whose workers are killed at each part, as those of a machine without enough memory."""
-
-    def begin(self) -> Make:
-        """What kills the worker."""
-        return lambda _: os.kill(os.getpid(), signal.SIGKILL)
+def dying() -> Make:
+    """Work whose workers are killed at each part, as those of a machine without enough memory."""
+    return lambda _: os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_worker_that_dies_each_time_is_not_replaced_for_ever(
@@ -226,10 +223,10 @@ def test_a_worker_that_dies_each_time_is_not_replaced_for_ever(
     parts = begin_parts(tmp_path / "parts", 1, {})
     with (
         cluster(1) as found,
-        connected(found.address),
+        connected(found.address) as known,
         pytest.raises(MuseError, match="one that died each of 2 times"),
     ):
-        make_parts("x", parts, Dies(), 1, progress=Progress(quiet=True))
+        Site(known, parts, Progress(quiet=True)).make("x", parts, dying)
 
 
 def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Command, cluster: Clusters) -> None:
