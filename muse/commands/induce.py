@@ -89,7 +89,7 @@ def induce(options: InduceOptions) -> None:
     wanted = [_Wanted(out, way, limits)]
     more: dict[str, Any] = {}
     if options.ray is not None:
-        run = load("cluster.induction").induce_on_cluster
+        run = load("cluster.command").induce_on_cluster
         made = [run(loaded, way, limits, approximation, options)]
     else:
         if options.both:

@@ -14,6 +14,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from muse.files.space_manifest import Curve, LanguageRecord, StageCurves
 from muse.report.facts import Facts
@@ -84,8 +85,7 @@ class Dot:
         return f"{x - half:.1f},{y:.1f} {x:.1f},{y - half:.1f} {x + half:.1f},{y:.1f} {x:.1f},{y + half:.1f}"
 
 
-@dataclass(frozen=True)
-class Caption:
+class Caption(NamedTuple):
     """A text, anchored at its start, middle or end."""
 
     at: Point
@@ -94,8 +94,7 @@ class Caption:
     anchor: str = "start"
 
 
-@dataclass(frozen=True)
-class Drawing:
+class Drawing(NamedTuple):
     """What to draw, in order, and `alt`, which says the same in words."""
 
     width: float
@@ -196,7 +195,7 @@ def drawings(facts: Facts) -> Drawings:
 
 
 def _fluctuates(panel: Panel) -> bool:
-    noted = {note.step for note in panel.notes}
+    noted = dict(panel.notes)
     return any(
         after < before and not (series.chosen and step in noted)
         for series in panel.series
@@ -204,8 +203,7 @@ def _fluctuates(panel: Panel) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class Series:
+class Series(NamedTuple):
     """One curve of a panel; the chosen one stands out."""
 
     name: str
@@ -214,22 +212,14 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Note:
-    """Why the chosen curve falls at a step."""
-
-    step: float
-    text: str
-
-
-@dataclass(frozen=True)
 class Panel:
-    """The curves of one figure of one stage, with notes on the chosen curve, in the order of steps."""
+    """The curves of one figure of one stage, and notes: the steps at which the chosen one falls, and why."""
 
     title: str
     figure: str
     unit: str
     series: tuple[Series, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[tuple[float, str], ...]
 
 
 def panels(records: Sequence[LanguageRecord]) -> tuple[Panel, ...]:
@@ -238,18 +228,17 @@ def panels(records: Sequence[LanguageRecord]) -> tuple[Panel, ...]:
     for record in records:
         of = f" of {record.language}" if len(records) > 1 else ""
         tried = [(one.name, one.traces, one.chosen) for one in record.candidates]
-        for key in SHOWN:
-            found += _panel(key, f"{of}, first rounds" if key[0] == "refine" else of, tried)
         last = [(record.method or "chosen", record.history, True)]
-        for key in SHOWN:
-            found += _panel(key, f"{of}, last rounds", last)
+        for runs, rounds in ((tried, "first"), (last, "last")):
+            for stage, figure in SHOWN:
+                named = f"{of}, {rounds} rounds" if stage == "refine" or runs is last else of
+                found += _panel(stage, figure, named, runs)
     return tuple(found)
 
 
 def _panel(
-    key: tuple[str, str], of: str, runs: Sequence[tuple[str, Sequence[StageCurves], bool]]
+    stage: str, figure: str, of: str, runs: Sequence[tuple[str, Sequence[StageCurves], bool]]
 ) -> Iterator[Panel]:
-    stage, figure = key
     series, notes = [], []
     for name, traces, chosen in runs:
         blocks = [trace for trace in traces if trace.stage == stage and figure in trace.curves]
@@ -258,7 +247,7 @@ def _panel(
             series.append(Series(name, curve, chosen))
             notes += falls(curve, reasons) if chosen else []
     if series:
-        title, called, unit = SHOWN[key]
+        title, called, unit = SHOWN[stage, figure]
         yield Panel(title + of, called, unit, tuple(series), tuple(notes))
 
 
@@ -292,12 +281,12 @@ def _reason(before: dict[str, float], now: dict[str, float], place: int) -> str:
     return ""
 
 
-def falls(curve: Curve, reasons: dict[float, str]) -> list[Note]:
-    """A note at each fall of a curve that is more than noise and has a known reason."""
+def falls(curve: Curve, reasons: dict[float, str]) -> list[tuple[float, str]]:
+    """The steps of the falls of a curve that are more than noise and have a known reason, and the reasons."""
     values = [value for _, value in curve]
     least = FALL * (max(values) - min(values))
     return [
-        Note(step, reasons[step])
+        (step, reasons[step])
         for (_, before), (step, value) in zip(curve, curve[1:], strict=False)
         if before - value > least and step in reasons
     ]
@@ -331,25 +320,23 @@ def panel_drawing(panel: Panel) -> Drawing:
             y = BELOW + place * LINE
             strokes.append(Stroke(((0, y - 4), (26, y - 4)), f"curve {style}"))
             captions.append(Caption((34, y), series.name + ", chosen" * series.chosen, "name"))
-    for number, note in enumerate(panel.notes, start=1):
+    for number, (step, reason) in enumerate(panel.notes, start=1):
         y = BELOW + (named + number - 1) * LINE
-        x = frame.at(note.step, 0)[0]
+        x = frame.at(step, 0)[0]
         strokes.append(Stroke(((x, frame.top + BADGE), (x, frame.bottom)), "because"))
         for at in ((x, frame.top), (BADGE, y - 4)):
             dots.append(Dot(at, BADGE, "badge"))
             captions.append(Caption((at[0], at[1] + 4), str(number), "number", "middle"))
-        captions.append(Caption((2 * BADGE + 6, y), note.text, "name"))
-    height = BELOW - 8 + (named + len(panel.notes)) * LINE
-    return Drawing(WIDTH, height, _panel_alt(panel), tuple(strokes), tuple(dots), tuple(captions))
-
-
-def _panel_alt(panel: Panel) -> str:
+        captions.append(Caption((2 * BADGE + 6, y), reason, "name"))
     curves = "; ".join(
         f"{one.name}{' (chosen)' * one.chosen} from {one.points[0][1]:.3g} to {one.points[-1][1]:.3g}"
         for one in panel.series
     )
-    notes = "".join(f" It falls at {panel.unit} {note.step:g}: {note.text}." for note in panel.notes)
-    return f"{panel.title}: {panel.figure}, by {panel.unit}: {curves}.{notes}"
+    alt = f"{panel.title}: {panel.figure}, by {panel.unit}: {curves}." + "".join(
+        f" It falls at {panel.unit} {step:g}: {reason}." for step, reason in panel.notes
+    )
+    height = BELOW - 8 + (named + len(panel.notes)) * LINE
+    return Drawing(WIDTH, height, alt, tuple(strokes), tuple(dots), tuple(captions))
 
 
 def reliability_drawing(found: Reliability) -> Drawing:
@@ -406,8 +393,12 @@ def labels(
         for across, down, anchor in STANDS:
             at = (x + across, y + down)
             box = extent(at, word, anchor)
-            inside = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
-            if inside and not any(_overlap(box, other) for other in taken):
+            left, top, right, bottom = box
+            inside = left >= 0 and top >= 0 and right <= size[0] and bottom <= size[1]
+            if inside and not any(
+                left < other[2] and other[0] < right and top < other[3] and other[1] < bottom
+                for other in taken
+            ):
                 taken.append(box)
                 yield Caption(at, word, f"word {style}", anchor)
                 break
@@ -426,7 +417,3 @@ def _width(sign: str) -> float:
     if unicodedata.east_asian_width(sign) in "WF":
         return 1.0
     return 0.34 if sign in "fijlrt'" else 0.9 if sign in "mwMW" else 0.62
-
-
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from muse.commands.command import command
 from muse.commands.options import open_space
@@ -22,10 +22,6 @@ from muse.options import (
     Threads,
     option,
 )
-
-if TYPE_CHECKING:
-    from muse.report.facts import ReportConfig
-    from muse.space import Space
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,35 +56,33 @@ def report(options: ReportOptions) -> None:
     With more than two languages it is about the least certain one, unless --src or --tgt names another.
     The page is self-contained; its figures are also written as SVG files.
     """
-    from muse.report.facts import gather_facts, supervision_json
+    from muse.evaluation.score import gold_name
+    from muse.files import read_lexicon
+    from muse.report.facts import ReportConfig, gather_facts, least_certain_direction, supervision_json
+    from muse.report.measured import Gold
+    from muse.report.next_steps import base_of
     from muse.report.page import check_page, write_report
 
     folder = options.space.resolve()
     page = options.out or folder.with_name(f"{folder.name}.html")
     check_page(page)
     space = open_space(options.space, options.device, options.quiet, answers=options.answers)
-    facts = gather_facts(space, _config(space, options), space.progress)
-    written = write_report(facts, page)
+    way, path, gold = least_certain_direction(space, options.src, options.tgt), options.dictionary, None
+    if path is not None:
+        gold = Gold(read_lexicon(path, languages=way, form=options.dictionary_format), gold_name(path))
+    config = ReportConfig(*way, base_of(options.space, Path.cwd()), gold, options.max_vocab, options.seed)
+    facts = gather_facts(space, config, space.progress)
+    figures = write_report(facts, page)
     if options.as_json:
-        fields = {**written.as_json(), "signature": str(facts.signature), "accuracy": None}
+        fields: dict[str, Any] = {
+            "out": str(page),
+            "figures": {name: str(path) for name, path in figures.items()},
+        }
+        fields |= {"signature": str(facts.signature), "accuracy": None}
         if facts.accuracy is not None:
             forward, backward = facts.accuracy.forward.score, facts.accuracy.backward.score
             fields |= {"signature": str(forward.signature), "accuracy": forward.as_json()}
             fields["accuracy_backward"] = backward.as_json()
         echo(json.dumps(fields | supervision_json(facts.records), ensure_ascii=False))
         return
-    count = len(written.figures)
-    echo(f"{written.page}, with {count} {'figure' if count == 1 else 'figures'}")
-
-
-def _config(space: Space, options: ReportOptions) -> ReportConfig:
-    from muse.evaluation.score import gold_name
-    from muse.files import read_lexicon
-    from muse.report.facts import ReportConfig, least_certain_direction
-    from muse.report.measured import Gold
-    from muse.report.next_steps import base_of
-
-    way, path, gold = least_certain_direction(space, options.src, options.tgt), options.dictionary, None
-    if path is not None:
-        gold = Gold(read_lexicon(path, languages=way, form=options.dictionary_format), gold_name(path))
-    return ReportConfig(*way, base_of(options.space, Path.cwd()), gold, options.max_vocab, options.seed)
+    echo(f"{page}, with {len(figures)} {'figure' if len(figures) == 1 else 'figures'}")

@@ -69,12 +69,10 @@ def supervision_json(found: Sequence[LanguageRecord]) -> dict[str, Any]:
 
 def least_certain(found: Sequence[LanguageRecord]) -> LanguageRecord | None:
     """The record with the worst verdict and, among equals, the lowest confidence; None if there are none."""
-    return min(found, key=_certainty, default=None)
-
-
-def _certainty(record: LanguageRecord) -> tuple[int, float]:
-    place = LABELS.index(record.label if record.label in LABELS else UNKNOWN)
-    return place, 1.0 if record.confidence is None else record.confidence
+    return min(found, default=None, key=lambda one: (
+        LABELS.index(one.label if one.label in LABELS else UNKNOWN),
+        1.0 if one.confidence is None else one.confidence,
+    ))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -114,8 +112,7 @@ class Accuracy:
 class Facts:
     """The content of a report.
 
-    `accuracy` is None without a gold list; `hubness` is of the most
-    frequent words, which the survey has searched.
+    `accuracy` is None without a gold list; `hubness` is of the frequent words that the survey has searched.
     """
 
     space: Space
@@ -130,11 +127,6 @@ class Facts:
     def records(self) -> tuple[LanguageRecord, ...]:
         """How each language of the direction was mapped; the pivot was not."""
         return tuple(one for one in self.space.manifest.mapped if one.language in (self.source, self.target))
-
-    @property
-    def mapped(self) -> tuple[LanguageRecord, ...]:
-        """How every language was mapped."""
-        return self.space.manifest.mapped
 
     @property
     def source(self) -> str:
@@ -200,16 +192,27 @@ def least_certain_direction(space: Space, source: str | None, target: str | None
 
 def gather_facts(space: Space, config: ReportConfig, progress: Progress) -> Facts:
     """The facts; Mismatch, before the long searches, if no pair of the dictionary is covered."""
-    source, target, rng = config.source, config.target, np.random.default_rng(config.seed)
-    accuracy = None
+    source, target, most, gold = config.source, config.target, config.max_vocab, config.gold
+    accuracy, rng = None, np.random.default_rng(config.seed)
     with progress.stage("report", 4) as tick:
-        if config.gold is not None:
-            accuracy = _accuracy(space, config.gold, config, rng)
+        if gold is not None:
+            way = source, target
+            forward = measure(space, gold, way, max_vocab=most, rng=rng)
+            backward = measure(space, gold.backward(space, *way), way[::-1], max_vocab=most, rng=rng)
+            answers = gold_answers(space, gold, way, forward.score.ranks)
+            accuracy = Accuracy(forward, backward, answers, reliability_of(answers, rng))
         tick(1)
-        frequent = most_frequent(space, config.max_vocab)
+        frequent = space
+        if any(len(side.vectors) > most for side in space.sides.values()):
+            sides = {
+                name: replace(side, vectors=side.vectors.most_frequent(most))
+                for name, side in space.sides.items()
+            }
+            # Without the folder: the hubness there is against all words.
+            frequent = Space(sides, space.pivot, space.manifest, space.device)
         plain, csls = (hubness(frequent, source, target, Retrieval(name)) for name in ("nn", "csls"))
         tick(2)
-        looked_up = survey(space, source, target, most=config.max_vocab, rng=rng)
+        looked_up = survey(space, source, target, most=most, rng=rng)
         tick(3)
         picture = draw_picture(space, source, target, grouped_pairs(space, source, target), config.seed)
         tick(4)
@@ -218,14 +221,6 @@ def gather_facts(space: Space, config: ReportConfig, progress: Progress) -> Fact
         look_up_signature(Ranker(space, (source, target))),
         accuracy, looked_up, (plain, csls), picture,
     )  # fmt: skip
-
-
-def _accuracy(space: Space, gold: Gold, config: ReportConfig, rng: np.random.Generator) -> Accuracy:
-    way = config.source, config.target
-    forward = measure(space, gold, way, max_vocab=config.max_vocab, rng=rng)
-    backward = measure(space, gold.backward(space, *way), way[::-1], max_vocab=config.max_vocab, rng=rng)
-    answers = gold_answers(space, gold, way, forward.score.ranks)
-    return Accuracy(forward, backward, answers, reliability_of(answers, rng))
 
 
 @dataclass(frozen=True)
@@ -247,7 +242,8 @@ class Survey:
 def survey(space: Space, source: str, target: str, *, most: int, rng: np.random.Generator) -> Survey:
     """The survey of the `most` frequent words of both languages; `rng` draws the words to show."""
     found = list(best_entries(space, source, target, most=most))
-    order = sorted(range(len(found)), key=lambda row: -_worth(found[row]))
+    worth = [(entry.score or 0.0) if entry.probability is None else entry.probability for entry in found]
+    order = sorted(range(len(found)), key=lambda row: -worth[row])
     drawn = np.sort(rng.choice(len(found), min(SHOWN, len(found)), replace=False)).tolist()
     surest, unsure = order[:SHOWN], order[: -SHOWN - 1 : -1]
     known = np.array([entry.probability for entry in found if entry.probability is not None])
@@ -258,19 +254,3 @@ def survey(space: Space, source: str, target: str, *, most: int, rng: np.random.
         len(found), *shares,
         *(tuple(found[row] for row in rows) for rows in (surest, unsure, drawn)),
     )  # fmt: skip
-
-
-def _worth(entry: Entry) -> float:
-    return (entry.score or 0.0) if entry.probability is None else entry.probability
-
-
-def most_frequent(space: Space, count: int) -> Space:
-    """The space reduced to the `count` most frequent words of each language, unless it has no more."""
-    if all(len(side.vectors) <= count for side in space.sides.values()):
-        return space
-    sides = {
-        language: replace(side, vectors=side.vectors.most_frequent(count))
-        for language, side in space.sides.items()
-    }
-    # Without the folder: the hubness there is against all words.
-    return Space(sides, space.pivot, space.manifest, space.device)

@@ -244,7 +244,7 @@ def reliability(
     """
     places = np.minimum((probabilities * bins).astype(int), bins - 1)
     of_bins = tuple(
-        _bin(f"{100 * place // bins}-{100 * (place + 1) // bins}", probabilities[of], right[of], rng)
+        Bin(100 * float(probabilities[of].mean()), group_score(f"{100 * place / bins:g} %", right[of], rng))
         for place, of in ((place, places == place) for place in np.unique(places).tolist())
     )
     error = sum(abs(one.predicted - one.found.p_at_1) * one.found.queries for one in of_bins) / len(right)
@@ -253,7 +253,3 @@ def reliability(
         100 * float(probabilities.mean()), group_score("all", right, rng), error, of_bins,
         tuple(group_score(name, right[grades == name], rng) for name in GRADES if (grades == name).any()),
     )  # fmt: skip
-
-
-def _bin(name: str, probabilities: NDArray[np.float64], right: Hits, rng: np.random.Generator) -> Bin:
-    return Bin(100 * float(probabilities.mean()), group_score(name, right, rng))

@@ -6,19 +6,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from muse.api.outcome import PAIRS
 from muse.errors import BadFile
 from muse.evaluation.score import Interval
 from muse.evaluation.words import GroupScore
 from muse.files.atomic import atomic_folder, writing
-from muse.files.space_manifest import InputFile, Stage, is_figure
+from muse.files.space_manifest import is_figure
 from muse.files.writing import check_place, replaced
 from muse.languages import english_name
 from muse.ranking.translations import grade_of
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Mark = tuple[float | None, Interval | None, str]  # a figure in percent, its interval, its style
-Groups = Sequence[GroupScore]
 TEMPLATES = "templates"
+FIGURES = ".figures"  # in place of .html: the folder for the figures of a page
 PALETTE = ("web", "page", "palette.css")  # the explorer's, so that both look alike
 KINDS = {
     "identical": "the list has the word itself",
@@ -46,51 +45,36 @@ WRONG = 15  # answers shown of a direction
 GOOD = 20.0  # the P@1 in percent above which no alignment has failed, and below which none is good
 
 
-@dataclass(frozen=True)
-class WrittenReport:
-    """The page, and the figures by name."""
-
-    page: Path
-    figures: Mapping[str, Path]
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return {"out": str(self.page), "figures": {name: str(path) for name, path in self.figures.items()}}
-
-
-def figures_folder(page: Path) -> Path:
-    """The folder for the figures of a page: fr-en.figures for fr-en.html."""
-    return page.with_suffix(".figures")
-
-
 def check_page(page: Path) -> None:
     """Raise BadFile if page and figures cannot be written, or would replace other files than a report's."""
     check_place(page)
     if page.suffix.lower() not in (".html", ".htm"):
         raise BadFile(f"{page}: expected a name that ends in .html; choose another --out")
-    folder = figures_folder(page)
+    folder = page.with_suffix(FIGURES)
     if folder.exists() and not (folder.is_dir() and all(one.suffix == ".svg" for one in folder.iterdir())):
         raise BadFile(
             f"{folder}: expected no folder, or the figures of a report, got other files; choose another --out"
         )
 
 
-def write_report(facts: Facts, page: Path) -> WrittenReport:
-    """The paths of the page and its figures, which are written, replacing an earlier report."""
+def write_report(facts: Facts, page: Path) -> dict[str, Path]:
+    """The figures by name, written beside the page; both replace those of an earlier report."""
     check_page(page)
     environment, drawn = _environment(facts.frequency_ordered), drawings(facts)
     text = environment.get_template("page.html").render(
         **view(facts), drawings=drawn, styles=_styles("page.css", "drawing.css")
     )
-    figures = {name: _alone(environment, drawing) for name, drawing in drawn.named().items()}
-    folder = figures_folder(page)
+    folder = page.with_suffix(FIGURES)
+    figures = {
+        folder / f"{name}.svg": _alone(environment, drawing) for name, drawing in drawn.named().items()
+    }
     with replaced(page) as stream:
         stream.write(text.encode(errors="replace"))  # the name of a folder need not be UTF-8
         stream.flush()  # if there is no room for the page, there are no figures either
         with writing(folder), atomic_folder(folder) as partial:
-            for name, svg in figures.items():
-                (partial / f"{name}.svg").write_text(svg, encoding="utf-8", errors="replace")
-    return WrittenReport(page, {name: folder / f"{name}.svg" for name in figures})
+            for path, svg in figures.items():
+                (partial / path.name).write_text(svg, encoding="utf-8", errors="replace")
+    return {path.stem: path for path in figures}
 
 
 def _environment(frequency_ordered: bool) -> Environment:
@@ -163,29 +147,32 @@ def _alone(environment: Environment, drawing: Drawing) -> str:
 def view(facts: Facts) -> dict[str, Any]:
     """What the templates show, beside the drawings."""
     base, folder, made = facts.config.base, facts.folder, facts.space.manifest
-    marks = {facts.source: "one", facts.target: "two"}
-    report = ["muse", "report", str(folder)]
+    several, marks = len(facts.records) > 1, {facts.source: "one", facts.target: "two"}
+    report, back = ["muse", "report", str(folder)], ["--src", facts.target, "--tgt", facts.source]
+    table = None if facts.accuracy is None else accuracy_table(
+        facts.accuracy, marks, frequency_ordered=facts.frequency_ordered
+    )  # fmt: skip
+    own = [
+        (f"{record.language}: " * several + stage, seconds, memory)
+        for record in facts.records for stage, seconds, memory in record.stages
+    ]  # fmt: skip
     return {
         "facts": facts,
         "marks": marks,
-        "table": ()
-        if facts.accuracy is None
-        else accuracy_table(facts.accuracy, marks, frequency_ordered=facts.frequency_ordered),
+        "table": table,
         "disagreement": disagreement(facts),
         "settings": settings(made.settings),
-        "files": {name: _names(made.language(name).files) for name in (facts.source, facts.target)},
-        "inputs": _names(made.inputs),
+        "files": {name: made.language(name).files for name in (facts.source, facts.target)},
+        "inputs": made.inputs,
         "reasons": {record.language: why_chosen(record) for record in facts.records},
-        "stages": stage_rows(facts),
+        "stages": [*made.stages, *own],
         "shown": WRONG,
         "pairs": PAIRS,
         "beside": folder.parent == base.resolve(),
         "created": next((record.created for record in facts.records if record.created), ""),
         "commands": {record.language: command_line(record.command, base) for record in facts.records},
         "other_direction": command_line([*report, "--src", "LANG", "--tgt", "LANG"], base),
-        "other_list": command_line(
-            [*report, "--src", facts.target, "--tgt", facts.source, "--dictionary", PAIRS], base
-        ),
+        "other_list": command_line([*report, *back, "--dictionary", PAIRS], base),
     }
 
 
@@ -195,33 +182,15 @@ def disagreement(facts: Facts) -> str:
         return ""
     found = facts.accuracy.forward.score.p_at_1
     if facts.label == "aligned" and found < GOOD:
-        return (
-            "The verdict and the list disagree: an alignment that is right usually does better. Believe the "
-            "list, if it is of these languages; it is direct evidence."
-        )
-    if facts.label == "failed" and found > GOOD:
-        return (
-            "The verdict and the list disagree: an alignment that failed does not do so well. Believe the "
-            "list; it is direct evidence."
-        )
-    return ""
+        why = "is right usually does better. Believe the list, if it is of these languages"
+    elif facts.label == "failed" and found > GOOD:
+        why = "failed does not do so well. Believe the list"
+    else:
+        return ""
+    return f"The verdict and the list disagree: an alignment that {why}; it is direct evidence."
 
 
-def _names(files: Sequence[InputFile]) -> list[tuple[str, str]]:
-    return [(file.name, file.sha256 or "") for file in files]
-
-
-def stage_rows(facts: Facts) -> Sequence[Stage]:
-    """The stages of the run: first those shared by all languages, then each language's own."""
-    rows = list(facts.space.manifest.stages)
-    for record in facts.records:
-        prefix = f"{record.language}: " if len(facts.records) > 1 else ""
-        rows += [(prefix + stage, seconds, memory) for stage, seconds, memory in record.stages]
-    return rows
-
-
-@dataclass(frozen=True)
-class TableRow:
+class TableRow(NamedTuple):
     """What is measured, a remark on it, and a mark for each direction."""
 
     name: str
@@ -229,12 +198,11 @@ class TableRow:
     marks: tuple[Mark, ...]
 
 
-@dataclass(frozen=True)
-class TablePart:
+class TablePart(NamedTuple):
     """Rows with a title, which the first part does not need."""
 
     title: str
-    rows: tuple[TableRow, ...]
+    rows: list[TableRow]
 
 
 def accuracy_table(
@@ -244,70 +212,62 @@ def accuracy_table(
 
     Rows that are not `frequency_ordered` have neither a frequency nor a kind.
     """
-    noun = "words" if frequency_ordered else "rows"
-    measured = (accuracy.forward, accuracy.backward)
-    used = tuple(styles[one.source] for one in measured)
-    whole = tuple(
-        (one.score.p_at_1, one.score.ci95, style) for one, style in zip(measured, used, strict=True)
+    noun, both = "words" if frequency_ordered else "rows", (accuracy.forward, accuracy.backward)
+
+    def rows(groups_of: Callable[[Measured], Iterable[GroupScore]]) -> list[TableRow]:
+        """A row for each group that a direction has."""
+        named = [{_called(group.name): group for group in groups_of(one)} for one in both]
+        ranks = {name: _first_rank(group.name) for groups in named for name, group in groups.items()}
+        found = []
+        for name in sorted(ranks, key=lambda name: ranks[name]):
+            groups = [(one.source, known.get(name)) for one, known in zip(both, named, strict=True)]
+            counts = " and ".join(f"{group.queries if group else 0:,}" for _, group in groups)
+            marks: Iterable[Mark] = (
+                (group.p_at_1, group.ci95, styles[source]) if group else (None, None, styles[source])
+                for source, group in groups
+            )
+            found.append(TableRow(name, f"{counts} {noun}", tuple(marks)))
+        return found
+
+    compared = zip(
+        rows(lambda one: [simple.found for simple in one.baselines]), accuracy.forward.baselines, strict=True
     )
-    asked = " and ".join(f"{one.score.covered:,}" for one in measured)
-    simple = [[baseline.found for baseline in one.baselines] for one in measured]
-    groups = (
-        TablePart("By frequency rank", tuple(_rows([one.score.bands for one in measured], used))),
-        TablePart("By kind of word", tuple(_rows([_kinds(one) for one in measured], used))),
-    )
-    return (
-        TablePart("", (TableRow(f"all {noun}", f"{asked} {noun}", whole),)),
-        *(groups if frequency_ordered else ()),
+    parts = [
+        TablePart("", rows(lambda one: [
+            GroupScore(f"all {noun}", one.score.p_at_1, one.score.ci95, one.score.covered)
+        ])),
+        TablePart("By frequency rank", rows(lambda one: one.score.bands)),
+        # "plain" says nothing where all words are
+        TablePart("By kind of word", rows(lambda one: [
+            part for part in one.score.parts if part.name != "plain" or part.queries < one.score.covered
+        ])),
         TablePart(
             f"For comparison: simple methods on the same {noun}",
-            tuple(
-                TableRow(row.name, baseline.meaning, row.marks)
-                for row, baseline in zip(_rows(simple, used), accuracy.forward.baselines, strict=True)
-            ),
+            [row._replace(remark=simple.meaning) for row, simple in compared],
         ),
-    )
+    ]  # fmt: skip
+    return tuple(parts if frequency_ordered else (parts[0], parts[-1]))
 
 
-def _kinds(measured: Measured) -> Groups:
-    """The scores by kind of word, without "plain" if all words are."""
-    covered = measured.score.covered
-    return [part for part in measured.score.parts if part.name != "plain" or part.queries < covered]
+def _called(name: str) -> str:
+    if not _first_rank(name):
+        return KINDS.get(name, name)
+    first, last = name.split("-")
+    return f"ranks {int(first):,} to {int(last):,}"
 
 
-def _rows(found: Sequence[Groups], styles: Sequence[str]) -> list[TableRow]:
-    """A row for each group that a direction has."""
-    by_name = [{_called(group): group for group in groups} for groups in found]
-    first = {name: _first_rank(group) for groups in by_name for name, group in groups.items()}
-    rows = []
-    for name in sorted(first, key=lambda name: first[name]):
-        groups = [named.get(name) for named in by_name]
-        counts = " and ".join(f"{group.queries if group else 0:,}" for group in groups)
-        marks = tuple(_mark(group, style) for group, style in zip(groups, styles, strict=True))
-        rows.append(TableRow(name, f"{counts} words", marks))
-    return rows
-
-
-def _called(group: GroupScore) -> str:
-    if _first_rank(group):
-        first, last = group.name.split("-")
-        return f"ranks {int(first):,} to {int(last):,}"
-    return KINDS.get(group.name, group.name)
-
-
-def _first_rank(group: GroupScore) -> int:
+def _first_rank(name: str) -> int:
     # Of a band; 0 of other groups.
-    first = group.name.partition("-")[0]
+    first = name.partition("-")[0]
     return int(first) if first.isdigit() else 0
-
-
-def _mark(group: GroupScore | None, style: str) -> Mark:
-    return (None, None, style) if group is None else (group.p_at_1, group.ci95, style)
 
 
 def settings(recorded: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The settings of a run by name."""
-    return [(str(name).replace("_", " "), as_text(value)) for name, value in recorded.items()]
+    return [
+        (name.replace("_", " "), "not given" if value is None else as_text(value))
+        for name, value in recorded.items()
+    ]
 
 
 def as_text(value: Any) -> str:

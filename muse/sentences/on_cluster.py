@@ -89,8 +89,9 @@ def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:
 
 def _saved(encoder: SentenceEncoder, site: Site, spaces: tuple[Path, ...]) -> tuple[Path, tuple[Path, ...]]:
     # In place of one that an interrupted run has saved.
-    encoder.save(site.parts.stage("encoder", 0).folder / "encoder")
-    return site.parts.stage("encoder", 0).folder / "encoder".resolve(), tuple(space.resolve() for space in spaces)
+    folder = site.parts.stage("encoder", 0).folder / "encoder"
+    encoder.save(folder)
+    return folder.resolve(), tuple(space.resolve() for space in spaces)
 
 
 def encode(encoder: SentenceEncoder, spaces: tuple[Path, ...], text: Text, run: Run) -> dict[str, Any]:

@@ -9,6 +9,7 @@ uvicorn's.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import socket
 from collections.abc import Sequence
@@ -29,7 +30,8 @@ from muse.errors import MissingExtra, MuseError
 from muse.installation import __version__
 from muse.web.explorer import Explorer, Unknown
 from muse.web.responses import Problem
-from muse.web.routes import routes
+from muse.web.routes import AT_ONCE as AT_WORK
+from muse.web.routes import router
 
 PAGE = Path(__file__).parent / "page"
 LARGEST_HEAD = 32 * 1024  # bytes of a request's line and headers
@@ -43,6 +45,10 @@ HEADERS = [
     ("cross-origin-resource-policy", "same-origin"),
     ("cache-control", "no-cache"),
 ]  # fmt: skip
+NOT_SERVED = {
+    404: "there is nothing at this address; the API is described at /openapi.json",
+    405: "the method must be GET or HEAD",
+}
 STATUS = {Unknown: 404, MissingExtra: 503}  # of errors; of all others 422
 
 
@@ -50,11 +56,10 @@ def create_app(explorer: Explorer, *, hosts: Sequence[str] | None = None) -> Fas
     """The application; it answers only requests to `hosts`, if these are given."""
     # No documentation pages: FastAPI's load their scripts from a CDN.
     app = FastAPI(title="muse", version=__version__, docs_url=None, redoc_url=None)
-    app.include_router(routes(explorer))
-    app.add_exception_handler(MuseError, _muse_error)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _unexpected)
+    app.state.explorer, app.state.turn = explorer, asyncio.Semaphore(AT_WORK)
+    app.include_router(router)
+    for kind in (MuseError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _problem)
     app.mount("/page", StaticFiles(directory=PAGE))
 
     @app.get("/", include_in_schema=False)
@@ -80,34 +85,22 @@ class HeadAsGet:
         await self.app(scope, receive, send)
 
 
-async def _muse_error(request: Request, error: Exception) -> JSONResponse:
-    status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 422)
-    problem = Problem(error=str(error))
-    if isinstance(error, Unknown):
-        problem = Problem(error=str(error), suggestions=error.suggestions, languages=error.languages)
-    return JSONResponse(problem.model_dump(), status)
-
-
-async def _invalid(request: Request, error: Exception) -> JSONResponse:
-    # Without the input, which need not be repeated.
-    found = error.errors() if isinstance(error, RequestValidationError) else []
-    text = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in found)
-    return JSONResponse(Problem(error=text).model_dump(), 422)
-
-
-async def _http_error(request: Request, error: Exception) -> JSONResponse:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    text = {
-        404: "there is nothing at this address; the API is described at /openapi.json",
-        405: "the method must be GET or HEAD",
-    }.get(status, str(getattr(error, "detail", error)))
-    headers = {"allow": "GET, HEAD"} if status == 405 else None
-    return JSONResponse(Problem(error=text).model_dump(), status, headers)
-
-
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+async def _problem(request: Request, error: Exception) -> JSONResponse:
+    """The answer to a request that failed, without its input, which need not be repeated."""
+    status, more, headers = 500, {}, None
     text = "an error of the explorer; the terminal of muse serve says more"
-    return JSONResponse(Problem(error=text).model_dump(), 500)
+    if isinstance(error, MuseError):
+        status = next((code for kind, code in STATUS.items() if isinstance(error, kind)), 422)
+        text = str(error)
+        if isinstance(error, Unknown):
+            more = {"suggestions": error.suggestions, "languages": error.languages}
+    elif isinstance(error, RequestValidationError):
+        status = 422
+        text = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors())
+    elif isinstance(error, HTTPException):
+        status, text = error.status_code, NOT_SERVED.get(error.status_code, error.detail)
+        headers = {"allow": "GET, HEAD"} if status == 405 else None
+    return JSONResponse(Problem(error=text, **more).model_dump(), status, headers)
 
 
 class Connection(H11Protocol):

@@ -41,12 +41,10 @@ def serve(options: ServeOptions) -> None:
     from muse.run.runtime import pick_device
     from muse.space import load_space
     from muse.web.explorer import Explorer
-    from muse.web.server import Address, bind, check_host, known_hosts, url
+    from muse.web.server import bind, known_hosts, url
 
-    address = Address(options.host, options.port, options.allow_remote)
-    check_host(address)
     device = pick_device(options.device)
-    with bind(address) as listening:
+    with bind(options.host, options.port, allow_remote=options.allow_remote) as listening:
         # Into memory: a file that is cut short under a memory map would end the server.
         space = load_space(options.space, device=device, into_memory=True)
         explorer = Explorer(space, options.space.resolve().name, options.seed)
@@ -55,7 +53,7 @@ def serve(options: ServeOptions) -> None:
         from muse.web.app import create_app
         from muse.web.app import serve as answer
 
-        app, where = create_app(explorer, hosts=known_hosts(address.host)), url(listening)
+        app, where = create_app(explorer, hosts=known_hosts(options.host)), url(listening)
         shown = {"url": where, "space": str(options.space)}
         echo(json.dumps(shown) if options.as_json else f"{options.space}: {where}")
         with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
@@ -29,10 +28,10 @@ from muse.space.answer_table import AnswersBy
 from muse.space.forms import lookup_entry
 from muse.text.characters import casefolded
 from muse.translate.text import Choice, TextConfig, Translator
-from muse.web.pictures import Background, Direction, Drawn, Pictures, lower_thread_priority
+from muse.web.pictures import Background, Direction, Pictures, lower_thread_priority
 
 LONGEST = 300  # characters of a text that are indexed
-WORDS = 500_000  # the most frequent, which are indexed; a word takes about 150 bytes
+WORDS = 500_000  # the most frequent, which are indexed
 # Letters that differ by more than an accent, and the apostrophe of typewriters.
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "’": "'"})
 _SIGNS = re.compile(r"^[^\w]+|[^\w]+$")
@@ -54,67 +53,58 @@ def folded(text: str) -> str:
     return bare.casefold().translate(_LETTERS)
 
 
-class Prefixes:
-    """The words of a language, most frequent first, sorted by their folded spelling."""
+class Suggestions:
+    """The words of a language, most frequent first, found by their first letters; rows by their texts too.
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self._words = words
-        spelled = sorted((folded(words[row]), row) for row in range(min(len(words), WORDS)))
-        self._spellings = [spelling for spelling, _ in spelled]
-        self._rows = np.array([row for _, row in spelled], dtype=np.int64)  # (n,)
-
-    def starting_with(self, prefix: str, top: int) -> list[tuple[str, int]]:
-        """The `top` most frequent words with this prefix and their frequency ranks, which start at 1.
-
-        Words that have its accents, if it has any, come first.
-
-        >>> prefixes = Prefixes(["de", "etc", "été", "Etna", "eau"])
-        >>> prefixes.starting_with("et", 2), prefixes.starting_with("ét", 2)
-        ([('etc', 2), ('été', 3)], [('été', 3), ('etc', 2)])
-        """
-        start = folded(prefix)
-        if not start.strip():
-            return []
-        low = bisect_left(self._spellings, start)
-        high = bisect_right(self._spellings, start, low, key=lambda spelling: spelling[: len(start)])
-        rows = self._rows[low:high]
-        if not prefix.isascii():
-            return self._ranked(sorted(rows.tolist(), key=self._by_accents(prefix)), top)
-        if len(rows) > top:
-            rows = np.partition(rows, top - 1)[:top]
-        return self._ranked(sorted(rows.tolist()), top)
-
-    def _by_accents(self, prefix: str) -> Callable[[int], tuple[bool, int]]:
-        exactly = casefolded(prefix)
-        return lambda row: (not casefolded(self._words[row]).startswith(exactly), row)
-
-    def _ranked(self, rows: Sequence[int], top: int) -> list[tuple[str, int]]:
-        return [(self._words[row], row + 1) for row in rows[:top]]
-
-
-class Texts:
-    """The texts of the rows of a language, searched for the beginnings of their words.
-
-    They are one long string, since a search of it takes milliseconds, an index of all words gigabytes.
+    Both are long strings, since a search of them takes milliseconds, an index of all words gigabytes.
     """
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        lines = [f"\n{_spaced(text[:LONGEST])}" for text in islice(texts, WORDS)]
-        self._all = "".join(lines)
-        self._ends = np.cumsum([len(line) for line in lines], dtype=np.int64)  # (n,)
+    def __init__(self, words: Sequence[str], texts: Iterable[str] = ()) -> None:
+        self._words = words
+        self._spellings = _LineIndex(folded(word) for word in islice(words, WORDS))
+        self._texts = _LineIndex(_spaced(text[:LONGEST]) for text in islice(texts, WORDS))
 
-    def having(self, words: str, top: int) -> list[int]:
-        """The first `top` rows in which these words follow one another, the last of them perhaps begun.
+    def best(self, prefix: str, top: int) -> list[tuple[str, int]]:
+        """The `top` most frequent words with this prefix and their frequency ranks, which start at 1.
 
-        >>> Texts(["A dog runs.", "Two dogs", "Hotdog"]).having("DOG", 5)
-        [0, 1]
+        Words that have its accents, if it has any, come first; last, those whose texts have it.
+
+        >>> words = Suggestions(["de", "etc", "été", "Etna", "eau"])
+        >>> words.best("et", 2), words.best("ét", 2)
+        ([('etc', 2), ('été', 3)], [('été', 3), ('etc', 2)])
+        >>> Suggestions(["a", "b", "c"], ["A dog runs.", "Two dogs", "Hotdog"]).best("DOG", 5)
+        [('a', 1), ('b', 2)]
         """
-        wanted, found = _spaced(words), list[int]()
-        at = self._all.find(wanted) if wanted.strip() else -1
-        while at >= 0 and len(found) < top:
-            found.append(int(np.searchsorted(self._ends, at, side="right")))
-            at = self._all.find(wanted, int(self._ends[found[-1]]))
-        return found
+        start, spaced, exactly = folded(prefix), _spaced(prefix), casefolded(prefix)
+        first, others = list[int](), list[int]()
+        for row in self._spellings.having(f"\n{start}") if start.strip() else ():
+            if prefix.isascii() or casefolded(self._words[row]).startswith(exactly):
+                first.append(row)
+            else:
+                others.append(row)
+            if len(first) == top:
+                break
+        rows = dict.fromkeys((*first, *others)[:top])
+        if len(rows) < top and spaced:
+            rows |= dict.fromkeys(islice(self._texts.having(spaced), top))
+        return [(self._words[row], row + 1) for row in islice(rows, top)]
+
+
+class _LineIndex:
+    """Lines as one string, each after the sign of a new one."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        begun = [f"\n{line}" for line in lines]
+        self._all = "".join(begun)
+        self._ends = np.cumsum([len(line) for line in begun], dtype=np.int64)  # (n,)
+
+    def having(self, text: str) -> Iterator[int]:
+        """Yields the lines that have this text, from the first one on."""
+        at = self._all.find(text)
+        while at >= 0:
+            row = int(np.searchsorted(self._ends, at, side="right"))
+            yield row
+            at = self._all.find(text, int(self._ends[row]))
 
 
 def _spaced(text: str) -> str:
@@ -166,8 +156,7 @@ class Explorer:
         direction = self.direction(None, None)
         self.translations(direction, self.space.vectors(direction[0]).words[0], 1)
         for language in self.space.languages:
-            self._prefixes(language)
-            self._texts(language)
+            self._suggestions(language)
 
     def direction(self, source: str | None, target: str | None) -> Direction:
         """Source and target language; the default is the pivot, or the first other language."""
@@ -208,11 +197,7 @@ class Explorer:
 
         Of rows, those whose ids have it, then those with words in their texts that do, with their places.
         """
-        words = self.space.vectors(language).words
-        found = dict(self._prefixes(language).result().starting_with(prefix, top))
-        if len(found) < top and (texts := self._texts(language)) is not None:
-            found |= {words[row]: row + 1 for row in texts.result().having(prefix, top)}
-        return list(found.items())[:top]
+        return self._suggestions(language).result().best(prefix, top)
 
     def examples(self, language: str) -> list[str]:
         """A few example words of a language; of rows, ids from all parts of it."""
@@ -237,10 +222,6 @@ class Explorer:
     def answers(self, direction: Direction) -> AnswersBy:
         """Whether the translations were chosen by all the evidence, or are ranked by CSLS."""
         return "csls" if self.space.answers(*direction) is None else "all"
-
-    def picture(self, direction: Direction) -> Drawn | None:
-        """The picture of the frequent words; None while it is being drawn, which the first call starts."""
-        return self.pictures.get(direction)
 
     def place(self, direction: Direction, word: str) -> Located | None:
         """Where a word of the source language is in the picture; None if that is empty or not yet drawn."""
@@ -276,15 +257,11 @@ class Explorer:
             )
         return form
 
-    def _prefixes(self, language: str) -> Future[Prefixes]:
-        words = self.space.vectors(language).words
-        return self._background.once(("prefixes", language), lambda: Prefixes(words))
-
-    def _texts(self, language: str) -> Future[Texts] | None:
-        texts = self.space.vectors(language).texts
-        if texts is None:
-            return None
-        return self._background.once(("texts", language), lambda: Texts(texts))
+    def _suggestions(self, language: str) -> Future[Suggestions]:
+        vectors = self.space.vectors(language)
+        return self._background.once(
+            ("suggestions", language), lambda: Suggestions(vectors.words, vectors.texts or ())
+        )
 
     def _translator(self, direction: Direction, retrieval: Retrieval) -> Translator:
         # One for each direction and retrieval, since it caches words.

@@ -6,8 +6,7 @@ Pages of other sites are refused, and few requests are worked on at once; the ot
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, TypeVar
 
@@ -15,12 +14,10 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 
 from muse.errors import BadSetting
 from muse.evaluation.score import look_up_signature
-from muse.files.space_manifest import InputFile, Manifest
 from muse.installation import __version__
 from muse.ranking.ranker import Ranker
 from muse.ranking.translations import Translation
 from muse.space import Space
-from muse.translate.text import Choice
 from muse.web import responses
 from muse.web.explorer import Explorer
 from muse.web.pictures import Direction, Drawn
@@ -42,92 +39,30 @@ Top = Annotated[int, Query(ge=1, le=TOP)]
 Prefix = Annotated[str, Query(max_length=WORD, description="The first letters of a word.")]
 
 
-def _source(src: Lang = None, lang: OtherName = None) -> str | None:
-    """The language of what is asked, `src`, which may be called `lang` too."""
+async def _explorer(request: Request) -> Explorer:
+    explorer: Explorer = request.app.state.explorer
+    return explorer
+
+
+Asked = Annotated[Explorer, Depends(_explorer)]
+
+
+async def _direction(
+    explorer: Asked, src: Lang = None, tgt: Lang = None, lang: OtherName = None
+) -> Direction:
+    """Source and target; the language of what is asked, `src`, may be called `lang` too."""
     if src is not None and lang not in (None, src):
         raise BadSetting(f"src and lang are one parameter, got {src!r} and {lang!r}; leave one out")
-    return lang if src is None else src
+    return explorer.direction(lang if src is None else src, tgt)
 
 
-Source = Annotated[str | None, Depends(_source)]
+Way = Annotated[Direction, Depends(_direction)]
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     403: {"model": responses.Problem, "description": "The request is that of a page of another site."},
     404: {"model": responses.Problem, "description": "The word is not in the space."},
     422: {"model": responses.Problem, "description": "The query is invalid."},
     503: {"model": responses.Problem, "description": "A package is not installed."},
 }
-
-
-def space_answer(space: Space, name: str, examples: Mapping[str, list[str]]) -> responses.SpaceFacts:
-    """The languages of a space, with examples, and what its verdict rests on."""
-    made = space.manifest
-    verdict = _read(responses.Judgement, made.verdict.fields)
-    return responses.SpaceFacts(
-        name=name,
-        folder="" if space.folder is None else str(space.folder.resolve()),
-        pivot=space.pivot,
-        dimension=space.vectors(space.pivot).dimension,
-        languages=[_language(space, made, language, examples[language]) for language in space.languages],
-        method=made.method,
-        verdict=verdict.label if verdict else None,
-        confidence=verdict.confidence if verdict else None,
-        mapping=made.mapping,
-        muse_version=made.muse_version,
-    )
-
-
-def _language(space: Space, made: Manifest, name: str, examples: list[str]) -> responses.Language:
-    entry, mapped = made.language(name), name != space.pivot
-    supervision = None if entry.supervision is None else entry.supervision.fields
-    return responses.Language(
-        name=name,
-        words=len(space.vectors(name)),
-        ranked=space.vectors(name).frequency_ordered,
-        examples=examples,
-        verdict=_read(responses.Judgement, entry.verdict.fields) if mapped else None,
-        held_out=_read(responses.HeldOut, supervision) if mapped else None,
-        signature=_signature(space, name, entry.signature) if mapped else None,
-        files=[_file(file) for file in entry.files],
-    )
-
-
-def _signature(space: Space, language: str, recorded: str) -> str:
-    return recorded or str(look_up_signature(Ranker(space, (language, space.pivot))))
-
-
-def _file(file: InputFile) -> responses.VectorFile:
-    return responses.VectorFile(name=file.name, sha256=file.sha256)
-
-
-def _read(model: type[Model], fields: object) -> Model | None:
-    try:
-        return model.model_validate(fields)
-    except ValueError:  # not recorded, or by hand
-        return None
-
-
-def routes(explorer: Explorer) -> APIRouter:
-    """The router with all endpoints."""
-    turn = asyncio.Semaphore(AT_ONCE)
-
-    async def in_turn() -> AsyncIterator[None]:
-        async with turn:
-            yield
-
-    router = APIRouter(responses=PROBLEMS)
-    working = APIRouter(dependencies=[Depends(refuse_other_sites), Depends(in_turn)])
-    _about_the_space(working, explorer)
-    _about_words(working, explorer)
-    _about_sentences(working, explorer)
-    _about_the_picture(working, explorer)
-
-    @router.get("/healthz")
-    async def healthz() -> responses.HealthAnswer:  # in the event loop: it waits for no thread
-        """The status of the server."""
-        return responses.HealthAnswer(status="ok", version=__version__)
-
-    router.include_router(working)
-    return router
 
 
 async def refuse_other_sites(request: Request) -> None:
@@ -139,114 +74,163 @@ async def refuse_other_sites(request: Request) -> None:
         raise HTTPException(403, "expected a request of the explorer's page or a program, got another site's")
 
 
-def _about_the_space(router: APIRouter, explorer: Explorer) -> None:
-    @router.get("/api/spaces")
-    def spaces() -> responses.SpacesAnswer:
-        """The explored space."""
-        examples = {language: explorer.examples(language) for language in explorer.space.languages}
-        return responses.SpacesAnswer(spaces=[space_answer(explorer.space, explorer.name, examples)])
+async def in_turn(request: Request) -> AsyncIterator[None]:
+    """Wait for one of AT_ONCE places."""
+    async with request.app.state.turn:
+        yield
 
 
-def _about_words(router: APIRouter, explorer: Explorer) -> None:
-    @router.get("/api/translate", response_model_exclude_unset=True)
-    def translate(word: Word, src: Source, tgt: Lang = None, top: Top = 10) -> responses.TranslationsAnswer:
-        """The best translations of a word."""
-        source, target = explorer.direction(src, tgt)
-        retrieval, found = explorer.translations((source, target), word, top)
-        return responses.TranslationsAnswer(
-            source=source,
-            target=target,
-            word=word,
-            form=found.form or word,
-            **_text(explorer, source, found.form or word),
-            retrieval=str(retrieval),
-            answers=explorer.answers((source, target)),
-            grade=found.grade,
-            languages=list(found.languages),
-            translations=[_option(one, **_text(explorer, target, one.target)) for one in found],
-        )
-
-    @router.get("/api/suggest", response_model_exclude_unset=True)
-    def suggest(lang: Lang = None, prefix: Prefix = "", top: Top = 8) -> responses.SuggestAnswer:
-        """The most frequent words with a prefix; capitals and accents make no difference."""
-        language = lang or explorer.direction(None, None)[0]
-        found = explorer.suggestions(language, prefix, top)
-        ranked = explorer.space.vectors(language).frequency_ordered
-        words = [
-            responses.Suggested(word=word, rank=rank if ranked else None, **_text(explorer, language, word))
-            for word, rank in found
-        ]
-        return responses.SuggestAnswer(language=language, prefix=prefix, words=words)
-
-    @router.get("/api/neighbours", response_model_exclude_unset=True)
-    def neighbours(word: Word, src: Source, tgt: Lang = None, top: Top = 10) -> responses.NeighboursAnswer:
-        """The nearest neighbours, in both languages, of a word of the source language."""
-        direction = explorer.direction(src, tgt)
-        form, found = explorer.neighbours(direction, word, top)
-        nearby = [
-            responses.Nearby(language=name, words=_scored(explorer, name, words))
-            for name, words in found.items()
-        ]
-        return responses.NeighboursAnswer(language=direction[0], word=word, form=form, neighbours=nearby)
+router = APIRouter(responses=PROBLEMS)
+working = APIRouter(
+    prefix="/api", responses=PROBLEMS, dependencies=[Depends(refuse_other_sites), Depends(in_turn)]
+)
 
 
-def _about_sentences(router: APIRouter, explorer: Explorer) -> None:
-    @router.get("/api/sentence")
-    def sentence(text: Text, src: Source, tgt: Lang = None) -> responses.SentenceAnswer:
-        """A sentence translated word by word, with alternatives for each word."""
-        source, target = explorer.direction(src, tgt)
-        retrieval, translated, choices = explorer.sentence((source, target), text)
-        tokens = [_token(choice) for choice in choices]
-        return responses.SentenceAnswer(
-            source=source, target=target, retrieval=str(retrieval),
-            answers=explorer.answers((source, target)), text=translated, tokens=tokens,
-        )  # fmt: skip
+@router.get("/healthz")
+async def healthz() -> responses.HealthAnswer:  # in the event loop: it waits for no thread
+    """The status of the server."""
+    return responses.HealthAnswer(status="ok", version=__version__)
 
 
-def _about_the_picture(router: APIRouter, explorer: Explorer) -> None:
-    @router.get("/api/picture")
-    def picture(src: Source, tgt: Lang = None) -> responses.PictureAnswer:
-        """Frequent words of both languages on a plane; the first request starts drawing it."""
-        return _picture(explorer, explorer.direction(src, tgt))
-
-    @router.get("/api/place")
-    def place(
-        word: Word, src: Source, tgt: Lang = None, answer: Known = None
-    ) -> responses.PlaceAnswer | None:
-        """The place of a source word in the picture; null while that is being drawn, and if it is empty."""
-        direction = explorer.direction(src, tgt)
-        found = explorer.place(direction, word)
-        if found is None:
-            return None
-        x, y = map(_rounded, found.place)
-        return responses.PlaceAnswer(
-            word=word, form=found.form, language=direction[0], x=x, y=y, exact=found.exact, near=found.near,
-            answer=_landmark(explorer, direction, answer or _best(explorer, direction, found.form)),
-        )  # fmt: skip
+@working.get("/spaces")
+def spaces(explorer: Asked) -> responses.SpacesAnswer:
+    """The explored space."""
+    examples = {language: explorer.examples(language) for language in explorer.space.languages}
+    return responses.SpacesAnswer(spaces=[space_answer(explorer.space, explorer.name, examples)])
 
 
-def _best(explorer: Explorer, direction: Direction, form: str) -> str | None:
-    """The best translation of a word."""
-    _, found = explorer.translations(direction, form, 1)
-    return None if found.best is None else found.best.target
+def space_answer(space: Space, name: str, examples: Mapping[str, list[str]]) -> responses.SpaceFacts:
+    """The languages of a space, with examples, and what its verdict rests on."""
+    made = space.manifest
+    verdict = _read(responses.Judgement, made.verdict.fields)
+    return responses.SpaceFacts(
+        name=name,
+        folder="" if space.folder is None else str(space.folder.resolve()),
+        pivot=space.pivot,
+        dimension=space.vectors(space.pivot).dimension,
+        languages=[_language(space, language, examples[language]) for language in space.languages],
+        method=made.method,
+        verdict=verdict.label if verdict else None,
+        confidence=verdict.confidence if verdict else None,
+        mapping=made.mapping,
+        muse_version=made.muse_version,
+    )
 
 
-def _landmark(explorer: Explorer, direction: Direction, best: str | None) -> responses.Landmark | None:
-    """The best translation of a word, where the picture has it."""
-    if best is None:
+def _language(space: Space, name: str, examples: list[str]) -> responses.Language:
+    entry, mapped, vectors = space.manifest.language(name), name != space.pivot, space.vectors(name)
+    supervision = None if entry.supervision is None else entry.supervision.fields
+    signature = entry.signature
+    if mapped and not signature:
+        signature = str(look_up_signature(Ranker(space, (name, space.pivot))))
+    return responses.Language(
+        name=name,
+        words=len(vectors),
+        ranked=vectors.frequency_ordered,
+        examples=examples,
+        verdict=_read(responses.Judgement, entry.verdict.fields) if mapped else None,
+        held_out=_read(responses.HeldOut, supervision) if mapped else None,
+        signature=signature if mapped else None,
+        files=[responses.VectorFile(name=file.name, sha256=file.sha256) for file in entry.files],
+    )
+
+
+def _read(model: type[Model], fields: object) -> Model | None:
+    try:
+        return model.model_validate(fields)
+    except ValueError:  # not recorded, or by hand
         return None
-    placed = explorer.place(direction[::-1], best)
-    if placed is None:
-        return None
-    x, y = map(_rounded, placed.place)
-    return responses.Landmark(word=best, language=direction[1], x=x, y=y, exact=placed.exact)
 
 
-def _scored(explorer: Explorer, language: str, found: Iterable[tuple[str, float]]) -> list[responses.Scored]:
-    return [
-        responses.Scored(word=word, score=round(score, 4), **_text(explorer, language, word))
-        for word, score in found
+@working.get("/translate", response_model_exclude_unset=True)
+def translate(explorer: Asked, word: Word, way: Way, top: Top = 10) -> responses.TranslationsAnswer:
+    """The best translations of a word."""
+    source, target = way
+    retrieval, found = explorer.translations(way, word, top)
+    form = found.form or word
+    return responses.TranslationsAnswer(
+        source=source, target=target, word=word, form=form, **_text(explorer, source, form),
+        retrieval=str(retrieval), answers=explorer.answers(way),
+        grade=found.grade, languages=list(found.languages),
+        translations=[_option(one, **_text(explorer, target, one.target)) for one in found],
+    )  # fmt: skip
+
+
+@working.get("/suggest", response_model_exclude_unset=True)
+def suggest(explorer: Asked, lang: Lang = None, prefix: Prefix = "", top: Top = 8) -> responses.SuggestAnswer:
+    """The most frequent words with a prefix; capitals and accents make no difference."""
+    language = lang or explorer.direction(None, None)[0]
+    ranked = explorer.space.vectors(language).frequency_ordered
+    words = [
+        responses.Suggested(word=word, rank=rank if ranked else None, **_text(explorer, language, word))
+        for word, rank in explorer.suggestions(language, prefix, top)
     ]
+    return responses.SuggestAnswer(language=language, prefix=prefix, words=words)
+
+
+@working.get("/neighbours", response_model_exclude_unset=True)
+def neighbours(explorer: Asked, word: Word, way: Way, top: Top = 10) -> responses.NeighboursAnswer:
+    """The nearest neighbours, in both languages, of a word of the source language."""
+    form, found = explorer.neighbours(way, word, top)
+    nearby = [
+        responses.Nearby(language=language, words=[
+            responses.Scored(word=near, score=round(score, 4), **_text(explorer, language, near))
+            for near, score in words
+        ])
+        for language, words in found.items()
+    ]  # fmt: skip
+    return responses.NeighboursAnswer(language=way[0], word=word, form=form, neighbours=nearby)
+
+
+@working.get("/sentence")
+def sentence(explorer: Asked, text: Text, way: Way) -> responses.SentenceAnswer:
+    """A sentence translated word by word, with alternatives for each word."""
+    retrieval, translated, choices = explorer.sentence(way, text)
+    tokens = [
+        responses.Token(
+            token=one.token, form=one.form, kept=one.kept, options=[_option(answer) for answer in one.options]
+        )
+        for one in choices
+    ]
+    return responses.SentenceAnswer(
+        source=way[0], target=way[1], retrieval=str(retrieval), answers=explorer.answers(way),
+        text=translated, tokens=tokens,
+    )  # fmt: skip
+
+
+@working.get("/picture")
+def picture(explorer: Asked, way: Way) -> responses.PictureAnswer:
+    """Frequent words of both languages on a plane; the first request starts drawing it."""
+    drawn = explorer.pictures.get(way)
+    return responses.PictureAnswer(
+        source=way[0],
+        target=way[1],
+        ready=drawn is not None,
+        points=[] if drawn is None else list(_points(drawn)),
+        regions=[] if drawn is None else [responses.Part(**asdict(region)) for region in drawn.regions],
+    )
+
+
+@working.get("/place")
+def place(explorer: Asked, word: Word, way: Way, answer: Known = None) -> responses.PlaceAnswer | None:
+    """The place of a source word in the picture; null while that is being drawn, and if it is empty."""
+    found = explorer.place(way, word)
+    if found is None:
+        return None
+    if answer is None and (best := explorer.translations(way, found.form, 1)[1].best) is not None:
+        answer = best.target
+    landmark, beside = None, explorer.place(way[::-1], answer) if answer else None
+    if beside is not None:
+        x, y = map(_rounded, beside.place)
+        landmark = responses.Landmark(word=str(answer), language=way[1], x=x, y=y, exact=beside.exact)
+    x, y = map(_rounded, found.place)
+    return responses.PlaceAnswer(
+        word=word, form=found.form, language=way[0], x=x, y=y, exact=found.exact, near=found.near,
+        answer=landmark,
+    )  # fmt: skip
+
+
+router.include_router(working)
 
 
 def _text(explorer: Explorer, language: str, word: str) -> dict[str, str]:
@@ -265,22 +249,6 @@ def _option(found: Translation, **text: str) -> responses.Option:
         mutual=found.mutual,
         grade=found.grade,
         **text,
-    )
-
-
-def _token(choice: Choice) -> responses.Token:
-    options = [_option(answer) for answer in choice.options]
-    return responses.Token(token=choice.token, form=choice.form, kept=choice.kept, options=options)
-
-
-def _picture(explorer: Explorer, direction: Direction) -> responses.PictureAnswer:
-    drawn = explorer.picture(direction)
-    return responses.PictureAnswer(
-        source=direction[0],
-        target=direction[1],
-        ready=drawn is not None,
-        points=[] if drawn is None else list(_points(drawn)),
-        regions=[] if drawn is None else [responses.Part(**asdict(region)) for region in drawn.regions],
     )
 
 

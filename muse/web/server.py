@@ -4,30 +4,10 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from dataclasses import dataclass
 
 from muse.errors import BadSetting
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where to listen, and whether other machines may reach it."""
-
-    host: str = "127.0.0.1"
-    port: int = 8765
-    allow_remote: bool = False
-
-
-def check_host(address: Address) -> None:
-    """Raise BadSetting for an address that other machines can reach, unless that is allowed."""
-    if is_loopback(address.host) or address.allow_remote:
-        return
-    raise BadSetting(
-        f"--host must be local (127.0.0.1, ::1 or localhost), got {address.host!r}: anyone who can reach it "
-        "could read the space and keep the processor busy; add --allow-remote to allow that"
-    )
 
 
 def is_loopback(host: str) -> bool:
@@ -40,17 +20,25 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def bind(address: Address) -> socket.socket:
-    """A listening socket; BadSetting if the port is in use or the host is not of this machine."""
-    check_host(address)
-    host = address.host.strip("[]")
+def bind(host: str = "127.0.0.1", port: int = 0, *, allow_remote: bool = False) -> socket.socket:
+    """A listening socket.
+
+    Raise BadSetting if the port is in use, the host is not of this machine, or others can reach it, unless
+    that is allowed.
+    """
+    if not (allow_remote or is_loopback(host)):
+        raise BadSetting(
+            f"--host must be local (127.0.0.1, ::1 or localhost), got {host!r}: anyone who can reach it "
+            "could read the space and keep the processor busy; add --allow-remote to allow that"
+        )
+    host = host.strip("[]")
     try:
-        family = socket.getaddrinfo(host, address.port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.create_server((host, address.port), family=family)
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.create_server((host, port), family=family)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise BadSetting(
-            f"{host}:{address.port} must be free to listen on, got {reason}; choose another --port or --host"
+            f"{host}:{port} must be free to listen on, got {reason}; choose another --port or --host"
         ) from error
     # Its connections inherit this. Else an answer is sent in two parts, and the second waits for the
     # client to confirm the first, which takes it 40 ms.

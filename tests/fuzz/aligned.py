@@ -159,8 +159,8 @@ def _report(folder: Path) -> Iterable[Any]:
     with _known():
         source, target = least_certain_direction(loaded, None, None)
         found = gather_facts(loaded, ReportConfig(source, target, folder, max_vocab=20), loaded.progress)
-        written = write_report(found, folder / "x.html")
-    json.dumps({"signature": str(found.signature), **written.as_json(), **supervision_json(found.records)})
+        write_report(found, folder / "x.html")
+    json.dumps({"signature": str(found.signature), **supervision_json(found.records)})
     return ()
 
 

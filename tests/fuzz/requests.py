@@ -15,7 +15,7 @@ from typing import Any
 from muse.errors import MuseError
 from muse.web.app import create_app, make_server
 from muse.web.explorer import Explorer
-from muse.web.server import Address, bind
+from muse.web.server import bind
 from tests.fuzz.folders import toys
 from tests.fuzz.target import Target
 
@@ -39,7 +39,7 @@ ASKED = (
 def _port(process: int) -> int:
     """The port of the server of a process, which lasts as long: a child has none of its parent's threads."""
     app = create_app(Explorer(toys(), "fr-en"), hosts=("127.0.0.1",))
-    listening, running = bind(Address(port=0)), make_server(app)
+    listening, running = bind(), make_server(app)
     running.config.timeout_keep_alive = 0
     threading.Thread(target=running.run, kwargs={"sockets": [listening]}, daemon=True).start()
     return int(listening.getsockname()[1])

@@ -35,15 +35,7 @@ def test_every_answer_is_in_one_bin_and_one_grade() -> None:
     found = reliability(probabilities, np.array([True] * 7), RNG)
     assert sum(one.found.queries for one in found.bins) == 7
     assert {grade.name: grade.queries for grade in found.grades} == {"trusted": 2, "likely": 2, "weak": 3}
-    assert {one.found.name for one in found.bins} == {
-        "0-10",
-        "10-20",
-        "30-40",
-        "40-50",
-        "70-80",
-        "80-90",
-        "90-100",
-    }
+    assert [one.found.name for one in found.bins] == ["0 %", "10 %", "30 %", "40 %", "70 %", "80 %", "90 %"]
 
 
 def test_without_probabilities_nothing_is_known() -> None:

@@ -47,13 +47,13 @@ def test_a_space_without_probabilities_still_has_a_survey(monkeypatch: pytest.Mo
     assert found.surest
 
 
-def test_settings_that_were_not_recorded_are_none() -> None:
+def test_settings_that_were_not_given_are_named() -> None:
     def shown(manifest: dict[str, object]) -> list[tuple[str, str]]:
         return settings(Manifest.of(**manifest).settings)
 
     assert shown({}) == []
     assert shown({"settings": {"max_vocab": None, "refine": {"folds": 5}}}) == [
-        ("max vocab", "none"),
+        ("max vocab", "not given"),
         ("refine", "folds 5"),
     ]
     assert as_text([[1, 2], "x"]) == "1, 2, x"

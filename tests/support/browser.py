@@ -51,11 +51,11 @@ def serving(space: Space) -> Iterator[str]:
     """The address of a server with this space fr, en."""
     from muse.web.app import create_app, make_server
     from muse.web.explorer import Explorer
-    from muse.web.server import Address, bind, url
+    from muse.web.server import bind, url
 
     explorer = Explorer(space, "fr-en")
-    explorer.picture(("fr", "en"))
-    listening = bind(Address(port=0))
+    explorer.pictures.begin(("fr", "en"))
+    listening = bind()
     server = make_server(create_app(explorer))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

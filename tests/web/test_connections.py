@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send  # noqa: E402
 
 from muse.web.app import AT_ONCE, create_app, make_server, serve  # noqa: E402
 from muse.web.explorer import Explorer  # noqa: E402
-from muse.web.server import Address, bind  # noqa: E402
+from muse.web.server import bind  # noqa: E402
 from tests.web.test_api import small_space  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")  # of the server's thread
@@ -34,7 +34,7 @@ HEALTH = b"GET /healthz HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
 @contextmanager
 def serving(app: ASGIApp, keep_alive: int | None = None) -> Iterator[int]:
     """The port of a server that runs in a thread."""
-    listening = bind(Address(port=0))
+    listening = bind()
     running = make_server(app)
     if keep_alive is not None:
         running.config.timeout_keep_alive = keep_alive
@@ -191,7 +191,7 @@ def test_what_was_loaded_is_no_longer_searched_for_garbage(
 ) -> None:
     monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: None)
     try:
-        with bind(Address(port=0)) as listening:
+        with bind() as listening:
             serve(app, listening)
         assert gc.get_freeze_count() > 0
     finally:

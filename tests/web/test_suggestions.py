@@ -1,4 +1,4 @@
-"""Suggestions: those of a comparison of all words, at the price of a search in a sorted list."""
+"""Suggestions: those of a comparison of all words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from muse.web import explorer
-from muse.web.explorer import Prefixes, Texts, folded
+from muse.web.explorer import Suggestions, folded
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_the_most_frequent_words_with_the_prefix(words: list[str], prefix: str) 
         ]
         if not prefix.isascii():  # words with the accents that were typed come first
             expected.sort(key=lambda found: not found[0].lower().startswith(prefix.lower()))
-        assert Prefixes(words).starting_with(prefix, top) == expected[:top]
+        assert Suggestions(words).best(prefix, top) == expected[:top]
 
 
 @pytest.mark.parametrize(("vocabulary", "typed"), list(itertools.product(("NFC", "NFD"), repeat=2)))
@@ -44,20 +44,20 @@ def test_words_with_the_accents_come_first_in_every_unicode_form(
     vocabulary: Literal["NFC", "NFD"], typed: Literal["NFC", "NFD"]
 ) -> None:
     words = [normalize(vocabulary, word) for word in ("etc", "Été", "Etna", "étang")]
-    found = Prefixes(words).starting_with(normalize(typed, "ét"), 3)
+    found = Suggestions(words).best(normalize(typed, "ét"), 3)
     assert found == [(words[1], 2), (words[3], 4), (words[0], 1)]
 
 
 def test_signs_beyond_all_letters_are_found_too() -> None:
     words = ["a\U0010ffff", "a\U0010ffffb", "b", "", " ", "\x00"]
-    assert [word for word, _ in Prefixes(words).starting_with("a", 9)] == words[:2]
-    assert Prefixes(words).starting_with(" ", 9) == []
-    assert Prefixes([]).starting_with("a", 9) == []
+    assert [word for word, _ in Suggestions(words).best("a", 9)] == words[:2]
+    assert Suggestions(words).best(" ", 9) == []
+    assert Suggestions([]).best("a", 9) == []
 
 
 def test_very_rare_words_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explorer, "WORDS", 2)
-    assert Prefixes(["ab", "ac", "ad"]).starting_with("a", 9) == [("ab", 1), ("ac", 2)]
+    assert Suggestions(["ab", "ac", "ad"]).best("a", 9) == [("ab", 1), ("ac", 2)]
 
 
 def test_texts_are_found_by_the_beginnings_of_their_words() -> None:
@@ -73,11 +73,11 @@ def test_texts_are_found_by_the_beginnings_of_their_words() -> None:
             for row, text in enumerate(texts)
             if typed and spaced(typed) != " " and spaced(typed) in spaced(text)
         ]
-        assert Texts(texts).having(typed, top) == expected[:top]
+        ids = [str(row) for row in range(len(texts))]
+        assert Suggestions(ids, texts).best(typed, top) == [(str(row), row + 1) for row in expected[:top]]
 
     check()
 
 
 def test_only_the_beginning_of_a_long_text_is_searched() -> None:
-    texts = Texts(["x " * 200 + "dog", "dog"])
-    assert texts.having("dog", 9) == [1]
+    assert Suggestions(["a", "b"], ["x " * 200 + "dog", "dog"]).best("dog", 9) == [("b", 2)]
