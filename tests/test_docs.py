@@ -143,7 +143,7 @@ def do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 
     bind: Callable[..., object] = server.bind
     monkeypatch.setattr("muse.web.app.serve", lambda app, listening: None)
-    monkeypatch.setattr("muse.web.server.bind", lambda address: bind(replace(address, port=0)))
+    monkeypatch.setattr("muse.web.server.bind", lambda host, port, **others: bind(host, 0, **others))
 
 
 @pytest.mark.parametrize("page", [README, TUTORIAL, *OTHERS], ids=lambda path: path.stem)
@@ -208,7 +208,7 @@ def test_the_settings_of_systems_are_those_of_the_page() -> None:
             one, other = getattr(small, part), getattr(paper, part)
             for given in fields(one):
                 if isinstance(getattr(one, given.name), bool | int | float | str):
-                    meaning = given.metadata["meaning"]
+                    meaning = given.metadata["declared"].help
                     shown = f"{getattr(one, given.name)} | {getattr(other, given.name)} | {meaning}"
                     assert found.pop(given.name) == shown, f"{name}, {given.name}"
         assert not found

@@ -141,8 +141,9 @@ class Merged(Learner):
             ])
             for part in self.parts
         ]  # fmt: skip
-        accuracy = 100 * float(np.mean([float(hits.double().mean()) for hits in found]))
-        return HeldOutScore(sum(map(len, found)), accuracy)
+        return HeldOutScore(
+            sum(map(len, found)), float(np.mean([100 * hits.double().mean() for hits in found]))
+        )
 
     def _logits(self, part: Part, pairs: LabelledPairs) -> Tensor:
         return self.network.logits(pairs.first, pairs.second, part.pairs.languages)

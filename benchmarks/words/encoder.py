@@ -95,12 +95,7 @@ def made(
     choose_answers(report.aligned, folder, report.learned, sides, known, seed=asked.seed, progress=quiet)
     read_manifest(folder).write(folder)
     took = time.perf_counter() - began
-    return (
-        load_space(folder),
-        outside,
-        0 if config.pseudo_dictionary is None else len(config.pseudo_dictionary),
-        took,
-    )
+    return load_space(folder), outside, len(config.pseudo_dictionary or ()), took
 
 
 def known_targets(space: Space, pair: Pair, lexicon: Lexicon) -> dict[int, set[int]]:

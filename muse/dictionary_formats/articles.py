@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 Place = tuple[str, int, int]  # a word of an index, and where its article begins and how long it is
 
 MAGIC = b"StarDict's dict ifo file"
+_MOST = 1 << 30  # bytes of one of the files; the largest dictionaries have a tenth
 _LONGEST_WORD = 255  # bytes, by the format
 _TEXT = frozenset("mgxhlyk")  # articles of these types are text, with tags or without
 _TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?def|/?tr)\b[^<>]*>", re.IGNORECASE)
@@ -269,8 +270,15 @@ def _content(base: Path, *endings: str) -> bytes:
 
 
 def _read(path: Path) -> bytes:
+    content = bytearray()
     with open_source(path) as source:
-        return b"".join(iter(lambda: source.read(1 << 20), b""))
+        while data := source.read(1 << 20):
+            content += data
+            if len(content) > _MOST:
+                raise BadFile(
+                    f"{path}: expected {_MOST} bytes at most, got more; check that it is the file you mean"
+                )
+    return bytes(content)
 
 
 def _places(base: Path, index: bytes, numbers: struct.Struct) -> Iterator[Place]:

@@ -81,7 +81,7 @@ class TransportConfig:
     averaged: int = 0  # of the rounds, the last, which draw more rows: each draw leads astray in its own way
     weighted: bool = False  # directions by canonical correlation, which helps mappings that are far off
 
-    def whitened(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    def whiten(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """Rows x (n, d) and y (m, e), whitened, each in at most its own dimensions."""
         return whiten(x, self.whitening, self.dimensions), whiten(y, self.whitening, self.dimensions)
 
@@ -101,7 +101,7 @@ def refine_by_transport(
 ) -> Iterator[Alignment]:
     """Yields one Alignment after all rounds: learned on whitened rows, then transferred to the rows."""
     plain = source.tensor(runtime.device), target.tensor(runtime.device)
-    white = config.whitened(*plain)
+    white = config.whiten(*plain)
     before = transfer_mapping(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
     with runtime.progress.stage("transport", config.rounds, "rounds") as tick:
         for done, mapping in enumerate(rounds_of_transport(*white, before, config, rng), start=1):
@@ -115,7 +115,7 @@ def mapping_by_transport(
     x: Tensor, y: Tensor, mapping: Tensor, config: TransportConfig, rng: np.random.Generator
 ) -> Tensor:
     """The mapping (e, d) between rows x (n, d) and y (m, e) that is reached from `mapping`."""
-    white = config.whitened(x, y)
+    white = config.whiten(x, y)
     mapping = transfer_mapping(mapping, (x, y), white, config, rng)
     *_, found = rounds_of_transport(*white, mapping, config, rng)
     return transfer_mapping(found, white, (x, y), config, rng)

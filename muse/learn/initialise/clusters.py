@@ -190,7 +190,7 @@ def _whitened(rows: Sides, config: TransportConfig) -> Sides:
     """Both sides whitened, in the same number of dimensions."""
     x, y = rows
     dimensions = min(config.dimensions or max(x.shape[1], y.shape[1]), x.shape[1], y.shape[1])
-    return replace(config, dimensions=dimensions).whitened(x, y)
+    return replace(config, dimensions=dimensions).whiten(x, y)
 
 
 def _clustered(rows: Tensor, inside: Tensor, k: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
