@@ -134,16 +134,14 @@ class Merged(Learner):
     @torch.no_grad()
     def held_out(self) -> HeldOutScore:
         """The accuracy on held-out pairs, the mean over the parts, in percent."""
-        found = [
-            torch.cat([
-                self._logits(part, pairs).argmax(dim=1) == pairs.labels + part.first_class
-                for pairs in part.pairs.held_out()
-            ])
-            for part in self.parts
-        ]  # fmt: skip
-        return HeldOutScore(
-            sum(map(len, found)), float(np.mean([100 * hits.double().mean() for hits in found]))
-        )
+        found = []
+        for part in self.parts:
+            right = [
+                self._logits(part, one).argmax(dim=1) == one.labels + part.first_class
+                for one in part.pairs.held_out()
+            ]
+            found.append(torch.cat(right).double())
+        return HeldOutScore(sum(map(len, found)), 100 * float(np.mean([one.mean() for one in found])))
 
     def _logits(self, part: Part, pairs: LabelledPairs) -> Tensor:
         return self.network.logits(pairs.first, pairs.second, part.pairs.languages)

@@ -51,14 +51,14 @@ def _pairs(file: DictionaryFile) -> Iterator[PairLine]:
         for _, element in etree.iterparse(
             file.beginning.source, ("end",), tag=[*_ENTRIES, "{*}include"], **safe
         ):
-            kind = kind or _kind(element.getroottree().getroot(), file.path)
-            if _name(element) == "include":
+            kind, name = kind or _kind(element.getroottree().getroot(), file.path), _name(element)
+            if name == "include":
                 raise BadFile(
                     f"{file.path}:{element.sourceline}: expected the entries in the file, got a reference "
                     f"to another one, {element.get('href', '')[:60]!r}; put them into one file: xmllint "
                     "--xinclude"
                 )
-            for one, two, languages in _PAIRS[_name(element)](element, file.path):
+            for one, two, languages in _PAIRS[name](element, file.path):
                 yield from found.pair(one, two, languages)
             _forget(element)
     except (etree.XMLSyntaxError, RecursionError) as error:
@@ -103,11 +103,11 @@ def _name(element: Any) -> str:
 
 def _language(element: Any) -> str:
     """The language of an element, its own or that of what it is in; "" without one."""
-    for one in (element, *element.iterancestors()):
-        if _name(one) in _DESCRIBED:
-            return ""
+    one = element
+    while one is not None:
         if found := one.get(_LANGUAGE) or one.get("lang"):
-            return str(found)
+            return "" if _name(one) in _DESCRIBED else str(found)
+        one = one.getparent()
     return ""
 
 
