@@ -88,7 +88,7 @@ BAD_RATINGS = {
     "no numbers": (b"fr1\ten1\thigh\n", ["rated.txt:1"]),
     "a header": (
         b"word1\tword2\tscore\nfr1\ten1\t3\n",
-        ["rated.txt:1: expected a number", "'score'", "if it is a header"],
+        ["rated.txt:1: expected a finite number", "'score'", "if it is a header"],
     ),
     "empty": (b"", ["rated.txt: expected content"]),
     "missing": (None, ["rated.txt: expected a file"]),

@@ -353,20 +353,24 @@ class _Training:
 
 
 def _repeated(step: Callable[[], None], times: int, generator: torch.Generator) -> Iterator[int]:
-    """Yields 1 to `times`, each after a run of the step; on the GPU of the generator most are replayed.
-
-    Each replay of the recorded CUDA graph draws the next numbers of the generator.
-    """
-    run = step
-    for number in range(1, times + 1):
-        if number == UNRECORDED + 1 and generator.device.type != "cpu":
-            graph = torch.cuda.CUDAGraph()
-            graph.register_generator_state(generator)
-            with torch.cuda.graph(graph):  # nothing runs yet
-                step()
-            run = graph.replay
-        run()
+    """Yields 1 to `times`, each after a run of the step; on the GPU of the generator most are replayed."""
+    started = times if generator.device.type == "cpu" else min(times, UNRECORDED)
+    for number in range(1, started + 1):
+        step()
         yield number
+    replay = _recorded(step, generator) if started < times else step
+    for number in range(started + 1, times + 1):
+        replay()
+        yield number
+
+
+def _recorded(step: Callable[[], None], generator: torch.Generator) -> Callable[[], None]:
+    """The step as a CUDA graph; each replay draws the next numbers of the generator."""
+    graph = torch.cuda.CUDAGraph()
+    graph.register_generator_state(generator)
+    with torch.cuda.graph(graph):  # nothing runs yet
+        step()
+    return graph.replay
 
 
 def orthogonality_update(mapping: Tensor, beta: float) -> Tensor:

@@ -41,9 +41,8 @@ def check_direction(languages: Sequence[str], direction: Sequence[str]) -> None:
     """Raise BadSetting if a model lacks one of the languages of a direction."""
     for language in direction:
         if language not in languages:
-            raise BadSetting(
-                f"the model knows {', '.join(languages)}, got {language!r}; train one with text of it"
-            )
+            known = ", ".join(map(str, languages))  # of a damaged file they may be anything
+            raise BadSetting(f"the model knows {known}, got {language!r}; train one with text of it")
 
 
 @dataclass
