@@ -62,12 +62,14 @@ def improve(
     if isinstance(config, TransportConfig):
         yield from refine_by_transport(source, target, initial, config=config, rng=rng, runtime=runtime)
         return
-    score, scored = criterion(source, target, device=runtime.device), list[Alignment]()
-    for found in refine(source, target, initial, config=config, rng=rng, runtime=runtime):
-        scored.append(replace(found, criterion=score(found.source_map)) if config.plain else found)
-        yield scored[-1]
-    if config.plain:
-        yield max(scored, key=lambda one: one.criterion)
+    found = refine(source, target, initial, config=config, rng=rng, runtime=runtime)
+    if not config.plain:
+        yield from found
+        return
+    score = criterion(source, target, device=runtime.device)
+    scored = [replace(one, criterion=score(one.source_map)) for one in found]
+    yield from scored
+    yield max(scored, key=lambda one: one.criterion)
 
 
 def _with(initialise: Callable[..., Iterator[Alignment]], config: object) -> Initialiser:
