@@ -45,7 +45,7 @@ from muse.files.json_text import parse_json
 from muse.files.space_folder import derived_name
 from muse.procrustes import cross_fitted
 from muse.search.exact import Neighbours
-from muse.search.retrieval import Retrieval, mutual_neighbours
+from muse.search.retrieval import Retrieval, best_targets, mutual_neighbours
 from muse.space.aligned import Space
 from muse.space.hubness import HUBNESS_K
 
@@ -190,34 +190,33 @@ def calibrate_rows(
     rows = source[:WORDS], target[:WORDS]
     halves = _halves(rows, rng)
     retrieval = retrieval or Retrieval()
-    found = in_halves(rows, halves, retrieval)
-    together = apart = found
+    views = [in_half(rows, half) for half in halves]
+    found = [retrieval.translate(*view, CANDIDATES, bias=retrieval.bias(*view)) for view in views]
+    together = apart = [half.indices[:, 0] for half in found]
     if unweighted is not None:
-        together = in_halves(unweighted, halves, retrieval)
         pairs = mutual_neighbours(*rows, retrieval)  # (p, 2)
         folds = torch.from_numpy(rng.integers(FOLDS, size=len(unweighted[0]))).to(pairs.device)
         # Each source row is rotated by a fit without the pairs of its own fold.
-        apart_rows = cross_fitted(*unweighted, pairs, folds), unweighted[1]
-        apart = in_halves(apart_rows, halves, retrieval)
+        fitted = cross_fitted(*unweighted, pairs, folds), unweighted[1]
+        together, apart = (
+            [best_targets(*in_half(of, half), retrieval) for half in halves] for of in (unweighted, fitted)
+        )
     scores = torch.cat([half.scores for half in found])  # (2n, k)
     right = labels_from_views(found, together)
     closed_set = fit_temperature(scores, right) if bool((right >= 0).any()) else HOTTEST
     return Calibration(closed_set, *fit_open_set(scores, labels_from_views(found, apart)))
 
 
-def in_halves(rows: Rows, halves: Sequence[Tensor], retrieval: Retrieval) -> list[Neighbours]:
-    """The best targets (n, k) of every source row, with their CSLS, by each of the `halves` (d, h) alone."""
-    found = []
-    for half in halves:
-        x, y = (normalize(side @ half) for side in rows)
-        found.append(retrieval.translate(x, y, CANDIDATES, bias=retrieval.bias(x, y)))
-    return found
+def in_half(rows: Rows, half: Tensor) -> Rows:
+    """The `rows` in the coordinates that `half` (d, h) has of them, of unit length again."""
+    x, y = (normalize(side @ half) for side in rows)
+    return x, y
 
 
-def labels_from_views(found: Sequence[Neighbours], judges: Sequence[Neighbours]) -> Tensor:
-    """The column (2n,), among the candidates of each half, of the other judge's best target, or -1."""
+def labels_from_views(found: Sequence[Neighbours], judges: Sequence[Tensor]) -> Tensor:
+    """The column (2n,), among the candidates of each half, of the other judge's best target (n,), or -1."""
     return torch.cat([
-        column_of(half.indices, judge.indices[:, :1])
+        column_of(half.indices, judge[:, None])
         for half, judge in zip(found, reversed(judges), strict=True)
     ])  # fmt: skip
 

@@ -18,11 +18,12 @@ from muse.ranking.probability import (
     find_calibration,
     fit_open_set,
     fit_temperature,
-    in_halves,
+    in_half,
     known_calibration,
     labels_from_views,
 )
-from muse.search.retrieval import Retrieval, mutual_neighbours
+from muse.search.exact import nearest
+from muse.search.retrieval import Retrieval, best_targets, mutual_neighbours
 from tests.support.spaces import plain_space, space_with_zeros
 
 
@@ -70,8 +71,9 @@ def test_the_column_is_what_the_other_half_chose() -> None:
     x, y = rows(0.8, 200)
     q, _ = np.linalg.qr(np.random.default_rng(3).standard_normal((40, 40)))
     halves = [torch.from_numpy(half).float() for half in (q[:, :20], q[:, 20:])]
-    found = in_halves((x, y), halves, Retrieval("nn"))
-    scores, right = torch.cat([half.scores for half in found]), labels_from_views(found, found)
+    found = [nearest(*in_half((x, y), half), 10) for half in halves]
+    scores = torch.cat([half.scores for half in found])
+    right = labels_from_views(found, [half.indices[:, 0] for half in found])
     tables = []
     for half in (q[:, :20], q[:, 20:]):
         a, b = x.numpy() @ half, y.numpy() @ half
@@ -150,9 +152,11 @@ def test_labels_of_a_reweighted_space_come_from_the_rows_before() -> None:
     after = normalize(before[0] * stretch), normalize(before[1] * stretch)
     found = calibrate_rows(*after, rng=np.random.default_rng(0), unweighted=before)
     halves = _halves(before, np.random.default_rng(0))
-    own, judges = (in_halves(sides, halves, Retrieval()) for sides in (after, before))
+    views = [[in_half(sides, half) for half in halves] for sides in (after, before)]
+    own = [Retrieval().translate(x, y, 10, bias=Retrieval().bias(x, y)) for x, y in views[0]]
+    judges = [[best_targets(x, y, Retrieval()) for x, y in of] for of in views[::-1]]
     scores = torch.cat([half.scores for half in own])
-    expected = [fit_temperature(scores, labels_from_views(own, of)) for of in (judges, own)]
+    expected = [fit_temperature(scores, labels_from_views(own, of)) for of in judges]
     assert found.closed_set == pytest.approx(expected[0])
     assert abs(expected[0] - expected[1]) > 0.02 * expected[0]
 
