@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
+from muse.orthography import SEVERAL, casefolded
 from muse.progress import printable
-from muse.vectors import SEVERAL, WordIndex, rows_of_repeated
+from muse.vectors import WordIndex, rows_of_repeated
 
 Pair = tuple[str, str]
 Find = Callable[[str], int | None]  # the row of a word, None without one
@@ -183,8 +184,8 @@ class Lexicon:
         >>> Lexicon((("Chat", "cat"), ("chien", "dog"))).known_in_any_case(["chat", "CHIEN"], ["Cat"])
         1
         """
-        sources, targets = (WordIndex([*map(str.casefold, words)]) for words in (source_words, target_words))
-        return sum(one.casefold() in sources and two.casefold() in targets for one, two in self.pairs)
+        sources, targets = ({*map(casefolded, words)} for words in (source_words, target_words))
+        return sum(casefolded(one) in sources and casefolded(two) in targets for one, two in self.pairs)
 
     def in_another_case(self, known: int, source_words: Iterable[str], target_words: Iterable[str]) -> int:
         """How many pairs beside the `known` ones differ from words in upper and lower case alone; 0 if few.
@@ -208,7 +209,7 @@ class Lexicon:
         """
         if len(self) < LEAST_PAIRS:
             return ""
-        same = [one.casefold() == two.casefold() for one, two in self.pairs if any(map(str.isalpha, one))]
+        same = [casefolded(one) == casefolded(two) for one, two in self.pairs if any(map(str.isalpha, one))]
         identical = sum(same) / len(same) if len(same) >= LEAST_PAIRS else 0.0
         known = len(self.located(source_index, target_index)) / len(self)
         covered = [

@@ -1,15 +1,93 @@
-"""Orthography: the ways in which one word may be written, what is added to it, and the case of its letters.
+"""Orthography: when two spellings are one word, what is added to a word, and the case of its letters.
 
-SPELLINGS are the classes of spellings that change no word, such as a curly apostrophe. What a dictionary says
-beside a word (a gloss) and what programs write for signs of their own formats are no part of it.
+All that compare spellings call this module. From the strictest to the loosest, two are the same
+
+    canonical       in composed characters (NFC), whatever the white space
+    casefolded      apart from case
+    cases           in one of the cases of a language, or in one of English
+    SPELLINGS       in ways that change no word, such as a curly apostrophe; `Respellings` finds such words
+    plain           apart from case and the accents of Latin, Greek and Cyrillic
+    typed           as people type in a hurry: apart from case, all marks and ligatures
+
+What a dictionary says beside a word (a gloss) and what programs write for signs of their own formats are no
+part of it.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator, Mapping
+import string
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from unicodedata import normalize
+
+# Letters and accents that stand apart, as in names of files on a Mac and in text from a .pdf.
+_APART = re.compile("\\w[\u0300-\u036f]+")
+_ACCENTS = re.compile("[\u0300-\u036f]")  # marks of other scripts are vowels: they stay
+# Letters that differ by more than an accent, and the apostrophe of typewriters.
+_TYPED = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "’": "'"})
+
+
+def composed(text: str) -> str:
+    r"""The text with letters and the accents after them composed; other characters stay as they are.
+
+    NFC would also take characters apart that text in Bengali and Hindi has whole.
+
+    >>> composed("e\u0301te\u0301"), composed("\u09df") == "\u09df"
+    ('été', True)
+    """
+    return _APART.sub(lambda match: normalize("NFC", match[0]), text)
+
+
+def canonical(line: str) -> str:
+    r"""The line in composed characters (NFC), with one space for all white space between its words.
+
+    >>> canonical("  Un e\u0301te\u0301\u00a0 chaud\t") == canonical("Un été chaud")
+    True
+    """
+    return " ".join(normalize("NFC", line).split())
+
+
+def casefolded(text: str) -> str:
+    r"""The text without regard to case, its accents composed (NFC).
+
+    >>> casefolded("E\u0301TE\u0301") == casefolded("été")
+    True
+    """
+    return normalize("NFC", text).casefold()
+
+
+def plain(word: str) -> str:
+    """The word in lower case without accents.
+
+    >>> plain("Été"), plain("ёлка")
+    ('ete', 'елка')
+    """
+    return normalize("NFC", _ACCENTS.sub("", normalize("NFD", word.casefold())))
+
+
+def typed(text: str) -> str:
+    """The text without capitals, marks and ligatures, as people type it in a hurry.
+
+    >>> typed("Élève"), typed("CŒUR"), typed("Straße")
+    ('eleve', 'coeur', 'strasse')
+    """
+    if text.isascii():
+        return text.lower()
+    apart = normalize("NFKD", text.casefold())
+    return "".join(sign for sign in apart if not unicodedata.combining(sign)).casefold().translate(_TYPED)
+
+
+def is_punctuation(character: str) -> bool:
+    """Whether a character is a punctuation mark; combining marks and symbols such as € are none.
+
+    >>> [is_punctuation(character) for character in "?«।$€á"]
+    [True, True, True, True, False, False]
+    """
+    return character in string.punctuation or unicodedata.category(character).startswith("P")
 
 
 def _characters(*ranges: str) -> list[int]:
@@ -25,18 +103,8 @@ def _each(letters: str, others: str) -> dict[int, str | None]:
     return {ord(letter): other for letter, other in zip(letters, others, strict=True)}
 
 
-_APOSTROPHES = {
-    **dict.fromkeys(
-        _characters("\u2018-\u201b", "`\u00b4\u02b9\u02bb\u02bc\u02be\u02bf\u2032\u055a\u05f3\ua78c"), "'"
-    ),
-    **dict.fromkeys(_characters("\u201c-\u201f", "\u05f4"), '"'),
-}
-_VOWEL_SIGNS = dict.fromkeys(
-    _characters("\u0591-\u05bd", "\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7")  # Hebrew
-    + _characters("\u0610-\u061a", "\u064b-\u0652", "\u0656-\u065f", "\u0670")  # Arabic
-    + _characters("\u06d6-\u06dc", "\u06df-\u06e4", "\u06e7\u06e8", "\u06ea-\u06ed")  # in the Koran
-)
-_CEDILLAS = _each("\u015e\u015f\u0162\u0163", "\u0218\u0219\u021a\u021b")
+Table = Mapping[int, str | None]
+Fold = Callable[[str], str]
 _HAMZA = {
     **_each(
         "\u0622\u0623\u0625\u0671\u0672\u0673\u0624\u0626\u06c0\u06c2\u06d3",
@@ -50,7 +118,6 @@ _FINAL_HAMZA = re.compile("\u064a\u0621$")
 _SEATED = re.compile("[\u0621-\u0626]")
 _MAY_HAVE_HAMZA = re.compile("[\u0621-\u0626\u0654\u0655\u0653\ufe80-\ufe8c]")
 _SEATS = {**_each("\u0623\u0624\u0625\u0626", "\u0621" * 4), 0x622: "\u0621\u0627"}
-_YE_AND_KAF = _each("\u0649\u06cc\u06a9\u06aa", "\u064a\u064a\u0643\u0643")
 # Between letters they choose a form of these; in emoji they make one of several. Malayalam and Bengali have
 # letters of their own for such forms.
 _JOINERS = re.compile("(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]")
@@ -64,94 +131,81 @@ _CHILLUS = {
 }
 _PRESENTATION = re.compile("[\ufb00-\ufdff\ufe70-\ufefc]+")
 _FULL_WIDTH = re.compile("[\uff01-\uffee\u3000]+")
-_INVISIBLE = dict.fromkeys(
-    _characters("\u200b\u200e\u200f\u061c\u2060\ufeff", "\u202a-\u202e", "\u2066-\u2069")
-)
-_TATWEEL, _SIGMA, _SOFT_HYPHEN = {0x640: None}, _each("\u03c2", "\u03c3"), {0xAD: None}
-# The dashes of words, the maqaf and the Armenian hyphen among them.
-_HYPHENS = dict.fromkeys(_characters("\u2010-\u2013", "\u2212\u05be\u058a"), "-")
-_YO = _each("\u0401\u0451", "\u0415\u0435")
 # Of the Arabic hundred, alone and in compounds, whose alif is not spoken.
 _ALIF = re.compile("\u0645\u0627\u0626(?=[\u0629\u062a])")
-_LIGATURES = {
-    ord(one): others
-    for one, others in zip("\u0153\u0152\u00e6\u00c6\u0133\u0132", "oe OE ae AE ij IJ".split(), strict=True)
-}
-_SHARP_S = {0xDF: "ss", 0x1E9E: "SS"}
-Fold = Callable[[str], str]
-
-
-def _translated(table: Mapping[int, str | None]) -> Fold:
-    return lambda word: word.translate(table)
 
 
 def _in_nfkc(pattern: re.Pattern[str]) -> Fold:
-    return lambda word: pattern.sub(_nfkc, word)
-
-
-def _nfkc(match: re.Match[str]) -> str:
-    return normalize("NFKC", match[0]).strip()
-
-
-def _without_seats(word: str) -> str:
-    return _FINAL_HAMZA.sub("\u0621", _HAMZA_APART.sub("\u0626", word).translate(_SEATS))
+    return lambda word: pattern.sub(lambda match: normalize("NFKC", match[0]).strip(), word)
 
 
 # The classes of spellings that are one word, in the order in which they are tried: how a report names what
-# differs, and the spelling without that difference.
-SPELLINGS: Mapping[str, Fold] = {
-    "apostrophes": _translated(_APOSTROPHES),
-    "vowel signs": _translated(_VOWEL_SIGNS),
-    "tatweel": _translated(_TATWEEL),
+# differs, and the spelling without that difference, by a table of letters or a function.
+SPELLINGS: Mapping[str, Table | Fold] = {
+    "apostrophes": {
+        **dict.fromkeys(
+            _characters("\u2018-\u201b", "`\u00b4\u02b9\u02bb\u02bc\u02be\u02bf\u2032\u055a\u05f3\ua78c"), "'"
+        ),
+        **dict.fromkeys(_characters("\u201c-\u201f", "\u05f4"), '"'),
+    },
+    "vowel signs": dict.fromkeys(
+        _characters("\u0591-\u05bd", "\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7")  # Hebrew
+        + _characters("\u0610-\u061a", "\u064b-\u0652", "\u0656-\u065f", "\u0670")  # Arabic
+        + _characters("\u06d6-\u06dc", "\u06df-\u06e4", "\u06e7\u06e8", "\u06ea-\u06ed")  # in the Koran
+    ),
+    "tatweel": {0x640: None},
     "presentation forms": _in_nfkc(_PRESENTATION),
-    "cedillas": _translated(_CEDILLAS),
-    "hamza": _translated(_HAMZA),
-    "seats of hamzas": _without_seats,
-    "Persian ye and kaf": _translated(_YE_AND_KAF),
+    "cedillas": _each("\u015e\u015f\u0162\u0163", "\u0218\u0219\u021a\u021b"),
+    "hamza": _HAMZA,
+    "seats of hamzas": lambda word: _FINAL_HAMZA.sub(
+        "\u0621", _HAMZA_APART.sub("\u0626", word).translate(_SEATS)
+    ),
+    "Persian ye and kaf": _each("\u0649\u06cc\u06a9\u06aa", "\u064a\u064a\u0643\u0643"),
     "joiners": lambda word: _JOINERS.sub("", word.translate(_CHILLUS)),
-    "final sigma": _translated(_SIGMA),
+    "final sigma": _each("\u03c2", "\u03c3"),
     "full width": _in_nfkc(_FULL_WIDTH),
-    "soft hyphens": _translated(_SOFT_HYPHEN),
-    "hyphens": _translated(_HYPHENS),
-    "\u0451 and \u0435": _translated(_YO),
-    "invisible marks": _translated(_INVISIBLE),
+    "soft hyphens": {0xAD: None},
+    # The dashes of words, the maqaf and the Armenian hyphen among them.
+    "hyphens": dict.fromkeys(_characters("\u2010-\u2013", "\u2212\u05be\u058a"), "-"),
+    "\u0451 and \u0435": _each("\u0401\u0451", "\u0415\u0435"),
+    "invisible marks": dict.fromkeys(
+        _characters("\u200b\u200e\u200f\u061c\u2060\ufeff", "\u202a-\u202e", "\u2066-\u2069")
+    ),
     "\u0645\u0627\u0626\u0629 and \u0645\u0626\u0629": lambda word: _ALIF.sub("\u0645\u0626", word),
-    "ligatures": _translated(_LIGATURES),
-    "\u00df and ss": _translated(_SHARP_S),
+    "ligatures": {
+        ord(one): others
+        for one, others in zip(
+            "\u0153\u0152\u00e6\u00c6\u0133\u0132", "oe OE ae AE ij IJ".split(), strict=True
+        )
+    },
+    "\u00df and ss": {0xDF: "ss", 0x1E9E: "SS"},
 }
+SEVERAL = "several ways"  # of spelling
 # All classes at once: what a presentation form or one of full width becomes may belong to another.
 _COMPATIBLE = re.compile("[\ufb00-\ufdff\ufe70-\ufefc\uff01-\uffee\u3000]+")
 _PLAIN: dict[int, str | None] = {
-    **_APOSTROPHES, **_VOWEL_SIGNS, **_CEDILLAS, **_HAMZA, **_YE_AND_KAF, **_CHILLUS, **_INVISIBLE,
-    **_TATWEEL, **_SIGMA, **_SOFT_HYPHEN, **_HYPHENS, **_YO, **_LIGATURES, **_SHARP_S,
-}  # fmt: skip
-# Hamzas are kept here, without what they sit on.
-_WITH_HAMZAS = {**_PLAIN, **_SEATS}
+    code: letters
+    for rule in (*SPELLINGS.values(), _CHILLUS)
+    if isinstance(rule, Mapping)
+    for code, letters in rule.items()
+}
+_WITH_HAMZAS = {**_PLAIN, **_SEATS}  # without what they sit on
 _ANY = re.compile(
     f"{_COMPATIBLE.pattern[:-2]}\u200c\u200d{''.join(re.escape(chr(code)) for code in _PLAIN if code > 127)}]"
 )
 
 
-def plain_spelling(word: str) -> str:
+def plain_spelling(word: str, table: Table = _PLAIN) -> str:
     """The word without what any of SPELLINGS makes no difference of.
 
     >>> plain_spelling("l\u2019a\u00admi"), plain_spelling("\uff23\uff24")
     ("l'ami", 'CD')
     """
-    return _plain(word, _PLAIN)
-
-
-def _plain(word: str, table: Mapping[int, str | None]) -> str:
     word = normalize("NFC", word)
     if _COMPATIBLE.search(word):
-        word = normalize("NFC", SPELLINGS["full width"](SPELLINGS["presentation forms"](word)))
+        word = normalize("NFC", _in_nfkc(_FULL_WIDTH)(_in_nfkc(_PRESENTATION)(word)))
     word = _ALIF.sub("\u0645\u0626", word).translate(table)
     return _JOINERS.sub("", word) if "\u200c" in word or "\u200d" in word else word
-
-
-def may_be_respelled(word: str) -> bool:
-    """Whether a word has a letter of SPELLINGS, so that `plain_spelling` may be another word."""
-    return not word.isascii() and bool(_ANY.search(normalize("NFC", word)))
 
 
 def seatless_spelling(word: str) -> str:
@@ -163,7 +217,71 @@ def seatless_spelling(word: str) -> str:
     if not _MAY_HAVE_HAMZA.search(word):
         return ""
     word = _HAMZA_APART.sub("\u0626", normalize("NFKC" if _COMPATIBLE.search(word) else "NFC", word))
-    return _FINAL_HAMZA.sub("\u0621", _plain(word, _WITH_HAMZAS)) if _SEATED.search(word) else ""
+    seatless = _FINAL_HAMZA.sub("\u0621", plain_spelling(word, _WITH_HAMZAS))
+    return seatless if _SEATED.search(word) else ""
+
+
+def _respelled(word: str, rule: Table | Fold) -> str:
+    word = normalize("NFC", word)
+    return rule(word) if callable(rule) else word.translate(rule)
+
+
+@dataclass(frozen=True, eq=False)
+class Respellings:
+    """Finds words of a vocabulary by other spellings; `row_of` a spelling is its row, or None."""
+
+    words: Sequence[str]
+
+    def find(self, word: str, row_of: Callable[[str], int | None]) -> tuple[int, str] | None:
+        """The row of the word that differs from this one by how it is spelled, and in which of SPELLINGS.
+
+        By the first class that has such a word it is the most frequent one; else of those that differ in
+        SEVERAL. If there is none, it is the word without what programs or people add to it.
+        """
+        if (found := self._differing(word, row_of)) is not None:
+            return found
+        for name, other in without_additions(word):
+            if (row := row_of(other)) is not None:
+                return row, name
+            if (found := self._differing(other, row_of)) is not None:
+                return found[0], SEVERAL
+        return None
+
+    def _differing(self, word: str, row_of: Callable[[str], int | None]) -> tuple[int, str] | None:
+        bare = plain_spelling(word)
+        rows = self._by_plain.get(bare, [])
+        if bare and (row := row_of(bare)) is not None:
+            rows = sorted({row, *rows})
+        if seatless := seatless_spelling(word):
+            rows = [*rows, *self._by_hamzas.get(seatless, ())]
+        if not rows:
+            return None
+        for name, rule in SPELLINGS.items():
+            same = _respelled(word, rule)
+            for row in rows:
+                if _respelled(self.words[row], rule) == same:
+                    return row, name
+        return rows[0], SEVERAL
+
+    @cached_property
+    def _by_plain(self) -> dict[str, list[int]]:
+        # Of words that may have another plain spelling alone. Built when a word is missing.
+        return self._rows_by(
+            lambda word: (
+                plain_spelling(word) if not word.isascii() and _ANY.search(normalize("NFC", word)) else ""
+            )
+        )
+
+    @cached_property
+    def _by_hamzas(self) -> dict[str, list[int]]:
+        return self._rows_by(seatless_spelling)
+
+    def _rows_by(self, spelled: Callable[[str], str]) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for row, word in enumerate(self.words):
+            if spelling := spelled(word):
+                found.setdefault(spelling, []).append(row)
+        return found
 
 
 # What a dictionary says about a word beside it: cat (animal), king [masc.], Katze {f}, to trust sb./sth.
@@ -278,3 +396,15 @@ def uppercase(word: str, language: str) -> str:
     """
     turkic = language.lower().replace("_", "-").partition("-")[0] in _TURKIC
     return (word.translate(_DOTTED) if turkic else word).upper()
+
+
+def own_cases(word: str) -> Collection[str]:
+    """The word as it is, in lower case, and with a capital: how another language may spell the same name."""
+    return word, word.lower(), word.capitalize()
+
+
+def cases(word: str, language: str) -> Iterator[Collection[str]]:
+    """The word in the cases of its language; then, of a vocabulary that ignores them, as in English."""
+    lower, upper = lowercase(word, language), uppercase(word, language)
+    yield dict.fromkeys((lower, upper[:1] + lower[1:], word.title(), upper))
+    yield dict.fromkeys((word.lower(), word.capitalize(), word.title(), word.upper()))

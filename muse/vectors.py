@@ -9,7 +9,7 @@ not there may be spelled otherwise in ways that change no word (`muse.orthograph
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from textwrap import shorten
@@ -20,14 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
-from muse.orthography import SPELLINGS, may_be_respelled, plain_spelling, seatless_spelling, without_additions
+from muse.orthography import Respellings
 
 T = TypeVar("T")
 Matrix = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-SEVERAL = "several ways"  # of spelling
 FEW, SHORT = 5, 80  # items, and letters, of a value that is shown
 MANY = 50  # words: more are not all shown
 
@@ -148,53 +147,12 @@ class WordIndex(dict[str, int]):
         return row
 
     def respelled(self, word: str) -> tuple[int, str] | None:
-        """The row of the word that differs from this one by how it is spelled, and in which of SPELLINGS.
-
-        By the first class that has such a word it is the most frequent one; else of those that differ in
-        SEVERAL. If there is none, it is the word without what programs or people add to it.
-        """
-        if (found := self._respelled(word)) is not None:
-            return found
-        for name, other in without_additions(word):
-            if (row := self.get(other)) is not None:
-                return row, name
-            if (found := self._respelled(other)) is not None:
-                return found[0], SEVERAL
-        return None
-
-    def _respelled(self, word: str) -> tuple[int, str] | None:
-        plain = plain_spelling(word)
-        rows = self._respellings.get(plain, [])
-        if plain and (row := dict.get(self, plain)) is not None:
-            rows = sorted({row, *rows})
-        if seatless := seatless_spelling(word):
-            rows = [*rows, *self._by_hamzas.get(seatless, ())]
-        if not rows:
-            return None
-        word = normalize("NFC", word)
-        for name, fold in SPELLINGS.items():
-            same = fold(word)
-            for row in rows:
-                if fold(normalize("NFC", self.words[row])) == same:
-                    return row, name
-        return rows[0], SEVERAL
+        """The row of the word that differs from this one by how it is spelled, and in which of SPELLINGS."""
+        return self._respellings.find(word, self.get)
 
     @cached_property
-    def _respellings(self) -> dict[str, list[int]]:
-        # The rows of words by their plain spelling, where it is another one. Built when a word is missing.
-        return self._rows_by(lambda word: plain_spelling(word) if may_be_respelled(word) else "")
-
-    @cached_property
-    def _by_hamzas(self) -> dict[str, list[int]]:
-        # The rows of words with hamzas, whatever their seats.
-        return self._rows_by(seatless_spelling)
-
-    def _rows_by(self, spelled: Callable[[str], str]) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for row, word in enumerate(self.words):
-            if plain := spelled(word):
-                found.setdefault(plain, []).append(row)
-        return found
+    def _respellings(self) -> Respellings:
+        return Respellings(self.words)
 
 
 _TOGETHER = 10_000  # words whose forms are looked at together

@@ -9,9 +9,9 @@ import pytest
 
 from muse.learn.initialise.identical import identical_strings
 from muse.lexicon import Lexicon
+from muse.ranking.lookup import lookup_entry
 from muse.sentences.encoders.reading import Vocabulary
 from muse.space import Space
-from muse.space.forms import lookup_entry
 from muse.translate.text import Translator
 from muse.vectors import Vectors
 from tests.support.spaces import plain_space

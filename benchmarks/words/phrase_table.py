@@ -33,8 +33,8 @@ from benchmarks.support.kept_rows import Row, append, read_rows
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, header, muse, row, today
 from benchmarks.systems.translator_text import PIVOT, TESTS, test_pairs
+from muse.ranking.lookup import lookup_entry
 from muse.space import load_space
-from muse.space.forms import lookup_entry
 from muse.text.tokens import Tokeniser
 
 COLUMNS = ("lang", "system", "set", "direction", "sentences", "bleu", "seconds", "commit", "date")

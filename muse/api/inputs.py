@@ -27,9 +27,10 @@ from muse.learn.bilingual import check_pair, normalise_in_place
 from muse.learn.settings import AlignConfig, RowArray, VectorSource
 from muse.lexicon import Lexicon
 from muse.optional import load
+from muse.orthography import plain
 from muse.progress import Progress
 from muse.ranking.external_scores import ExternalScores
-from muse.ranking.spelling import LetterSimilarity, plain
+from muse.ranking.spelling import LetterSimilarity
 from muse.space import SideToSave, check_language, load_space
 from muse.vectors import Matrix, Vectors
 

@@ -30,7 +30,7 @@ from muse.lexicon import Entry
 from muse.options import check_names, takes
 from muse.progress import Progress
 from muse.ranking.induction import InductionConfig, entries
-from muse.ranking.lookup import known_entries, neighbours, not_found
+from muse.ranking.lookup import known_entries, lookup_entry, neighbours, not_found
 from muse.ranking.query import NAMED, Choice, direction_of, example_words, language_of
 from muse.ranking.ranker import translate_words
 from muse.ranking.settings import InducedPairs
@@ -40,7 +40,6 @@ from muse.search.retrieval import Retrieval, check_top
 from muse.space import Space
 from muse.space import load_space as load_aligned
 from muse.space.answer_table import AnswersBy
-from muse.space.forms import lookup_entry
 from muse.space.saving import copy_space
 from muse.text.strings import all_strings, check_word
 from muse.vectors import Matrix

@@ -95,8 +95,7 @@ def neighbours(options: NeighboursOptions) -> None:
 
 
 def _found(space: Space, words: Sequence[str], language: str | None, top: int) -> Iterator[NearWords]:
-    from muse.ranking.lookup import entries_of_word, neighbours
-    from muse.space.forms import lookup_entry
+    from muse.ranking.lookup import entries_of_word, lookup_entry, neighbours
 
     for word in words:
         forms = entries_of_word(space, word) if language is None else {}

@@ -247,7 +247,7 @@ class _Asked:
 
     def is_text(self, word: str) -> bool:
         """Whether a word is several that are no entry; ids of unlabelled vectors never are."""
-        from muse.space.forms import lookup_entry
+        from muse.ranking.lookup import lookup_entry
 
         return (
             len(word.split()) > 1

@@ -32,6 +32,7 @@ from muse.evaluation.score import (
     percentile_interval,
 )
 from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
+from muse.orthography import casefolded
 from muse.ranking.ranker import Ranker
 from muse.search.exact import nearest, zero_places
 from muse.search.retrieval import Retrieval
@@ -87,8 +88,9 @@ def by_part(
     identical: a gold translation is the word itself, ignoring case; different: none is. number: has a
     digit; capitalised: starts with a capital letter; plain: neither.
     """
-    listed = [WordIndex([word.casefold() for word in gold]) for gold in translations]
-    same = np.array([word.casefold() in gold for word, gold in zip(words, listed, strict=True)])
+    same = np.array(
+        [casefolded(word) in map(casefolded, gold) for word, gold in zip(words, translations, strict=True)]
+    )
     number = np.array([any(sign.isdigit() for sign in word) for word in words])
     capital = np.array([word[:1].isupper() for word in words]) & ~number
     parts = {"identical": same, "different": ~same, "number": number, "capitalised": capital}

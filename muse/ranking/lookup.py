@@ -17,20 +17,55 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.errors import BadSetting, UnknownWord
+from muse.orthography import casefolded, cases
 from muse.search.exact import nearest
 from muse.search.retrieval import check_top
 from muse.space import Space
-from muse.space.forms import lookup_entry
 from muse.space.new_words import NewWords
-from muse.text.characters import casefolded
 from muse.text.segmentation import Phrases
 from muse.text.strings import check_word
-from muse.text.surface import grouped, joined
+from muse.text.surface import grouped, joined, without_elision
 from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
 Near = list[tuple[str, float]]  # words and their cosines, nearest first
+_TYPED = str.maketrans(dict.fromkeys("\u2019\u02bc\u2018\u00b4", "'") | dict.fromkeys("\u2010\u2011", "-"))
+
+
+def lookup_entry(word: str, vectors: Vectors) -> str | None:
+    """The entry of a vocabulary that a typed word stands for, None if there is none.
+
+    It is the word itself if that is there, in whatever Unicode form; otherwise, by the first of these that
+    helps, the word with typewriter's apostrophes and hyphens, the most frequent of its cases, the word
+    spelled otherwise (`muse.orthography.SPELLINGS`), what follows an elided article or pronoun, and the word
+    with its hyphens left out or turned into spaces, or the reverse.
+
+    >>> import numpy as np
+    >>> french = Vectors("fr", ["roi", "amour", "Paris", "porte-clés"], np.zeros((4, 1), np.float32))
+    >>> [lookup_entry(word, french) for word in ("Roi", "L\u2019amour", "PARIS", "porte clés", "king")]
+    ['roi', 'amour', 'Paris', 'porte-clés', None]
+    """
+    index, language = vectors.index, vectors.language
+    if (entry := index.entry(word)) is not None:
+        return entry
+    # Composed, since title() begins a new word after an accent that stands apart.
+    plain = unicodedata.normalize("NFC", word).translate(_TYPED).strip()
+    others = (("-", ""), ("-", " "), (" ", "-"), (" ", ""))
+    parted = (plain.replace(old, new) for old, new in others if old in plain)
+    for spelling in (plain, without_elision(plain, language), plain.strip("'"), *parted):
+        if (entry := index.entry(spelling)) is not None:
+            return entry
+        every = [*cases(spelling, language)]
+        for forms in every:
+            if rows := [index[form] for form in forms if form in index]:
+                return vectors.words[min(rows)]
+        if vectors.frequency_ordered:
+            if (row := index.lookup_row(spelling)) is not None:
+                return vectors.words[row]
+            if rows := [row for form in every[0] if (row := index.lookup_row(form)) is not None]:
+                return vectors.words[min(rows)]
+    return None
 
 
 def with_entries(
@@ -99,7 +134,7 @@ def neighbours(
 ) -> dict[str, Near]:
     """For each language of `among`, the `top` words of highest cosine to a word, without the word itself.
 
-    The word is looked up in the form that the vocabulary has (`muse.space.forms.lookup_entry`); BadSetting if
+    The word is looked up in the form that the vocabulary has (`lookup_entry`); BadSetting if
     there is none. `entries_of_word` finds the languages that have it. A row of zeros is near to none.
     """
     check_top(top)
@@ -149,8 +184,6 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
     ['maison']
     """
     folded = casefolded(word)
-    entries = map(vectors.index.entry, (word.lower(), word.capitalize(), word.upper()))
-    forms = [entry for entry in entries if entry is not None]
     # The entries by their composed forms: apart, an accent would count as a letter. difflib takes 10 us a
     # word: compare only words of similar length with the same first or last letter.
     near = dict[str, str]()
@@ -162,7 +195,7 @@ def spellings(word: str, vectors: Vectors) -> list[str]:
             if len(near) == CANDIDATES:
                 break
     close = difflib.get_close_matches(folded, near, n=SUGGESTIONS, cutoff=ALIKE)
-    return list(dict.fromkeys([*forms, *(near[spelling] for spelling in close)]))[:SUGGESTIONS]
+    return [near[spelling] for spelling in close]
 
 
 def languages_with(space: Space, word: str, *, besides: str, before: int | None = None) -> list[str]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from muse.files.derived import arrays_of, write_arrays
 from muse.files.space_folder import derived_name
+from muse.orthography import plain
 from muse.ranking.candidates import (
     BACK_SOURCES,
     HUBNESS_K,
@@ -31,7 +32,7 @@ from muse.ranking.cca_projection import CcaProjection
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.features import BilingualViews, features_of
 from muse.ranking.model import AnswerModel, best_answers
-from muse.ranking.spelling import Correspondences, Grams, Spellings, dots, letters, plain, same_strings, unit
+from muse.ranking.spelling import Correspondences, Grams, Spellings, dots, letters, same_strings, unit
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import Space

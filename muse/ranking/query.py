@@ -8,11 +8,11 @@ from itertools import islice
 from typing import Literal
 
 from muse.errors import BadSetting, UnknownWord
-from muse.ranking.lookup import entries_of_word, spellings
+from muse.orthography import casefolded
+from muse.ranking.lookup import entries_of_word, lookup_entry, spellings
 from muse.ranking.ranker import RANKS_APART, SMOOTHING
 from muse.ranking.translations import TRUSTED
 from muse.space import Space
-from muse.space.forms import lookup_entry
 
 log = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ def example_words(space: Space, language: str, least: int) -> list[str]:
         trusted = [
             row for row in rows
             if first[row] >= 0 and table.probability[table.pointers[row]] >= TRUSTED
-            and other[first[row]].casefold() != words[row].casefold()
+            and casefolded(other[first[row]]) != casefolded(words[row])
         ]  # fmt: skip
         rows = trusted if len(trusted) >= least else rows
     return [words[row] for row in rows]

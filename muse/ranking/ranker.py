@@ -24,7 +24,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.ranking.lookup import languages_with, reason_unknown, rows_of, spellings
+from muse.orthography import own_cases
+from muse.ranking.lookup import languages_with, lookup_entry, reason_unknown, rows_of, spellings
 from muse.ranking.model import ANSWERS
 from muse.ranking.oov import answer_unseen, find_unseen
 from muse.ranking.probability import CANDIDATES, Calibration, find_calibration, known_calibration
@@ -35,7 +36,6 @@ from muse.search.retrieval import Retrieval, check_top
 from muse.space import Space
 from muse.space.answer_table import AnswerTable
 from muse.space.direction import Direction, MakeSearch, Search, search_with
-from muse.space.forms import lookup_entry
 from muse.space.hubness import uses_cached_hubness
 from muse.space.new_words import NewWords
 from muse.text.strings import all_strings
@@ -300,8 +300,7 @@ def own_spelling(word: str, source: Vectors, target: Vectors) -> int:
     >>> own_spelling("Paris", french, Vectors("en", ["cat", "paris"], np.zeros((2, 1), np.float32)))
     1
     """
-    forms = (word, word.lower(), word.capitalize())
-    column = next((row for form in forms if (row := target.index.get(form)) is not None), None)
+    column = next((row for form in own_cases(word) if (row := target.index.get(form)) is not None), None)
     if column is None or word not in source.index:
         return -1
     ranks = source.index[word] + SMOOTHING, column + SMOOTHING

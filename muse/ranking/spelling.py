@@ -11,8 +11,6 @@ Edit distance and common prefix and suffix, without accents, complement it where
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ import scipy
 import torch
 from numpy.typing import NDArray
 
+from muse.orthography import plain
 from muse.ranking.candidates import TwoWay
 from muse.vectors import Doubles, Matrix, Numbers
 
@@ -36,17 +35,6 @@ RARE = 3  # an n-gram of fewer words corresponds to nothing that could be learne
 LONGEST = 4
 LEAST_PAIRS = 10  # pairs: with fewer, nothing is learned
 DOTS = 4_096  # inner products at a time: the rows of many more leave the cache
-
-_ACCENTS = re.compile("[\u0300-\u036f]")  # marks of other scripts are vowels: they stay
-
-
-def plain(word: str) -> str:
-    """The word in lower case without accents.
-
-    >>> plain("Été"), plain("ёлка")
-    ('ete', 'елка')
-    """
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", word.casefold())))
 
 
 def all_grams(word: str) -> Iterator[str]:

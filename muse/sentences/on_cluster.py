@@ -21,12 +21,12 @@ from muse.files.atomic import atomic_path
 from muse.files.parquet import SENTENCE, VECTOR
 from muse.files.space_folder import checksum
 from muse.files.text_slices import TextSlice, slices
+from muse.orthography import canonical
 from muse.search.bidirectional_search import BothDirections
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.mining import NOTHING, Mined, MiningConfig, Values, paired
 from muse.space import load_space
-from muse.text.characters import canonical
 
 ROW = "row"
 COUNTS = ("empty", "tokens", "unknown", "truncated")

@@ -18,7 +18,6 @@ from itertools import accumulate
 
 from muse.installation import install_extra
 from muse.languages import language_code
-from muse.text.characters import unspaced_letters
 
 EXTRA = "segment"
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -42,6 +41,12 @@ _CONTINUED = frozenset("\u1039\u17d2เแโใไເແໂໃໄ")
 LONGEST_WORD = 16  # characters of a word that the vocabulary has and ICU does not
 _PHRASES = 0.01  # the least share of entries such as new_york in a vocabulary of phrases
 _EDGES = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
+
+# Runs of letters by script, with an average length that words of it do not have.
+_SCRIPTS = (
+    (re.compile("[\u3040-\u30ff\u3400-\u9fff]+"), 5),  # kana and Han
+    (re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff]+"), 10),  # Thai, Lao, Tibetan, Burmese, Khmer
+)
 
 
 def unspaced_language(language: str) -> str | None:
@@ -234,6 +239,19 @@ class Phrases:
                 if form in self.entries:
                     return count, form
         return 1, ""
+
+
+def unspaced_letters(lines: Sequence[str]) -> float | None:
+    """The average number of letters between spaces, if it is too high for words; None otherwise.
+
+    Only of text in a script that is usually written without spaces.
+    """
+    for script, too_long in _SCRIPTS:
+        runs = [run for line in lines for run in script.findall(line)]
+        mean = sum(map(len, runs)) / max(1, len(runs))
+        if len(runs) >= len(lines) / 2 and mean >= too_long:  # not of a few quotations
+            return mean
+    return None
 
 
 def unspaced_advice(lines: Sequence[str], language: str | None = None) -> str | None:

@@ -10,8 +10,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 
 from muse.languages import language_code
-from muse.orthography import lowercase
-from muse.text.characters import composed
+from muse.orthography import composed, lowercase
 
 # By language, as tokens. Each was tried in translating held-out training text and lowers no BLEU there;
 # hyphenated words in general are better translated word by word.

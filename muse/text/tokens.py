@@ -15,7 +15,7 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from muse.languages import language_code
-from muse.text.characters import composed
+from muse.orthography import composed
 from muse.text.markup import split_at_markup, split_at_tags
 from muse.text.segmentation import Segmenter, unspaced_language
 from muse.text.surface import is_elided

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from muse.text.characters import composed
+from muse.orthography import composed
 from muse.text.markup import is_markup, split_at_tags
 from muse.text.segmentation import is_unspaced, unspaced_language, without_spaces
 from muse.text.tokens import LONGEST_PART, URL, WEB_SITE, Tokeniser, closed_up, next_part_kind

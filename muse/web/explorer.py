@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import threading
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -17,7 +16,8 @@ from itertools import islice
 import numpy as np
 
 from muse.errors import BadSetting
-from muse.ranking.lookup import Near, languages_with, neighbours, spellings
+from muse.orthography import casefolded, typed
+from muse.ranking.lookup import Near, languages_with, lookup_entry, neighbours, spellings
 from muse.ranking.probability import find_calibration
 from muse.ranking.query import example_words
 from muse.ranking.ranker import translate_words
@@ -25,32 +25,15 @@ from muse.ranking.translations import Translations
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.answer_table import AnswersBy
-from muse.space.forms import lookup_entry
-from muse.text.characters import casefolded
 from muse.translate.text import Choice, TextConfig, Translator
 from muse.web.pictures import Background, Direction, Pictures, lower_thread_priority
 
 LONGEST = 300  # characters of a text that are indexed
 WORDS = 500_000  # the most frequent, which are indexed
-# Letters that differ by more than an accent, and the apostrophe of typewriters.
-_LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "’": "'"})
 _SIGNS = re.compile(r"^[^\w]+|[^\w]+$")
 AT_ONCE = 10_000 * 10_000  # up to this many pairs of words, hubness takes about a second
 EXAMPLES = 6
 ALTERNATIVES = 8  # of a word in a sentence
-
-
-def folded(text: str) -> str:
-    """The text without capitals and accents, as people type it in a hurry.
-
-    >>> folded("Élève"), folded("CŒUR"), folded("Straße")
-    ('eleve', 'coeur', 'strasse')
-    """
-    if text.isascii():
-        return text.lower()
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    bare = "".join(sign for sign in apart if not unicodedata.combining(sign))
-    return bare.casefold().translate(_LETTERS)
 
 
 class Suggestions:
@@ -61,7 +44,7 @@ class Suggestions:
 
     def __init__(self, words: Sequence[str], texts: Iterable[str] = ()) -> None:
         self._words = words
-        self._spellings = _LineIndex(folded(word) for word in islice(words, WORDS))
+        self._spellings = _LineIndex(typed(word) for word in islice(words, WORDS))
         self._texts = _LineIndex(_spaced(text[:LONGEST]) for text in islice(texts, WORDS))
 
     def best(self, prefix: str, top: int) -> list[tuple[str, int]]:
@@ -75,7 +58,7 @@ class Suggestions:
         >>> Suggestions(["a", "b", "c"], ["A dog runs.", "Two dogs", "Hotdog"]).best("DOG", 5)
         [('a', 1), ('b', 2)]
         """
-        start, spaced, exactly = folded(prefix), _spaced(prefix), casefolded(prefix)
+        start, spaced, exactly = typed(prefix), _spaced(prefix), casefolded(prefix)
         first, others = list[int](), list[int]()
         for row in self._spellings.having(f"\n{start}") if start.strip() else ():
             if prefix.isascii() or casefolded(self._words[row]).startswith(exactly):
@@ -109,7 +92,7 @@ class _LineIndex:
 
 def _spaced(text: str) -> str:
     """The folded words of a text, with a space before each."""
-    return "".join(f" {word}" for word in re.findall(r"\w+", folded(text)))
+    return "".join(f" {word}" for word in re.findall(r"\w+", typed(text)))
 
 
 class Unknown(BadSetting):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from muse.orthography import plain
 from muse.ranking import features, spelling
 from muse.ranking.candidates import NeighbourLists
 from muse.ranking.features import (
@@ -18,7 +19,7 @@ from muse.ranking.features import (
     evidence_of,
     features_of,
 )
-from muse.ranking.spelling import Correspondences, Grams, LetterSimilarity, Spellings, plain
+from muse.ranking.spelling import Correspondences, Grams, LetterSimilarity, Spellings
 from tests.support.made_up_pair import CIPHER, made_up, random_words
 
 

@@ -80,11 +80,8 @@ def vectors(words: list[str], language: str = "fr") -> Vectors:
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
-        ("Maison", ["maison", "saison", "raison"]),
-        ("PARIS", ["Paris"]),
-        ("paris", ["Paris"]),
-        ("otan", ["OTAN"]),
-        ("été", ["Été"]),
+        ("maisom", ["maison"]),
+        ("Pariss", ["Paris"]),
         ("maisno", ["maison"]),
         ("zzz", []),
     ],
@@ -100,7 +97,7 @@ def test_spellings_are_the_same_in_every_unicode_form(
     vocabulary: Literal["NFC", "NFD"], typed: Literal["NFC", "NFD"]
 ) -> None:
     words = ["élève", "Été", "évêché", "eleve"]
-    expected = {"élèev": "élève", "ÉTÉ": "Été", "évêhcé": "évêché"}
+    expected = {"élèev": "élève", "évêhcé": "évêché"}
     of = vectors([normalize(vocabulary, word) for word in words])
     for word, right in expected.items():
         found = spellings(normalize(typed, word), of)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from muse.text.characters import canonical
+from muse.orthography import canonical
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])

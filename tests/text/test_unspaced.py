@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muse.text.characters import unspaced_letters
+from muse.text.segmentation import unspaced_letters
 
 SENTENCES = {
     "zh": ["今天", "天气", "很", "好", "我们", "去", "公园", "散步"],

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from muse.orthography import typed
 from muse.web import explorer
-from muse.web.explorer import Suggestions, folded
+from muse.web.explorer import Suggestions
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ from muse.web.explorer import Suggestions, folded
     ],
 )  # fmt: skip
 def test_capitals_and_accents_make_no_difference(text: str, bare: str) -> None:
-    assert folded(text) == bare
+    assert typed(text) == bare
 
 
 @given(st.lists(st.text("aàbBé", min_size=1, max_size=4), unique=True), st.text("aàbBé", max_size=3))
@@ -32,7 +33,7 @@ def test_the_most_frequent_words_with_the_prefix(words: list[str], prefix: str) 
         expected = [
             (word, rank)
             for rank, word in enumerate(words, 1)
-            if prefix and folded(word).startswith(folded(prefix))
+            if prefix and typed(word).startswith(typed(prefix))
         ]
         if not prefix.isascii():  # words with the accents that were typed come first
             expected.sort(key=lambda found: not found[0].lower().startswith(prefix.lower()))
@@ -64,17 +65,17 @@ def test_texts_are_found_by_the_beginnings_of_their_words() -> None:
     letters = st.text("ab É,-", max_size=12)
 
     @given(st.lists(letters, max_size=8), letters, st.integers(1, 4))
-    def check(texts: list[str], typed: str, top: int) -> None:
+    def check(texts: list[str], asked: str, top: int) -> None:
         def spaced(text: str) -> str:
-            return " " + " ".join("".join(c if c.isalnum() else " " for c in folded(text)).split())
+            return " " + " ".join("".join(c if c.isalnum() else " " for c in typed(text)).split())
 
         expected = [
             row
             for row, text in enumerate(texts)
-            if typed and spaced(typed) != " " and spaced(typed) in spaced(text)
+            if asked and spaced(asked) != " " and spaced(asked) in spaced(text)
         ]
         ids = [str(row) for row in range(len(texts))]
-        assert Suggestions(ids, texts).best(typed, top) == [(str(row), row + 1) for row in expected[:top]]
+        assert Suggestions(ids, texts).best(asked, top) == [(str(row), row + 1) for row in expected[:top]]
 
     check()
 

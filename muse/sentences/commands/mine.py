@@ -254,8 +254,8 @@ def _config(options: PairOptions, recalls: list[Recall]) -> MiningConfig:
 
 
 def _texts(direction: tuple[str, str], files: tuple[Path, Path]) -> list[_Text]:
+    from muse.orthography import canonical
     from muse.sentences.files.sentence_text import read_sentences
-    from muse.text.characters import canonical
 
     found = []
     for path, language in zip(files, direction, strict=True):
@@ -273,8 +273,8 @@ def _texts(direction: tuple[str, str], files: tuple[Path, Path]) -> list[_Text]:
 def _known_pairs(gold: Path, texts: Sequence[_Text]) -> set[tuple[str, str]]:
     """The pairs of lines, by canonical form, that a file has, encoded in any way; Mismatch if none."""
     from muse.errors import Mismatch
+    from muse.orthography import canonical
     from muse.sentences.files.sentence_text import read_parallel
-    from muse.text.characters import canonical
 
     source, target = (text.first for text in texts)
     text = read_parallel(gold)

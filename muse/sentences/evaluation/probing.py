@@ -26,9 +26,9 @@ import numpy as np
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import Hits, Interval, JsonScore, Signature, bootstrap_interval
 from muse.languages import language_code
+from muse.orthography import is_punctuation
 from muse.sentences.evaluation import classifier
 from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, Labels, Parts, accuracy
-from muse.text.characters import is_punctuation
 from muse.text.tokens import Tokeniser
 
 FEWEST_OF_CLASS = 10  # sentences of a class

@@ -21,13 +21,13 @@ from torch.nn import functional
 from muse.errors import BadFile, MissingExtra
 from muse.installation import install_extra
 from muse.normalise import Normalisation
+from muse.orthography import is_punctuation
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Limited, Reader, Reading, blocks
 from muse.sentences.systems.corpora import PIECES_EXPONENT, balanced_text
 from muse.sentences.systems.networks.transformer import initial_deviation
 from muse.space import Side, Space
 from muse.space.lookup_table import lookup_table
-from muse.text.characters import is_punctuation
 
 SPECIALS = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>")
 PAD, UNK, BOS, EOS, MASK = range(len(SPECIALS))

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import Mismatch
+from muse.orthography import is_punctuation
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.files.sentence_text import read_sentences
 from muse.sentences.systems.backbone import Backbone
@@ -25,7 +26,6 @@ from muse.sentences.systems.translator.seq2seq import TranslatorNetwork, generat
 from muse.sentences.training.pairs import Pairs, hold_out
 from muse.sentences.training.trainer import HeldOutScore, Learner
 from muse.space import Space
-from muse.text.characters import is_punctuation
 from muse.text.language_model import learn_language_model
 from muse.text.tokens import Tokeniser
 from muse.translate.text import Translator

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from muse.space.forms import lookup_entry
+from muse.ranking.lookup import lookup_entry
 from muse.vectors import Vectors
 
 
