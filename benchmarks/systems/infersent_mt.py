@@ -54,7 +54,7 @@ from muse.sentences.files.nli import LABELS, read_nli
 from muse.sentences.files.sentence_text import read_pairs
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
-from muse.sentences.systems.corpora import draw_languages
+from muse.sentences.training.corpora import draw_languages
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli.infersent import PRESETS, InferSent, TranslationExamples
 from muse.sentences.systems.nli.pair_classes import (

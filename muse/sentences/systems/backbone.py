@@ -6,8 +6,10 @@ pretrained encoder (see pretrained_backbones).
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -17,6 +19,9 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Limited, Reader, Vocabulary
 from muse.space import Space
 
+log = logging.getLogger(__name__)
+
+SENTENCES_GUESSED_FROM = 2_000  # sentences whose language is guessed
 LONGEST = 512  # words of a sentence; longer input is not a sentence, and its matrix would fill the memory
 
 
@@ -69,3 +74,19 @@ class SpaceBackbone(Backbone):
             self._rows[language] = torch.tensor(self._space.vectors(language).matrix, device=self._device)
         ids, mask = batch.padded()
         return Matrices(self._rows[language][ids] * mask[..., None], mask)
+
+
+def warn_of_another_language(
+    text: Sequence[str], language: str, path: Path, backbone: Backbone, space: Space
+) -> None:
+    """Logs a warning if more tokens of a text are words of another language than of `language`."""
+    known = {}
+    for other in space.languages:
+        reading = backbone.reader(other).read(text[:SENTENCES_GUESSED_FROM])
+        known[other] = reading.known / max(1, reading.tokens)
+    best = max(known, key=lambda other: known[other])
+    if known[best] > known[language]:
+        log.warning(
+            "%s: %.0f %% of the tokens are words of %s, %.0f %% of %s: is the text in %s?",
+            path, 100 * known[best], best, 100 * known[language], language, language,
+        )  # fmt: skip

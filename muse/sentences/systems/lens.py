@@ -24,16 +24,16 @@ from muse.errors import BadSetting, Contradiction
 from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.backbone import Backbone
-from muse.sentences.systems.network_encoder import BothSides, SentenceNetwork
+from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.nli import pair_classes
 from muse.sentences.systems.pretrained_backbones import restored_backbone
 from muse.sentences.systems.system import Fitted, Job, Preset, System
+from muse.sentences.training.corpora import PairLearner
 from muse.sentences.training.losses import Hinge
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.settings import Settings, Unused, setting
 from muse.sentences.training.trainer import Learner, TrainerConfig
-from muse.sentences.training.two_sides import PairLearner
 from muse.space import Space
 
 KINDS = ("simple", "gated")
@@ -204,9 +204,9 @@ def train_lens(job: Job) -> Fitted:
         inferences = pair_classes.read_inferences(job, job.backbone.reader)
         learner, counts = pair_classes.PairClassLearner(network, inferences), inferences.counts
     else:
-        pairs = job.pairs()
-        sides = BothSides(network, job.languages)
-        learner, counts = PairLearner(sides, config.ranking(), pairs, job.runtime.processes), pairs.counts
+        parallel = job.parallel()
+        learner = PairLearner(network, config.ranking(), parallel, job.runtime.processes)
+        counts = parallel.counts
     schedule = Schedule("noam", config.warmup, width=config.dimension)
     epochs = job.train(learner, replace(job.trainer, schedule=schedule))
     settings = {
@@ -215,8 +215,7 @@ def train_lens(job: Job) -> Fitted:
         "classifies": request.nli is not None,
     }
     label = f"lens[{config},{job.backbone.name}]"
-    encoder = job.encoder(label, network, request.space.languages, settings)
-    return Fitted.by(learner, epochs, encoder, counts)
+    return job.fitted(learner, epochs, network, label, settings, counts)
 
 
 def make_lens(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor, nn
 
 from muse.errors import BadFile, BadSetting
 from muse.files.source import DAMAGED
@@ -20,7 +18,7 @@ from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_trai
 from muse.sentences.encoders.ragged import Ragged, encoding_batches
 from muse.sentences.encoders.reading import Reader, blocks, check_sentences
 from muse.sentences.encoders.saving import Arrays, Saved, check_space, checksums, read_encoder, write_encoder
-from muse.sentences.training.two_sides import TwoSides
+from muse.sentences.training.corpora import RowNetwork
 from muse.space import Space
 from muse.vectors import Matrix
 
@@ -30,10 +28,9 @@ KIND = "network"
 Network = TypeVar("Network", bound="SentenceNetwork")
 
 
-class SentenceNetwork(nn.Module, ABC):
+class SentenceNetwork(RowNetwork):
     """A network that encodes sentences; its parameters and persistent buffers are what is saved."""
 
-    __call__: Callable[..., Tensor]
     dimension: int  # the number of columns d'
     reader: Callable[[str], Reader]  # the reader of a language, which gives the ids that the network takes
 
@@ -42,26 +39,9 @@ class SentenceNetwork(nn.Module, ABC):
         """The device of its parameters."""
         return str(next(self.parameters()).device)
 
-    @abstractmethod
-    def forward(self, batch: Ragged, language: str) -> Tensor:
-        """The rows (b, d') of sentences in a language, each with at least one word."""
-
     def word_space(self, space: Space) -> Space:
         """A space of the unit-length word vectors that the network learned; BadSetting if it learned none."""
         raise BadSetting(f"{type(self).__name__} learns no word vectors; choose another encoder, such as xlm")
-
-
-class BothSides(TwoSides):
-    """One network for both sides of sentence pairs, as a PairLearner trains it."""
-
-    def __init__(self, network: SentenceNetwork, languages: tuple[str, str]) -> None:
-        super().__init__()
-        self.network = network
-        self._languages = languages
-
-    def forward(self, batch: Ragged, side: int) -> Tensor:
-        """The rows (b, d') of sentences of one of the two languages."""
-        return self.network(batch, self._languages[side])
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,8 @@ from muse.normalise import Normalisation
 from muse.orthography import is_punctuation
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Limited, Reader, Reading, blocks
-from muse.sentences.systems.corpora import PIECES_EXPONENT, balanced_text
 from muse.sentences.systems.networks.transformer import initial_deviation
+from muse.sentences.training.corpora import PIECES_EXPONENT, balanced_text
 from muse.space import Side, Space
 from muse.space.lookup_table import lookup_table
 

@@ -25,6 +25,7 @@ from muse.sentences.systems.networks.transformer import random_rows
 from muse.sentences.systems.pieces import INITIAL, SPECIALS, Pieces, aligned_rows, space_of_words
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.systems.word_encoders import pooled
+from muse.sentences.training.corpora import PairLearner
 from muse.sentences.training.losses import Hinge
 from muse.sentences.training.settings import Settings, Unused, setting
 from muse.sentences.training.trainer import TrainerConfig
@@ -119,16 +120,15 @@ def train_sp(job: Job) -> Fitted:
         network = SpNetwork(config, (*texts,), pieces, rows).to(job.runtime.device)
     parallel = job.parallel(network.reader)
     loss = Hinge(config.margin, "cosine", "hardest")  # both ways
-    learner = parallel.learner(network, loss, job.runtime.processes)
+    learner = PairLearner(network, loss, parallel, job.runtime.processes)
     epochs = job.train(learner)
-    encoder = job.encoder(
+    label = (
         f"sp[{network.dimension},{config.initial}{'' if config.network == 'mean' else ',bilstm'}"
-        f"{'' if config.punctuation else ',punctuation:no'}]",
-        network,
-        (*texts,),
-        {"network": asdict(config), "pieces": pieces.to_json()},
+        f"{'' if config.punctuation else ',punctuation:no'}]"
     )
-    return Fitted.by(learner, epochs, encoder, {"pieces": len(pieces)} | parallel.counts)
+    settings = {"network": asdict(config), "languages": [*texts], "pieces": pieces.to_json()}
+    counts = {"pieces": len(pieces)} | parallel.counts
+    return job.fitted(learner, epochs, network, label, settings, counts)
 
 
 def make_sp(settings: Mapping[str, Any], _: Space) -> SentenceNetwork:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from muse.sentences.encoders.reading import Reader
 from muse.sentences.encoders.saving import check_out
 from muse.sentences.files.sentence_text import read_pairs
 from muse.sentences.systems.backbone import Backbone
-from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
+from muse.sentences.training.corpora import ParallelCorpus
 from muse.sentences.training.pairs import Pairs, make_pairs
 from muse.sentences.training.settings import Settings
 from muse.sentences.training.trainer import EpochResult, HeldOutScore, Learner, TrainerConfig, train
@@ -28,12 +28,6 @@ TEXTS = ("parallel", "nli", "text")  # the kinds of text that systems learn from
 TEXT_OF_MORE = "text of more languages"
 CALLED_OTHERWISE = ("epochs", "batch", "rate", "patience")  # options of their own
 _BOOLEANS = {"true": True, "false": False}
-_CONVERTED: Mapping[type, Callable[[str], Any]] = {
-    bool: lambda text: _BOOLEANS[text.lower()],
-    int: int,
-    float: float,
-    str: str,
-}
 
 
 @dataclass(frozen=True)
@@ -229,12 +223,25 @@ class Job:
             runtime = replace(runtime, checkpoint=runtime.checkpoint.of(stage))
         return train(learner, trainer or self.trainer, seed=self.request.seed, runtime=runtime)
 
-    def encoder(
-        self, label: str, network: SentenceNetwork, languages: tuple[str, ...], settings: Mapping[str, Any]
-    ) -> NetworkEncoder:
-        """The encoder of a trained network; `settings` are the JSON values that rebuild the network."""
+    def fitted(
+        self,
+        learner: Learner,
+        epochs: tuple[EpochResult, ...],
+        network: SentenceNetwork,
+        label: str,
+        settings: Mapping[str, Any],
+        counts: Mapping[str, int],
+        scored: tuple[str, ...] = (),
+    ) -> Fitted:
+        """The result of these epochs; `settings` are the JSON values that rebuild the `network`.
+
+        Among them are its `languages`, unless it has those of the space.
+        """
+        space = self.request.space
+        languages = tuple(settings.get("languages", space.languages))
         settings = {"system": self.recipe["system"], **settings, "training": self.recipe}
-        return NetworkEncoder(label, self.request.space, languages, network.eval(), settings)
+        encoder = NetworkEncoder(label, space, languages, network.eval(), settings)
+        return Fitted(encoder, epochs, learner.metric, learner.eval().held_out(), counts, scored)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,18 +259,6 @@ class Fitted:
     counts: Mapping[str, int]
     scored: tuple[str, ...] = ()
 
-    @classmethod
-    def by(
-        cls,
-        learner: Learner,
-        epochs: tuple[EpochResult, ...],
-        encoder: SentenceEncoder,
-        counts: Mapping[str, int],
-        scored: tuple[str, ...] = (),
-    ) -> Fitted:
-        """The result of these epochs, with the held-out cases of the learner at the best of them."""
-        return cls(encoder, epochs, learner.metric, learner.eval().held_out(), counts, scored)
-
 
 def _changed(
     preset: Preset, texts: Mapping[str, str], trainer: dict[str, Any], config: dict[str, Any]
@@ -278,19 +273,18 @@ def _changed(
             raise BadSetting(f"--set takes one of {', '.join([*of_system, *of_trainer])}; got {name!r}{own}")
         kind = kinds[name]
         try:
-            values[name] = _CONVERTED[kind](text)
+            values[name] = _BOOLEANS[text.lower()] if kind is bool else kind(text)
         except (ValueError, KeyError):
             expected = "true or false" if kind is bool else f"a value of type {kind.__name__}"
             raise BadSetting(f"--set {name} takes {expected}, got {text!r}") from None
     for default, given in ((preset.config, config), (preset.trainer, trainer)):
-        names = [part.name for part in fields(default)]
-        for name in given:
-            if name not in names:
-                raise BadSetting(f"{type(default).__name__} takes one of {', '.join(names)}; got {name!r}")
+        for name in given.keys() - vars(default):
+            raise BadSetting(
+                f"{type(default).__name__} takes one of {', '.join(vars(default))}; got {name!r}"
+            )
     return Preset(replace(preset.config, **config), replace(preset.trainer, **trainer))
 
 
 def _kinds(config: Settings) -> dict[str, type]:
-    """The type of each setting that can be parsed from text."""
-    hints = get_type_hints(type(config))
-    return {part.name: hints[part.name] for part in fields(config) if hints[part.name] in _CONVERTED}
+    """The type of each declared setting."""
+    return {part.name: type(part.default) for part in fields(config) if "declared" in part.metadata}

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -27,11 +27,13 @@ from muse.sentences.encoders.reading import Vocabulary
 from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.system import Fitted, Job, Preset, System
+from muse.sentences.training.corpora import PairLearner, RowNetwork
 from muse.sentences.training.losses import Align, Loss, LossChoice
 from muse.sentences.training.settings import Settings, setting
 from muse.sentences.training.trainer import TrainerConfig
-from muse.sentences.training.two_sides import PairLearner, TwoSides
 from muse.space import Space
+
+Languages = tuple[str, str]  # the pivot and the other
 
 
 def word_rows(rows: Tensor, pooling: str, *, trained: bool) -> nn.EmbeddingBag:
@@ -72,16 +74,16 @@ class ProjectedWords(nn.Module):
         return pooled(Ragged(places, offsets), projected, "mean")
 
 
-class WordTables(TwoSides):
+class WordTables(RowNetwork):
     """The words of the pivot and of the other language, whose rows are averaged or added (`pooling`)."""
 
-    def __init__(self, pivot: nn.Module, other: nn.Module, pooling: str = "mean") -> None:
+    def __init__(self, languages: Languages, words: Iterable[nn.Module], pooling: str = "mean") -> None:
         super().__init__()
-        self.sides, self.pooling = nn.ModuleList((pivot, other)), pooling
+        self.languages, self.sides, self.pooling = languages, nn.ModuleList(words), pooling
 
-    def forward(self, batch: Ragged, side: int) -> Tensor:
+    def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
-        rows: Tensor = self.sides[side](batch.ids, batch.offsets)
+        rows: Tensor = self.sides[self.languages.index(language)](batch.ids, batch.offsets)
         return rows
 
     def tables(self) -> list[Tensor | None]:
@@ -93,34 +95,36 @@ class WordTables(TwoSides):
 class ProjectedTables(WordTables):
     """Projected words of both languages, with dropout of dimensions in training."""
 
-    def __init__(self, pivot: Tensor, other: Tensor, dropout: float = 0.0) -> None:
-        words = ProjectedWords(pivot), ProjectedWords(other)
-        super().__init__(*words)
+    def __init__(self, languages: Languages, pivot: Tensor, other: Tensor, dropout: float = 0.0) -> None:
+        words = (ProjectedWords(pivot), ProjectedWords(other))
+        super().__init__(languages, words)
         self._words, self._dropout = words, dropout
 
-    def both(self, pivot: Ragged, other: Ragged, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    def both(
+        self, sides: tuple[Ragged, Ragged], languages: Languages, generator: torch.Generator
+    ) -> list[Tensor]:
         """The projected means (b, d) of both sides, used by the loss."""
-        ours, theirs = self._words
-        x, y = ours.mean(pivot), theirs.mean(other)
+        means = [words.mean(side) for words, side in zip(self._words, sides, strict=True)]
         # Dropout removes the same dimensions from the whole batch; otherwise they would identify the pairs.
-        noise = torch.rand(x.shape[1], generator=generator, device=x.device)
+        noise = torch.rand(means[0].shape[1], generator=generator, device=means[0].device)
         kept = (noise >= self._dropout) / (1 - self._dropout)  # (d,)
-        return ours.project(x * kept), theirs.project(y * kept)
+        return [words.project(mean * kept) for words, mean in zip(self._words, means, strict=True)]
 
     def tables(self) -> list[Tensor | None]:
         """The projected rows (n, d) of the words of both languages."""
         return [words.project(words.get_buffer("rows")).detach() for words in self._words]
 
 
-def x_cbow(pivot: Tensor, other: Tensor) -> WordTables:
+def x_cbow(languages: Languages, pivot: Tensor, other: Tensor) -> WordTables:
     """Rows of the aligned space, fixed for the pivot (n, d) and trained for the other language (m, d)."""
-    return WordTables(word_rows(pivot, "mean", trained=False), word_rows(other, "mean", trained=True))
+    words = word_rows(pivot, "mean", trained=False), word_rows(other, "mean", trained=True)
+    return WordTables(languages, words)
 
 
-def cvm_add(pivot: Tensor, other: Tensor) -> WordTables:
+def cvm_add(languages: Languages, pivot: Tensor, other: Tensor) -> WordTables:
     """Rows that begin as those of the aligned space, pivot (n, d) and other (m, d), trained and added."""
-    ours, theirs = (word_rows(rows, "sum", trained=True) for rows in (pivot, other))
-    return WordTables(ours, theirs, "sum")
+    words = (word_rows(rows, "sum", trained=True) for rows in (pivot, other))
+    return WordTables(languages, words, "sum")
 
 
 def pooled(batch: Ragged, table: Tensor, pooling: str) -> Tensor:
@@ -155,14 +159,15 @@ def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
         raise Contradiction("--loss align has no minimum where both languages are trained; leave it out")
     if dropout and name != PROJECTION.name:
         raise Contradiction(f"--dropout is for projection, not for {name}; leave it out")
-    pairs = job.pairs(lambda language: Vocabulary(language, space.vectors(language).index))
+    parallel = job.parallel(lambda language: Vocabulary(language, space.vectors(language).index))
     # Copies, because the memory-mapped folder may be replaced while its rows are in use.
     rows = [torch.tensor(space.vectors(one).matrix, device=job.runtime.device) for one in job.languages]
-    tables = make(*rows, **({"dropout": dropout} if name == PROJECTION.name else {}))
-    learner = PairLearner(tables, loss, pairs, job.runtime.processes)
+    tables = make(job.languages, *rows, **({"dropout": dropout} if name == PROJECTION.name else {}))
+    learner = PairLearner(tables, loss, parallel, job.runtime.processes)
     epochs = job.train(learner)
-    counts = {"pairs": len(pairs.training), "skipped": pairs.skipped}
-    return Fitted.by(learner, epochs, _encoder(job, tables, loss), counts)
+    counts = {name: parallel.counts[name] for name in ("pairs", "skipped")}
+    held_out = learner.eval().held_out()
+    return Fitted(_encoder(job, tables, loss), epochs, learner.metric, held_out, counts)
 
 
 def _encoder(job: Job, tables: WordTables, loss: Loss) -> TrainedEncoder:

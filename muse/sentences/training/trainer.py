@@ -16,6 +16,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
+from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -158,24 +159,19 @@ def train(learner: Learner, config: TrainerConfig, *, seed: int, runtime: Runtim
     NotConverged if the loss is not finite; the checkpoint then holds the last good epoch.
     """
     check_batches(learner, config, seed=seed, runtime=runtime)
-    optimisers = Optimisers(learner, config.optimiser, config.rate, config.beta2)
-    run = _Run(learner, config, optimisers, seed, runtime)
-    kept, epochs = _begun(run)
-    size = run.batches.examples
-    most, done = config.epochs * size, (len(epochs) - 1) * size
+    run = Training(learner, config, seed, runtime)
+    kept, epochs = run.begun()
+    most, done = config.epochs * run.size, (len(epochs) - 1) * run.size
     with runtime.progress.stage("training", most, "examples", first=done, may_end_early=True) as tick:
         while len(epochs) <= config.epochs:
             stalled = len(epochs) - 1 - best_epoch(epochs).number >= config.patience
-            if stalled or _rate(config, epochs) < config.lowest:
+            if stalled or run.rate(epochs) < config.lowest:
                 break
-            epochs.append(_epoch(run, epochs, tick))
+            epochs.append(run.epoch(epochs, tick))
             if runtime.processes.first:
                 log.info("%s", epochs[-1])
-            if best_epoch(epochs) is epochs[-1]:
-                kept = _finite(run, epochs[-1])
-                _keep(run, BEST, kept)
-            _save(run, epochs)
-    _restore(learner, kept)
+            kept = run.saved(epochs) or kept
+    run.restore(kept)
     return tuple(epochs)
 
 
@@ -186,7 +182,7 @@ def check_batches(learner: Learner, config: TrainerConfig, *, seed: int, runtime
             f"a batch must have at least {learner.fewest} pairs, negatives of each other, got {config.batch}"
         )
     if config.epochs:
-        EpochBatches(learner, config, seed, runtime.processes).of(1)
+        Training(learner, config, seed, runtime).batches(1)
 
 
 def best_epoch(epochs: Sequence[EpochResult]) -> EpochResult:
@@ -195,122 +191,8 @@ def best_epoch(epochs: Sequence[EpochResult]) -> EpochResult:
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
-    learner: Learner
-    config: TrainerConfig
-    optimisers: Optimisers
-    seed: int
-    runtime: Runtime
-
-    @property
-    def batches(self) -> EpochBatches:
-        """The batches of every epoch."""
-        return EpochBatches(self.learner, self.config, self.seed, self.runtime.processes)
-
-
-def _epoch(run: _Run, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
-    number, began = len(behind), time.perf_counter()
-    batches, before, device = run.batches.of(number), behind[-1].steps, run.runtime.device
-    stream = of_epoch(number, run.runtime.processes.rank)
-    generator = generator_for(run.seed, *stream, device=device)
-    rate = _rate(run.config, behind)
-    run.learner.train()
-    total = 0.0
-    with torch_seeded(run.seed, *stream, device=device):
-        for step, rows in enumerate(batches, 1):
-            run.learner.begin(before + step)
-            value = shared_backward(run, rows, generator)
-            norm = run.optimisers.step(rate * run.config.schedule(before + step), run.config.clip)
-            for name, figure in (("loss", value), ("norm of the gradient", norm)):
-                if not math.isfinite(figure):
-                    raise NotConverged(
-                        f"the {name} must be a finite number, got {figure} at step {step} of epoch {number}; "
-                        f"lower the learning rate, now {rate:g}"
-                    )
-            total += value
-            done = min(step * run.config.batch, run.batches.examples)
-            tick((number - 1) * run.batches.examples + done, loss=total / step)
-    loss, score, steps = total / len(batches), _score(run), before + len(batches)
-    return EpochResult(number, loss, score, time.perf_counter() - began, steps)
-
-
-def _score(run: _Run) -> float:
-    """The held-out score, computed by the first process for all."""
-    run.learner.eval()
-    processes = run.runtime.processes
-    return processes.sum(run.learner.held_out().score if processes.first else 0.0)
-
-
-def _rate(config: TrainerConfig, behind: Sequence[EpochResult]) -> float:
-    """The rate of the next epoch, after decay for each epoch and shrinking for each without improvement."""
-    best = accumulate((epoch.score for epoch in behind), max)
-    setbacks = sum(epoch.score <= before for epoch, before in zip(behind[1:], best, strict=False))
-    return config.rate * config.decay ** (len(behind) - 1) * config.shrink**setbacks
-
-
-def _trained(learner: Learner) -> dict[str, nn.Parameter]:
-    return {name: p for name, p in learner.named_parameters() if p.requires_grad}
-
-
-def _finite(run: _Run, epoch: EpochResult) -> Arrays:
-    """A copy of all trained parameters; NotConverged if any is not finite."""
-    arrays = {name: p.detach().cpu().numpy().copy() for name, p in _trained(run.learner).items()}
-    for name, array in arrays.items():
-        if not np.isfinite(array).all():
-            raise NotConverged(
-                f"parameters must be finite numbers, got others in {name} after epoch {epoch.number}; "
-                f"lower the learning rate, now {run.config.rate:g}"
-            )
-    return arrays
-
-
-@torch.no_grad()
-def _restore(learner: Learner, arrays: Arrays) -> None:
-    for name, parameter in _trained(learner).items():
-        parameter.copy_(torch.from_numpy(arrays[name]))
-
-
-def _keep(run: _Run, stage: str, arrays: Arrays) -> None:
-    if run.runtime.processes.first:
-        run.runtime.checkpoint.save(stage, arrays)
-
-
-def _save(run: _Run, epochs: Sequence[EpochResult]) -> None:
-    """Saves the state that the next epoch starts from: parameters, optimisers, results so far."""
-    arrays = {f"{PREFIX}{name}": array for name, array in _finite(run, epochs[-1]).items()}
-    figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 5) float64
-    _keep(run, STATE, {**arrays, **run.optimisers.state(), "epochs": figures})
-
-
-def _begun(run: _Run) -> tuple[Arrays, list[EpochResult]]:
-    """The best parameters and the epochs so far: of an interrupted run, which is restored, or of the learner.
-
-    Raises BadFile if its checkpoint is incomplete.
-    """
-    run.runtime.processes.wait()  # until the first process has written earlier results
-    saved, kept = (run.runtime.checkpoint.load(stage) for stage in (STATE, BEST))
-    run.runtime.processes.wait()  # until all processes have read the checkpoint
-    if saved is None:
-        run.runtime.processes.copy_first_(_trained(run.learner).values())
-        epochs = [EpochResult(0, math.nan, _score(run), 0.0)]
-        found = _finite(run, epochs[0])
-        _keep(run, BEST, found)
-        _save(run, epochs)
-        return found, epochs
-    with run.runtime.checkpoint.complete():
-        _restore(run.learner, kept or {})  # fails now, not after training, if it is incomplete
-        _restore(run.learner, {name.removeprefix(PREFIX): array for name, array in saved.items()})
-        run.optimisers.restore(saved)
-        rows = saved["epochs"].astype(np.float64)
-        epochs = [EpochResult(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows.tolist()]
-        if not epochs:
-            raise ValueError("no epochs")
-    return dict(kept or {}), epochs
-
-
-@dataclass(frozen=True, eq=False)
-class EpochBatches:
-    """The batches of every epoch: about `config.batch` examples in each.
+class Training:
+    """A learner in training: the batches of every epoch, its steps, and what its checkpoint holds.
 
     All examples are used once before any is used again, unless the learner draws its batches by language.
     """
@@ -318,19 +200,29 @@ class EpochBatches:
     learner: Learner
     config: TrainerConfig
     seed: int
-    processes: Processes
+    runtime: Runtime
+
+    @cached_property
+    def parameters(self) -> dict[str, nn.Parameter]:
+        """The trained parameters by name."""
+        return {name: p for name, p in self.learner.named_parameters() if p.requires_grad}
+
+    @cached_property
+    def optimisers(self) -> Optimisers:
+        """The optimisers of these."""
+        return Optimisers(self.learner, self.config.optimiser, self.config.rate, self.config.beta2)
 
     @property
-    def examples(self) -> int:
+    def size(self) -> int:
         """The number of examples in an epoch."""
         return self.config.examples_in_epoch(self.learner.examples)
 
-    def of(self, number: int) -> list[Tensor]:
+    def batches(self, number: int) -> list[Tensor]:
         """The batches of an epoch, without those too small for the processes; BadSetting if all are."""
         # Of pairs, which are negatives of each other, every process must have one.
-        fewest = max(self.learner.fewest, self.processes.count) if self.learner.fewest > 1 else 1
+        fewest = max(self.learner.fewest, self.runtime.processes.count) if self.learner.fewest > 1 else 1
         generator = generator_for(self.seed, *of_batches(number))
-        batches = self.learner.batches(self._order(number), self.config.batch, generator)
+        batches = self.learner.batches(self.order(number), self.config.batch, generator)
         found = [rows for rows in batches if len(rows) >= fewest]
         if not found:
             raise BadSetting(
@@ -339,15 +231,101 @@ class EpochBatches:
             )
         return found
 
-    def _order(self, number: int) -> Tensor:
+    def order(self, number: int) -> Tensor:
         """The indices (e,) of an epoch's examples, from successive passes in different random orders."""
-        n, begin = self.learner.examples, (number - 1) * self.examples
-        passes = range(begin // n, (begin + self.examples - 1) // n + 1)
+        n, begin = self.learner.examples, (number - 1) * self.size
+        passes = range(begin // n, (begin + self.size - 1) // n + 1)
         orders = [torch.randperm(n, generator=generator_for(self.seed, *pass_stream(p))) for p in passes]
-        return torch.cat(orders)[begin - passes[0] * n :][: self.examples]
+        return torch.cat(orders)[begin - passes[0] * n :][: self.size]
+
+    def rate(self, behind: Sequence[EpochResult]) -> float:
+        """The rate of the next epoch: decayed with each epoch, shrunk after each without improvement."""
+        best = accumulate((epoch.score for epoch in behind), max)
+        setbacks = sum(epoch.score <= before for epoch, before in zip(behind[1:], best, strict=False))
+        config = self.config
+        return config.rate * config.decay ** (len(behind) - 1) * config.shrink**setbacks
+
+    def epoch(self, behind: Sequence[EpochResult], tick: Tick) -> EpochResult:
+        """The result of the epoch after those `behind` it; NotConverged for a loss that is not finite."""
+        number, began, config = len(behind), time.perf_counter(), self.config
+        batches, before, device = self.batches(number), behind[-1].steps, self.runtime.device
+        stream = of_epoch(number, self.runtime.processes.rank)
+        generator, rate, total = generator_for(self.seed, *stream, device=device), self.rate(behind), 0.0
+        self.learner.train()
+        with torch_seeded(self.seed, *stream, device=device):
+            for step, rows in enumerate(batches, 1):
+                self.learner.begin(before + step)
+                value = shared_backward(self, rows, generator)
+                norm = self.optimisers.step(rate * config.schedule(before + step), config.clip)
+                for name, figure in (("loss", value), ("norm of the gradient", norm)):
+                    if not math.isfinite(figure):
+                        raise NotConverged(
+                            f"the {name} must be a finite number, got {figure} at step {step} of epoch "
+                            f"{number}; lower the learning rate, now {rate:g}"
+                        )
+                total += value
+                tick((number - 1) * self.size + min(step * config.batch, self.size), loss=total / step)
+        score, seconds = self.score(), time.perf_counter() - began
+        return EpochResult(number, total / len(batches), score, seconds, before + len(batches))
+
+    def score(self) -> float:
+        """The held-out score, computed by the first process for all."""
+        self.learner.eval()
+        processes = self.runtime.processes
+        return processes.sum(self.learner.held_out().score if processes.first else 0.0)
+
+    def saved(self, epochs: Sequence[EpochResult]) -> Arrays | None:
+        """The parameters now if the last epoch is the best; the checkpoint gets what the next starts from.
+
+        Raises NotConverged if any is not finite.
+        """
+        arrays = {name: p.detach().cpu().numpy().copy() for name, p in self.parameters.items()}
+        for name, array in arrays.items():
+            if not np.isfinite(array).all():
+                raise NotConverged(
+                    f"parameters must be finite numbers, got others in {name} after epoch "
+                    f"{epochs[-1].number}; lower the learning rate, now {self.config.rate:g}"
+                )
+        best, checkpoint = best_epoch(epochs) is epochs[-1], self.runtime.checkpoint
+        if self.runtime.processes.first:
+            if best:
+                checkpoint.save(BEST, arrays)
+            state = {f"{PREFIX}{name}": array for name, array in arrays.items()}
+            figures = np.array([astuple(epoch) for epoch in epochs])  # (e, 5) float64
+            checkpoint.save(STATE, {**state, **self.optimisers.state(), "epochs": figures})
+        return arrays if best else None
+
+    @torch.no_grad()
+    def restore(self, arrays: Arrays) -> None:
+        """Gives the learner these parameters."""
+        for name, parameter in self.parameters.items():
+            parameter.copy_(torch.from_numpy(arrays[name]))
+
+    def begun(self) -> tuple[Arrays, list[EpochResult]]:
+        """The best parameters and the epochs so far, of an interrupted run, which is restored, or of none.
+
+        Raises BadFile if its checkpoint is incomplete.
+        """
+        processes, checkpoint = self.runtime.processes, self.runtime.checkpoint
+        processes.wait()  # until the first process has written earlier results
+        saved, kept = (checkpoint.load(stage) for stage in (STATE, BEST))
+        processes.wait()  # until all processes have read the checkpoint
+        if saved is None:
+            processes.copy_first_(self.parameters.values())
+            epochs = [EpochResult(0, math.nan, self.score(), 0.0)]
+            return self.saved(epochs) or {}, epochs
+        with checkpoint.complete():
+            self.restore(kept or {})  # fails now, not after training, if it is incomplete
+            self.restore({name.removeprefix(PREFIX): array for name, array in saved.items()})
+            self.optimisers.restore(saved)
+            rows = saved["epochs"].astype(np.float64).tolist()
+            epochs = [EpochResult(int(row[0]), row[1], row[2], row[3], int(row[4])) for row in rows]
+            if not epochs:
+                raise ValueError("no epochs")
+        return dict(kept or {}), epochs
 
 
-def shared_backward(run: _Run, rows: Tensor, generator: torch.Generator) -> float:
+def shared_backward(run: Training, rows: Tensor, generator: torch.Generator) -> float:
     """The loss of a batch (b,), after adding its gradients, which all processes then have alike."""
     processes, device = run.runtime.processes, run.runtime.device
     share = processes.share(rows)
@@ -362,7 +340,7 @@ def shared_backward(run: _Run, rows: Tensor, generator: torch.Generator) -> floa
     if processes.count > 1:
         tables = sparse_tables(run.learner)
         sparse = {id(table) for table in tables}
-        processes.average_gradients_([p for p in _trained(run.learner).values() if id(p) not in sparse])
+        processes.average_gradients_([p for p in run.parameters.values() if id(p) not in sparse])
         for table in tables:
             _average_sparse_(table, processes)
     return processes.sum(float(loss.detach())) / processes.count

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from muse.sentences.systems.backbone import SpaceBackbone
-from muse.sentences.systems.corpora import warn_of_another_language
+from muse.sentences.systems.backbone import SpaceBackbone, warn_of_another_language
 from tests.support.parallel import toy_space
 
 

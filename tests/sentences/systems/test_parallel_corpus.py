@@ -16,11 +16,10 @@ from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
-from muse.sentences.systems.corpora import PairsInTurn, ParallelCorpus
 from muse.sentences.systems.nli.infersent import InferSent, InferSentConfig, XBiLSTM
+from muse.sentences.training.corpora import PairLearner, ParallelCorpus
 from muse.sentences.training.losses import Align
 from muse.sentences.training.pairs import make_pairs
-from muse.sentences.training.two_sides import PairLearner
 from muse.space import SideToSave, load_space, save_space
 from muse.vectors import Vectors
 from tests.support.command import Command, refused
@@ -59,7 +58,7 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def learner_of(files: Path) -> tuple[PairsInTurn, XBiLSTM]:
+def learner_of(files: Path) -> tuple[PairLearner, XBiLSTM]:
     """The learner of an untrained X-BiLSTM of both languages."""
     space, backbone = load_space(files / "space"), SpaceBackbone(load_space(files / "space"))
     words = {name: torch.tensor(space.vectors(name).matrix) for name in OTHERS}
@@ -72,9 +71,7 @@ def learner_of(files: Path) -> tuple[PairsInTurn, XBiLSTM]:
         )
         for name in OTHERS
     }  # fmt: skip
-    found = ParallelCorpus("en", pairs).learner(network, Align(0.25), ALONE)
-    assert isinstance(found, PairsInTurn)
-    return found, network
+    return PairLearner(network, Align(0.25), ParallelCorpus("en", pairs), ALONE), network
 
 
 def test_languages_may_be_called_as_modules_may_not(files: Path) -> None:
@@ -115,16 +112,17 @@ def test_a_loss_is_that_of_its_language_and_hits_are_of_all(files: Path) -> None
     learner, network = learner_of(files)
     begin = 300 - 15
     chosen, generator = torch.arange(begin, begin + 6), generator_for(3)
-    german = learner.get_submodule(f"_learners.{list(OTHERS).index('de')}")
-    assert isinstance(german, PairLearner)
-    value = german.loss(chosen - begin, generator_for(3))
+    alone = [
+        PairLearner(network, Align(0.25), ParallelCorpus("en", {name: learner.corpus.pairs[name]}))
+        for name in OTHERS
+    ]
+    value = alone[1].loss(chosen - begin, generator_for(3))
     assert torch.equal(learner.loss(chosen, generator), value)
     value.backward()  # type: ignore[no-untyped-call]
     moved = [name for name, p in network.others.named_parameters() if p.grad is not None]
     touched = {name.partition(".")[0] for name in moved}
     assert touched == {"de"}
-    both = [learner.get_submodule(f"_learners.{place}") for place in range(len(OTHERS))]
-    hits = [one.held_out().hits or 0 for one in both if isinstance(one, PairLearner)]
+    hits = [one.held_out().hits or 0 for one in alone]
     assert learner.held_out().hits == sum(hits)
     assert learner.held_out().score == 100 * sum(hits) / (15 + 5)
 
@@ -216,7 +214,7 @@ def resumes_to_the_bit(
     muse: Command, files: Path, training: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run whose result is in `out`, interrupted at its third score of all languages and resumed."""
-    killed_at(monkeypatch, PairsInTurn, 3)
+    killed_at(monkeypatch, PairLearner, 3)
     again = [*training, "--out", files / "again"]
     assert muse(*again).code == 130
     assert muse(*again, "--resume").code == 0

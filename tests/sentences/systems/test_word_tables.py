@@ -15,25 +15,27 @@ from muse.run.runtime import Runtime
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Vocabulary
 from muse.sentences.systems.word_encoders import ProjectedTables, WordTables, cvm_add, x_cbow
+from muse.sentences.training.corpora import PairLearner, ParallelCorpus
 from muse.sentences.training.losses import Align, Hinge, Loss, Softmax
-from muse.sentences.training.pairs import Pairs, make_pairs
+from muse.sentences.training.pairs import make_pairs
 from muse.sentences.training.trainer import TrainerConfig, best_epoch, train
-from muse.sentences.training.two_sides import PairLearner
 from tests.support.parallel import WORDS, rows, toy_text
 
 BATCH = Ragged.of([[3, 5, 3], [7]])
 
+PAIR = ("en", "fr")
 QUICK = TrainerConfig(epochs=3, batch=32, rate=0.02)
 
 
-def toy_pairs() -> Pairs:
+def toy_pairs(device: str = "cpu") -> ParallelCorpus:
     sides = [list(side) for side in zip(*toy_text(), strict=True)]
     words = [Vocabulary(name, {f"{name}{i}": i for i in range(WORDS)}) for name in ("en", "fr")]
-    return make_pairs(sides, words, rng=np.random.default_rng(0), device="cpu", progress=Progress(quiet=True))
+    rng, progress = np.random.default_rng(0), Progress(quiet=True)
+    return ParallelCorpus("en", {"fr": make_pairs(sides, words, rng=rng, device=device, progress=progress)})
 
 
 @pytest.fixture(scope="module")
-def pairs() -> Pairs:
+def pairs() -> ParallelCorpus:
     return toy_pairs()
 
 
@@ -47,7 +49,7 @@ def trained(model: WordTables) -> list[Tensor]:
 
 
 def encoder(kind: Callable[..., WordTables]) -> WordTables:
-    made: WordTables = kind(*tables())
+    made: WordTables = kind(PAIR, *tables())
     return made
 
 
@@ -66,7 +68,7 @@ RECOVERED: list[tuple[Callable[..., WordTables], Loss, float]] = [
     ("kind", "loss", "rate"), RECOVERED, ids=lambda one: getattr(one, "__name__", str(one))
 )
 def test_a_turned_language_is_recovered(
-    pairs: Pairs, kind: Callable[..., WordTables], loss: Loss, rate: float
+    pairs: ParallelCorpus, kind: Callable[..., WordTables], loss: Loss, rate: float
 ) -> None:
     learner = PairLearner(encoder(kind), loss, pairs)
     config = TrainerConfig(epochs=25, batch=32, rate=rate, patience=25)
@@ -75,19 +77,20 @@ def test_a_turned_language_is_recovered(
     assert best_epoch(epochs).score >= 90
 
 
-def test_the_score_is_p_at_1_by_loops(pairs: Pairs) -> None:
+def test_the_score_is_p_at_1_by_loops(pairs: ParallelCorpus) -> None:
     learner = PairLearner(encoder(x_cbow), Align(), pairs)
     en, fr = tables()
-    texts = [pairs.pivot, pairs.other]
+    french = pairs.pairs["fr"]
+    texts = [french.pivot, french.other]
     means = [
-        [table[side.take(row[None]).ids].mean(0) for row in pairs.held_out]
+        [table[side.take(row[None]).ids].mean(0) for row in french.held_out]
         for side, table in zip(texts, (en, fr), strict=True)
     ]
     hits = 0
     for place, y in enumerate(means[1]):
         cosines = [float(x @ y / x.norm() / y.norm()) for x in means[0]]
         hits += cosines.index(max(cosines)) == place
-    assert learner.held_out().score == pytest.approx(100 * hits / len(pairs.held_out))
+    assert learner.held_out().score == pytest.approx(100 * hits / len(french.held_out))
 
 
 @pytest.mark.parametrize("kind", [x_cbow, cvm_add, ProjectedTables])
@@ -96,26 +99,26 @@ def test_before_training_sentences_are_those_of_the_space(kind: Callable[..., Wo
     if kind is ProjectedTables:
         en, fr = en.tanh(), fr.tanh()
     model = encoder(kind)
-    for table, side in ((en, 0), (fr, 1)):
+    for table, side in ((en, "en"), (fr, "fr")):
         expected = torch.stack([table[[3, 5, 3]].sum(0), table[7]])
         if kind is not cvm_add:
             expected[0] /= 3
         assert torch.allclose(model(BATCH, side), expected, atol=1e-6)
 
 
-def test_x_cbow_moves_no_pivot_row_and_no_row_of_the_space(pairs: Pairs) -> None:
+def test_x_cbow_moves_no_pivot_row_and_no_row_of_the_space(pairs: ParallelCorpus) -> None:
     en, fr = tables()
-    model = x_cbow(en, fr)
+    model = x_cbow(PAIR, en, fr)
     train(PairLearner(model, Align(), pairs), QUICK, seed=0, runtime=Runtime())
     assert None in model.tables()
     assert torch.equal(en, tables()[0])
     assert torch.equal(fr, tables()[1])  # training moved a copy
     assert not torch.equal(trained(model)[-1], fr)
-    assert torch.equal(model(BATCH, 0)[1], tables()[0][7])
+    assert torch.equal(model(BATCH, "en")[1], tables()[0][7])
 
 
-def test_cvm_add_moves_both_sides(pairs: Pairs) -> None:
-    model = cvm_add(*tables())
+def test_cvm_add_moves_both_sides(pairs: ParallelCorpus) -> None:
+    model = cvm_add(PAIR, *tables())
     loss = Hinge(2, "squared")
     train(PairLearner(model, loss, pairs), QUICK, seed=0, runtime=Runtime())
     en, fr = trained(model)
@@ -124,25 +127,25 @@ def test_cvm_add_moves_both_sides(pairs: Pairs) -> None:
     assert not torch.equal(fr, tables()[1])
 
 
-def test_the_projection_learns_on_means_and_is_applied_to_words(pairs: Pairs) -> None:
-    model = ProjectedTables(*tables(), dropout=0.0)
+def test_the_projection_learns_on_means_and_is_applied_to_words(pairs: ParallelCorpus) -> None:
+    model = ProjectedTables(PAIR, *tables(), dropout=0.0)
     loss = Hinge(0.5, both=False)
     train(PairLearner(model, loss, pairs), QUICK, seed=0, runtime=Runtime())
     weight, bias = model.get_parameter("sides.1.map.weight"), model.get_parameter("sides.1.map.bias")
     words = torch.tanh(tables()[1] @ weight.T + bias)
     assert torch.allclose(trained(model)[-1], words, atol=1e-6)
     applied = torch.stack([words[[3, 5, 3]].mean(0), words[7]])
-    assert torch.allclose(model(BATCH, 1), applied, atol=1e-6)
+    assert torch.allclose(model(BATCH, "fr"), applied, atol=1e-6)
     means = torch.stack([tables()[1][[3, 5, 3]].mean(0), tables()[1][7]])
     learned = torch.tanh(means @ weight.T + bias)
-    assert torch.allclose(model.both(BATCH, BATCH, torch.Generator())[1], learned, atol=1e-6)
+    assert torch.allclose(model.both((BATCH, BATCH), PAIR, torch.Generator())[1], learned, atol=1e-6)
     assert not torch.allclose(learned[0], applied[0], atol=1e-4)
 
 
 def test_dropout_takes_the_same_dimensions_from_both_sides_and_is_the_generator_s() -> None:
-    model = ProjectedTables(*tables(), dropout=0.5)
+    model = ProjectedTables(PAIR, *tables(), dropout=0.5)
     wide = Ragged.of([[i] for i in range(WORDS)])
-    draws = [model.both(wide, wide, torch.Generator().manual_seed(seed)) for seed in (1, 1, 2)]
+    draws = [model.both((wide, wide), PAIR, torch.Generator().manual_seed(seed)) for seed in (1, 1, 2)]
     assert torch.equal(draws[0][0], draws[1][0])
     assert not torch.equal(draws[0][0], draws[2][0])
     x, y = draws[0]
@@ -155,18 +158,14 @@ def test_dropout_takes_the_same_dimensions_from_both_sides_and_is_the_generator_
 @pytest.mark.gpu
 @pytest.mark.parametrize("kind", [x_cbow, cvm_add, ProjectedTables])
 def test_on_a_gpu(kind: Callable[..., WordTables]) -> None:
-    sides = [list(side) for side in zip(*toy_text(), strict=True)]
-    words = [Vocabulary(name, {f"{name}{i}": i for i in range(WORDS)}) for name in ("en", "fr")]
-    rng, progress = np.random.default_rng(0), Progress(quiet=True)
-    pairs = make_pairs(sides, words, rng=rng, device="cuda", progress=progress)
-    model = kind(*(table.cuda() for table in tables()))
+    pairs, model = toy_pairs("cuda"), kind(PAIR, *(table.cuda() for table in tables()))
     config = TrainerConfig(epochs=25, batch=32, rate=0.02, patience=25)
     learner = PairLearner(model, Hinge(0.5, "euclid"), pairs)
     epochs = train(learner, config, seed=0, runtime=Runtime("cuda"))
     assert best_epoch(epochs).score >= 80
 
 
-def test_a_pair_alone_has_no_negative(pairs: Pairs) -> None:
+def test_a_pair_alone_has_no_negative(pairs: ParallelCorpus) -> None:
     learner = PairLearner(encoder(x_cbow), Align(), pairs)
     with pytest.raises(BadSetting, match="a batch must have at least 2 pairs.*got 1"):
         train(learner, TrainerConfig(batch=1), seed=0, runtime=Runtime())

@@ -17,9 +17,9 @@ from muse.run.checkpoint import Checkpoint
 from muse.run.processes import ALONE, Processes
 from muse.run.runtime import Runtime
 from muse.sentences.systems.word_encoders import ProjectedTables, WordTables, x_cbow
+from muse.sentences.training.corpora import PairLearner
 from muse.sentences.training.losses import Hinge, Loss, Softmax
-from muse.sentences.training.trainer import EpochBatches, Learner, TrainerConfig, train
-from muse.sentences.training.two_sides import PairLearner
+from muse.sentences.training.trainer import Learner, TrainerConfig, Training, train
 from tests.sentences.systems.test_word_tables import encoder, toy_pairs
 from tests.sentences.training.test_trainer_settings import PLAIN, Line
 from tests.support.processes import run_together
@@ -136,11 +136,11 @@ def test_batches_are_drawn_anew_by_the_seed_and_the_epoch(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(Line, "batches", noted)
     # All orders are alike: what learners draw must not hang on them.
-    monkeypatch.setattr(EpochBatches, "_order", lambda self, number: torch.arange(29))
+    monkeypatch.setattr(Training, "order", lambda self, number: torch.arange(29))
     for seed in (0, 1, 0):
-        batches = EpochBatches(Line(), PLAIN, seed, ALONE)
+        training = Training(Line(), PLAIN, seed, Runtime())
         for epoch in range(1, 21):
-            batches.of(epoch)
+            training.batches(epoch)
     assert drawn[:20] == drawn[40:]
     assert len({*drawn}) == 40
 

@@ -23,13 +23,13 @@ from muse.sentences.encoders.reading import blocks
 from muse.sentences.files.sentence_text import ParallelText, read_pairs
 from muse.sentences.systems.bgt import inputs
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
-from muse.sentences.systems.network_encoder import BothSides, NetworkEncoder, SentenceNetwork
+from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System
+from muse.sentences.training.corpora import ParallelCorpus, held_out_precision
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.pairs import Pairs, make_pairs
 from muse.sentences.training.trainer import HeldOutScore, Learner, TrainerConfig
-from muse.sentences.training.two_sides import held_out_precision
 from muse.space import Space
 
 LANGUAGE = "language"  # after a +, the language latents of a model are meant
@@ -69,9 +69,13 @@ def train_bgt(job: Job) -> Fitted:
     network = BgtNetwork(config, languages, tokens, generator).to(job.runtime.device)
     learner = BgtLearner(network, languages, pairs, job.trainer)
     epochs = job.train(learner)
-    settings = {"network": asdict(config), "pair": list(languages), "tokens": dict(tokens.settings)}
-    encoder = job.encoder(_label(config), network, languages, settings)
-    return Fitted.by(learner, epochs, encoder, pairs.counts)
+    settings = {
+        "network": asdict(config),
+        "pair": languages,
+        "languages": languages,
+        "tokens": dict(tokens.settings),
+    }
+    return job.fitted(learner, epochs, network, _label(config), settings, pairs.counts)
 
 
 def _tokens(job: Job, text: ParallelText) -> inputs.Tokens:
@@ -149,7 +153,7 @@ class BgtLearner(Learner):
     ) -> None:
         super().__init__()
         self.network = network
-        self._sides, self._pairs, self._step = BothSides(network, languages), pairs, 0
+        self._corpus, self._pairs, self._step = ParallelCorpus(languages[0], {languages[1]: pairs}), pairs, 0
         self.examples = len(pairs.training)
         self._found = network.config.read_from == "both"  # whether translations are
         self.metric = "P@1" if self._found else "-loss"
@@ -194,7 +198,7 @@ class BgtLearner(Learner):
     def held_out(self) -> HeldOutScore:
         """The P@1 of the held-out pairs by the semantic means, or minus their mean loss in nats."""
         if self._found:
-            return held_out_precision(self._sides, self._pairs)
+            return held_out_precision(self.network, self._corpus)
         held_out, pairs, total = self._pairs.held_out, self._pairs, 0.0
         generator = generator_for(0, device=str(held_out.device))
         lengths = torch.maximum(pairs.pivot.lengths, pairs.other.lengths)[held_out]

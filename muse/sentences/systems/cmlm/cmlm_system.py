@@ -24,12 +24,12 @@ from muse.sentences.systems.cmlm.learning import (
     inferences,
     read_corpus,
 )
-from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.transformer import draw_
 from muse.sentences.systems.nli.pair_classes import Inferences, PairClassLearner, with_inference
 from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System
+from muse.sentences.training.corpora import PairLearner, ParallelCorpus
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, check_batches
@@ -78,7 +78,6 @@ def train_cmlm(job: Job) -> Fitted:
     learned = [name for name in ("br", _INFERENCE) if any(name in stage for stage in training.stages)]
     learned += [f"translated:{'/'.join(request.translated_nli)}"] if request.translated_nli else []
     label = job.config.objective + (f"[{','.join(learned)}]" if learned else "")
-    encoder = job.encoder(label, training.network, tuple(words.readers), settings)
     counts = {"neighbours": learners["cmlm"].examples}
     parallel = training.parallel.counts if training.parallel is not None else {"truncated": 0}
     counts |= parallel
@@ -87,7 +86,7 @@ def train_cmlm(job: Job) -> Fitted:
         counts["truncated"] += training.inferences.truncated
     learner = learners[training.stages[-1]]
     scored = tuple(request.parallel_files) if learner.metric == "P@1" else ()
-    return Fitted.by(learner, epochs, encoder, counts, scored)
+    return job.fitted(learner, epochs, training.network, label, settings, counts, scored)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +116,7 @@ class CmlmTraining:
         found: dict[str, Learner] = {"cmlm": words}
         if self.parallel is not None:
             loss = Softmax(config.margin, config.scale)
-            bitext = self.parallel.learner(encoder, loss, self.job.runtime.processes)
+            bitext = PairLearner(encoder, loss, self.parallel, self.job.runtime.processes)
             found |= {"br": bitext, "cmlm+br": Cotrained(words, bitext, config.alpha)}
         if self.inferences is not None:
             network = with_inference(encoder)

@@ -25,13 +25,12 @@ from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.encoders.reading import Ids, Reader, Reading
 from muse.sentences.files.nli import Inference
 from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder
-from muse.sentences.systems.corpora import PairsInTurn
 from muse.sentences.systems.networks import masked_prediction
 from muse.sentences.systems.nli.pair_classes import Inferences, inferences_of
 from muse.sentences.systems.pieces import MASK
+from muse.sentences.training.corpora import Consecutive, PairLearner
 from muse.sentences.training.pairs import read_text
 from muse.sentences.training.trainer import HeldOutScore, Learner
-from muse.sentences.training.two_sides import PairLearner
 from muse.space import Space
 from muse.text.tokens import Tokeniser
 
@@ -149,30 +148,27 @@ class CmlmLearner(Learner):
         super().__init__()
         self.model = model
         self._corpus, self._share = corpus, share
-        ends = torch.tensor([len(text) for text in corpus.training.values()]).cumsum(0)
-        self._ends = ends  # (languages,): the pairs of a language start where those before it end
-        self._languages = list(corpus.training)
-        self.examples = int(ends[-1])  # the pairs of neighbours of all languages
+        self._numbers = Consecutive({name: len(text) for name, text in corpus.training.items()})
+        self.examples = len(self._numbers)  # the pairs of neighbours of all languages
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """Batches of one language each, with every language spread evenly over the epoch."""
-        language = self._language(order)  # (n,)
+        language = self._numbers.places(order)  # (n,)
         placed: list[tuple[float, Tensor]] = []
-        for number in range(len(self._languages)):
+        for number in range(len(self._numbers.names)):
             parts = torch.split(order[language == number], size)
             placed += [((place + 0.5) / len(parts), part) for place, part in enumerate(parts) if len(part)]
         return [part for _, part in sorted(placed, key=lambda one: one[0])]
 
     def most_batches(self, examples: int, size: int) -> int:
         """The number for one language, plus one for each other language, whose last batch may be small."""
-        return super().most_batches(examples, size) + len(self._languages) - 1
+        return super().most_batches(examples, size) + len(self._numbers.names) - 1
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The mean cross-entropy () of words hidden in pairs (b,) of one language, swapped half the time."""
-        number = int(self._language(rows[:1].cpu()))
-        name = self._languages[number]
+        name, own = self._numbers.source(rows)
         text = self._corpus.training[name]
-        pairs = text.pairs[rows - (int(self._ends[number]) - len(text))]  # (b, 2)
+        pairs = text.pairs[own]  # (b, 2)
         swapped = torch.rand(len(rows), generator=generator, device=rows.device) < 0.5
         pairs = torch.where(swapped[:, None], pairs.flip(1), pairs)
         read = text.passages.take(pairs[:, 1]).padded()
@@ -205,14 +201,11 @@ class CmlmLearner(Learner):
         )
         return sum(chain.from_iterable(found), start=masked_prediction.Predicted())
 
-    def _language(self, rows: Tensor) -> Tensor:
-        return torch.bucketize(rows, self._ends, right=True)
-
 
 class Cotrained(Learner):
     """L_CMLM + alpha L_br, with one translation for each pair of neighbours (section 4.2)."""
 
-    def __init__(self, words: CmlmLearner, bitext: PairLearner | PairsInTurn, alpha: float) -> None:
+    def __init__(self, words: CmlmLearner, bitext: PairLearner, alpha: float) -> None:
         super().__init__()
         self.words, self.bitext = words, bitext
         self.examples, self.fewest = words.examples, bitext.fewest

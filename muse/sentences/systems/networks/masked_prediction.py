@@ -15,36 +15,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from muse.errors import BadSetting
-from muse.sentences.training.settings import Settings, setting
+MASKED, SWAPPED = 0.8, 0.1  # shares of the hidden tokens that become the mask, and any ordinary token
 
 
-@dataclass(frozen=True)
-class Masking(Settings):
-    """The shares of tokens to hide: a `share` of each row, or a `number` of tokens, but at least one.
-
-    Of these, a share `masked` become the token `mask`, a share `swapped` any ordinary token, the rest stay.
-    """
+class Masking(NamedTuple):
+    """A `share` of the tokens of each row, but at least one, is hidden; most become the token `mask`."""
 
     vocabulary: int
     mask: int = 4
     specials: int = 5
-    share: float = setting(0.15, "share of tokens that are hidden", above=0, most=1)
-    number: int | None = setting(None, "number of tokens that are hidden", least=1)
-    masked: float = setting(0.8, "share of these that become the mask", least=0, most=1)
-    swapped: float = setting(0.1, "share of these that become any token", least=0, most=1)
-
-    def check(self) -> None:
-        """Raise BadSetting for a mask that is no special token, and for shares above 1 together."""
-        if not 0 <= self.mask < self.specials < self.vocabulary:
-            raise BadSetting(
-                "the mask must be a special token and the vocabulary larger than these, "
-                f"got mask {self.mask}, {self.specials} special tokens, {self.vocabulary} tokens"
-            )
-        if self.masked + self.swapped > 1:
-            raise BadSetting(
-                f"masked and swapped must be at most 1 together, got {self.masked:g} and {self.swapped:g}"
-            )
+    share: float = 0.15
 
 
 class Cloze(NamedTuple):
@@ -65,8 +45,8 @@ def hide(ids: Tensor, masking: Masking, generator: torch.Generator, weights: Ten
     others = torch.randint(
         masking.specials, masking.vocabulary, ids.shape, generator=generator, device=ids.device
     )
-    read = torch.where(target_mask & (fate < masking.masked), masking.mask, ids)
-    swapped = target_mask & (fate >= masking.masked) & (fate < masking.masked + masking.swapped)
+    read = torch.where(target_mask & (fate < MASKED), masking.mask, ids)
+    swapped = target_mask & (fate >= MASKED) & (fate < MASKED + SWAPPED)
     return Cloze(torch.where(swapped, others, read), target_mask, ids[target_mask])
 
 
@@ -93,21 +73,12 @@ def _drawn(ids: Tensor, masking: Masking, generator: torch.Generator, weights: T
         keys = keys / weights[ids]
     ranks = keys.masked_fill(~ordinary, torch.inf).argsort(dim=1).argsort(dim=1)  # (b, t)
     tokens = ordinary.sum(dim=1, keepdim=True)  # (b, 1)
-    if masking.number is None:
-        wanted = (masking.share * tokens).round().long().clamp(min=1)
-    else:
-        wanted = torch.full_like(tokens, masking.number)
-    return ordinary & (ranks < wanted)
+    return ordinary & (ranks < (masking.share * tokens).round().long().clamp(min=1))
 
 
-def prediction_loss(scores: Tensor, answers: Tensor, smoothing: float = 0.0) -> Tensor:
-    """The mean cross-entropy (), in nats, of the answers (p,) under scores (p, v); 0 without answers.
-
-    `smoothing` gives that share of the probability to all tokens alike (Szegedy et al., 2016).
-    """
-    if not len(answers):
-        return scores.sum()
-    return functional.cross_entropy(scores.float(), answers, label_smoothing=smoothing)
+def prediction_loss(scores: Tensor, answers: Tensor) -> Tensor:
+    """The mean cross-entropy (), in nats, of the answers (p,) under scores (p, v); 0 without answers."""
+    return functional.cross_entropy(scores.float(), answers) if len(answers) else scores.sum()
 
 
 @dataclass(frozen=True)

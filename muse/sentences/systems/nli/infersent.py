@@ -26,6 +26,7 @@ from muse.sentences.systems.networks import sentence_rows
 from muse.sentences.systems.nli import pair_classes
 from muse.sentences.systems.pretrained_backbones import restored_backbone
 from muse.sentences.systems.system import Fitted, Job, Preset, System
+from muse.sentences.training.corpora import PairLearner
 from muse.sentences.training.losses import Align
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.settings import Settings, Unused, setting
@@ -185,8 +186,7 @@ def train_infersent(job: Job) -> Fitted:
     epochs = job.train(learner)
     label = f"infersent[{config.objective},{config.form}:{network.dimension},{job.backbone.name}]"
     settings = {"network": asdict(config), "backbone": dict(job.backbone.settings)}
-    encoder = job.encoder(label, network, request.space.languages, settings)
-    return Fitted.by(learner, epochs, encoder, pairs.counts)
+    return job.fitted(learner, epochs, network, label, settings, pairs.counts)
 
 
 def make_infersent(settings: Mapping[str, Any], space: Space) -> InferSent:
@@ -277,12 +277,12 @@ def train_x_bilstm(job: Job) -> Fitted:
             other.get_submodule("encoder").load_state_dict(english.encoder.state_dict())
         other.get_submodule("words").requires_grad_(config.words)
     loss = Align(config.weight)
-    learner = parallel.learner(network, loss, job.runtime.processes)
+    learner = PairLearner(network, loss, parallel, job.runtime.processes)
     epochs = job.train(learner)
     label = f"x-bilstm[{english.config.form}:{network.dimension},{loss}]"
-    settings = {"network": asdict(english.config), "learned": list(parallel.pairs)}
-    encoder = job.encoder(label, network, (job.languages[0], *parallel.pairs), settings)
-    return Fitted.by(learner, epochs, encoder, parallel.counts)
+    settings = {"network": asdict(english.config), "learned": [*parallel.pairs]}
+    settings["languages"] = [job.languages[0], *parallel.pairs]
+    return job.fitted(learner, epochs, network, label, settings, parallel.counts)
 
 
 def _opened(job: Job) -> InferSent:

@@ -18,8 +18,7 @@ from muse.errors import Mismatch
 from muse.orthography import is_punctuation
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.files.sentence_text import read_sentences
-from muse.sentences.systems.backbone import Backbone
-from muse.sentences.systems.corpora import warn_of_another_language
+from muse.sentences.systems.backbone import Backbone, warn_of_another_language
 from muse.sentences.systems.pieces import BEGINS, BOS, EOS, MASK, SPECIALS, Pieces
 from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.translator.seq2seq import TranslatorNetwork, generate

@@ -54,9 +54,11 @@ def train_translator(job: Job) -> Fitted:
     begins = {"encoder": config.encoder, "decoder": config.decoder}
     begins |= {part: model.config.objective for part, model in pretrained.items()}
     begins |= {"attention": seq2seq.ORDERED} if config.attention == seq2seq.ORDERED else {}
-    settings = {"network": asdict(config), "pieces": network.pieces.to_json()}
-    encoder = job.encoder(f"translator[{','.join(begins.values())}]", network, network.languages, settings)
-    return Fitted.by(learner, epochs, encoder, _counts(network, text), tuple(request.parallel_files))
+    settings = {"network": asdict(config), "languages": network.languages}
+    settings["pieces"] = network.pieces.to_json()
+    label, scored = f"translator[{','.join(begins.values())}]", tuple(request.parallel_files)
+    counts = _counts(network, text)
+    return job.fitted(learner, epochs, network, label, settings, counts, scored)
 
 
 def check_request(config: seq2seq.TranslatorConfig, request: TrainingRequest) -> None:

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Padded, Ragged
-from muse.sentences.systems.corpora import BATCH_EXPONENT
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks import masked_prediction, transformer
 from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.pieces import INITIAL, MASK, SPECIALS, PieceReader, Pieces, space_of_words
 from muse.sentences.systems.system import TEXT_OF_MORE
+from muse.sentences.training.corpora import BATCH_EXPONENT
 from muse.sentences.training.settings import Settings, Unused, setting
 from muse.space import Space
 
@@ -89,19 +89,6 @@ class XlmConfig(Settings):
         return masked_prediction.Masking(vocabulary, MASK, len(SPECIALS), share=self.share)
 
 
-class MaskedSide(NamedTuple):
-    """Text of one language: input `ids`, True in `target_mask` where the id in `right` is to be predicted.
-
-    All are (b, t); `mask` is False at padding.
-    """
-
-    ids: Tensor
-    target_mask: Tensor
-    right: Tensor
-    mask: Tensor
-    language: int
-
-
 class MaskedBatch(NamedTuple):
     """The inputs, the positions to predict (b, t), and the right `answers` (p,) there."""
 
@@ -110,39 +97,34 @@ class MaskedBatch(NamedTuple):
     answers: Tensor
 
 
-class Hiding(NamedTuple):
-    """A masking whose pieces are drawn by `generator`, more often with larger `weights` (v,)."""
+def masked_batch(
+    sides: Sequence[tuple[Padded, int]],
+    masking: masked_prediction.Masking | None,
+    weights: Tensor,
+    generator: torch.Generator,
+) -> MaskedBatch:
+    """Text with pieces hidden by their `weights` (v,), in a language (MLM) or two read together (TLM).
 
-    masking: masked_prediction.Masking
-    weights: Tensor
-    generator: torch.Generator
-
-
-def masked(text: Padded, language: int, hiding: Hiding | None) -> MaskedSide:
-    """The text with pieces hidden (MLM) or, without a `hiding`, each piece predicting the next one (CLM)."""
-    if hiding is None:
-        cloze, right = masked_prediction.left_to_right(*text), text.ids.roll(-1, dims=1)
-    else:
-        cloze, right = (
-            masked_prediction.hide(text.ids, hiding.masking, hiding.generator, hiding.weights),
-            text.ids,
-        )
-    return MaskedSide(cloze.ids, cloze.target_mask, right, text.mask, language)
-
-
-def side_by_side(*sides: MaskedSide) -> MaskedBatch:
-    """The masked batch of one side, or of two that attend to each other (TLM); positions restart at 0."""
-    device = sides[0].ids.device
-    widths = [side.ids.shape[1] for side in sides]
-    languages = torch.tensor([side.language for side in sides], device=device)
-    target_mask = torch.cat([side.target_mask for side in sides], dim=1)
+    Without a masking, each piece of a text predicts the next one (CLM). The positions of a side start at 0.
+    """
+    texts = [text for text, _ in sides]
+    clozes = [
+        masked_prediction.left_to_right(*text)
+        if masking is None
+        else masked_prediction.hide(text.ids, masking, generator, weights)
+        for text in texts
+    ]
+    device, widths = texts[0].ids.device, [text.ids.shape[1] for text in texts]
+    languages = torch.tensor([language for _, language in sides], device=device)
     inputs = transformer.Inputs(
-        torch.cat([side.ids for side in sides], dim=1),
-        torch.cat([side.mask for side in sides], dim=1),
+        torch.cat([cloze.ids for cloze in clozes], dim=1),
+        torch.cat([text.mask for text in texts], dim=1),
         torch.cat([torch.arange(width, device=device) for width in widths]),
         languages.repeat_interleave(torch.tensor(widths, device=device))[None],
     )
-    return MaskedBatch(inputs, target_mask, torch.cat([side.right for side in sides], dim=1)[target_mask])
+    target_mask = torch.cat([cloze.target_mask for cloze in clozes], dim=1)
+    right = torch.cat([text.ids for text in texts], dim=1)
+    return MaskedBatch(inputs, target_mask, right.roll(-1 if masking is None else 0, dims=1)[target_mask])
 
 
 class XlmModel(nn.Module):

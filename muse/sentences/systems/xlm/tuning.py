@@ -21,7 +21,6 @@ from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reader
 from muse.sentences.files.nli import LABELS
-from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.networks.transformer import Inputs, draw_
 from muse.sentences.systems.nli import pair_classes
@@ -29,6 +28,7 @@ from muse.sentences.systems.pieces import PieceReader
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
 from muse.sentences.systems.xlm.xlm_system import XLM
+from muse.sentences.training.corpora import PairLearner, ParallelCorpus
 from muse.sentences.training.losses import Align
 from muse.sentences.training.settings import Settings, Unused, setting
 from muse.sentences.training.trainer import Learner, TrainerConfig, check_batches
@@ -97,7 +97,7 @@ def tune_xlm(job: Job) -> Fitted:
     parallel = job.parallel(network.reader) if learned else None
 
     def aligner(copy: pair_classes.PairNetwork, translations: ParallelCorpus) -> Learner:
-        return translations.learner(copy, Align(config.weight), job.runtime.processes)
+        return PairLearner(copy, Align(config.weight), translations, job.runtime.processes)
 
     if parallel is not None:  # before any training, by the network: the copy's batches will be the same
         check_batches(aligner(network, parallel), aligning, seed=request.seed, runtime=job.runtime)
@@ -110,6 +110,7 @@ def tune_xlm(job: Job) -> Fitted:
         counts = {**parallel.counts, "inferences": len(pairs)}
     settings = {
         "network": asdict(xlm.config),
+        "languages": xlm.languages,
         "pieces": xlm.pieces.to_json(),
         "reads": config.reads,
         "hidden": config.hidden,
@@ -117,8 +118,8 @@ def tune_xlm(job: Job) -> Fitted:
     }
     parts = [xlm.config.objective, "nli", *([] if config.reads == "together" else [config.reads])]
     parts += [str(Align(config.weight))] if learned else []
-    encoder = job.encoder(f"xlm[{','.join(parts)}]", network, xlm.languages, settings)
-    return Fitted.by(learner, epochs, encoder, counts, learned)
+    label = f"xlm[{','.join(parts)}]"
+    return job.fitted(learner, epochs, network, label, settings, counts, learned)
 
 
 def _opened(job: Job) -> XlmNetwork:

@@ -19,12 +19,13 @@ from muse.errors import BadSetting, Contradiction, Mismatch
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged, passes, token_batches
 from muse.sentences.files.sentence_text import read_documents, read_sentences
-from muse.sentences.systems import corpora
+from muse.sentences.systems.backbone import warn_of_another_language
 from muse.sentences.systems.networks.masked_prediction import Masking, Predicted, rarity
 from muse.sentences.systems.networks.transformer import random_rows
 from muse.sentences.systems.pieces import BOS, EOS, PieceReader, Pieces, aligned_rows
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.sentences.systems.xlm import language_model
+from muse.sentences.training import corpora
 from muse.sentences.training.pairs import hold_out
 from muse.sentences.training.trainer import HeldOutScore, Learner, TrainerConfig
 from muse.space import Space
@@ -97,14 +98,10 @@ class MaskedSource:
         while True:
             yield from token_batches(longest, self.tokens, generator)
 
-    def masked_sides(self, rows: Tensor, generator: torch.Generator) -> list[language_model.MaskedSide]:
-        """The sides of the examples with these indices (b,) in the text, masked independently."""
-        hiding = (
-            None if self.masking is None else language_model.Hiding(self.masking, self.weights, generator)
-        )
-        return [
-            language_model.masked(text.take(rows).padded(), number, hiding) for text, number in self.sides
-        ]
+    def batch(self, rows: Tensor, generator: torch.Generator) -> language_model.MaskedBatch:
+        """The examples with these indices (b,) in the text, whose sides are masked independently."""
+        sides = [(text.take(rows).padded(), number) for text, number in self.sides]
+        return language_model.masked_batch(sides, self.masking, self.weights, generator)
 
 
 class Sources(NamedTuple):
@@ -226,7 +223,7 @@ def train_xlm(job: Job) -> Fitted:
     }
     sentences = {language: list(chain.from_iterable(texts)) for language, texts in documents.items()}
     for language, text in sentences.items():
-        corpora.warn_of_another_language(text, language, request.texts[language], job.backbone, request.space)
+        warn_of_another_language(text, language, request.texts[language], job.backbone, request.space)
     pieces = Pieces.learned(sentences, config.pieces, generator_for(request.seed, *TrainingStream.PIECES))
     reader, device = PieceReader(pieces, config.length), job.runtime.device
     parallel = job.parallel(lambda _: reader) if request.parallel_files else None
@@ -236,13 +233,12 @@ def train_xlm(job: Job) -> Fitted:
     learner = XlmLearner(network.model, sources.streams, sources.pairs, judged, config.exponent)
     epochs = job.train(learner, job.trainer.with_warmup(config.warmup))
     label = f"xlm[{config.objective},{config.initial},{config.pooling}]"
-    settings = {"network": asdict(config), "pieces": pieces.to_json()}
-    encoder = job.encoder(label, network, tuple(documents), settings)
+    settings = {"network": asdict(config), "languages": [*documents], "pieces": pieces.to_json()}
     found = learner.predictions()
     perplexities = {f"perplexity_{name}": round(part.perplexity) for name, part in found.items()}
     counts = {"pieces": len(pieces), "streams": sum(source.examples for source in sources.streams)}
     counts |= ({} if parallel is None else parallel.counts) | perplexities
-    return Fitted.by(learner, epochs, encoder, counts, judged)
+    return job.fitted(learner, epochs, network, label, settings, counts, judged)
 
 
 def untrained_network(
@@ -308,15 +304,13 @@ class XlmLearner(Learner):
         ]
         endless = {name: source.batches(size, generator) for name, source in self._by_name.items()}
         names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
-        return [self._numbers.numbered(name, next(endless[name])) for name in names]
+        return self._numbers.batches(names, endless)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The loss () of a batch (b,) of one source."""
         name, own = self._numbers.source(rows)
         source = self._by_name[name]
-        return self.model.loss(
-            language_model.side_by_side(*source.masked_sides(source.training[own], generator))
-        )
+        return self.model.loss(source.batch(source.training[own], generator))
 
     def held_out(self) -> HeldOutScore:
         """100 / the mean perplexity of held-out pieces over all judged sources."""
@@ -338,9 +332,7 @@ class XlmLearner(Learner):
             if name in names:
                 generator = generator_for(0, number, device=device)
                 parts = torch.split(source.held_out, EXAMPLES_IN_BATCH)
-                batches = (
-                    language_model.side_by_side(*source.masked_sides(rows, generator)) for rows in parts
-                )
+                batches = (source.batch(rows, generator) for rows in parts)
                 found[name] = sum(map(self.model.predict, batches), Predicted())
         return found
 

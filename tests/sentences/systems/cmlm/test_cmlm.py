@@ -25,13 +25,12 @@ from muse.sentences.systems.cmlm.learning import (
     predict_parts,
     read_corpus,
 )
-from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.systems.networks.masked_prediction import Cloze, Predicted, hide
 from muse.sentences.systems.networks.transformer import Inputs
+from muse.sentences.training.corpora import PairLearner, ParallelCorpus
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.pairs import make_pairs
 from muse.sentences.training.trainer import TrainerConfig, train
-from muse.sentences.training.two_sides import PairLearner
 from tests.support.bgt import parameter_count
 from tests.support.parallel import WORDS, toy_space, toy_text
 
@@ -325,7 +324,7 @@ def test_training_together_adds_both_losses(words: predictor.Words) -> None:
     sides = list(zip(*toy_text(60), strict=True))
     readers = [made.model.encoder.reader(name) for name in ("en", "fr")]
     pairs = make_pairs(sides, readers, rng=np.random.default_rng(0), device="cpu", progress=QUIET)
-    bitext = PairLearner(BothSides(made.model.encoder, ("en", "fr")), Softmax(0.3, 20), pairs)
+    bitext = PairLearner(made.model.encoder, Softmax(0.3, 20), ParallelCorpus("en", {"fr": pairs}))
     both, rows = Cotrained(made, bitext, 0.2), torch.arange(8)
     drawn = generator()
     with torch_seeded(0):

@@ -21,9 +21,9 @@ from muse.sentences.systems.cmlm.predictor import CmlmConfig, CmlmEncoder, Words
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli import pair_classes
 from muse.sentences.training import trainer
+from muse.sentences.training.corpora import PairLearner
 from muse.sentences.training.losses import Softmax
 from muse.sentences.training.trainer import TrainerConfig
-from muse.sentences.training.two_sides import PairLearner
 from muse.space import load_space
 from tests.sentences.systems.cmlm.test_cmlm import SMALL, generator, topical
 from tests.support.command import Command, refused, refused_leaving, tree

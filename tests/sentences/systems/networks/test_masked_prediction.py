@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from muse.errors import BadSetting
 from muse.sentences.systems.networks import masked_prediction
 
 V = 1000
@@ -63,12 +62,7 @@ def test_tokens_from_the_vocabulary_on_are_neither_hidden_nor_put_in() -> None:
     ]
 
 
-def test_a_number_of_them_and_at_least_one() -> None:
-    ids = text()
-    target_mask = masked_prediction.hide(
-        ids, masked_prediction.Masking(V, number=80), generator()
-    ).target_mask
-    assert target_mask.sum(dim=1).tolist() == [min(80, int((row >= 5).sum())) for row in ids]
+def test_at_least_one_is_hidden() -> None:
     assert masked_prediction.hide(
         torch.tensor([[2, 7, 3], [2, 3, 0]]), masked_prediction.Masking(V), generator()
     ).target_mask.tolist() == [[False, True, False], [False, False, False]]
@@ -86,9 +80,7 @@ def test_chances_go_by_the_weights() -> None:
     # One token of three a row: P(i) = w_i / (w_1 + w_2 + w_3), w = 1 / sqrt(f).
     ids = torch.tensor([5, 6, 7]).repeat(20_000, 1)
     weights = masked_prediction.rarity(torch.tensor([0, 0, 0, 0, 0, 1, 4, 16]))
-    target_mask = masked_prediction.hide(
-        ids, masked_prediction.Masking(8, number=1), generator(), weights
-    ).target_mask
+    target_mask = masked_prediction.hide(ids, masked_prediction.Masking(8), generator(), weights).target_mask
     for place, weight in enumerate((1, 1 / 2, 1 / 4)):
         assert within(int(target_mask[:, place].sum()), len(ids), weight / 1.75)
 
@@ -101,18 +93,14 @@ def test_left_to_right_asks_for_the_next_token() -> None:
     assert cloze.answers.tolist() == [7, 8, 3, 9, 3]
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_loss_by_hand(smoothing: float) -> None:
+def test_loss_by_hand() -> None:
     scores = torch.randn(6, 15, generator=generator(), dtype=torch.float64).float()
     answers = torch.randint(0, 15, (6,), generator=generator())
     total = 0.0
     for row, answer in zip(scores.tolist(), answers.tolist(), strict=True):
         log_sum = math.log(sum(math.exp(score) for score in row))
-        total += (1 - smoothing) * (log_sum - row[answer])
-        total += smoothing * sum(log_sum - score for score in row) / 15
-    assert float(masked_prediction.prediction_loss(scores, answers, smoothing)) == pytest.approx(
-        total / 6, rel=1e-5
-    )
+        total += log_sum - row[answer]
+    assert float(masked_prediction.prediction_loss(scores, answers)) == pytest.approx(total / 6, rel=1e-5)
 
 
 def test_figures_by_hand_and_added_up() -> None:
@@ -147,9 +135,3 @@ def test_no_targets() -> None:
     assert float(loss.detach()) == 0
     assert masked_prediction.predicted(scores, answers) == masked_prediction.Predicted()
     assert math.isnan(masked_prediction.Predicted().accuracy)
-
-
-@pytest.mark.parametrize("settings", [{"mask": 5}, {"vocabulary": 5}, {"masked": 0.8, "swapped": 0.3}])
-def test_bad_settings(settings: dict[str, object]) -> None:
-    with pytest.raises(BadSetting):
-        masked_prediction.Masking(**{"vocabulary": V, **settings})  # type: ignore[arg-type]

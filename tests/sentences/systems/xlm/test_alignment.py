@@ -10,12 +10,11 @@ import torch
 
 from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.systems.network_encoder import BothSides
 from muse.sentences.systems.nli.pair_classes import PairClassLearner, WithClassifier
 from muse.sentences.systems.xlm.language_model import XlmConfig
 from muse.sentences.systems.xlm.tuning import AlignedCopy, TuningConfig, tuned
+from muse.sentences.training.corpora import PairLearner
 from muse.sentences.training.losses import Align, draw_negatives
-from muse.sentences.training.two_sides import PairLearner
 from tests.sentences.systems.xlm.test_tuning import inferences, network, pretrained, tuning
 from tests.sentences.systems.xlm.test_xlm import TINY, files
 from tests.support.command import Command, refused_leaving
@@ -37,10 +36,8 @@ def copied(dropout: float = 0.0) -> AlignedCopy:
 
 def loss(pair: AlignedCopy) -> torch.Tensor:
     """L_align of three sentences and their translations."""
-    sides, keys = BothSides(pair, ("en", "fr")), torch.arange(3)
-    return Align(0.25)(
-        *sides.both(ENGLISH, FRENCH, generator_for(0)), draw_negatives(keys, keys, generator_for(0))
-    )
+    keys, sides = torch.arange(3), pair.both((ENGLISH, FRENCH), ("en", "fr"), generator_for(0))
+    return Align(0.25)(*sides, draw_negatives(keys, keys, generator_for(0)))
 
 
 def test_the_copy_begins_as_the_original_and_alone_learns() -> None:

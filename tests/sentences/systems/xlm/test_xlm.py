@@ -16,10 +16,10 @@ from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems import pieces as word_pieces
-from muse.sentences.systems.corpora import ParallelCorpus
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.systems.xlm import language_model, xlm_system
+from muse.sentences.training.corpora import ParallelCorpus
 from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.pairs import make_pairs
 from muse.sentences.training.trainer import TrainerConfig, train
@@ -67,11 +67,6 @@ def made(
     return xlm_system.untrained_network(config, pieces, sources.counts, None, 0), sources
 
 
-def as_context(side: language_model.MaskedSide) -> language_model.MaskedSide:
-    """The side with nothing to predict."""
-    return side._replace(target_mask=torch.zeros_like(side.target_mask))
-
-
 def test_streams_hold_all_sentences_in_order_and_none_is_longer(pieces: word_pieces.Pieces) -> None:
     text = pieces.encode([en for en, _ in toy_text()])
     streams = list(xlm_system.cut_streams(text, 16))
@@ -93,11 +88,9 @@ def test_streams_end_with_their_document_and_some_are_held_out(pieces: word_piec
 
 def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() -> None:
     first, second = Ragged.of([[2, 9, 8, 3], [2, 7, 3]]), Ragged.of([[2, 6, 3], [2, 11, 12, 13, 3]])
-    hiding = language_model.Hiding(TINY.masking(20), torch.ones(20), generator_for(3))
-    sides = [
-        language_model.masked(text.padded(), number, hiding) for number, text in enumerate((first, second))
-    ]
-    inputs, target_mask, answers = language_model.side_by_side(*sides)
+    inputs, target_mask, answers = language_model.masked_batch(
+        [(first.padded(), 0), (second.padded(), 1)], TINY.masking(20), torch.ones(20), generator_for(3)
+    )
     assert inputs.positions is not None and inputs.languages is not None and inputs.mask is not None
     assert inputs.positions.tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4]
     assert inputs.languages.tolist() == [[0] * 4 + [1] * 5]
@@ -105,15 +98,13 @@ def test_tlm_sets_both_sides_side_by_side_with_their_own_positions_and_blanks() 
     truth = torch.tensor([[2, 9, 8, 3, 2, 6, 3, 0, 0], [2, 7, 3, 0, 2, 11, 12, 13, 3]])
     assert answers.tolist() == truth[target_mask].tolist()
     assert target_mask[:, :4].any(dim=1).all() and target_mask[:, 4:].any(dim=1).all()
-    alone = language_model.side_by_side(sides[0], as_context(sides[1]))
-    assert alone.answers.tolist() == language_model.side_by_side(sides[0]).answers.tolist()
 
 
 def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: word_pieces.Pieces) -> None:
     config = language_model.XlmConfig(**{**vars(TINY), "objective": "clm"})
     network, _ = made(pieces, config, parallel=False)
     text = Ragged.of([[2, 9, 8, 7, 3], [2, 6, 3]]).padded()
-    batch = language_model.side_by_side(language_model.masked(text, 0, None))
+    batch = language_model.masked_batch([(text, 0)], None, torch.ones(20), generator_for(0))
     assert batch.answers.tolist() == [9, 8, 7, 3, 6, 3]
     states = network.model.transformer(batch.inputs)
     changed = batch.inputs._replace(tokens=batch.inputs.tokens.clone())
@@ -126,13 +117,17 @@ def test_clm_asks_for_the_next_piece_and_looks_at_none_after(pieces: word_pieces
 def test_an_mlm_state_sees_the_translation_and_only_that(pieces: word_pieces.Pieces) -> None:
     network, sources = made(pieces)
     source = sources.pairs[0]
-    rows = torch.arange(2)
-    sides = source.masked_sides(rows, generator_for(0))
-    beside = network.model(language_model.side_by_side(sides[0], as_context(sides[1])))
-    other = as_context(sides[1]._replace(ids=sides[1].ids.flip(0), mask=sides[1].mask.flip(0)))
-    assert not torch.allclose(network.model(language_model.side_by_side(sides[0], other)), beside)
-    padding = as_context(sides[1]._replace(ids=torch.where(sides[1].mask, sides[1].ids, word_pieces.MASK)))
-    torch.testing.assert_close(network.model(language_model.side_by_side(sides[0], padding)), beside)
+    batch = source.batch(torch.arange(2), generator_for(0))
+    inputs, mask = batch.inputs, batch.inputs.mask
+    assert inputs.languages is not None and mask is not None
+    second = inputs.languages[0] == 1
+    batch = batch._replace(target_mask=batch.target_mask & ~second)
+    beside = network.model(batch)
+    other = torch.where(second, inputs.tokens.flip(0), inputs.tokens)
+    assert not torch.allclose(network.model(batch._replace(inputs=inputs._replace(tokens=other))), beside)
+    padding = torch.where(mask, inputs.tokens, word_pieces.MASK)
+    same = network.model(batch._replace(inputs=inputs._replace(tokens=padding)))
+    torch.testing.assert_close(same, beside)
 
 
 @pytest.mark.parametrize("exponent", [0.7, 0.0])
@@ -243,10 +238,10 @@ def test_a_step_of_the_paper_preset() -> None:
     )
     optimisers = Optimisers(model, "adam", 1e-4)
     text = Ragged.of(torch.randint(5, 95_000, (2, 64), generator=generator).tolist())
-    hiding = language_model.Hiding(config.masking(95_000), torch.ones(95_000), generator)
+    masking, weights = config.masking(95_000), torch.ones(95_000)
     losses = []
     for _ in range(2):
-        loss = model.loss(language_model.side_by_side(language_model.masked(text.padded(), 3, hiding)))
+        loss = model.loss(language_model.masked_batch([(text.padded(), 3)], masking, weights, generator))
         loss.backward()  # type: ignore[no-untyped-call]
         losses.append(float(loss.detach()))
         optimisers.step(1e-4, 5.0)
