@@ -54,7 +54,6 @@ from muse.sentences.files.nli import LABELS, read_nli
 from muse.sentences.files.sentence_text import read_pairs
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
-from muse.sentences.training.corpora import draw_languages
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli.infersent import PRESETS, InferSent, TranslationExamples
 from muse.sentences.systems.nli.pair_classes import (
@@ -64,6 +63,7 @@ from muse.sentences.systems.nli.pair_classes import (
     PairExamples,
     inferences_of,
 )
+from muse.sentences.training.corpora import draw_languages
 from muse.sentences.training.pairs import make_pairs, read_text
 from muse.sentences.training.trainer import HeldOutScore, Learner, best_epoch, train
 from muse.space import load_space

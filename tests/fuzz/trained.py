@@ -17,13 +17,12 @@ from muse.run.runtime import Runtime
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
-from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.nli.infersent import open_english
 from muse.sentences.systems.nli.pair_classes import classify
 from muse.sentences.systems.pretrained_backbones import XlmBackbone
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
-from muse.sentences.systems.translator.translator_system import load_translator, model_translator
+from muse.sentences.systems.translator.translator_system import Translating, load_translator
 from muse.sentences.systems.xlm.tuning import open_xlm
 from muse.space import Space
 from tests.fuzz.folders import encoded
@@ -151,14 +150,14 @@ def _pretrained(folder: Path) -> Iterator[Any]:
 
 def _translator(folder: Path) -> Iterator[Any]:
     network = load_translator(folder / "x")
-    list(model_translator(network, ("en", "fr")).translate(TEXT))
+    list(Translating(network, ("en", "fr")).translate(TEXT))
     yield dict(network.named_parameters())
 
 
 def _writer(folder: Path) -> Iterator[Any]:
     network = load_bgt(folder / "x")
     for direction, style in ((("en", "fr"), None), (("en", "en"), "en1 en2" if network.config.own else None)):
-        LineWriter(Rewriting(network, direction, style)).translate(TEXT)
+        Rewriting(network, direction, style).translate(TEXT)
     yield dict(network.named_parameters())
 
 

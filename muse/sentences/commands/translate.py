@@ -50,24 +50,23 @@ def translate_with_model(options: TranslateOptions) -> None:
 
 def _translator(folder: Path, sizes: dict[str, int], options: TranslateOptions) -> Made:
     from muse.run.runtime import pick_device
-    from muse.sentences.systems.translator.translator_system import load_translator, model_translator
+    from muse.sentences.systems.translator.translator_system import Translating, load_translator
 
     if idle := given("style", "sample"):
         raise click.UsageError(f"{idle[0]} needs a --model of muse train --encoder bgt; leave it out.")
     model = load_translator(folder, pick_device(options.device))
     direction = _direction(model.languages, options.src, options.tgt)
-    return model_translator(model, direction, **sizes), direction
+    return Translating(model, direction, **sizes), direction
 
 
 def _rewriter(folder: Path, sizes: dict[str, int], options: TranslateOptions) -> Made:
     from muse.run.runtime import pick_device
     from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
-    from muse.sentences.systems.line_writer import LineWriter
 
     model = load_bgt(folder, pick_device(options.device))
     direction = _direction(model.languages, options.src, options.tgt)
     seed = options.seed if options.sample else None
-    return LineWriter(Rewriting(model, direction, options.style, seed), **sizes), direction
+    return Rewriting(model, direction, options.style, seed, **sizes), direction
 
 
 def _direction(languages: tuple[str, ...], source: str | None, target: str | None) -> tuple[str, str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import Protocol
+from typing import Any
 
 import torch
 
@@ -19,32 +20,6 @@ from muse.text.strings import all_strings
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 
 
-class Writer(Protocol):
-    """A model that translates or rewrites sentences, given and written as pieces."""
-
-    @property
-    def pieces(self) -> Pieces:
-        """The pieces that it reads and writes."""
-
-    @property
-    def longest(self) -> int:
-        """The largest number of pieces that it reads."""
-
-    def read(self, sentences: Sequence[str]) -> Reading:
-        """The sentences as it learned to read them, without <bos> and <eos>; a long one is cut."""
-
-    def write(self, source: Ragged, beam: int) -> Ragged:
-        """The sentence written for each of the sentences; neither has <bos> or <eos>."""
-
-
-def check_direction(languages: Sequence[str], direction: Sequence[str]) -> None:
-    """Raise BadSetting if a model lacks one of the languages of a direction."""
-    for language in direction:
-        if language not in languages:
-            known = ", ".join(map(str, languages))  # of a damaged file they may be anything
-            raise BadSetting(f"the model knows {known}, got {language!r}; train one with text of it")
-
-
 @dataclass
 class PieceCounts:
     """The numbers of pieces read so far, of unknown ones among them, and of lines cut into parts."""
@@ -54,14 +29,41 @@ class PieceCounts:
     cut: int = 0
 
 
-@dataclass
-class LineWriter:
+@dataclass(eq=False)
+class LineWriter(ABC):
     """Translates or rewrites lines of text with a model, a batch of sentences at a time."""
 
-    model: Writer
-    beam: int = 4
-    batch: int = 32
+    network: Any
+    direction: tuple[str, str]
+    beam: int = field(default=4, kw_only=True)
+    batch: int = field(default=32, kw_only=True)
     counts: PieceCounts = field(default_factory=PieceCounts, init=False)
+
+    def __post_init__(self) -> None:
+        """Raise BadSetting if the model lacks one of the languages of the direction."""
+        for language in self.direction:
+            if language not in self.network.languages:
+                known = ", ".join(map(str, self.network.languages))  # of a damaged file they may be anything
+                raise BadSetting(f"the model knows {known}, got {language!r}; train one with text of it")
+
+    @property
+    def pieces(self) -> Pieces:
+        """The pieces that the model reads and writes."""
+        found: Pieces = self.network.pieces
+        return found
+
+    @property
+    def longest(self) -> int:
+        """The largest number of pieces that it reads."""
+        return int(self.network.config.longest)
+
+    @abstractmethod
+    def read(self, sentences: Sequence[str]) -> Reading:
+        """The sentences as it learned to read them, without <bos> and <eos>; a long one is cut."""
+
+    @abstractmethod
+    def write(self, source: Ragged, beam: int) -> Ragged:
+        """The sentence written for each of the sentences; neither has <bos> or <eos>."""
 
     def translate(self, lines: Iterable[str]) -> list[str]:
         """The translation of each line; an empty line stays empty."""
@@ -74,7 +76,7 @@ class LineWriter:
         """The line, or its sentences or parts of them, each short enough for the model."""
         if not line.strip():
             return []
-        if len(self.model.pieces.encode([line])[0]) <= self.model.longest:
+        if len(self.pieces.encode([line])[0]) <= self.longest:
             return [line]
         sentences = _SENTENCE.split(line.strip())
         if len(sentences) > 1:
@@ -87,15 +89,15 @@ class LineWriter:
 
     def _translated(self, parts: Sequence[str]) -> Iterator[str]:
         """The translation of each part; empty if the model knows nothing in it."""
-        reading = self.model.read(parts)
+        reading = self.read(parts)
         self.counts.pieces += reading.tokens
         self.counts.unknown += reading.unknown
         lengths = reading.sentences.lengths  # (s,)
         order = lengths.argsort(stable=True)
         found = [""] * len(parts)
         for chosen in torch.split(order[lengths[order] > 0], min(self.batch, max(1, len(order)))):
-            made = self.model.write(reading.sentences.take(chosen), self.beam)
+            made = self.write(reading.sentences.take(chosen), self.beam)
             written = torch.split(made.ids.cpu(), made.lengths.tolist())
             for place, ids in zip(chosen.tolist(), written, strict=True):
-                found[place] = self.model.pieces.decode(ids.tolist())
+                found[place] = self.pieces.decode(ids.tolist())
         yield from found

@@ -22,7 +22,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reading
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, restored_tokens
 from muse.sentences.systems.bgt.latent_network import BgtNetwork, Decoder
-from muse.sentences.systems.line_writer import Writer, check_direction
+from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.networks.decoding import best_sequences, most_pieces
 from muse.sentences.systems.pieces import Pieces
@@ -30,8 +30,8 @@ from muse.sentences.systems.pieces import Pieces
 SYSTEM = "bgt"
 
 
-@dataclass(frozen=True, eq=False)
-class Rewriting(Writer):
+@dataclass(eq=False)
+class Rewriting(LineWriter):
     """Writes sentences of the first language of `direction` in the second, which may be the same.
 
     With a `style`, a sentence of the second language, they are written in its style. With a `seed`, the
@@ -42,13 +42,12 @@ class Rewriting(Writer):
     """
 
     network: BgtNetwork
-    direction: tuple[str, str]
     style: str | None = None
     seed: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         network, config = self.network, self.network.config
-        check_direction(network.languages, self.direction)
         source, target = map(network.languages.index, self.direction)
         written = {*config.reconstructed, *config.translated}
         if config.read_from == "pivot" and (source or target not in written):
@@ -71,11 +70,6 @@ class Rewriting(Writer):
         if self.network.pieces is None:
             raise BadSetting(f"a model that reads words has no pieces to write; train one with {OF_WRITERS}")
         return self.network.pieces
-
-    @property
-    def longest(self) -> int:
-        """The largest number of pieces that the model reads."""
-        return self.network.config.longest
 
     def read(self, sentences: Sequence[str]) -> Reading:
         """The known pieces of the sentences, as the model learned to read them."""

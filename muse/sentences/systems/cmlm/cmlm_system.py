@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -18,8 +17,6 @@ from muse.sentences.systems.cmlm import predictor
 from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
     Cotrained,
-    NeighbourCorpus,
-    SplitDocuments,
     hold_out,
     inferences,
     read_corpus,
@@ -61,74 +58,35 @@ _INFERENCE = "nli"
 
 def train_cmlm(job: Job) -> Fitted:
     """An encoder trained on hidden words of neighbours, then on translations and inferences if given."""
-    training = prepare(job)
+    training, request = prepare(job), job.request
     for name in training.stages:  # before any of them takes its time
-        check_batches(
-            training.learners[name], training.trainer(name), seed=job.request.seed, runtime=job.runtime
-        )
-    words, request, learners = training.model.encoder.words, job.request, training.learners
-    epochs = [training.stage(name) for name in training.stages][-1]
+        check_batches(training.learners[name], training.trainer(name), seed=request.seed, runtime=job.runtime)
+    words, last = training.model.encoder.words, training.stages[-1]
+    epochs, learner = [training.stage(name) for name in training.stages][-1], training.learners[last]
     settings = {
         "network": asdict(job.config),
         "languages": list(words.readers),
         "pieces": None if words.pieces is None else words.pieces.to_json(),
-        "classifies": training.inferences is not None,
+        "classifies": last == _INFERENCE,
     }
     # In brackets the stages beside the objective, and the languages of translated, not glossed, inferences.
     learned = [name for name in ("br", _INFERENCE) if any(name in stage for stage in training.stages)]
     learned += [f"translated:{'/'.join(request.translated_nli)}"] if request.translated_nli else []
     label = job.config.objective + (f"[{','.join(learned)}]" if learned else "")
-    counts = {"neighbours": learners["cmlm"].examples}
-    parallel = training.parallel.counts if training.parallel is not None else {"truncated": 0}
-    counts |= parallel
-    if training.inferences is not None:
-        counts |= {"inferences": len(training.inferences)}
-        counts["truncated"] += training.inferences.truncated
-    learner = learners[training.stages[-1]]
+    network = learner.network if isinstance(learner, PairClassLearner) else training.model.encoder
     scored = tuple(request.parallel_files) if learner.metric == "P@1" else ()
-    return job.fitted(learner, epochs, training.network, label, settings, counts, scored)
+    return job.fitted(learner, epochs, network, label, settings, training.counts, scored)
 
 
 @dataclass(frozen=True, eq=False)
 class CmlmTraining:
-    """A job with its text read and its networks built; `stage` trains them with one objective.
-
-    All stages train the same networks, in the order that the strategy gives.
-    """
+    """A job with its text read: the learners of its stages, all of the same networks, and what they count."""
 
     job: Job
     model: predictor.Cmlm
-    corpus: NeighbourCorpus
-    parallel: ParallelCorpus | None
-    inferences: Inferences | None
-
-    @property
-    def stages(self) -> tuple[str, ...]:
-        """The stages of the job, given its strategy and its texts."""
-        first = ("cmlm",) if self.parallel is None else predictor.STRATEGIES[self.job.config.strategy]
-        return first if self.inferences is None else (*first, _INFERENCE)
-
-    @cached_property
-    def learners(self) -> dict[str, Learner]:
-        """The learner of each stage."""
-        config, encoder = self.job.config, self.model.encoder
-        words = CmlmLearner(self.model, self.corpus, config.share)
-        found: dict[str, Learner] = {"cmlm": words}
-        if self.parallel is not None:
-            loss = Softmax(config.margin, config.scale)
-            bitext = PairLearner(encoder, loss, self.parallel, self.job.runtime.processes)
-            found |= {"br": bitext, "cmlm+br": Cotrained(words, bitext, config.alpha)}
-        if self.inferences is not None:
-            network = with_inference(encoder)
-            draw_(network.classifier, generator_for(self.job.request.seed, *TrainingStream.INFERENCES))
-            found[_INFERENCE] = PairClassLearner(network, self.inferences)
-        return {name: learner.to(self.job.runtime.device) for name, learner in found.items()}
-
-    @property
-    def network(self) -> SentenceNetwork:
-        """The network to save: the encoder, with the classifier if there are inferences."""
-        learner = self.learners.get(_INFERENCE)
-        return learner.network if isinstance(learner, PairClassLearner) else self.model.encoder
+    learners: Mapping[str, Learner]
+    stages: tuple[str, ...]
+    counts: Mapping[str, int]
 
     def stage(self, name: str) -> tuple[EpochResult, ...]:
         """The epochs of training with one objective; the networks are left as at the best of them."""
@@ -148,27 +106,45 @@ def prepare(job: Job) -> CmlmTraining:
     of_pivot = {} if request.nli is None else {job.languages[0]: request.nli, **request.translated_nli}
     nli = read_translated_nli(of_pivot) if of_pivot else {}
     languages = tuple(dict.fromkeys((*job.languages, *text, *request.further, *nli)))
-    words = predictor.Words.of(config, request.space, languages, _pieces(job, text))
+    pieces = None
+    if config.pieces:
+        paragraphs = {name: [*chain.from_iterable(part.values())] for name, (part, _) in text.items()}
+        generator = generator_for(request.seed, *TrainingStream.PIECES)
+        pieces = Pieces.learned(paragraphs, config.pieces, generator, PIECES_EXPONENT)
+    words = predictor.Words.of(config, request.space, languages, pieces)
     encoder = predictor.CmlmEncoder(config, words, generator_for(request.seed, *TrainingStream.FIRST)).to(
         device
     )
     parallel = job.parallel(encoder.reader) if request.parallel_files else None
     corpus = read_corpus(text, encoder, job.runtime)
-    counts, generator = corpus.counts(words.count), generator_for(request.seed, *TrainingStream.SECOND)
-    model = predictor.Cmlm(encoder, config, counts, generator).to(device)
-    found = None
-    if nli:
-        found = inferences(nli, request.space, job.languages, encoder, job.runtime.progress)
-    return CmlmTraining(job, model, corpus, parallel, found)
+    ids = torch.cat([part.passages.ids for part in corpus.training.values()])
+    generator = generator_for(request.seed, *TrainingStream.SECOND)
+    model = predictor.Cmlm(encoder, config, ids.bincount(minlength=words.count), generator).to(device)
+    labelled = inferences(nli, request.space, job.languages, encoder, job.runtime.progress) if nli else None
+    return _with_learners(job, CmlmLearner(model, corpus, config.share), parallel, labelled)
 
 
-def _pieces(job: Job, text: Mapping[str, SplitDocuments]) -> Pieces | None:
-    """The word pieces of the training text, if the config asks for pieces."""
-    if not job.config.pieces:
-        return None
-    paragraphs = {name: list(chain.from_iterable(part.training.values())) for name, part in text.items()}
-    generator = generator_for(job.request.seed, *TrainingStream.PIECES)
-    return Pieces.learned(paragraphs, job.config.pieces, generator, PIECES_EXPONENT)
+def _with_learners(
+    job: Job, first: CmlmLearner, parallel: ParallelCorpus | None, labelled: Inferences | None
+) -> CmlmTraining:
+    config, encoder = job.config, first.model.encoder
+    learners: dict[str, Learner] = {"cmlm": first}
+    stages, counts = ("cmlm",), {"neighbours": first.examples, "truncated": 0}
+    if parallel is not None:
+        bitext = PairLearner(encoder, Softmax(config.margin, config.scale), parallel, job.runtime.processes)
+        learners |= {"br": bitext, "cmlm+br": Cotrained(first, bitext, config.alpha)}
+        stages, counts = (
+            predictor.STRATEGIES[config.strategy],
+            {"neighbours": first.examples, **parallel.counts},
+        )
+    if labelled is not None:
+        network = with_inference(encoder)
+        draw_(network.classifier, generator_for(job.request.seed, *TrainingStream.INFERENCES))
+        learners[_INFERENCE] = PairClassLearner(network, labelled)
+        stages = (*stages, _INFERENCE)
+        counts |= {"inferences": len(labelled), "truncated": counts["truncated"] + labelled.truncated}
+    moved = {name: learner.to(job.runtime.device) for name, learner in learners.items()}
+    return CmlmTraining(job, first.model, moved, stages, counts)
 
 
 def tuned(trainer: TrainerConfig, config: predictor.CmlmConfig) -> TrainerConfig:

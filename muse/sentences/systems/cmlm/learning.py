@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -89,15 +88,10 @@ def in_parts(lengths: Ids, parts: Ids) -> Ids:
     return np.repeat(lengths // parts, parts) + (place < np.repeat(lengths % parts, parts))
 
 
-class SplitDocuments(NamedTuple):
-    """Documents to train on, and held-out ones."""
-
-    training: dict[str, Sequence[str]]
-    held_out: dict[str, Sequence[str]]
-
-
-def hold_out(documents: Documents, rng: np.random.Generator, where: object = "the text") -> SplitDocuments:
-    """The documents split at random; whole documents are held out, since parts share names and topics."""
+def hold_out(
+    documents: Documents, rng: np.random.Generator, where: object = "the text"
+) -> tuple[Documents, Documents]:
+    """Documents to train on and held-out ones, drawn whole at random, since parts share names and topics."""
     names = sorted(documents)
     if len(names) < 2:
         raise Mismatch(
@@ -105,10 +99,10 @@ def hold_out(documents: Documents, rng: np.random.Generator, where: object = "th
             "give more text, or split it into documents"
         )
     chosen = set(rng.permutation(names)[: max(1, round(SHARE_HELD_OUT * len(names)))].tolist())
-    return SplitDocuments(
-        {name: documents[name] for name in names if name not in chosen},
-        {name: documents[name] for name in names if name in chosen},
+    training, held_out = (
+        {name: documents[name] for name in names if (name in chosen) is out} for out in (False, True)
     )
+    return training, held_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,25 +112,25 @@ class NeighbourCorpus:
     training: Mapping[str, NeighbourPairs]
     held_out: Mapping[str, NeighbourPairs]
 
-    def counts(self, words: int) -> Tensor:
-        """The counts (v,) of each of `words` words in the training text."""
-        ids = torch.cat([text.passages.ids for text in self.training.values()])
-        return torch.bincount(ids, minlength=words)
-
 
 def read_corpus(
-    texts: Mapping[str, SplitDocuments], encoder: CmlmEncoder, runtime: Runtime
+    texts: Mapping[str, tuple[Documents, Documents]], encoder: CmlmEncoder, runtime: Runtime
 ) -> NeighbourCorpus:
     """The neighbours in the documents of each language, read by the encoder's readers."""
-
-    def read(name: str, documents: Documents) -> NeighbourPairs:
-        words, longest = encoder.words.readers[name], encoder.longest
-        return find_neighbours(documents, words, longest, runtime.device, runtime.progress)
-
-    return NeighbourCorpus(
-        {name: read(name, text.training) for name, text in texts.items()},
-        {name: read(name, text.held_out) for name, text in texts.items()},
+    training, held_out = (
+        {
+            name: find_neighbours(
+                parts[place],
+                encoder.words.readers[name],
+                encoder.longest,
+                runtime.device,
+                runtime.progress,
+            )
+            for name, parts in texts.items()
+        }
+        for place in (0, 1)
     )
+    return NeighbourCorpus(training, held_out)
 
 
 class CmlmLearner(Learner):

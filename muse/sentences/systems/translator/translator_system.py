@@ -14,7 +14,7 @@ from muse.errors import BadSetting, Contradiction
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reading
-from muse.sentences.systems.line_writer import LineWriter, check_direction
+from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.pieces import BOS, EOS, UNK, Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
@@ -137,12 +137,17 @@ TRANSLATOR = System(
 )
 
 
-class Translating:
-    """A translation model in one direction."""
+class Translating(LineWriter):
+    """Writes lines of the first language of `direction` in the second, with a translation model."""
 
-    def __init__(self, network: seq2seq.TranslatorNetwork, direction: tuple[str, str]) -> None:
-        self.network, self.direction = network, direction
-        self.pieces, self.longest = network.pieces, network.config.longest
+    network: seq2seq.TranslatorNetwork
+
+    def __post_init__(self) -> None:
+        """Raise BadSetting if the model lacks a language, Contradiction if both are the same."""
+        super().__post_init__()
+        if self.direction[0] == self.direction[1]:
+            raise Contradiction(f"a translation needs two languages, got {self.direction[0]} twice")
+        self.network.eval()
 
     def read(self, sentences: Sequence[str]) -> Reading:
         """The pieces of the sentences, unknown ones marked, as in the text that it learned from."""
@@ -153,19 +158,6 @@ class Translating:
         framed = source.framed(BOS, EOS).to(str(self.network.bias.device))
         made = seq2seq.generate(self.network, framed, self.direction, beam=beam)
         return made.keep((made.ids != BOS) & (made.ids != EOS))
-
-
-def model_translator(
-    network: seq2seq.TranslatorNetwork, direction: tuple[str, str], *, beam: int = 4, batch: int = 32
-) -> LineWriter:
-    """The writer of translations of lines in a direction; BadSetting if the model lacks a language of it.
-
-    Contradiction if both languages are the same.
-    """
-    check_direction(network.languages, direction)
-    if direction[0] == direction[1]:
-        raise Contradiction(f"a translation needs two languages, got {direction[0]} twice")
-    return LineWriter(Translating(network.eval(), direction), beam=beam, batch=batch)
 
 
 def load_translator(folder: Path, device: str = "cpu") -> seq2seq.TranslatorNetwork:

@@ -28,7 +28,6 @@ from muse.sentences.systems.bgt import latent_network
 from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner, LanguageLatents
 from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, missing_tokens, space_words
-from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks.decoding import best_sequences
 from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers
@@ -431,7 +430,7 @@ def written(tmp_path_factory: pytest.TempPathFactory, without_slow: bool) -> Pat
 def test_it_writes_translations_and_paraphrases(written: Path) -> None:
     network, (source, target) = load_bgt(written / "out"), zip(*toy_text()[:60], strict=True)
     for language, expected in (("fr", target), ("en", source)):
-        found = LineWriter(Rewriting(network, ("en", language))).translate([f"{one} ." for one in source])
+        found = Rewriting(network, ("en", language)).translate([f"{one} ." for one in source])
         shares = [
             len({*one.split()} & {*other.split()}) / len({*other.split()})
             for one, other in zip(found, expected, strict=True)
@@ -442,7 +441,7 @@ def test_it_writes_translations_and_paraphrases(written: Path) -> None:
         ]
         assert np.mean(shares) > np.mean(random) + 0.2
         assert all(line.endswith("." if language == "en" else "!") for line in found)
-    one = LineWriter(Rewriting(network, ("en", "fr")), beam=1, batch=3).translate(["en1 en2 en3 .", ""])
+    one = Rewriting(network, ("en", "fr"), beam=1, batch=3).translate(["en1 en2 en3 .", ""])
     assert one[1] == ""
 
 
@@ -469,7 +468,7 @@ def test_a_style_changes_what_is_written_and_how_long_it_may_be(
     network, style = load_bgt(written / "out"), "en9 en8 en7 en6 ."
     lines = [f"{en} ." for en, _ in toy_text()[:20]]
     plain, styled = Rewriting(network, ("en", "en")), Rewriting(network, ("en", "en"), style)
-    assert LineWriter(plain).translate(lines) != LineWriter(styled).translate(lines)
+    assert plain.translate(lines) != styled.translate(lines)
     limits: list[int] = []
 
     def noted(decoding: Any, scores: Any, most: Tensor, beam: int) -> Ragged:
@@ -528,11 +527,11 @@ def test_a_sample_varies_what_is_written_with_its_seed_alone(written: Path) -> N
     network, lines = load_bgt(written / "out"), [f"{en} ." for en, _ in toy_text()[:12]]
     for language in ("en", "fr"):
         asked = [Rewriting(network, ("en", language), seed=seed) for seed in (0, 1)]
-        found = [LineWriter(one).translate(lines) for one in asked]
+        found = [one.translate(lines) for one in asked]
         assert found[0] != found[1]
-        assert LineWriter(asked[0], batch=1).translate(lines) == found[0]
-        assert [LineWriter(asked[0]).translate([line])[0] for line in lines[5:]] == found[0][5:]
-        assert LineWriter(Rewriting(network, ("en", language))).translate(lines) not in found
+        assert replace(asked[0], batch=1).translate(lines) == found[0]
+        assert [asked[0].translate([line])[0] for line in lines[5:]] == found[0][5:]
+        assert Rewriting(network, ("en", language)).translate(lines) not in found
 
 
 def test_a_language_that_it_has_not_learned_is_refused() -> None:
@@ -652,7 +651,7 @@ def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None
     refused(muse("translate", "--model", files / "out", "--src", "fr"), "expected a bgt of word pieces")
     network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
     with pytest.raises(BadSetting, match="no pieces to write"):
-        LineWriter(Rewriting(network, ("en", "fra"))).translate(["en1"])
+        Rewriting(network, ("en", "fra")).translate(["en1"])
     with pytest.raises(BadSetting, match="no order of words"):
         network.decoders[0].writing([torch.zeros(1, 9)], 1)  # type: ignore[operator]
 

@@ -19,7 +19,7 @@ from muse.sentences.systems.networks.decoding import best_sequences
 from muse.sentences.systems.networks.transformer import Memory
 from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, UNK, Pieces
 from muse.sentences.systems.translator import learning, seq2seq
-from muse.sentences.systems.translator.translator_system import model_translator
+from muse.sentences.systems.translator.translator_system import Translating
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import SideToSave, load_space, save_space
 from muse.text.language_model import learn_language_model
@@ -335,7 +335,7 @@ def test_it_learns_from_its_own_translations_alone(pieces: Pieces, tmp_path: Pat
 
 def test_long_lines_are_cut_and_empty_ones_stay(pieces: Pieces, tmp_path: Path) -> None:
     network = network_of(pieces, tmp_path)
-    translator = model_translator(network, WAY, beam=1, batch=4)
+    translator = Translating(network, WAY, beam=1, batch=4)
     long = "en1 en2. " + "en3 en4 " * 20 + "en5"
     found = translator.translate(["", "en1", long, " ", "en6" * 40])
     assert (found[0], found[3]) == ("", "")
@@ -343,9 +343,9 @@ def test_long_lines_are_cut_and_empty_ones_stay(pieces: Pieces, tmp_path: Path) 
     assert translator.counts.cut == 1
     assert found[1] == translator.translate(["en1"])[0]
     with pytest.raises(BadSetting, match="knows en, fr, got 'de'"):
-        model_translator(network, ("de", "en"))
+        Translating(network, ("de", "en"))
     with pytest.raises(BadSetting, match="two languages"):
-        model_translator(network, ("en", "en"))
+        Translating(network, ("en", "en"))
 
 
 @pytest.mark.parametrize(
