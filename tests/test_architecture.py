@@ -70,7 +70,7 @@ ONLY_USERS = {
         "export.map_file",
         "export.static_embedding",
         "files.vectors.arrays",
-        "sentences.systems.pretrained_backbones",
+        "sentences.systems.backbone",
     },
     "scipy": {
         "procrustes",
@@ -89,7 +89,7 @@ ONLY_USERS = {
     "spacy": {"export.spacy_folder", "files.vectors.spacy"},
     "srsly": {"files.vectors.spacy"},
     "tokenizers": {"export.static_embedding", "sentences.systems.pieces"},
-    "transformers": {"sentences.systems.pretrained_backbones"},
+    "transformers": {"sentences.systems.backbone"},
     "uvicorn": {"web.app"},
     "xgboost": {"ranking.trees"},
 }

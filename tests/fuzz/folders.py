@@ -105,7 +105,7 @@ def _pretrained(folder: Path) -> None:
 
 
 def _backbone(folder: Path) -> Iterator[Any]:
-    from muse.sentences.systems.pretrained_backbones import HuggingFaceBackbone
+    from muse.sentences.systems.backbone import HuggingFaceBackbone
 
     backbone = HuggingFaceBackbone(folder)
     yield backbone.matrices(backbone.read(["a cats", "cat"]).sentences, "en").rows

@@ -15,11 +15,10 @@ from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.backbone import SpaceBackbone
-from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
+from muse.sentences.systems.backbone import SpaceBackbone, XlmBackbone
+from muse.sentences.systems.bgt.bgt_system import Rewriting, load_bgt
 from muse.sentences.systems.nli.infersent import open_english
 from muse.sentences.systems.nli.pair_classes import classify
-from muse.sentences.systems.pretrained_backbones import XlmBackbone
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.translator.translator_system import Translating, load_translator

@@ -27,7 +27,7 @@ def translate_with_model(options: TranslateOptions) -> None:
     """Translates the text on stdin."""
     from muse.files.space_folder import with_checksum
     from muse.sentences.encoders.saving import read_encoder, weights_checksum
-    from muse.sentences.systems.bgt.generation import SYSTEM
+    from muse.sentences.systems.bgt.bgt_system import BGT
 
     if options.space is not None:
         raise click.UsageError("--model needs no SPACE and translates text on stdin; leave arguments out.")
@@ -35,7 +35,7 @@ def translate_with_model(options: TranslateOptions) -> None:
         raise click.UsageError(f"{idle[0]} is for translation with a SPACE, not with --model; leave it out.")
     sizes = {"beam": options.beam or BEAM, "batch": options.batch or BATCH}
     folder = Path(str(options.translator))
-    make = _rewriter if read_encoder(folder).settings.get("system") == SYSTEM else _translator
+    make = _rewriter if read_encoder(folder).settings.get("system") == BGT.name else _translator
     translator, direction = make(folder, sizes, options)
     drawn = "" if options.style is None else " | style"
     drawn += f" | sample:{options.seed}" if options.sample else ""
@@ -61,7 +61,7 @@ def _translator(folder: Path, sizes: dict[str, int], options: TranslateOptions) 
 
 def _rewriter(folder: Path, sizes: dict[str, int], options: TranslateOptions) -> Made:
     from muse.run.runtime import pick_device
-    from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
+    from muse.sentences.systems.bgt.bgt_system import Rewriting, load_bgt
 
     model = load_bgt(folder, pick_device(options.device))
     direction = _direction(model.languages, options.src, options.tgt)

@@ -23,11 +23,10 @@ from torch import Tensor, nn
 from muse.errors import BadSetting, Contradiction
 from muse.run.seeds import TrainingStream, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.systems.backbone import Backbone
+from muse.sentences.systems.backbone import Backbone, restored_backbone
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.nli import pair_classes
-from muse.sentences.systems.pretrained_backbones import restored_backbone
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.corpora import PairLearner
 from muse.sentences.training.losses import Hinge

@@ -20,12 +20,11 @@ from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
 from muse.sentences.training.corpora import ParallelCorpus
 from muse.sentences.training.pairs import Pairs, make_pairs
-from muse.sentences.training.settings import Settings
+from muse.sentences.training.settings import TEXT_OF_MORE, Settings
 from muse.sentences.training.trainer import EpochResult, HeldOutScore, Learner, TrainerConfig, train
 from muse.space import Space
 
 TEXTS = ("parallel", "nli", "text")  # the kinds of text that systems learn from, named as their options
-TEXT_OF_MORE = "text of more languages"
 CALLED_OTHERWISE = ("epochs", "batch", "rate", "patience")  # options of their own
 _BOOLEANS = {"true": True, "false": False}
 

@@ -102,13 +102,14 @@ class ProjectedTables(WordTables):
 
     def both(
         self, sides: tuple[Ragged, Ragged], languages: Languages, generator: torch.Generator
-    ) -> list[Tensor]:
+    ) -> tuple[Tensor, Tensor]:
         """The projected means (b, d) of both sides, used by the loss."""
-        means = [words.mean(side) for words, side in zip(self._words, sides, strict=True)]
+        ours, theirs = self._words
+        x, y = ours.mean(sides[0]), theirs.mean(sides[1])
         # Dropout removes the same dimensions from the whole batch; otherwise they would identify the pairs.
-        noise = torch.rand(means[0].shape[1], generator=generator, device=means[0].device)
+        noise = torch.rand(x.shape[1], generator=generator, device=x.device)
         kept = (noise >= self._dropout) / (1 - self._dropout)  # (d,)
-        return [words.project(mean * kept) for words, mean in zip(self._words, means, strict=True)]
+        return ours.project(x * kept), theirs.project(y * kept)
 
     def tables(self) -> list[Tensor | None]:
         """The projected rows (n, d) of the words of both languages."""

@@ -108,9 +108,9 @@ class RowNetwork(nn.Module, ABC):
 
     def both(
         self, sides: tuple[Ragged, Ragged], languages: tuple[str, str], generator: torch.Generator
-    ) -> list[Tensor]:
+    ) -> tuple[Tensor, Tensor]:
         """The rows (b, d') of both sides of b pairs for the loss; random draws come from `generator`."""
-        return [self(side, language) for side, language in zip(sides, languages, strict=True)]
+        return self(sides[0], languages[0]), self(sides[1], languages[1])
 
 
 @dataclass(frozen=True, eq=False)

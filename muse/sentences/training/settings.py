@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from muse.options import KINDS, TEXT, Declaration
 
+TEXT_OF_MORE = "text of more languages"  # the need of settings that weigh languages against each other
+
 
 def setting(
     default: Any,

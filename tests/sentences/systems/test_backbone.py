@@ -12,8 +12,7 @@ import torch
 
 from muse.errors import BadFile, Mismatch
 from muse.sentences.encoders.reading import PIECE, Reading
-from muse.sentences.systems.backbone import Backbone, Matrices, SpaceBackbone
-from muse.sentences.systems.pretrained_backbones import HuggingFaceBackbone
+from muse.sentences.systems.backbone import Backbone, HuggingFaceBackbone, Matrices, SpaceBackbone
 from tests.support.parallel import toy_space
 from tests.support.tiny_bert import SPECIAL, save_tiny_bert
 

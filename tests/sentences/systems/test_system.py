@@ -15,8 +15,9 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import FINE_TUNED, SAVED, SYSTEMS, train_system
-from muse.sentences.systems.system import TEXT_OF_MORE, TrainingRequest
+from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.xlm.tuning import TuningConfig
+from muse.sentences.training.settings import TEXT_OF_MORE
 from muse.sentences.training.trainer import EpochResult, TrainerConfig
 from muse.space import load_space
 from tests.support.parallel import part_of, toy_space, toy_text, write_text

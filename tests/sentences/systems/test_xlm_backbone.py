@@ -10,9 +10,9 @@ import torch
 
 from muse.errors import BadSetting, Mismatch
 from muse.sentences.loading import load_encoder
+from muse.sentences.systems.backbone import XlmBackbone
 from muse.sentences.systems.networks.transformer import Inputs
 from muse.sentences.systems.pieces import BOS, EOS
-from muse.sentences.systems.pretrained_backbones import XlmBackbone
 from muse.sentences.training.corpora import PairLearner
 from muse.space import load_space
 from tests.support.command import Command, refused

@@ -20,11 +20,10 @@ from muse.errors import BadSetting, Contradiction, Mismatch
 from muse.run.seeds import TrainingStream, generator_for, torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.files.nli import LABELS
-from muse.sentences.systems.backbone import Backbone, SpaceBackbone
+from muse.sentences.systems.backbone import Backbone, SpaceBackbone, restored_backbone
 from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.networks import sentence_rows
 from muse.sentences.systems.nli import pair_classes
-from muse.sentences.systems.pretrained_backbones import restored_backbone
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.corpora import PairLearner
 from muse.sentences.training.losses import Align

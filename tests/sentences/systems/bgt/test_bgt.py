@@ -25,8 +25,7 @@ from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.encoders.saving import read_encoder, write_encoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt import latent_network
-from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner, LanguageLatents
-from muse.sentences.systems.bgt.generation import Rewriting, load_bgt
+from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner, LanguageLatents, Rewriting, load_bgt
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, missing_tokens, space_words
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks.decoding import best_sequences
@@ -475,7 +474,7 @@ def test_a_style_changes_what_is_written_and_how_long_it_may_be(
         limits.extend(most.tolist())
         return best_sequences(decoding, scores, most, beam)
 
-    monkeypatch.setattr("muse.sentences.systems.bgt.generation.best_sequences", noted)
+    monkeypatch.setattr("muse.sentences.systems.bgt.bgt_system.best_sequences", noted)
     pieces = len(styled.read([style]).sentences.ids)
     source = styled.read(["en1", " ".join(["en1"] * (pieces + 2))]).sentences
     styled.write(source, 1)

@@ -11,7 +11,7 @@ import torch
 from muse.errors import BadSetting
 from muse.normalise import normalise
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.bgt.generation import load_bgt
+from muse.sentences.systems.bgt.bgt_system import load_bgt
 from muse.sentences.systems.bgt.inputs import SPREAD
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
 from muse.sentences.systems.network_encoder import NetworkEncoder

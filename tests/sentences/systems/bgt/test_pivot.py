@@ -16,8 +16,7 @@ from torch.distributions import Normal, kl_divergence
 from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.bgt.bgt_system import BgtLearner
-from muse.sentences.systems.bgt.generation import Rewriting
+from muse.sentences.systems.bgt.bgt_system import BgtLearner, Rewriting
 from muse.sentences.systems.bgt.inputs import BgtConfig
 from muse.sentences.systems.bgt.latent_network import BgtNetwork, Decoder
 from muse.sentences.systems.pieces import BOS, EOS

@@ -62,7 +62,7 @@ def test_lambda_weighs_the_negatives_and_0_leaves_the_mean_distance(
         found = muse(*x_bilstm(files, "--json", "--epochs", 1, "--set", f"weight={weight}")).json
         assert found["encoder"] == f"x-bilstm[max:16,align:{weight:g}]"
         trained.append(opened(files, "x").encode(FRENCH, "fr").matrix)
-    pairs = learner[0]._pairs
+    pairs = learner[0].corpus.pairs["fr"]
     chosen = pairs.training[:32]
 
     def rows(side: Ragged, language: str) -> Any:
