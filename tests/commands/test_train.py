@@ -150,7 +150,7 @@ BAD_SETTINGS: dict[str, tuple[list[object], list[str]]] = {
     "lambda": (["--lambda", 0.7], ["lambda must be between 0 and 0.5"]),
     "lambda elsewhere": (["--loss", "hinge", "--lambda", 0.2], ["--lambda", "hinge"]),
     "margin elsewhere": (["--margin", 0.2], ["--margin", "align"]),
-    "margin": (["--loss", "rank", "--margin", 0], ["margin must be above 0"]),
+    "margin": (["--loss", "rank", "--margin", 0], ["margin must be", "above 0"]),
     "scale elsewhere": (["--loss", "rank", "--scale", 2], ["--scale", "rank"]),
     "rate": (["--rate", -1], ["rate must be", "above 0"]),
     "powers": (["--powers", "0,1"], ["p = 0"]),

@@ -59,7 +59,14 @@ class Pieces(Reader):
         Languages are weighted by p^a / sum p^a, a = `exponent` (see corpora). Needs tokenizers.
         """
         library = _require()
-        tokenizer = _untrained(library)
+        tokenizer = library.Tokenizer(library.models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True))
+        normalizers, pre_tokenizers = library.normalizers, library.pre_tokenizers
+        spaces = normalizers.Replace(library.Regex(r"\s+"), " ")
+        tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), spaces, normalizers.Strip()])
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.Metaspace(replacement=BEGINS), pre_tokenizers.Punctuation("isolated")]
+        )
+        tokenizer.decoder = library.decoders.Metaspace(replacement=BEGINS)
         lines = list(balanced_text(texts, exponent, generator))
         alphabet = _alphabet(map(tokenizer.normalizer.normalize_str, lines), size - len(SPECIALS))
         trainer = library.trainers.BpeTrainer(
@@ -182,11 +189,11 @@ def word_rows(pieces: Pieces, words: Sequence[str], embed: Embed) -> Tensor:
     for begin in range(0, len(words), WORDS_IN_BATCH):
         found = pieces.encode(words[begin : begin + WORDS_IN_BATCH])
         # A word without pieces, such as one of spaces alone, gets the row of <unk>.
-        ids = [word or [UNK] for word in found]
-        counts = torch.tensor([len(word) for word in ids])  # (b,)
-        rows = embed(torch.tensor([piece for word in ids for piece in word])).cpu()
-        owners = torch.arange(len(ids)).repeat_interleave(counts)
-        parts.append(torch.zeros(len(ids), rows.shape[1]).index_add_(0, owners, rows) / counts[:, None])
+        ids = Ragged.of([word or [UNK] for word in found])
+        owners = torch.arange(len(ids)).repeat_interleave(ids.lengths)
+        rows = embed(ids.ids).cpu()
+        sums = torch.zeros(len(ids), rows.shape[1]).index_add_(0, owners, rows)
+        parts.append(sums / ids.lengths[:, None])
     return torch.cat(parts)
 
 
@@ -200,18 +207,6 @@ def space_of_words(pieces: Pieces, languages: Sequence[str], space: Space, embed
             mapping = np.eye(rows.shape[1], dtype=np.float32)
             sides[language] = Side(replace(side.vectors, matrix=rows), mapping, Normalisation(("unit",), ()))
     return Space(sides, space.pivot, space.manifest)
-
-
-def _untrained(library: Any) -> Any:
-    tokenizer = library.Tokenizer(library.models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True))
-    normalizers, pre_tokenizers = library.normalizers, library.pre_tokenizers
-    spaces = normalizers.Replace(library.Regex(r"\s+"), " ")
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), spaces, normalizers.Strip()])
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Metaspace(replacement=BEGINS), pre_tokenizers.Punctuation("isolated")]
-    )
-    tokenizer.decoder = library.decoders.Metaspace(replacement=BEGINS)
-    return tokenizer
 
 
 def _alphabet(lines: Iterable[str], room: int) -> list[str]:

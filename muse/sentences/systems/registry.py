@@ -86,7 +86,13 @@ def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> Trai
     preset = request.chosen_preset(system)
     folders = {name: encoder_files(folder) for name, folder in preset.config.folders().items()}
     read = dict.fromkeys(chain.from_iterable(folders.values()))
-    _check_not_replaced(request.out, [*read])
+    target = request.out.resolve()
+    for folder in (path.resolve().parent for path in read):
+        if folder.is_relative_to(target) or target.is_relative_to(folder):
+            raise BadSetting(
+                f"{request.out}: --out must be apart from {folder}, an encoder that --set names, since a "
+                "saved folder is replaced as a whole; choose another --out"
+            )
     inputs = tuple((str(path), _checksum(path)) for path in (*request.files, *read))
     backbone = open_backbone(request.space, request.backbone, runtime.device)
     recipe = {  # everything that determines the result, except the space and the backbone
@@ -138,6 +144,8 @@ def restore_system(saved: Saved, space: Space, _: Sequence[SentenceEncoder] = ()
     """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
     settings, languages = dict(saved.settings), tuple(saved.settings["languages"])
     make = SAVED[settings["system"]].network
+    if make is None:
+        raise KeyError(f"{settings['system']} is saved as rows of words, not as a network")
     network = restored(lambda: make(settings, space), saved.arrays, backbone=bool(settings.get("backbone")))
     return NetworkEncoder(saved.name, space, languages, network, settings)
 
@@ -165,18 +173,6 @@ def _fingerprint(
 def _rates(config: Any) -> list[str]:
     """The settings of a config that are the learning rates of stages."""
     return [name for name in vars(config) if name.endswith("_rate")]
-
-
-def _check_not_replaced(out: Path, read: Sequence[Path]) -> None:
-    """Raise BadSetting if saving at `out` would replace the folder of a file that is read, or lie in it."""
-    target = out.resolve()
-    for path in read:
-        folder = path.resolve().parent
-        if folder.is_relative_to(target) or target.is_relative_to(folder):
-            raise BadSetting(
-                f"{out}: --out must be apart from {path.parent}, an encoder that --set names, since a saved "
-                "folder is replaced as a whole; choose another --out"
-            )
 
 
 def _checksum(path: Path) -> str:

@@ -43,7 +43,7 @@ class System:
 
     With `several` it takes parallel text of several languages at once, with `translated_nli` inferences
     with their translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from
-    saved settings; a system without a network raises KeyError. `trainers` returns the settings of the trainer
+    saved settings; encoders of words have none. `trainers` returns the settings of the trainer
     for each stage.
     """
 
@@ -51,7 +51,7 @@ class System:
     presets: Mapping[str, Preset]
     needs: tuple[str, ...]
     train: Callable[[Job], Fitted]
-    network: Callable[[Mapping[str, Any], Space], SentenceNetwork]
+    network: Callable[[Mapping[str, Any], Space], SentenceNetwork] | None = None
     uses: tuple[str, ...] = ()  # beside what it needs
     takes_backbone: bool = False
     several: bool = False

@@ -11,10 +11,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,13 +24,11 @@ from muse.sentences.encoders.pooling import Power, check_powers
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Vocabulary
 from muse.sentences.encoders.words import TrainedEncoder
-from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.training.corpora import PairLearner, RowNetwork
 from muse.sentences.training.losses import Align, Loss, LossChoice
 from muse.sentences.training.settings import Settings, setting
 from muse.sentences.training.trainer import TrainerConfig
-from muse.space import Space
 
 Languages = tuple[str, str]  # the pivot and the other
 
@@ -167,22 +164,16 @@ def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
     learner = PairLearner(tables, loss, parallel, job.runtime.processes)
     epochs = job.train(learner)
     counts = {name: parallel.counts[name] for name in ("pairs", "skipped")}
-    held_out = learner.eval().held_out()
-    return Fitted(_encoder(job, tables, loss), epochs, learner.metric, held_out, counts)
-
-
-def _encoder(job: Job, tables: WordTables, loss: Loss) -> TrainedEncoder:
-    (pivot, language), system, dropout = job.languages, job.recipe["system"], job.config.dropout
-    rows = zip((pivot, language), tables.tables(), strict=True)
-    return TrainedEncoder(
-        label=f"{system}[{loss}{f',dropout:{dropout:g}' if dropout else ''}]",
-        space=job.request.space,
-        trained_for=(language, pivot),
-        tables={name: table.cpu().numpy() for name, table in rows if table is not None},
+    own = zip(job.languages, tables.tables(), strict=True)
+    encoder = TrainedEncoder(
+        label=f"{name}[{loss}{f',dropout:{dropout:g}' if dropout else ''}]",
+        space=space,
+        trained_for=job.languages[::-1],
+        tables={language: table.cpu().numpy() for language, table in own if table is not None},
         pooling=tables.pooling,
-        powers=check_powers(job.config.powers),
+        powers=check_powers(config.powers),
         settings={
-            "encoder": system,
+            "encoder": name,
             "loss": str(loss),
             "dropout": dropout,
             "trainer": job.trainer,
@@ -190,17 +181,14 @@ def _encoder(job: Job, tables: WordTables, loss: Loss) -> TrainedEncoder:
             "parallel": [{"path": path, "sha256": digest} for path, digest in job.recipe["inputs"]],
         },
     )
-
-
-def _no_network(settings: Mapping[str, Any], _: Space) -> SentenceNetwork:
-    raise KeyError(f"{settings['system']} is saved as rows of words, not as a network")
+    return Fitted(encoder, epochs, learner.metric, learner.eval().held_out(), counts)
 
 
 def _system(
     name: str, make: Callable[..., WordTables], default: LossChoice, trainer: TrainerConfig
 ) -> System:
     presets = {"small": Preset(WordEncoderConfig(default), trainer)}
-    return System(name, presets, ("parallel",), partial(train_words, make), _no_network)
+    return System(name, presets, ("parallel",), partial(train_words, make))
 
 
 # Rates, batches and losses were chosen on held-out pairs of fr-en training text. The projection's paper uses

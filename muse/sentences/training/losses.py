@@ -12,16 +12,16 @@ LossChoice makes one of them by its name in LOSSES and its settings.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from muse.errors import BadSetting, Contradiction
+from muse.sentences.training.settings import Settings, setting
 
 
 class Negatives(NamedTuple):
@@ -51,13 +51,6 @@ def draw_negatives(pivot_keys: Tensor, other_keys: Tensor, generator: torch.Gene
     return Negatives((torch.arange(b, device=device) + shift) % b, duplicates)
 
 
-class Loss(Protocol):
-    """The interface of losses; `str()` gives the name in signatures."""
-
-    def __call__(self, x: Tensor, y: Tensor, negatives: Negatives) -> Tensor:
-        """The loss () of the rows x (b, d) and their translations y (b, d)."""
-
-
 @dataclass(frozen=True)
 class Align:
     """L_align = |x - y| - weight (|x_c - y| + |x - y_c|), with random x_c, y_c: translations must coincide.
@@ -84,23 +77,17 @@ class Align:
 
 
 @dataclass(frozen=True)
-class Hinge:
+class Hinge(Settings):
     """[margin + D(x, y) - D(x, y_c)]_+: a translation must be closer than a negative, by a margin.
 
     `distance` is cosine (1 - cos), euclid or squared. `negative` is random, or hardest: the nearest negative
     in the batch (Faghri et al., 2018). `both` adds the same term with x_c.
     """
 
-    margin: float = 0.5
+    margin: float = setting(0.5, "without one, all rows would become equal", above=0)
     distance: str = "cosine"
     negative: str = "random"
     both: bool = True
-
-    def __post_init__(self) -> None:
-        if not 0 < self.margin < math.inf:
-            raise BadSetting(
-                f"margin must be above 0, got {self.margin:g}; without one, all rows would become equal"
-            )
 
     def __str__(self) -> str:
         return f"{self.distance}-{self.negative}:{self.margin:g}"
@@ -123,21 +110,14 @@ class Hinge:
 
 
 @dataclass(frozen=True)
-class Softmax:
+class Softmax(Settings):
     """- log e^s(cos(x, y) - m) / (e^s(cos(x, y) - m) + sum_c e^s cos(x, y_c)), over the batch, both ways.
 
     Without a scale s the softmax over cosines would be almost uniform.
     """
 
-    margin: float = 0.3
-    scale: float = 20.0
-
-    def __post_init__(self) -> None:
-        if not (0 <= self.margin < math.inf and 0 < self.scale < math.inf):
-            raise BadSetting(
-                "softmax needs a margin of 0 or more and a scale above 0, "
-                f"got {self.margin:g} and {self.scale:g}"
-            )
+    margin: float = setting(0.3, "how much closer translations must be", least=0)
+    scale: float = setting(20.0, "factor of the cosines", above=0)
 
     def __str__(self) -> str:
         return f"softmax:{self.margin:g}:{self.scale:g}"
@@ -161,6 +141,9 @@ DISTANCES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "euclid": _euclid,
     "squared": lambda x, y: (x - y).square().sum(dim=1),  # (b,)
 }
+
+
+Loss = Align | Hinge | Softmax  # each calls itself in signatures by str()
 
 
 def _hardest(x: Tensor, y: Tensor, duplicates: Tensor, distance: str) -> tuple[Tensor, Tensor]:

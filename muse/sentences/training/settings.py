@@ -66,38 +66,26 @@ class Settings:
         return ()
 
     def ineffective_settings(self) -> dict[str, str]:
-        """The settings that have no effect given the others, each with the reason."""
-        found = filter(None, self.unused())
-        return {name: beside(self, *one.causes.split()) for one in found for name in one.names.split()}
+        """The settings that have no effect given the others, each with the reason and what to do."""
+        found = {}
+        for one in filter(None, self.unused()):
+            causes = {name: getattr(self, name) for name in one.causes.split()}
+            shown = (f"{name}={KINDS[type(value)].shown(value)}" for name, value in causes.items())
+            reason = f"with {' and '.join(shown)}; leave it out, or change {' or '.join(causes)}"
+            found |= dict.fromkeys(one.names.split(), reason)
+        return found
 
     def without_texts(self, given: Collection[str]) -> dict[str, str]:
         """The settings that have no effect without a kind of text that is not given, each with the reason."""
         needs = {part.name: part.metadata.get("needs") for part in fields(self)}
-        return {name: without(f"--{kind}") for name, kind in needs.items() if kind and kind not in given}
+        return {
+            name: f"without --{kind}; leave it out, or give --{kind}"
+            for name, kind in needs.items()
+            if kind and kind not in given
+        }
 
     def folders(self) -> dict[str, Path]:
         """The folders of saved encoders that the settings name."""
         words = ((part.name, part.metadata.get("folder_unless")) for part in fields(self))
         named = ((name, getattr(self, name), kept) for name, kept in words if kept is not None)
         return {name: Path(value) for name, value, kept in named if value not in kept}
-
-
-def beside(settings: object, *causes: str) -> str:
-    """Why another setting has no effect, and what to do: because of the values of these settings.
-
-    >>> from types import SimpleNamespace
-    >>> beside(SimpleNamespace(objective="clm"), "objective")
-    'with objective=clm; leave it out, or change objective'
-    """
-    values = ((name, getattr(settings, name)) for name in causes)
-    shown = (f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in values)
-    return f"with {' and '.join(shown)}; leave it out, or change {' or '.join(causes)}"
-
-
-def without(option: str) -> str:
-    """Why a setting has no effect, and what to do: because this option is not given.
-
-    >>> without("--nli")
-    'without --nli; leave it out, or give --nli'
-    """
-    return f"without {option}; leave it out, or give {option}"

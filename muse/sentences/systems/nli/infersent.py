@@ -75,11 +75,6 @@ class InferSent(pair_classes.RowPairNetwork):
         self.dimension, self.classes = self.encoder.dimension, CLASSES[config.objective]
         self.head = pair_classes.PairClassifier(self.dimension, config.hidden, self.classes, config.dropout)
 
-    @property
-    def classifier(self) -> pair_classes.PairClassifier:
-        """The classifier of the objective's classes."""
-        return self.head
-
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of sentences."""
         rows: Tensor = self.encoder(*self.backbone.matrices(batch, language))

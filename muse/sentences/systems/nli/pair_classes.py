@@ -165,10 +165,12 @@ def pair_features(u: Tensor, v: Tensor) -> Tensor:
 class RowPairNetwork(PairNetwork):
     """A network that classifies pairs by their rows."""
 
+    head: PairClassifier
+
     @property
-    @abstractmethod
     def classifier(self) -> PairClassifier:
         """The classifier of pairs of rows."""
+        return self.head
 
     def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
         """The logits (b, classes) of b pairs of sentences in these languages."""
@@ -183,11 +185,6 @@ class WithClassifier(RowPairNetwork):
         super().__init__()
         self.network, self.head = network, classifier
         self.dimension, self.classes, self.reader = network.dimension, classifier.classes, network.reader
-
-    @property
-    def classifier(self) -> PairClassifier:
-        """The classifier."""
-        return self.head
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
         """The rows (b, d') of the network."""
