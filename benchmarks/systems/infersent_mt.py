@@ -63,8 +63,7 @@ from muse.sentences.systems.nli.pair_classes import (
     PairExamples,
     inferences_of,
 )
-from muse.sentences.training.corpora import draw_languages
-from muse.sentences.training.pairs import make_pairs, read_text
+from muse.sentences.training.pairs import draw_languages, make_pairs, read_text
 from muse.sentences.training.trainer import HeldOutScore, Learner, best_epoch, train
 from muse.space import load_space
 from muse.vectors import Matrix

@@ -14,7 +14,7 @@ from muse.commands.translate_text import translate_stdin
 
 if TYPE_CHECKING:
     from muse.commands.translate import TranslateOptions
-    from muse.sentences.systems.line_writer import LineWriter
+    from muse.sentences.systems.writing import LineWriter
 
 BEAM, BATCH = 4, 32
 _OF_WORDS = (

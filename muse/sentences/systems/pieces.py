@@ -25,7 +25,7 @@ from muse.orthography import is_punctuation
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Limited, Reader, Reading, blocks
 from muse.sentences.systems.networks.transformer import initial_deviation
-from muse.sentences.training.corpora import PIECES_EXPONENT, balanced_text
+from muse.sentences.training.pairs import PIECES_EXPONENT, balanced_text
 from muse.space import Side, Space
 from muse.space.lookup_table import lookup_table
 

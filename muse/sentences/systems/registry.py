@@ -27,10 +27,9 @@ from muse.sentences.systems.cmlm.cmlm_system import CMLM
 from muse.sentences.systems.lens import LENS
 from muse.sentences.systems.network_encoder import NetworkEncoder, restored
 from muse.sentences.systems.nli.infersent import INFERSENT, X_BILSTM
-from muse.sentences.systems.sp import SP
 from muse.sentences.systems.system import Fitted, Job, System, TrainingRequest
 from muse.sentences.systems.translator.translator_system import TRANSLATOR
-from muse.sentences.systems.word_encoders import CVM_ADD, PROJECTION, X_CBOW
+from muse.sentences.systems.word_encoders import CVM_ADD, PROJECTION, SP, X_CBOW
 from muse.sentences.systems.xlm.tuning import XLM_NLI
 from muse.sentences.systems.xlm.xlm_system import XLM
 from muse.sentences.training.trainer import EpochResult, best_epoch

@@ -18,8 +18,7 @@ from muse.sentences.encoders.saving import check_out
 from muse.sentences.files.sentence_text import read_pairs
 from muse.sentences.systems.backbone import Backbone
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork
-from muse.sentences.training.corpora import ParallelCorpus
-from muse.sentences.training.pairs import Pairs, make_pairs
+from muse.sentences.training.pairs import Pairs, ParallelCorpus, make_pairs
 from muse.sentences.training.settings import TEXT_OF_MORE, Settings
 from muse.sentences.training.trainer import EpochResult, HeldOutScore, Learner, TrainerConfig, train
 from muse.space import Space

@@ -1,20 +1,25 @@
-"""Pairs: parallel text as ids, on the device, split into training and held-out pairs.
+"""Pairs: parallel text as ids, on the device, split into training and held-out pairs, of several languages.
 
-Text in one language is read, and split, in the same way.
+Text in one language is read, and split, in the same way. How often each language is sampled:
+q_i = p_i^a / sum_j p_j^a, where p_i is the share of language i in the text. Lample and Conneau (2019) take
+a = 0.5 for the text that word pieces are learned from, 0.7 for batches. With a below 1, small languages are
+sampled more often than they occur.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.errors import Mismatch
+from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reader, Reading
@@ -22,6 +27,7 @@ from muse.text.segmentation import unspaced_advice
 
 log = logging.getLogger(__name__)
 
+PIECES_EXPONENT, BATCH_EXPONENT = 0.5, 0.7
 FEWEST_PAIRS = 20  # the smallest number of usable pairs
 MOST_HELD_OUT_PAIRS, SHARE_HELD_OUT_PAIRS = 2_000, 0.05  # the largest number and share of pairs held out
 MOST_HELD_OUT, SHARE_HELD_OUT = 200, 0.05  # the largest number and share of a text's examples held out
@@ -52,6 +58,20 @@ class Pairs:
     def counts(self) -> dict[str, int]:
         """The counts to report: training pairs, skipped pairs, truncated sentences."""
         return {"pairs": len(self.training), "skipped": self.skipped, "truncated": self.truncated}
+
+
+@dataclass(frozen=True, eq=False)
+class ParallelCorpus:
+    """The pairs of the pivot with each language."""
+
+    pivot: str
+    pairs: Mapping[str, Pairs]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts to report, over all languages."""
+        counts = [pairs.counts for pairs in self.pairs.values()]
+        return {name: sum(count[name] for count in counts) for name in counts[0]}
 
 
 def make_pairs(
@@ -149,3 +169,72 @@ def _split(
             f"{len(usable)} pairs; give more parallel text"
         )
     return training, held_out
+
+
+def language_shares(sizes: Mapping[str, int], exponent: float) -> dict[str, float]:
+    """The share q_i of each language, given the sizes n_i of their texts.
+
+    >>> language_shares({"en": 900, "ne": 100}, 0.5)
+    {'en': 0.75, 'ne': 0.25}
+    """
+    if not sizes or min(sizes.values()) < 1:
+        empty = [language for language, size in sizes.items() if size < 1]
+        raise BadSetting(f"every language must have text, got none for {', '.join(empty) or 'any'}")
+    total = sum(sizes.values())
+    powers = {language: (size / total) ** exponent for language, size in sizes.items()}
+    return {language: power / sum(powers.values()) for language, power in powers.items()}
+
+
+def draw_languages(shares: Mapping[str, float], count: int, generator: torch.Generator) -> list[str]:
+    """The languages of `count` batches, drawn with these shares as probabilities."""
+    names = list(shares)
+    weights = torch.tensor(list(shares.values()), dtype=torch.float64, device=generator.device)
+    if not count:
+        return []
+    drawn = torch.multinomial(weights, count, replacement=True, generator=generator)  # (count,)
+    return [names[place] for place in drawn.tolist()]
+
+
+def balanced_text(
+    texts: Mapping[str, Sequence[str]], exponent: float, generator: torch.Generator
+) -> Iterator[str]:
+    """The sentences of all texts, resampled to the same total with a share q_i of language i.
+
+    Each text is repeated as often as its share allows, and a random part of it fills the rest.
+    """
+    shares = language_shares({language: len(text) for language, text in texts.items()}, exponent)
+    total = sum(map(len, texts.values()))
+    for language, text in texts.items():
+        passes, rest = divmod(round(shares[language] * total), len(text))
+        for _ in range(passes):
+            yield from text
+        for place in torch.randperm(len(text), generator=generator)[:rest].tolist():
+            yield text[place]
+
+
+class Consecutive:
+    """The examples of several sources, by name, numbered one after the other."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self.sizes, self.names = dict(sizes), list(sizes)
+        self._begins = [0, *accumulate(sizes.values())]
+
+    def __len__(self) -> int:
+        return self._begins[-1]
+
+    def numbered(self, name: str, rows: Tensor) -> Tensor:
+        """The numbers (b,) of a source's examples among those of all."""
+        return self._begins[self.names.index(name)] + rows
+
+    def places(self, rows: Tensor) -> Tensor:
+        """The place among `names` of the source of each example (n,)."""
+        return torch.bucketize(rows, torch.tensor(self._begins[1:]), right=True)
+
+    def batches(self, names: Iterable[str], endless: Mapping[str, Iterator[Tensor]]) -> list[Tensor]:
+        """The next batch of each of the named sources in turn, by their numbers among all examples."""
+        return [self.numbered(name, next(endless[name])) for name in names]
+
+    def source(self, rows: Tensor) -> tuple[str, Tensor]:
+        """The source that examples (b,) are all from, and their numbers in it."""
+        place = bisect_right(self._begins, int(rows[0])) - 1
+        return self.names[place], rows - self._begins[place]

@@ -17,9 +17,8 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.nli.infersent import InferSent, InferSentConfig, XBiLSTM
-from muse.sentences.training.corpora import PairLearner, ParallelCorpus
-from muse.sentences.training.losses import Align
-from muse.sentences.training.pairs import make_pairs
+from muse.sentences.training.losses import Align, PairLearner
+from muse.sentences.training.pairs import ParallelCorpus, make_pairs
 from muse.space import SideToSave, load_space, save_space
 from muse.vectors import Vectors
 from tests.support.command import Command, refused

@@ -14,7 +14,7 @@ import torch
 from muse.errors import BadFile, BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.sentences.systems.pieces import EOS, MASK, SPECIALS, UNK, PieceReader, Pieces
-from muse.sentences.training.corpora import balanced_text, draw_languages, language_shares
+from muse.sentences.training.pairs import balanced_text, draw_languages, language_shares
 
 TEXTS = {
     "en": ["The cat's mat: (new)!", "A dog saw the cat, and the cat sat.", "Where is the mat?"] * 8,

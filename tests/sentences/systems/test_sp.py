@@ -13,7 +13,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import TrainedSystem
-from muse.sentences.systems.sp import SpNetwork
+from muse.sentences.systems.word_encoders import SpNetwork
 from muse.space import load_space
 from tests.support.command import Command, refused_leaving
 from tests.support.parallel import toy_space, toy_text

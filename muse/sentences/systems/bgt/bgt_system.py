@@ -30,14 +30,13 @@ from muse.sentences.encoders.reading import Reading, blocks
 from muse.sentences.files.sentence_text import ParallelText, read_pairs
 from muse.sentences.systems.bgt import inputs
 from muse.sentences.systems.bgt.latent_network import BgtNetwork, Decoder
-from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork, open_network
-from muse.sentences.systems.networks.decoding import best_sequences, most_pieces
 from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.corpora import ParallelCorpus, held_out_precision
+from muse.sentences.systems.writing import LineWriter, best_sequences, most_pieces
+from muse.sentences.training.losses import held_out_precision
 from muse.sentences.training.optimising import Schedule
-from muse.sentences.training.pairs import Pairs, make_pairs
+from muse.sentences.training.pairs import Pairs, ParallelCorpus, make_pairs
 from muse.sentences.training.trainer import HeldOutScore, Learner, TrainerConfig
 from muse.space import Space
 

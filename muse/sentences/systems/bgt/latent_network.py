@@ -15,10 +15,10 @@ from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.encoders.words import TYPICAL
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, Tokens
 from muse.sentences.systems.network_encoder import SentenceNetwork
-from muse.sentences.systems.networks.decoding import Incremental
 from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers, draw_
 from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, SPECIALS, UNK, space_of_words
+from muse.sentences.systems.writing import Incremental
 from muse.space import Space
 
 

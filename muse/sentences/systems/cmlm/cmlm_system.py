@@ -26,9 +26,9 @@ from muse.sentences.systems.networks.transformer import draw_
 from muse.sentences.systems.nli.pair_classes import Inferences, PairClassLearner, with_inference
 from muse.sentences.systems.pieces import Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.corpora import PairLearner, ParallelCorpus
-from muse.sentences.training.losses import Softmax
+from muse.sentences.training.losses import PairLearner, Softmax
 from muse.sentences.training.optimising import Schedule
+from muse.sentences.training.pairs import ParallelCorpus
 from muse.sentences.training.trainer import EpochResult, Learner, TrainerConfig, check_batches
 from muse.space import Space
 

@@ -27,8 +27,8 @@ from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder
 from muse.sentences.systems.networks import masked_prediction
 from muse.sentences.systems.nli.pair_classes import Inferences, inferences_of
 from muse.sentences.systems.pieces import MASK
-from muse.sentences.training.corpora import Consecutive, PairLearner
-from muse.sentences.training.pairs import read_text
+from muse.sentences.training.losses import PairLearner
+from muse.sentences.training.pairs import Consecutive, read_text
 from muse.sentences.training.trainer import HeldOutScore, Learner
 from muse.space import Space
 from muse.text.tokens import Tokeniser

@@ -23,8 +23,8 @@ from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.systems import pieces as word_pieces
 from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks import transformer
-from muse.sentences.systems.networks.decoding import Incremental, best_sequences, most_pieces
 from muse.sentences.systems.networks.sentence_rows import masked_mean
+from muse.sentences.systems.writing import Incremental, best_sequences, most_pieces
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from muse.sentences.systems.xlm.tuning import open_xlm
 from muse.sentences.training.settings import Settings, Unused, setting

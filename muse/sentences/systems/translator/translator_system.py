@@ -14,11 +14,11 @@ from muse.errors import BadSetting, Contradiction
 from muse.run.seeds import TrainingStream, generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Reading
-from muse.sentences.systems.line_writer import LineWriter
 from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.pieces import BOS, EOS, UNK, Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.sentences.systems.translator import learning, seq2seq
+from muse.sentences.systems.writing import LineWriter
 from muse.sentences.systems.xlm.language_model import XlmNetwork
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import Space

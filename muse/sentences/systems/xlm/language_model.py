@@ -19,7 +19,7 @@ from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks import masked_prediction, transformer
 from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.pieces import INITIAL, MASK, SPECIALS, PieceReader, Pieces, space_of_words
-from muse.sentences.training.corpora import BATCH_EXPONENT
+from muse.sentences.training.pairs import BATCH_EXPONENT
 from muse.sentences.training.settings import TEXT_OF_MORE, Settings, Unused, setting
 from muse.space import Space
 

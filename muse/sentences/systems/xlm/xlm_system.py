@@ -25,8 +25,14 @@ from muse.sentences.systems.networks.transformer import random_rows
 from muse.sentences.systems.pieces import BOS, EOS, PieceReader, Pieces, aligned_rows
 from muse.sentences.systems.system import Fitted, Job, Preset, System, TrainingRequest
 from muse.sentences.systems.xlm import language_model
-from muse.sentences.training import corpora
-from muse.sentences.training.pairs import hold_out
+from muse.sentences.training.pairs import (
+    BATCH_EXPONENT,
+    Consecutive,
+    ParallelCorpus,
+    draw_languages,
+    hold_out,
+    language_shares,
+)
 from muse.sentences.training.trainer import HeldOutScore, Learner, TrainerConfig
 from muse.space import Space
 
@@ -115,7 +121,7 @@ class Sources(NamedTuple):
 def make_sources(
     config: language_model.XlmConfig,
     documents: Mapping[str, Documents],
-    parallel: corpora.ParallelCorpus | None,
+    parallel: ParallelCorpus | None,
     pieces: Pieces,
     *,
     seed: int,
@@ -141,7 +147,7 @@ def make_sources(
         MaskedSource(name, ((found.ragged, numbers[name]),), found.training, found.held_out, masking, weights)
         for name, found in cut.items()
     ]
-    parallel = parallel or corpora.ParallelCorpus("", {})
+    parallel = parallel or ParallelCorpus("", {})
     pairs = [
         MaskedSource(
             f"{parallel.pivot}-{name}",
@@ -280,7 +286,7 @@ class XlmLearner(Learner):
         streams: Sequence[MaskedSource],
         pairs: Sequence[MaskedSource] = (),
         judged: Sequence[str] = (),
-        exponent: float = corpora.BATCH_EXPONENT,
+        exponent: float = BATCH_EXPONENT,
     ) -> None:
         super().__init__()
         self.model = model
@@ -288,7 +294,7 @@ class XlmLearner(Learner):
         self._reported = judged or [source.name for source in (*streams, *pairs)]
         self._kinds = [kind for kind in (streams, pairs) if kind]
         self._by_name, self._exponent = {source.name: source for source in (*streams, *pairs)}, exponent
-        self._numbers = corpora.Consecutive({name: source.examples for name, source in self._by_name.items()})
+        self._numbers = Consecutive({name: source.examples for name, source in self._by_name.items()})
         self.examples = len(self._numbers)
 
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
@@ -298,10 +304,7 @@ class XlmLearner(Learner):
         """
         count = max(1, len(order) // size)
         sizes = [{source.name: source.examples for source in kind} for kind in self._kinds]
-        drawn = [
-            corpora.draw_languages(corpora.language_shares(one, self._exponent), count, generator)
-            for one in sizes
-        ]
+        drawn = [draw_languages(language_shares(one, self._exponent), count, generator) for one in sizes]
         endless = {name: source.batches(size, generator) for name, source in self._by_name.items()}
         names = [drawn[turn % len(drawn)][turn] for turn in range(count)]
         return self._numbers.batches(names, endless)

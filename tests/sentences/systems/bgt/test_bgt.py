@@ -28,11 +28,11 @@ from muse.sentences.systems.bgt import latent_network
 from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner, LanguageLatents, Rewriting, load_bgt
 from muse.sentences.systems.bgt.inputs import OF_WRITERS, BgtConfig, missing_tokens, space_words
 from muse.sentences.systems.network_encoder import NetworkEncoder
-from muse.sentences.systems.networks.decoding import best_sequences
 from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers
 from muse.sentences.systems.pieces import BOS, EOS, SPECIALS, UNK
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
+from muse.sentences.systems.writing import best_sequences
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import load_space

@@ -27,9 +27,8 @@ from muse.sentences.systems.cmlm.learning import (
 )
 from muse.sentences.systems.networks.masked_prediction import Cloze, Predicted, hide
 from muse.sentences.systems.networks.transformer import Inputs
-from muse.sentences.training.corpora import PairLearner, ParallelCorpus
-from muse.sentences.training.losses import Softmax
-from muse.sentences.training.pairs import make_pairs
+from muse.sentences.training.losses import PairLearner, Softmax
+from muse.sentences.training.pairs import ParallelCorpus, make_pairs
 from muse.sentences.training.trainer import TrainerConfig, train
 from tests.support.bgt import parameter_count
 from tests.support.parallel import WORDS, toy_space, toy_text

@@ -21,8 +21,7 @@ from muse.sentences.systems.cmlm.predictor import CmlmConfig, CmlmEncoder, Words
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli import pair_classes
 from muse.sentences.training import trainer
-from muse.sentences.training.corpora import PairLearner
-from muse.sentences.training.losses import Softmax
+from muse.sentences.training.losses import PairLearner, Softmax
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import load_space
 from tests.sentences.systems.cmlm.test_cmlm import SMALL, generator, topical

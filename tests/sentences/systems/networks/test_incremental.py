@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from muse.run.seeds import generator_for
-from muse.sentences.systems.networks.decoding import Incremental
 from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerConfig, TransformerLayers
+from muse.sentences.systems.writing import Incremental
 
 SIZES = TransformerConfig(30, 2, 4, 16, positions=9, causal=True, languages=2, memory=True)
 

@@ -12,7 +12,7 @@ import torch
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.training import trainer
-from muse.sentences.training.corpora import PairLearner
+from muse.sentences.training.losses import PairLearner
 from muse.space import load_space
 from tests.sentences.systems.nli.test_nli import files, infersent, opened, sentences, x_bilstm
 from tests.support.command import Command

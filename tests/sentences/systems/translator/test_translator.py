@@ -15,11 +15,11 @@ from muse.normalise import Normalisation, normalise
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.systems.networks.decoding import best_sequences
 from muse.sentences.systems.networks.transformer import Memory
 from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, UNK, Pieces
 from muse.sentences.systems.translator import learning, seq2seq
 from muse.sentences.systems.translator.translator_system import Translating
+from muse.sentences.systems.writing import best_sequences
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import SideToSave, load_space, save_space
 from muse.text.language_model import learn_language_model

@@ -13,8 +13,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.nli.pair_classes import PairClassLearner, WithClassifier
 from muse.sentences.systems.xlm.language_model import XlmConfig
 from muse.sentences.systems.xlm.tuning import AlignedCopy, TuningConfig, tuned
-from muse.sentences.training.corpora import PairLearner
-from muse.sentences.training.losses import Align, draw_negatives
+from muse.sentences.training.losses import Align, PairLearner, draw_negatives
 from tests.sentences.systems.xlm.test_tuning import inferences, network, pretrained, tuning
 from tests.sentences.systems.xlm.test_xlm import TINY, files
 from tests.support.command import Command, refused_leaving

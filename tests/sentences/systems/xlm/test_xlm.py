@@ -19,9 +19,8 @@ from muse.sentences.systems import pieces as word_pieces
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.systems.xlm import language_model, xlm_system
-from muse.sentences.training.corpora import ParallelCorpus
 from muse.sentences.training.optimising import Optimisers
-from muse.sentences.training.pairs import make_pairs
+from muse.sentences.training.pairs import ParallelCorpus, make_pairs
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
 from tests.support.bgt import parameter_count

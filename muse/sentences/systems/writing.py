@@ -1,24 +1,115 @@
-"""Decoding: the best sequences that a Transformer decoder writes, many at once, by beam search.
+"""Writing: lines translated or rewritten by a model, sentence by sentence, with the best sequences of pieces.
 
-The decoder reads one token at a time and keeps the keys and values of the tokens before it. The states are
-those of its full pass, at a cost that grows with the length, not with its square.
+A Transformer decoder writes many sequences at once, by beam search. It reads one token at a time and keeps
+the keys and values of the tokens before it. The states are those of its full pass, at a cost that grows with
+the length, not with its square.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from muse.errors import NotConverged
+from muse.errors import BadSetting, NotConverged
 from muse.sentences.encoders.ragged import Ragged
+from muse.sentences.encoders.reading import Reading
 from muse.sentences.systems.networks.transformer import Inputs, Memory, TransformerLayers
-from muse.sentences.systems.pieces import BOS, EOS, PAD
+from muse.sentences.systems.pieces import BOS, EOS, PAD, Pieces
+from muse.text.strings import all_strings
 
 MORE_PIECES, LENGTH_RATIO = 5, 1.5  # n pieces become at most 1.5 n + 5
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+
+
+@dataclass
+class PieceCounts:
+    """The numbers of pieces read so far, of unknown ones among them, and of lines cut into parts."""
+
+    pieces: int = 0
+    unknown: int = 0
+    cut: int = 0
+
+
+@dataclass(eq=False)
+class LineWriter(ABC):
+    """Translates or rewrites lines of text with a model, a batch of sentences at a time."""
+
+    network: Any
+    direction: tuple[str, str]
+    beam: int = field(default=4, kw_only=True)
+    batch: int = field(default=32, kw_only=True)
+    counts: PieceCounts = field(default_factory=PieceCounts, init=False)
+
+    def __post_init__(self) -> None:
+        """Raise BadSetting if the model lacks one of the languages of the direction."""
+        for language in self.direction:
+            if language not in self.network.languages:
+                known = ", ".join(map(str, self.network.languages))  # of a damaged file they may be anything
+                raise BadSetting(f"the model knows {known}, got {language!r}; train one with text of it")
+
+    @property
+    def pieces(self) -> Pieces:
+        """The pieces that the model reads and writes."""
+        found: Pieces = self.network.pieces
+        return found
+
+    @property
+    def longest(self) -> int:
+        """The largest number of pieces that it reads."""
+        return int(self.network.config.longest)
+
+    @abstractmethod
+    def read(self, sentences: Sequence[str]) -> Reading:
+        """The sentences as it learned to read them, without <bos> and <eos>; a long one is cut."""
+
+    @abstractmethod
+    def write(self, source: Ragged, beam: int) -> Ragged:
+        """The sentence written for each of the sentences; neither has <bos> or <eos>."""
+
+    def translate(self, lines: Iterable[str]) -> list[str]:
+        """The translation of each line; an empty line stays empty."""
+        parts = [self._parts(line) for line in all_strings(lines, "lines")]
+        self.counts.cut += sum(len(own) > 1 for own in parts)
+        found = self._translated(list(chain.from_iterable(parts)))
+        return [" ".join(islice(found, len(own))) for own in parts]
+
+    def _parts(self, line: str) -> list[str]:
+        """The line, or its sentences or parts of them, each short enough for the model."""
+        if not line.strip():
+            return []
+        if len(self.pieces.encode([line])[0]) <= self.longest:
+            return [line]
+        sentences = _SENTENCE.split(line.strip())
+        if len(sentences) > 1:
+            return [part for sentence in sentences for part in self._parts(sentence)]
+        words = line.split()
+        if len(words) == 1:
+            return words  # one word of many pieces is cut by the reader
+        half = len(words) // 2
+        return [part for some in (words[:half], words[half:]) for part in self._parts(" ".join(some))]
+
+    def _translated(self, parts: Sequence[str]) -> Iterator[str]:
+        """The translation of each part; empty if the model knows nothing in it."""
+        reading = self.read(parts)
+        self.counts.pieces += reading.tokens
+        self.counts.unknown += reading.unknown
+        lengths = reading.sentences.lengths  # (s,)
+        order = lengths.argsort(stable=True)
+        found = [""] * len(parts)
+        for chosen in torch.split(order[lengths[order] > 0], min(self.batch, max(1, len(order)))):
+            made = self.write(reading.sentences.take(chosen), self.beam)
+            written = torch.split(made.ids.cpu(), made.lengths.tolist())
+            for place, ids in zip(chosen.tolist(), written, strict=True):
+                found[place] = self.pieces.decode(ids.tolist())
+        yield from found
 
 
 @torch.no_grad()
