@@ -67,7 +67,7 @@ class Settings:
 
     def ineffective_settings(self) -> dict[str, str]:
         """The settings that have no effect given the others, each with the reason and what to do."""
-        found = {}
+        found: dict[str, str] = {}
         for one in filter(None, self.unused()):
             causes = {name: getattr(self, name) for name in one.causes.split()}
             shown = (f"{name}={KINDS[type(value)].shown(value)}" for name, value in causes.items())

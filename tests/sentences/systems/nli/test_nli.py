@@ -25,6 +25,7 @@ from muse.sentences.systems.nli.infersent import (
     InferSentConfig,
     TranslationExamples,
     XBiLSTM,
+    make_infersent,
     sentence_layers,
     within_window,
 )
@@ -328,8 +329,7 @@ def test_a_run_beside_another_english_encoder_does_not_go_on(
 
 def test_only_words_of_the_batch_move(files: Path) -> None:
     space = load_space(files / "space")
-    backbone = SYSTEMS["infersent"].network({"backbone": {}, "network": {"units": 4}}, space)
-    assert isinstance(backbone, InferSent)
+    backbone = make_infersent({"backbone": {}, "network": {"units": 4}}, space)
     network = XBiLSTM(backbone, {"fr": torch.tensor(space.vectors("fr").matrix)})
     pairs = toy_pairs(toy_text())
     network(pairs.other.take(torch.tensor([0, 1])), "fr").sum().backward()  # type: ignore[no-untyped-call]
