@@ -33,7 +33,7 @@ PAIRS = "pairs.txt"  # stands for a list of translations that there is not yet
 class AlignResult(ShortRepr):
     """The result of a run: the space, its settings, what was learned, seconds by stage, words by language.
 
-    `learned` and `signatures` have every language that was mapped, in the order requested.
+    `learned` has every language that was mapped, in the order requested.
     """
 
     aligned: Space
@@ -41,7 +41,6 @@ class AlignResult(ShortRepr):
     learned: Mapping[str, Learned]
     seconds: Mapping[str, float]
     words: Mapping[str, int]
-    signatures: Mapping[str, Signature]
     joint: Joint | None = None
     failures: Mapping[str, MuseError] = field(default_factory=dict)
     """The languages that could not be mapped beside others, which are saved without them."""
@@ -129,7 +128,7 @@ class AlignResult(ShortRepr):
             "candidates": [candidate.as_json() for candidate in learned.candidates],
             "words": {side: self.words[side] for side in (language, self.target)},
             "peak_memory_mb": peak_memory_mb(),
-            "signature": str(self.signatures[language]),
+            "signature": str(signature_of(self.config, language, learned, self.words)),
             "via": list(learned.via),
         }
 
@@ -263,10 +262,9 @@ def _inputs(config: AlignConfig) -> tuple[Path, ...]:
     return tuple(one for one in given if isinstance(one, Path))
 
 
-def signature_of(config: AlignConfig, learned: Learned, words: Mapping[str, int]) -> Signature:
-    """The signature of the mapping between two languages; `words` are their names and numbers of words."""
-    source, target = words
-    how = refinement(config)
+def signature_of(config: AlignConfig, source: str, learned: Learned, words: Mapping[str, int]) -> Signature:
+    """The signature of the mapping of a language; `words` has the number of words of each."""
+    target, how = config.pivot, refinement(config)
     more, matching = ["no-refine" if how is None else "refine"], "csls:10"
     if refines_plainly(config):
         more = ["refine:plain"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +28,9 @@ from muse.api.inputs import (
     read_inputs,
 )
 from muse.api.outcome import AlignResult, differences, manifest_entry, provenance, signature_of, weakest
-from muse.api.settings import (
-    Untrained,
-    check,
-    check_files,
-    settings_of,
-    untrained_of,
-)
+from muse.api.settings import check, check_files, checked_texts, settings_of, train_vectors
 from muse.api.space import InteractiveSpace
 from muse.errors import BadSetting, Mismatch, MuseError, named_as_in_python
-from muse.evaluation.score import Signature
 from muse.files.atomic import only_writer
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
@@ -94,12 +87,11 @@ def align(
     settings = settings_of(config, src=src, tgt=tgt, **options)
     if not isinstance(progress, Progress | None):
         raise BadSetting(f"progress must be a muse.progress.Progress, got {progress!r}; or use quiet")
-    untrained = untrained_of(settings, quiet=how.quiet)
     if how.threads is not None:
         set_threads(how.threads)
     with nullcontext() if how.quiet else messages_shown(logging.DEBUG if how.verbose else logging.INFO):
         shown = progress or Progress(quiet=how.quiet)
-        report = run(settings, device=how.device, progress=shown, untrained=untrained)
+        report = run(settings, device=how.device, progress=shown)
         space = InteractiveSpace.of(report.aligned)
         for line in report.lines():
             log.info("%s", line)
@@ -124,41 +116,26 @@ def _advice(space: InteractiveSpace, language: str) -> tuple[int, str]:
     return logging.INFO, f"What next: {uses}"
 
 
-def run(
-    config: AlignConfig,
-    *,
-    device: str = "auto",
-    progress: Progress | None = None,
-    untrained: Untrained | None = None,
-) -> AlignResult:
-    """The report of a run of `config`: check the arguments, read, learn, save.
+def run(config: AlignConfig, *, device: str = "auto", progress: Progress | None = None) -> AlignResult:
+    """The report of a run of `config`: check the arguments, train vectors on texts, read, learn, save.
 
-    Vectors of `untrained` are trained after all is checked that does not need them. Checkpoints are kept
-    beside the space until it is saved, so that a killed run can be resumed with `config.resume`.
+    Checkpoints are kept beside the space until it is saved, so that a killed run can be resumed with
+    `config.resume`.
     """
-    with searching_by(config.backend):
-        return _run(config, device=device, progress=progress, untrained=untrained)
-
-
-def _run(
-    config: AlignConfig, *, device: str, progress: Progress | None, untrained: Untrained | None
-) -> AlignResult:
-    """`run`, with the backend of its searches chosen."""
     began, device, progress = time.perf_counter(), pick_device(device), progress or Progress(quiet=True)
     check(config)
+    texts = checked_texts(config)
     check_outside(config)
     if config.into is not None:
         read_manifest(config.into)  # first: what is no space is not a wrong --out
     check_out(config.folder)
-    with only_writer(config.folder):
+    with searching_by(config.backend), only_writer(config.folder):
         config = _resolved(config)
-        without = () if untrained is None else untrained.languages
-        check_files(config, besides=without)
-        _check_replaced(config, without)
-        if untrained is not None:
-            checked = time.perf_counter()
-            untrained.train()
-            began += time.perf_counter() - checked  # the report has the seconds of the alignment alone
+        check_files(config, besides=texts)
+        _check_replaced(config, texts)
+        checked = time.perf_counter()
+        train_vectors(texts, config.seed, progress)
+        began += time.perf_counter() - checked  # the report has the seconds of the alignment alone
         parts = 3 + PARTS * len(config.src)  # reading, saving, answers, and those of each language
         inputs = read_inputs(config, progress.part(1, parts))
         config = _of_repeated(_of_rows(config, inputs), inputs)
@@ -167,9 +144,8 @@ def _run(
             source, target = vectors
             outside = outside_scores(config, source, target, device=device, progress=progress)
             config = replace(config, pseudo_dictionary=pseudo_dictionary(outside, source, target))
-        loaded, loading = time.perf_counter(), {"load": peak_memory_mb()}
+        loaded, memory = time.perf_counter(), peak_memory_mb()
         runtime = Runtime(device, progress.part(2, parts), _checkpoint(config, inputs))
-        saving, answers = progress.part(parts - 1, parts), _Choosing(config, inputs, outside)
         try:
             try:
                 learned = learn_many(
@@ -178,19 +154,19 @@ def _run(
             except MuseError:  # then nothing is kept to resume
                 runtime.checkpoint.abandon()
                 raise
-            learning = time.perf_counter()
-            before = {"seconds": {"load": round(loaded - began, 2)}, "peak_memory_mb": loading}
-            aligned, signatures = _save(config, inputs, learned, before, answers, saving)
+            learning, loading = time.perf_counter(), loaded - began
+            before = {"seconds": {"load": round(loading, 2)}, "peak_memory_mb": {"load": memory}}
+            saving = progress.part(parts - 1, parts)
+            aligned, answers, choosing = _save(config, inputs, learned, before, outside, saving)
         except KeyboardInterrupt as error:
             raise KeyboardInterrupt(runtime.checkpoint.interrupted()) from error
         runtime.checkpoint.clear()
         end = time.perf_counter()
-    seconds = {"load": loaded - began, **learned.seconds, "save": end - learning - answers.seconds}
-    seconds |= {"answers": answers.seconds} if answers.reports else {}
+    seconds = {"load": loading, **learned.seconds, "save": end - learning - choosing}
+    seconds |= ({"answers": choosing} if answers else {}) | {"total": end - began}
     return AlignResult(
-        aligned, config, learned.languages, seconds | {"total": end - began}, inputs.words(), signatures,
-        learned.joint, learned.failures, answers.reports,
-    )  # fmt: skip
+        aligned, config, learned.languages, seconds, inputs.words(), learned.joint, learned.failures, answers
+    )
 
 
 def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:
@@ -207,29 +183,6 @@ def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:
             f"{config.folder} has a space that was made otherwise: {'; '.join(differ)}; give --force to "
             "replace it, or another --out"
         )
-
-
-@dataclass
-class _Choosing:
-    """The answers to be chosen, when the space is written; then the reports and the seconds they took."""
-
-    config: AlignConfig
-    inputs: RunInputs
-    outside: ExternalScores | None
-    reports: Mapping[str, AnswersReport] = field(default_factory=dict)
-    seconds: float = 0
-
-    def choose(self, space: Space, learned: LearnedMany, folder: Path, progress: Progress) -> None:
-        """Choose answers from the space and write them to its folder, unless CSLS is asked for."""
-        if self.config.answers == "csls":
-            return
-        began = time.perf_counter()
-        normalised = {side.language: side for side in self.inputs.learned_from()}
-        known = RankerInputs(self.config.lexicon, self.outside)
-        self.reports = choose_answers(
-            space, folder, learned.languages, normalised, known, seed=self.config.seed, progress=progress
-        )
-        self.seconds = time.perf_counter() - began
 
 
 def _resolved(config: AlignConfig) -> AlignConfig:
@@ -332,30 +285,34 @@ def _checkpoint(config: AlignConfig, inputs: RunInputs) -> Checkpoint:
 
 
 def _save(
-    config: AlignConfig,
-    inputs: RunInputs,
-    learned: LearnedMany,
-    before: dict[str, Any],
-    answers: _Choosing,
-    progress: Progress,
-) -> tuple[Space, dict[str, Signature]]:
-    """The space as it was saved, with all that is derived of it, and the signature of each mapping."""
-    sides, signatures, words, target_map = {}, {}, inputs.words(), None
+    config: AlignConfig, inputs: RunInputs, learned: LearnedMany, before: dict[str, Any],
+    outside: ExternalScores | None, progress: Progress,
+) -> tuple[Space, dict[str, AnswersReport], float]:  # fmt: skip
+    """The space as it was saved, with all that is derived of it; how its answers were chosen, and seconds."""
+    sides, words, target_map = {}, inputs.words(), None
     for language, one in learned.languages.items():
-        counts = {name: words[name] for name in (language, config.pivot)}
-        signatures[language] = signature_of(config, one, counts)
         target_map = one.alignment.target_map  # None if several languages share the target
         sides[language] = replace(
             inputs.sources[language], mapping=one.alignment.source_map,
-            more=manifest_entry(config, one, signatures[language]), store_map=one.alignment.store_map,
+            more=manifest_entry(config, one, signature_of(config, language, one, words)),
+            store_map=one.alignment.store_map,
         )  # fmt: skip
     if config.into is None:
         sides[config.pivot] = replace(inputs.target, mapping=target_map)
+    answers, choosing = dict[str, AnswersReport](), 0.0
 
     def derive(folder: Path, manifest: Manifest) -> None:
+        nonlocal choosing
         saving.close()
         space = space_of_saved(folder, manifest)
-        answers.choose(space, learned, folder, progress.skip_parts(1))
+        if config.answers != "csls":
+            began, known = time.perf_counter(), RankerInputs(config.lexicon, outside)
+            normalised = {side.language: side for side in inputs.learned_from()}
+            answers.update(choose_answers(
+                space, folder, learned.languages, normalised, known, seed=config.seed,
+                progress=progress.skip_parts(1),
+            ))  # fmt: skip
+            choosing = time.perf_counter() - began
         write_derived(space, folder, learned.languages)
 
     made = provenance(config, learned.languages, learned.joint, before)
@@ -365,4 +322,4 @@ def _save(
             manifest = add_to_space(config.folder, config.into, sides, provenance=made, derive=derive)
         else:
             manifest = save_space(config.folder, sides, pivot=config.pivot, provenance=made, derive=derive)
-    return space_of_saved(config.folder, manifest), signatures
+    return space_of_saved(config.folder, manifest), answers, choosing

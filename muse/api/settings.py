@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,53 +40,78 @@ def settings_of(config: AlignConfig | None = None, **options: Any) -> AlignConfi
         made = replace(config, **{**preset_of(AlignConfig, given.get("recipe", "")), **given})
     else:
         raise BadSetting(f"config must be a muse.AlignConfig, got {config!r}")
-    check_agreement(made)
     return made
 
 
-def check_agreement(config: AlignConfig) -> None:
-    """Raise Contradiction for options that exclude one another, whatever the files."""
-    if config.init == "identical" and config.no_identical:
-        raise Contradiction("--no-identical forbids --init identical; leave one of them out")
-    if config.reweight and config.refine is False:
-        raise Contradiction(
-            "--reweight follows refinement, which --no-refine leaves out; leave one of them out"
-        )
-    if config.reweight and not config.moves_target:
-        raise Contradiction(
-            "--reweight moves the target, which several languages share; use it with one --src and no --into"
-        )
-
-
 def check(config: AlignConfig) -> None:
-    """Raise BadSetting if the settings contradict each other, as far as that shows without reading files."""
+    """Raise BadSetting or Contradiction for settings that cannot be, as far as that shows without files."""
+    init, sources, pairs, most = config.init, config.src, config.dictionary, config.max_vocab
+    _refuse(
+        (
+            init == "identical" and config.no_identical,
+            "--no-identical forbids --init identical; leave one of them out",
+        ),
+        (
+            config.reweight and config.refine is False,
+            "--reweight follows refinement, which --no-refine leaves out; leave one of them out",
+        ),
+        (
+            config.reweight and not config.moves_target,
+            "--reweight moves the target, which several languages share; use it with one --src and no --into",
+        ),
+    )
     _check_languages(config)
-    for option, files, languages in (
-        ("--src", config.src_emb, config.src),
-        ("--via", config.via_emb, config.via),
-    ):
-        if files and len(files) != len(languages):
-            raise Contradiction(
+    emb = (("--src", config.src_emb, sources), ("--via", config.via_emb, config.via))
+    not_own = given_only(config, OWN_TARGET) if config.into is not None else []
+    of_one = given_only(config, ONE_SOURCE) if len(sources) > 1 else []
+    _refuse(
+        *(
+            (
+                files and len(files) != len(languages),
                 f"{option}-emb must be given once for each {option}, in the same order: got {len(files)} "
-                f"files for {len(languages)} languages; give one for each, or none to search for them"
+                f"files for {len(languages)} languages; give one for each, or none to search for them",
             )
-    _check_several(config)
-    init = config.init
-    if config.dictionary is None:
-        if init == "dictionary":
-            raise Contradiction(
-                "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE"
-            )
-        if config.max_vocab is not None and config.max_vocab < MINIMUM_WORDS:
-            raise BadSetting(
-                f"--max-vocab must be at least {MINIMUM_WORDS}, with fewer words nothing is aligned "
-                f"without a dictionary; got {config.max_vocab}; raise it, or give --dictionary FILE"
-            )
-    elif config.refine is False and init not in ("auto", "dictionary"):
-        raise Contradiction(
+            for option, files, languages in emb
+        ),
+        # A space that grows has a target already.
+        *((True, f"--into uses the target's vectors in the space; omit {flag}") for flag in not_own),
+        (
+            config.into is not None and config.keeps_lengths,
+            "--into has the target's vectors at unit length, so those of --src need it too; got "
+            f"--normalise {','.join(config.normalise) or 'none'}; let it end with unit",
+        ),
+    )
+    if config.into is None and config.tgt is None:
+        raise BadSetting(NO_PIVOT)
+    one_by_one = f"needs a single --src, got {len(sources)}; align that language first, then add the others"
+    _refuse(
+        *((True, f"{flag} {one_by_one} with --into") for flag in of_one),
+        (
+            config.joint and (len(sources) < 2 or config.into is not None),
+            "--joint needs at least two --src and no --into: it moves every language but the target",
+        ),
+        (
+            pairs is None and init == "dictionary",
+            "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE",
+        ),
+        (
+            pairs is not None and config.refine is False and init not in ("auto", "dictionary"),
             "--no-refine with --dictionary is Procrustes on the pairs, which needs no initialisation, "
-            f"got --init {init}; leave out one of the three"
+            f"got --init {init}; leave out one of the three",
+        ),
+    )
+    if pairs is None and most is not None and most < MINIMUM_WORDS:
+        raise BadSetting(
+            f"--max-vocab must be at least {MINIMUM_WORDS}, with fewer words nothing is aligned "
+            f"without a dictionary; got {most}; raise it, or give --dictionary FILE"
         )
+
+
+def _refuse(*problems: tuple[object, str]) -> None:
+    """Raise Contradiction with the first of these problems that there is."""
+    for there, problem in problems:
+        if there:
+            raise Contradiction(problem)
 
 
 def _check_languages(config: AlignConfig) -> None:
@@ -97,19 +122,23 @@ def _check_languages(config: AlignConfig) -> None:
     for language in every:
         check_language(language)
     check_apart(every)
-    for place, language in enumerate(sources):
-        if language in sources[:place]:
-            raise Contradiction(f"every --src must be a different language, got {language!r} twice")
-    if config.tgt in sources:
-        raise Contradiction(
-            f"--src and --tgt must be different languages, got {config.tgt!r} twice; change one"
-        )
-    for language in config.via:
-        if every.count(language) > 1:
-            raise Contradiction(
-                f"every --via must be a language besides --src and --tgt, given once; got {language!r} "
-                "again; leave it out: the languages of --src serve as detours anyway"
+    again = [language for language in sources if sources.count(language) > 1]
+    detours = [language for language in config.via if every.count(language) > 1]
+    _refuse(
+        *((True, f"every --src must be a different language, got {one!r} twice") for one in again),
+        (
+            config.tgt in sources,
+            f"--src and --tgt must be different languages, got {config.tgt!r} twice; change one",
+        ),
+        *(
+            (
+                True,
+                f"every --via must be a language besides --src and --tgt, given once; got {one!r} again; "
+                "leave it out: the languages of --src serve as detours anyway",
             )
+            for one in detours
+        ),
+    )
 
 
 def check_files(config: AlignConfig, *, besides: Collection[str] = ()) -> None:
@@ -129,30 +158,6 @@ def check_files(config: AlignConfig, *, besides: Collection[str] = ()) -> None:
                 file.stat()
             except OSError as error:
                 raise BadFile(cannot_open(file, error)) from error
-
-
-def _check_several(config: AlignConfig) -> None:
-    """Raise BadSetting without a target, Contradiction for options of one language beside several."""
-    sources = config.src
-    if config.into is not None:  # a space that grows has a target already
-        for flag in given_only(config, OWN_TARGET):
-            raise Contradiction(f"--into uses the target's vectors in the space; omit {flag}")
-        if config.keeps_lengths:
-            raise Contradiction(
-                "--into has the target's vectors at unit length, so those of --src need it too; got "
-                f"--normalise {','.join(config.normalise) or 'none'}; let it end with unit"
-            )
-    elif config.tgt is None:
-        raise BadSetting(NO_PIVOT)
-    for flag in given_only(config, ONE_SOURCE) if len(sources) > 1 else ():
-        raise Contradiction(
-            f"{flag} needs a single --src, got {len(sources)}; align that language first, then add the "
-            "others with --into"
-        )
-    if config.joint and (len(sources) < 2 or config.into is not None):
-        raise Contradiction(
-            "--joint needs at least two --src and no --into: it moves every language but the target"
-        )
 
 
 def given_for(config: AlignConfig, language: str | None, what: str) -> Any:
@@ -196,20 +201,31 @@ def _located(
     return tuple(one if isinstance(one, RowArray) else find_vectors(one) for one in given)
 
 
-@dataclass(frozen=True)
-class Untrained:
-    """Languages whose vectors are not there yet, and what trains them."""
-
-    languages: Collection[str]
-    train: Callable[[], object]
-
-
-def untrained_of(config: AlignConfig, *, quiet: bool) -> Untrained:
-    """The languages that have a text in place of vectors, and what trains these: `--src-text`, `--tgt-text`.
+def checked_texts(config: AlignConfig) -> dict[str, Path]:
+    """The text of each language that has one in place of vectors: `--src-text`, `--tgt-text`.
 
     Raise Contradiction or BadFile where the texts contradict other settings or files.
     """
-    texts = _texts(config)
+    src_text, tgt_text = config.src_text, config.tgt_text
+    given = (("--src", src_text, config.src_emb), ("--tgt", tgt_text, config.tgt_emb))
+    _refuse(
+        *(
+            (text and vectors, f"{side}-text replaces {side}-emb, got both; leave one of them out")
+            for side, text, vectors in given
+        ),
+        (
+            src_text and len(src_text) != len(config.src),
+            f"--src-text must be given once for each --src, got {len(src_text)} for {len(config.src)}; give "
+            "all of them, in the same order",
+        ),
+        (
+            tgt_text and config.tgt is None,
+            "--tgt-text needs --tgt LANG; --into has the target's vectors in its space",
+        ),
+    )
+    texts = dict(zip(config.src, src_text, strict=False))
+    if tgt_text is not None:
+        texts[str(config.tgt)] = tgt_text
     for language, text in texts.items():
         if not text.exists():
             raise BadFile(f"{text}: expected the text of {language!r}, found no such file; check its name")
@@ -220,40 +236,17 @@ def untrained_of(config: AlignConfig, *, quiet: bool) -> Untrained:
             )
         check_place(vectors_of(language))
         load("embedding.corpus").check_text(text)
-
-    def train() -> None:
-        for language, text in texts.items():
-            settings = load("embedding.config").EmbedConfig(seed=config.seed, threads=torch.get_num_threads())
-            made = load("embedding.training").embed(
-                [text],
-                vectors_of(language),
-                language=language,
-                config=settings,
-                progress=Progress(quiet=quiet),
-            )
-            log.info("%s words in %s, from %s tokens", f"{made.words:,}", made.out, f"{made.tokens:,}")
-
-    return Untrained(texts, train)
+    return texts
 
 
-def _texts(config: AlignConfig) -> dict[str, Path]:
-    """The text of each language that has one; Contradiction if it has vectors too."""
-    src_text, tgt_text = config.src_text, config.tgt_text
-    given = (("--src", src_text, config.src_emb), ("--tgt", tgt_text, config.tgt_emb))
-    for side, text, vectors in given:
-        if text and vectors:
-            raise Contradiction(f"{side}-text replaces {side}-emb, got both; leave one of them out")
-    if src_text and len(src_text) != len(config.src):
-        raise Contradiction(
-            f"--src-text must be given once for each --src, got {len(src_text)} for {len(config.src)}; give "
-            "all of them, in the same order"
-        )
-    found = dict(zip(config.src, src_text, strict=False))
-    if tgt_text is not None:
-        if config.tgt is None:
-            raise Contradiction("--tgt-text needs --tgt LANG; --into has the target's vectors in its space")
-        found[config.tgt] = tgt_text
-    return found
+def train_vectors(texts: Mapping[str, Path], seed: int, progress: Progress) -> None:
+    """Trains vectors on the text of each language."""
+    for language, text in texts.items():
+        made = load("embedding.training").embed(
+            [text], vectors_of(language), language=language, progress=progress,
+            config=load("embedding.config").EmbedConfig(seed=seed, threads=torch.get_num_threads()),
+        )  # fmt: skip
+        log.info("%s words in %s, from %s tokens", f"{made.words:,}", made.out, f"{made.tokens:,}")
 
 
 def vectors_of(language: str) -> Path:

@@ -5,7 +5,6 @@ For languages that have only text (--src-text, --tgt-text), vectors are trained 
 
 from __future__ import annotations
 
-import json
 import shlex
 from dataclasses import replace
 
@@ -13,11 +12,9 @@ import click
 
 from muse.commands.command import command
 from muse.commands.options import typed
-from muse.commands.outputs import echo
+from muse.commands.outputs import FAILED, show
 from muse.learn.settings import AlignConfig, AlignOptions
 from muse.options import part
-
-FAILED = 3  # the exit code of an alignment judged failed
 
 
 @command(
@@ -43,18 +40,14 @@ def align(options: AlignOptions) -> int:
     if options.tgt is None and options.into is None:
         raise click.UsageError("Missing option '--tgt', or '--into SPACE' in its place.")
     from muse.api.run import run
-    from muse.api.settings import check_agreement, untrained_of
     from muse.progress import Progress, message
     from muse.run.memory import keep_freed_memory
 
     config = replace(part(options, AlignConfig), command=typed())
-    check_agreement(config)
     keep_freed_memory()
-    untrained = untrained_of(config, quiet=options.quiet)
-    report = run(config, device=options.device, progress=Progress(quiet=options.quiet), untrained=untrained)
+    report = run(config, device=options.device, progress=Progress(quiet=options.quiet))
     fields = report.as_json()
-    lines = report.lines(methods=options.verbose)
-    echo(json.dumps(fields, ensure_ascii=False) if options.as_json else "\n".join(lines))
+    show(options, fields, report.lines(methods=options.verbose))
     report.check()
     if not (options.as_json or options.quiet):
         from muse.commands.align_advice import advice  # reports are slow to load

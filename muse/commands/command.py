@@ -1,7 +1,7 @@
-"""A command made of its options: what it takes, help in sections, and what happens before its own work.
+"""A command made of its options: what it takes, help in sections, and what happens around its own work.
 
     @command(DemoOptions, examples=("muse demo",))
-    def demo(options: DemoOptions) -> None:
+    def demo(options: DemoOptions) -> Report:
         \"\"\"Align French and English, and translate a dozen words.\"\"\"
 
 click reads the command line. What rich-click adds, boxes and colours, is of no use to a pipe, and it would
@@ -11,35 +11,65 @@ load rich for every help.
 from __future__ import annotations
 
 import inspect
+import logging
+import math
+import os
+import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from functools import wraps
+from pathlib import Path
 from typing import Any, TypeVar, final
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
-from muse.commands.options import Finite, prepared
+from muse.commands.completion import completed
+from muse.commands.outputs import FAILED, Report, show
+from muse.commands.paths import checked
 from muse.commands.sections import SectionedCommand
+from muse.errors import Contradiction
 from muse.installation import __version__
 from muse.optional import has
 from muse.options import (
     FLAG,
+    LARGEST,
     NUMBER,
     REQUIRED,
     WHOLE,
+    Common,
     Declaration,
     Device,
-    OptionSet,
     Seed,
     Threads,
     options_of,
 )
+from muse.progress import AboveTheLine
+from muse.run.memory import fit_threads
 
-T = TypeVar("T", bound=OptionSet)
+T = TypeVar("T", bound=Common)
 # What the command line of every command accepts, for scripts; help shows it where it is used.
 EVERYWHERE = {**options_of(Seed), **options_of(Device), **options_of(Threads)}
 OFF = "without_"  # before the name of an option: the parameter that takes it back
+
+
+class Finite(click.FloatRange):
+    """A number up to LARGEST, within a range if one is given; click alone takes nan for any range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; a usage error if it is none, not finite, or out of range."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        if abs(number) > LARGEST:
+            self.fail(f"{value} is too large, expected at most {LARGEST:g}.", param, ctx)
+        return number
+
+    def _describe_range(self) -> str:
+        # Of click, for its help: without bounds it would read "x<=None".
+        return "" if self.min is None and self.max is None else super()._describe_range()
 
 
 @final
@@ -71,12 +101,13 @@ class DeclaredOption(click.Option):
         if not self.declared.once:
             return value
         if len(value) > 1:
-            if self.declared.more_flags:
-                raise click.UsageError(f"{' and '.join(self.opts)} are the same; leave one.", ctx)
-            raise click.UsageError(
-                f"{self.declared.flag} takes one value, got {', '.join(map(str, value))}; leave one.", ctx
-            )
+            got = f"takes one value, got {', '.join(map(str, value))}"
+            raise click.UsageError(f"{self.declared.flag} {got}; leave one.", ctx)
         return value[0] if value else None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What the shell offers."""
+        return completed(self, ctx, incomplete) or super().shell_complete(ctx, incomplete)
 
 
 @final
@@ -91,16 +122,21 @@ class DeclaredArgument(click.Argument):
         )  # fmt: skip
         self.declared = declared
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What the shell offers."""
+        return completed(self, ctx, incomplete) or super().shell_complete(ctx, incomplete)
+
 
 def command(
     options: type[T], *, name: str | None = None, examples: Sequence[str], **more: Any
-) -> Callable[[Callable[[T], int | None]], click.Command]:
+) -> Callable[[Callable[[T], Report | int | None]], click.Command]:
     """A command that calls the decorated function with its options; the docstring is its help.
 
-    `more` is for click.
+    It prints the report that is returned; where its fields say that it has not `passed`, the exit code is
+    that of a mapping that failed. `more` is for click.
     """
 
-    def made(run: Callable[[T], int | None]) -> click.Command:
+    def made(run: Callable[[T], Report | int | None]) -> click.Command:
         declared = options_of(options)
         parameters = [one for option in declared.values() for one in _parameters(option)]
         for unused, option in EVERYWHERE.items():
@@ -108,18 +144,56 @@ def command(
                 parameters += _parameters(option, hidden=True, expose_value=False)
         holder = click.version_option(__version__, prog_name="muse")(click.Command("version"))
 
-        @wraps(run)
         def callback(**values: Any) -> int | None:
-            given = _given(values)
-            return run(options(**{name: value for name, value in given.items() if name in declared}))
+            with _prepared(values, with_torch="threads" in declared):
+                given = options(**_given(checked(values)))
+                found = run(given)
+                if not isinstance(found, tuple):
+                    return found
+                show(given, *found)
+                return 0 if found[0].get("passed", True) else FAILED
 
         return SectionedCommand(
-            name or run.__name__.replace("_", "-"), params=[*parameters, *holder.params],
-            callback=prepared(callback, with_torch="threads" in declared),
+            name or run.__name__.replace("_", "-"), params=[*parameters, *holder.params], callback=callback,
             help=inspect.cleandoc(run.__doc__ or ""), examples=examples, **more,
         )  # fmt: skip
 
     return made
+
+
+@contextmanager
+def _prepared(values: dict[str, Any], *, with_torch: bool) -> Iterator[None]:
+    """What is around the work of every command: messages, threads, the library that searches, two errors."""
+    # OpenMP's threads spin for milliseconds, and take the core that the one they wait for needs: beside
+    # another busy process `muse align` took 20 times as long. With this few turns it is as fast on a free
+    # machine. It counts if torch is not loaded yet.
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    level = logging.ERROR if values["quiet"] else logging.DEBUG if values["verbose"] else logging.INFO
+    logging.basicConfig(level=max(level, logging.WARNING), handlers=[AboveTheLine()], force=True)
+    ours = logging.getLogger("muse")
+    before = ours.level
+    ours.setLevel(level)
+    try:
+        threads = fit_threads(values.get("threads"), torch=with_torch)
+        searching: AbstractContextManager[None] = nullcontext()
+        if threads is not None and with_torch:
+            from muse.search.exact import set_threads
+
+            set_threads(threads)
+        if (backend := values.get("backend", "auto")) != "auto":  # else without loading torch
+            from muse.search.exact import searching_by
+
+            searching = searching_by(backend)
+        with searching:  # those searches too that a command knows nothing of
+            yield
+    except Contradiction as error:
+        raise click.UsageError(f"{error}.") from error
+    except BrokenPipeError:  # caught here, since click would exit with 1
+        # The reader has gone (| head): stay silent, even when Python flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    finally:
+        ours.setLevel(before)
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
@@ -165,8 +239,18 @@ def _click_type(one: Declaration) -> Any:
         return click.Choice(one.choices)
     low = one.least if one.above is None else one.above
     high = one.most if one.below is None else one.below
-    if one.kind is WHOLE and (low is not None or high is not None):
-        return click.IntRange(None if low is None else int(low), None if high is None else int(high))
     if one.kind is NUMBER:
         return Finite(low, high, min_open=one.above is not None, max_open=one.below is not None)
-    return click.INT if one.kind is WHOLE else one.kind.typed
+    if one.kind is not WHOLE:
+        return _path if one.kind.typed is Path else one.kind.typed
+    if low is None and high is None:
+        return click.INT
+    ranged = click.IntRange(None if low is None else int(low), None if high is None else int(high))
+    ranged.name = "whole number"  # in messages, in place of "integer range"
+    return ranged
+
+
+def _path(value: str | Path) -> Path:
+    if re.match(r"\w+://", str(value)):
+        raise click.BadParameter(f"a file on this machine is needed, got {value!r}; download it first.")
+    return Path(value)

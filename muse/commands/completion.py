@@ -2,76 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-if TYPE_CHECKING:
-    AnyType = click.ParamType[Any]
-else:  # which older versions of click cannot subscript
-    AnyType = click.ParamType
 
-Found = Sequence[str | CompletionItem]
-
-
-@final
-class Completed(AnyType):
-    """A type of click, whose values are completed by a function of the context and the text so far.
-
-    A path is one on this machine. What must be there is checked later, with messages of our own.
-    """
-
-    def __init__(self, plain: AnyType, complete: Callable[[click.Context, str], Found]) -> None:
-        self.plain, self.name, self.complete = plain, plain.name, complete
-        if is_path(plain):
-            self.name = "path"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The value that the plain type makes of it; a usage error for a path that is a web address."""
-        if is_path(self.plain) and isinstance(value, str) and re.match(r"\w+://", value):
-            self.fail(f"a file on this machine is needed, got {value!r}; download it first.", param, ctx)
-        return self.plain.convert(value, param, ctx)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """The values that begin with the text so far, or what kind of path the shell should look for."""
-        return [
-            CompletionItem(one) if isinstance(one, str) else one for one in self.complete(ctx, incomplete)
-        ]
+def completed(parameter: Any, context: click.Context, incomplete: str) -> list[CompletionItem]:
+    """What the shell offers for a declared parameter: by its metavar, and else files for paths."""
+    shown = parameter.metavar or (parameter.name or "").upper()
+    offer = BY_METAVAR.get(shown, files if parameter.declared.kind.typed is Path else None)
+    found = offer(context, incomplete) if offer else ()
+    return [CompletionItem(one) if isinstance(one, str) else one for one in found]
 
 
-def is_path(found: AnyType) -> bool:
-    """Whether a type makes paths."""
-    return isinstance(found, click.types.FuncParamType) and found.func is Path
-
-
-def complete(command: click.Command) -> None:
-    """Gives the parameters of a command their completion: by their metavar, and else files for paths."""
-    for parameter in command.params:
-        if isinstance(parameter.type, click.IntRange):
-            parameter.type.name = "whole number"  # in messages, in place of "integer range"
-        shown = parameter.metavar or (parameter.name or "").upper()
-        found = BY_METAVAR.get(shown, files if is_path(parameter.type) else None)
-        if found is not None:
-            parameter.type = Completed(parameter.type, found)
-
-
-def files(context: click.Context, incomplete: str) -> Found:
+def files(context: click.Context, incomplete: str) -> list[CompletionItem]:
     """Whatever files and folders the shell finds."""
     return [CompletionItem(incomplete, type="file")]
 
 
-def folders(context: click.Context, incomplete: str) -> Found:
+def folders(context: click.Context, incomplete: str) -> list[CompletionItem]:
     """Whatever folders the shell finds."""
     return [CompletionItem(incomplete, type="dir")]
 
 
-def spaces(context: click.Context, incomplete: str) -> Found:
+def spaces(context: click.Context, incomplete: str) -> Sequence[str | CompletionItem]:
     """The spaces in embeddings/aligned and in the folder that is being typed; without any, folders."""
     from muse.files.space_manifest import nearby_spaces
 
@@ -80,7 +37,7 @@ def spaces(context: click.Context, incomplete: str) -> Found:
     return [path for path in found if path.startswith(incomplete)] or folders(context, incomplete)
 
 
-def languages(context: click.Context, incomplete: str) -> Found:
+def languages(context: click.Context, incomplete: str) -> list[str]:
     """The languages of the space that is named before; in a command without one, those with vectors."""
     from muse.errors import MuseError
     from muse.files.space_manifest import aligned_spaces, read_manifest
@@ -98,7 +55,7 @@ def languages(context: click.Context, incomplete: str) -> Found:
     return [name for name in found if name.startswith(incomplete)]
 
 
-BY_METAVAR = {
+BY_METAVAR: dict[str, Callable[[click.Context, str], Sequence[str | CompletionItem]]] = {
     "FILE|LANG=FILE": files,
     "FOLDER": folders,
     "NAME|FOLDER": folders,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import platform
 from contextlib import suppress
@@ -12,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from muse.commands.command import command
-from muse.commands.outputs import echo
+from muse.commands.outputs import Report
 from muse.installation import EXTRAS, __version__, install_extra
 from muse.options import Common, Threads
 
@@ -51,32 +50,29 @@ class DoctorOptions(Common, Threads):
 
 
 @command(DoctorOptions, examples=("muse doctor", "muse doctor --json"))
-def doctor(options: DoctorOptions) -> None:
+def doctor(options: DoctorOptions) -> Report:
     """Print what is installed and what is missing.
 
     This covers versions, threads, the GPU, the faiss build, and what each optional extra is for.
     """
     found = examine()
-    if options.as_json:
-        echo(json.dumps(found, ensure_ascii=False))
-        return
     packages, threads = (
         ", ".join(f"{name} {value}" for name, value in found[kind].items())
         for kind in ("packages", "threads")
     )
     folders = ", ".join(f"{folder} ({count} files)" for folder, count in found["vectors"].items())
-    for name, text in (
+    shown = [
         ("muse", f"{found['muse']}, Python {found['python']}, {found['system']}"),
         ("packages", packages),
         ("threads", f"{threads}, of {found['processors']} processors"),
         ("GPU", ", ".join(found["gpu"]) or "none found by torch"),
         ("faiss", found["faiss"]),
         ("vectors", f"looked for in {folders}"),
-    ):
-        echo(f"{name:12}  {text}")
+    ]
     for one in found["extras"]:
         state = f"missing {', '.join(one['missing'])}: {one['advice']}" if one["missing"] else "installed"
-        echo(f"{one['name']:12}  {state} ({one['purpose']})")
+        shown.append((one["name"], f"{state} ({one['purpose']})"))
+    return found, [f"{name:12}  {text}" for name, text in shown]
 
 
 def examine() -> dict[str, Any]:

@@ -9,8 +9,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from muse.commands.completion import spaces
-from muse.commands.evaluate_tasks import BY_OPTION, named
 from muse.commands.evaluate_words import rows, similarity, words
+from muse.commands.options import BY_OPTION, named
 from muse.commands.sections import SectionedGroup
 from muse.optional import offered
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from muse.commands.evaluate_tasks import Report, named, task, this_task
-from muse.commands.options import choose_direction, open_space, retrievals
+from muse.commands.command import command
+from muse.commands.options import choose_direction, named, open_space, retrievals, this_task
+from muse.commands.outputs import Report
 from muse.options import (
     Answered,
     Backend,
@@ -79,7 +80,7 @@ class WordsOptions(
     )
 
 
-@task(
+@command(
     WordsOptions,
     examples=(
         "muse evaluate words embeddings/aligned/fr-en --dictionary gold.txt",
@@ -193,7 +194,7 @@ class SimilarityOptions(OneSpace, Languages, Seed, Device, Threads, Common):
     pairs: Path = option(section="Input", help="Two words and a rating on each line, separated by tabs.")
 
 
-@task(
+@command(
     SimilarityOptions,
     examples=(
         "muse evaluate similarity embeddings/aligned/fr-en --pairs rated.tsv",
@@ -252,7 +253,7 @@ class RowsOptions(OneSpace, Languages, MeasuredBy, Backend, Seed, Device, Thread
     )  # fmt: skip
 
 
-@task(
+@command(
     RowsOptions,
     examples=(
         "muse evaluate rows embeddings/aligned/old-new --pairs ids.tsv",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 
 from muse.commands.command import command
 from muse.commands.options import choose_direction, open_space
-from muse.commands.outputs import echo
+from muse.commands.outputs import Report
 from muse.optional import load
 from muse.options import Backend, Common, Device, OneSpace, Seed, Threads, is_given, option, options_of
 
@@ -103,7 +102,7 @@ class ExportOptions(OneSpace, Common, Seed, Device, Threads, Backend):
         "muse export SPACE --format torch --src fr --tgt en --out tables.pt",
     ),
 )
-def export(options: ExportOptions) -> None:
+def export(options: ExportOptions) -> Report:
     """Write a SPACE as files for other systems.
 
     \b
@@ -130,10 +129,7 @@ def export(options: ExportOptions) -> None:
         loaded = load("sentences.loading").learned_words(options.encoder, loaded)
     write = {"torch": _torch, "moses": _moses, SENTENCES: _sentences, SPACY: _spacy, SPACE: _space, MAP: _map}
     fields, lines = write.get(form, _vectors)(loaded, options, loaded.progress)
-    if options.as_json:
-        echo(json.dumps({"out": str(options.out), "format": form, **fields}, ensure_ascii=False))
-    else:
-        echo("\n".join(lines))
+    return {"out": str(options.out), "format": form, **fields}, lines
 
 
 def _check_pivot(space: Space, options: ExportOptions) -> None:
@@ -154,9 +150,6 @@ def _direction(space: Space, options: ExportOptions) -> tuple[str, str]:
     if space.pivot in (options.src or space.pivot, options.tgt or space.pivot):
         _check_pivot(space, options)
     return choose_direction(space, options.src, options.tgt)
-
-
-Report = tuple[dict[str, Any], list[str]]  # the fields of --json, and the lines printed without it
 
 
 def _vectors(space: Space, options: ExportOptions, progress: Progress) -> Report:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -14,7 +13,7 @@ import click
 
 from muse.commands.command import command
 from muse.commands.options import choose_direction, given, open_space
-from muse.commands.outputs import echo
+from muse.commands.outputs import Report
 from muse.commands.word_tables import Listed, read_words
 from muse.optional import load
 from muse.options import Clustered, Common, Device, OneSpace, OptionSet, Retrieved, Searched, Threads, option
@@ -66,7 +65,7 @@ class InduceOptions(
         "muse induce SPACE --src fr --tgt en --words words.txt --top 3 --out fr-en.csv",
     ),
 )
-def induce(options: InduceOptions) -> None:
+def induce(options: InduceOptions) -> Report:
     """Write a bilingual dictionary induced from a SPACE.
 
     The most frequent words come first, each with its best translations.
@@ -97,20 +96,15 @@ def induce(options: InduceOptions) -> None:
         made = _write(loaded, wanted, form, options, approximation)
         more = {"peak_memory_mb": peak_memory_mb()}
     shown = [{**one, "out": str(which.out)} for one, which in zip(made, wanted, strict=True)]
-    if options.as_json:
-        fields = {**shown[0], **({"reverse": shown[1]} if options.both else {}), **worst(recalls), **more}
-        echo(json.dumps(fields, ensure_ascii=False))
-        return
     for one in shown:
         left_out = one.get("left_out", {})  # missing from what an older muse made on a cluster
-        if any(left_out.values()):
+        if any(left_out.values()) and not options.as_json:
             log.info(
                 "%s: of %d words, left out %d without a pair within the limits, %d that the format lacks",
                 one["out"], one["words"], left_out["without_pair"], left_out["format"],
             )  # fmt: skip
-        echo(f"{one['pairs']} pairs in {one['out']}")
-    for recall in recalls:
-        echo(str(recall))
+    fields = {**shown[0], **({"reverse": shown[1]} if options.both else {}), **worst(recalls), **more}
+    return fields, [*(f"{one['pairs']} pairs in {one['out']}" for one in shown), *map(str, recalls)]
 
 
 def _listed(form: str, options: InduceOptions) -> list[str] | None:

@@ -1,16 +1,19 @@
-"""Inputs: standard input and the dash that stands for it; a warning if much of a text is unknown."""
+"""Text on standard input: read, translated as it comes, and a warning if much of it is unknown."""
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from muse.errors import BadFile, BadSetting, Contradiction
+from muse.commands.outputs import echo, show
+from muse.errors import BadFile
+from muse.options import Common
 
 if TYPE_CHECKING:
     from muse.files.plain_text import Stream
@@ -18,8 +21,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STDIN = "standard input"
-STDIN_PATH = Path("/dev/stdin")  # read as any other pipe is: once and from the start, or refused
-DASH = "-"
 SAMPLE = 1_000  # lines that tell whether words stand without spaces
 
 
@@ -30,51 +31,6 @@ def lines_on_stdin() -> Iterator[list[str]]:
     if sys.stdin is None:
         raise BadFile(f"{STDIN}: expected text, but it is closed; send text")
     return read_blocks(cast("Stream", sys.stdin.buffer), STDIN)
-
-
-def without_dashes(options: dict[str, Any]) -> dict[str, Any]:
-    """The options with the path of standard input for every - that is a file to read.
-
-    Raise BadSetting for a - that is a folder or is written, and Contradiction for two of them and for one
-    beside --ray.
-    """
-    found = list[str]()
-    replaced = dict(options)
-    for parameter in click.get_current_context().command.params:
-        name, metavar = str(parameter.name), str(parameter.metavar or parameter.name).upper()
-        value = options.get(name)
-        values = value if isinstance(value, tuple) else (value,)
-        # Of strings only LANG=FILE has files: the word that muse translate is asked may be a dash.
-        of_words = metavar.endswith("=FILE")
-        dashes = [
-            one == Path(DASH) or (of_words and isinstance(one, str) and one.rpartition("=")[2] == DASH)
-            for one in values
-        ]
-        if not any(dashes):
-            continue
-        shown = parameter.opts[0] if isinstance(parameter, click.Option) else metavar.removesuffix("...")
-        if getattr(parameter, "declared").written:  # noqa: B009
-            printed = ", or leave it out to print" if "stdout" in str(getattr(parameter, "help", "")) else ""
-            raise BadSetting(
-                f"{shown} must have a name, since it appears once it is complete, got -; choose a "
-                f"name{printed} (or the full path of a file that is called -)"
-            )
-        if metavar.endswith(("SPACE", "FOLDER")):
-            raise BadSetting(f"{shown} must be a folder, got -; give its name")
-        found += [shown] * sum(dashes)
-        made = tuple(_from_stdin(one) if dash else one for one, dash in zip(values, dashes, strict=True))
-        replaced[name] = made if isinstance(value, tuple) else made[0]
-    if len(found) > 1:
-        raise Contradiction(
-            f"only one file can be standard input, got - for {' and '.join(found)}; give the others a name"
-        )
-    if found and options.get("ray", options.get("address")) is not None:
-        raise Contradiction(f"--ray needs files that several machines read, got - for {found[0]}")
-    return replaced
-
-
-def _from_stdin(value: Path | str) -> Path | str:
-    return STDIN_PATH if isinstance(value, Path) else f"{value[: -len(DASH)]}{STDIN_PATH}"
 
 
 class Sampled:
@@ -106,3 +62,44 @@ def warn_if_unreadable(unknown: int, pieces: int, language: str) -> None:
         log.warning(
             "%d of %d word pieces are unknown to the model: is the text in %s?", unknown, pieces, language
         )
+
+
+def translate_stdin(
+    translate: Callable[[Sequence[str]], list[str]],
+    counts: Callable[[], dict[str, Any]],
+    *,
+    language: str,
+    made: str,
+    reference: Path | None,
+    options: Common,
+) -> list[str]:
+    """The first lines on stdin, after the translations of all are printed, or as JSON with the counts.
+
+    Given the reference translations, it also prints BLEU and chrF, with `made` in their signature; `language`
+    is the language of the translations.
+    """
+    from muse.evaluation.translation import check_references, quality, require_sacrebleu
+    from muse.files.plain_text import read_lines
+
+    references, lines, count = list[str](), list[str](), 0
+    blocks: Iterable[list[str]] = (sampled := Sampled(lines_on_stdin()))
+    if reference is not None:
+        require_sacrebleu()  # a missing package, or a surplus line, is reported before the work, not after it
+        references, blocks = list(read_lines(reference)), list(sampled)
+        if found := sum(map(len, blocks)):
+            check_references(found, references)
+    for block in blocks:
+        translated = translate(block)
+        count += len(block)
+        if options.as_json or reference is not None:
+            lines += translated
+        if not options.as_json:
+            echo("\n".join(translated))  # flushes, since the sender may be waiting for the answer
+    if not count:
+        raise BadFile(f"{STDIN}: expected text to translate, got nothing; send text")
+    scores = [] if reference is None else quality(lines, references, language=language, made=made)
+    scored = {score.name.lower(): asdict(score) for score in scores}
+    show(options, {"lines": lines, **counts(), **scored}, ())
+    for score in [] if options.as_json else scores:
+        click.echo(str(score), err=True)
+    return sampled.sample

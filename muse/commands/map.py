@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from muse.commands.command import command
 from muse.commands.options import open_space
-from muse.commands.outputs import echo
+from muse.commands.outputs import Report, echo
 from muse.errors import BadSetting, Contradiction
 from muse.options import Common, OneSpace, Threads, given_only, option
 
@@ -58,7 +57,7 @@ class MapOptions(OneSpace, Common, Threads):
         "muse map SPACE --lang fr --vectors wiki.fr.bin --words new.txt",
     ),
 )
-def map_words(options: MapOptions) -> None:
+def map_words(options: MapOptions) -> Report | None:
     """Map words that were not in training into a SPACE.
 
     With a fastText .bin or a spaCy pipeline in mode floret, --words may list any strings, whose vectors are
@@ -76,8 +75,7 @@ def map_words(options: MapOptions) -> None:
     if options.as_json and out is None:
         raise Contradiction("--json needs --out FILE for the vectors, got none; add it or leave --json out")
     if out is not None and ending_of(out) in STORE_ENDINGS:
-        _stream(options, out)
-        return
+        return _stream(options, out)
     endings = f"{', '.join(STORE_ENDINGS[:-1])} or {STORE_ENDINGS[-1]}"
     if holds_items(options.vectors):
         raise BadSetting(
@@ -98,14 +96,13 @@ def map_words(options: MapOptions) -> None:
     if out is None:
         for block in vectors_text(mapped.words, mapped.matrix):
             echo(block, end="")
-        return
+        return None
     write = write_npz if out.suffix == ".npz" else write_vectors_text
     write(out, mapped.words, mapped.matrix)
-    fields = {"words": len(mapped), "out": str(out)}
-    echo(json.dumps(fields) if options.as_json else f"{len(mapped)} words in {out}")
+    return {"words": len(mapped), "out": str(out)}, [f"{len(mapped)} words in {out}"]
 
 
-def _stream(options: MapOptions, out: Path) -> None:
+def _stream(options: MapOptions, out: Path) -> Report:
     from muse.files.row_writers import STORE_ENDINGS, check_row_file
     from muse.progress import Progress
     from muse.space.new_words import StoreFiles, map_rows
@@ -122,4 +119,4 @@ def _stream(options: MapOptions, out: Path) -> None:
     check_row_file(out, STORE_ENDINGS, half=files.half)
     loaded = open_space(options.space, "cpu", options.quiet)
     count = map_rows(loaded, options.lang, files, progress=Progress(quiet=options.quiet))
-    echo(json.dumps({"rows": count, "out": str(out)}) if options.as_json else f"{count} rows in {out}")
+    return {"rows": count, "out": str(out)}, [f"{count} rows in {out}"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,16 +12,8 @@ import click
 
 from muse.commands.command import command
 from muse.commands.options import open_space
-from muse.commands.outputs import echo
-from muse.commands.word_tables import (
-    TableCounts,
-    TableOptions,
-    TablePlace,
-    check_one_source,
-    read_words,
-    wanted_table,
-    written,
-)
+from muse.commands.outputs import show
+from muse.commands.word_tables import TableOptions, asked_words, check_one_source, write_table
 from muse.options import Backend, Common, Device, Threads, option
 
 if TYPE_CHECKING:
@@ -80,18 +71,16 @@ def neighbours(options: NeighboursOptions) -> None:
     check_one_source(options.words, options)
     if not options.words and options.listed is None:
         raise click.UsageError("Missing argument 'WORD', or a list of words as --words FILE.")
-    table = wanted_table(options, as_json=options.as_json)
-    asked: Sequence[str] = options.words
-    if options.listed is not None:
-        asked = read_words(options.listed, None if table is None else table.form)
+    asked, table = asked_words(options)
     loaded = open_space(options.space, options.device, options.quiet)
     if options.lang is not None:
         loaded.side(options.lang)  # an unknown language is an error
     found = _found(loaded, asked, options.lang, options.top)
     if table is None:
-        _show(loaded, list(found), as_json=options.as_json)
+        _show(loaded, list(found), options)
     else:
-        _write(loaded, found, len(asked), table, as_json=options.as_json)
+        rows = map(_table_rows, found)
+        write_table(table, COLUMNS, rows, len(asked), "neighbours", options, loaded.progress)
 
 
 def _found(space: Space, words: Sequence[str], language: str | None, top: int) -> Iterator[NearWords]:
@@ -123,18 +112,15 @@ def _unknown(space: Space, word: str, language: str | None) -> NearWords:
     return NearWords(word, {}, {}, tuple(close), (), reason)
 
 
-def _show(space: Space, found: Sequence[NearWords], *, as_json: bool) -> None:
+def _show(space: Space, found: Sequence[NearWords], options: NeighboursOptions) -> None:
     """Print the neighbours; unknown words are named on stderr. BadSetting if no word is known."""
     from muse.errors import BadSetting
 
     known, unknown = [one for one in found if one.forms], [one for one in found if not one.forms]
     if not known:
         raise BadSetting("; ".join(f"{one.word!r} is {one.reason}" for one in unknown))
-    if as_json:
-        echo(json.dumps(_fields(space, known, unknown), ensure_ascii=False))
-    for one in known if not as_json else ():
-        for language, near in one.near.items():
-            echo(_lines(space, one, language, near))
+    lines = (_lines(space, one, language, near) for one in known for language, near in one.near.items())
+    show(options, _fields(space, known, unknown), lines)
     for one in unknown:
         log.warning("%r is %s", one.word, one.reason)
 
@@ -166,24 +152,14 @@ def _lines(space: Space, found: NearWords, language: str, near: Near) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _write(space: Space, found: Iterator[NearWords], words: int, table: TablePlace, *, as_json: bool) -> None:
-    counts = TableCounts(words=words)
-    with written(table, COLUMNS) as write, space.progress.stage("neighbours", words, "words") as tick:
-        for number, one in enumerate(found, 1):
-            counts.unknown += not one.forms
-            for row in _table_rows(one):
-                write(row)
-                counts.rows += 1
-            tick(number)
-    counts.show(table, as_json=as_json)
-
-
-def _table_rows(found: NearWords) -> Iterator[Row]:
+def _table_rows(found: NearWords) -> Sequence[Row]:
     if not found.forms:
-        yield (found.word, *[None] * 5, found.reason)
+        return [(found.word, *[None] * 5, found.reason)]
+    rows: list[Row] = []
     for language, near in found.near.items():
         form = found.forms[language]
-        if not near:
-            yield (found.word, language, None, None, None, form, "its vector is of zeros")
-        for rank, (word, cosine) in enumerate(near, 1):
-            yield (found.word, language, rank, word, cosine, form, None)
+        rows += [
+            (found.word, language, rank, word, cosine, form, None)
+            for rank, (word, cosine) in enumerate(near, 1)
+        ] or [(found.word, language, None, None, None, form, "its vector is of zeros")]
+    return rows

@@ -1,26 +1,17 @@
-"""Options that several commands share, and what every command does before its own work."""
+"""What several commands do with their options: spaces, directions, and the command line as it was typed."""
 
 from __future__ import annotations
 
 import logging
-import math
-import os
-import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from functools import wraps
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from muse.commands.inputs import without_dashes
-from muse.commands.outputs import check_inputs_spared, check_outputs
+from muse.commands.paths import check_inputs_spared
 from muse.errors import Contradiction
-from muse.options import LARGEST
-from muse.progress import AboveTheLine
-from muse.run.memory import fit_threads
 
 if TYPE_CHECKING:
     from muse.search.approximate import Approximation
@@ -31,69 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_BEAM = 1_000  # a beam takes memory for each sentence it keeps
-
-
-class Finite(click.FloatRange):
-    """A number up to LARGEST, within a range if one is given; click alone takes nan for any range."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number; a usage error if it is none, not finite, or out of range."""
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{value} is not a finite number.", param, ctx)
-        if abs(number) > LARGEST:
-            self.fail(f"{value} is too large, expected at most {LARGEST:g}.", param, ctx)
-        return number
-
-    def _describe_range(self) -> str:
-        # Of click, for its help: without bounds it would read "x<=None".
-        return "" if self.min is None and self.max is None else super()._describe_range()
-
-
-def prepared(command: Callable[..., Any], *, with_torch: bool) -> Callable[..., Any]:
-    """The command with what every command does before its own work: messages, threads, checks of paths."""
-
-    @wraps(command)
-    def run(**options: Any) -> Any:
-        # OpenMP's threads spin for milliseconds, and take the core that the one they wait for needs: beside
-        # another busy process `muse align` took 20 times as long. With this few turns it is as fast on a free
-        # machine. It counts if torch is not loaded yet.
-        if "OMP_WAIT_POLICY" not in os.environ:
-            os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-        level = logging.ERROR if options["quiet"] else logging.DEBUG if options["verbose"] else logging.INFO
-        logging.basicConfig(level=max(level, logging.WARNING), handlers=[AboveTheLine()], force=True)
-        ours = logging.getLogger("muse")
-        before = ours.level
-        ours.setLevel(level)
-        try:
-            threads = fit_threads(options.get("threads"), torch=with_torch)
-            if threads is not None and with_torch:
-                from muse.search.exact import set_threads
-
-                set_threads(threads)
-            options = without_dashes(options)
-            check_outputs(options)
-            with _searching_by(options.get("backend", "auto")):
-                return command(**options)
-        except Contradiction as error:
-            raise click.UsageError(f"{error}.") from error
-        except BrokenPipeError:  # caught here, since click would exit with 1
-            # The reader has gone (| head): stay silent, even when Python flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
-        finally:
-            ours.setLevel(before)
-
-    return run
-
-
-def _searching_by(backend: str) -> AbstractContextManager[None]:
-    """A context in which all searches use the backend, those too that a command knows nothing of."""
-    if backend == "auto":  # without loading torch
-        return nullcontext()
-    from muse.search.exact import searching_by
-
-    return searching_by(backend)
+BY_OPTION = "muse.evaluate.task"  # in the context: the task was named by --task
 
 
 def choose_direction(space: Space, source: str | None = None, target: str | None = None) -> tuple[str, str]:
@@ -176,3 +105,15 @@ def retrievals(methods: Sequence[str], backend: str) -> list[Retrieval]:
     from muse.search.retrieval import Retrieval
 
     return [Retrieval(method, backend=backend) for method in dict.fromkeys(methods)]
+
+
+def named(*tasks: str) -> str:
+    """Tasks of muse evaluate as they were called on the command line: `evaluate words`, or `--task words`."""
+    called = "--task" if click.get_current_context().meta.get(BY_OPTION) else "evaluate"
+    first, last = ", ".join(tasks[:-1]), tasks[-1]
+    return f"{called} {first} or {last}" if first else f"{called} {last}"
+
+
+def this_task() -> str:
+    """The current task as it was called."""
+    return named(str(click.get_current_context().info_name))

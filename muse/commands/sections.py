@@ -12,26 +12,33 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from muse.commands.completion import complete
 from muse.options import COMMON
 
 WIDEST = 30  # characters of a name that click still puts beside its text
 
 
-class SectionedCommand(click.Command):
-    """A command whose help has its options under headings, and ends with examples of its use.
+class _Exemplified(click.Command):
+    """A command whose help ends with examples of its use, each on a line of its own."""
 
-    `sections` has the first names of the options under each heading, but for COMMON, which comes last. SPACE
-    may be left out where muse align has written exactly one.
+    examples: Sequence[str]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the examples."""
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+
+
+class SectionedCommand(_Exemplified):
+    """A command whose help has its options under headings, COMMON last.
+
+    SPACE may be left out where muse align has written exactly one.
     """
 
     def __init__(self, *args: Any, examples: Sequence[str], **more: Any) -> None:
         super().__init__(*args, **more)
-        self.examples, self.sections = examples, dict[str, list[str]]()
-        for one in self.params:
-            section = getattr(one, "section", COMMON)
-            if section != COMMON and not getattr(one, "hidden", False):
-                self.sections.setdefault(section, []).append(one.opts[0])
+        self.examples = examples
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Reads the arguments, and finds the space if there is none among them."""
@@ -42,22 +49,14 @@ class SectionedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the sections; hidden options are in none."""
-        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-        records = ((one.opts[0], one.get_help_record(ctx)) for one in options)
-        shown = {name: record for name, record in records if record is not None}
-        named = {name for names in self.sections.values() for name in names}
-        width = min(WIDEST, max(len(record[0]) for record in shown.values()))
-        for heading, names in {
-            **self.sections,
-            COMMON: [name for name in shown if name not in named],
-        }.items():
-            if there := [shown[name] for name in names if name in shown]:
-                with formatter.section(heading):
-                    formatter.write_dl([(name.ljust(width), text) for name, text in there])
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the examples."""
-        _write_examples(self.examples, formatter)
+        sections = dict[str, list[tuple[str, str]]]()
+        for one in self.get_params(ctx):
+            if (record := one.get_help_record(ctx)) is not None:
+                sections.setdefault(getattr(one, "section", COMMON), []).append(record)
+        width = min(WIDEST, max(len(name) for records in sections.values() for name, _ in records))
+        for heading in sorted(sections, key=lambda heading: heading == COMMON):
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), text) for name, text in sections[heading]])
 
 
 def _find_space(ctx: click.Context) -> None:
@@ -91,26 +90,19 @@ def _find_space(ctx: click.Context) -> None:
         raise click.UsageError(f"Missing argument 'SPACE': {ALIGNED} {has}", ctx)
 
 
-class SectionedGroup(click.Group):
+class SectionedGroup(_Exemplified, click.Group):
     """A group whose help lists its commands by section, each with its whole summary, and examples if any.
 
-    A section is a heading with its commands. click would sort the commands, and cut long summaries. The
-    values of their parameters are completed in the shell.
+    A section is a heading with its commands. click would sort the commands, and cut long summaries.
     """
 
     def __init__(
-        self,
-        *args: Any,
-        sections: Mapping[str, Sequence[click.Command]],
-        examples: Sequence[str] = (),
+        self, *args: Any, sections: Mapping[str, Sequence[click.Command]], examples: Sequence[str] = (),
         **more: Any,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(*args, **more)
         self.sections, self.examples = sections, examples
-        for commands in sections.values():
-            for command in commands:
-                complete(command)
-                self.add_command(command)
+        self.commands = {str(one.name): one for commands in sections.values() for one in commands}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -125,27 +117,14 @@ class SectionedGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the sections."""
-        return [str(command.name) for commands in self.sections.values() for command in commands]
+        return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the sections."""
-        longest = max(map(len, self.list_commands(ctx)))
+        """Writes the sections: each command with the first paragraph of its help."""
+        longest = max(map(len, self.commands))
         for heading, commands in self.sections.items():
             if commands:
+                summaries = (" ".join((one.help or "").split("\n\n")[0].split()) for one in commands)
+                names = (str(one.name).ljust(longest) for one in commands)
                 with formatter.section(heading):
-                    # Each with the first paragraph of its help.
-                    summaries = (" ".join((one.help or "").split("\n\n")[0].split()) for one in commands)
-                    names = (str(one.name).ljust(longest) for one in commands)
                     formatter.write_dl(list(zip(names, summaries, strict=True)))
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the examples."""
-        _write_examples(self.examples, formatter)
-
-
-def _write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> None:
-    # Each on a line of its own, however wide the terminal is.
-    if examples:
-        with formatter.section("Examples"):
-            for line in examples:
-                formatter.write(f"{'':{formatter.current_indent}}{line}\n")

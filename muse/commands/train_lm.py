@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from muse.commands.command import command
-from muse.commands.outputs import echo
+from muse.commands.outputs import Report
 from muse.options import Common, option
 
 
@@ -29,7 +28,7 @@ class LanguageModelOptions(Common):
         "muse train-lm a.en b.en.gz --lang en --order 4 --out en.arpa.gz",
     ),
 )
-def train_lm(options: LanguageModelOptions) -> None:
+def train_lm(options: LanguageModelOptions) -> Report:
     """Train an n-gram language model on TEXT files.
 
     Each line is a sentence. The model uses the same lowercase tokens as muse translate, is smoothed by
@@ -54,8 +53,6 @@ def train_lm(options: LanguageModelOptions) -> None:
     model = learn_language_model(sentences, order=options.order)
     write_arpa(options.out, model)
     counts, learned = [len(level) for level in model.levels], sum(map(bool, sentences))
-    if options.as_json:
-        lines_of = {"lines": learned, "empty": len(lines) - learned, "ngrams": counts}
-        echo(json.dumps({"out": str(options.out), "order": options.order, **lines_of}))
-    else:
-        echo(f"{' + '.join(map(str, counts))} n-grams of {learned} lines in {options.out}")
+    fields = {"lines": learned, "empty": len(lines) - learned, "ngrams": counts}
+    shown = f"{' + '.join(map(str, counts))} n-grams of {learned} lines in {options.out}"
+    return {"out": str(options.out), "order": options.order, **fields}, [shown]

@@ -5,9 +5,8 @@ Translations of words are printed as lines for people, or as JSON, or written as
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,18 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from muse.commands.command import command
-from muse.commands.inputs import warn_if_unknown
+from muse.commands.inputs import translate_stdin, warn_if_unknown
 from muse.commands.options import MOST_BEAM, choose_direction, given, open_space
-from muse.commands.outputs import echo, is_terminal, safe_on_terminal
-from muse.commands.translate_text import translate_stdin
-from muse.commands.word_tables import (
-    TableCounts,
-    TableOptions,
-    check_one_source,
-    read_words,
-    wanted_table,
-    written,
-)
+from muse.commands.outputs import is_terminal, safe_on_terminal, show
+from muse.commands.word_tables import TableOptions, asked_words, check_one_source, write_table
 from muse.optional import load
 from muse.options import Answered, Common, Device, Languages, OptionSet, Retrieved, Seed, Threads, option
 
@@ -137,10 +128,7 @@ def translate(options: TranslateOptions) -> None:
     if options.space is None:
         raise click.UsageError("Missing argument 'SPACE', or --model FOLDER.")
     _check_options(options)
-    table = wanted_table(options, as_json=options.as_json)
-    words: Sequence[str] = options.words
-    if options.listed is not None:
-        words = read_words(options.listed, None if table is None else table.form)
+    words, table = asked_words(options)
     asked = _Asked.of(options, options.space)
     if table is not None:
         _write_words(asked, words, table)
@@ -278,7 +266,7 @@ def _show_words(asked: _Asked, words: Sequence[str]) -> None:
         warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, texts)
     if asked.options.as_json:
         sentences = {"sentences": translated} if texts else {}
-        echo(json.dumps({**_fields(found, source, target), **sentences}, ensure_ascii=False))
+        show(asked.options, {**_fields(found, known, source, target), **sentences}, ())
     else:
         lines = {word: safe_on_terminal(line) for word, line in translated.items()}
         lines |= {one.word: _lines(one, source, target) for one in known}
@@ -304,29 +292,21 @@ def _write_words(asked: _Asked, words: Sequence[str], table: TablePlace) -> None
         from muse.files.tables import check_rows
 
         check_rows(table.out, table.form, len(words))
+
+    def rows(found: Translations) -> Sequence[Row]:
+        """The rows of a word."""
+        text = source.text_of(found.form or "")
+        return [
+            (
+                found.word, one.target, one.rank, one.probability, one.mutual, one.grade, one.score,
+                found.form, None, text, target.text_of(one.target),
+            ) for one in found
+        ] or [(found.word, *[None] * 6, found.form, found.reason, None, None)]  # fmt: skip
+
     columns = {**COLUMNS, **({} if source.texts is None and target.texts is None else TEXTS)}
-    counts, progress = TableCounts(words=len(words)), asked.space.progress
-    with written(table, columns) as write, progress.stage("translate", len(words), "words") as tick:
-        for begin in range(0, len(words), AT_ONCE):
-            some = words[begin : begin + AT_ONCE]
-            for one in asked.words(some):
-                counts.unknown += one.form is None
-                for row in _table_rows(one, source, target):
-                    write(row[: len(columns)])
-                    counts.rows += 1
-            tick(begin + len(some))
-    counts.show(table, as_json=asked.options.as_json)
-
-
-def _table_rows(found: Translations, source: Vectors, target: Vectors) -> Iterator[Row]:
-    if not found:
-        yield (found.word, *[None] * 6, found.form, found.reason, None, None)
-    asked = source.text_of(found.form or "")
-    for one in found:
-        yield (
-            found.word, one.target, one.rank, one.probability, one.mutual, one.grade, one.score, found.form,
-            None, asked, target.text_of(one.target),
-        )  # fmt: skip
+    batches = (asked.words(words[begin : begin + AT_ONCE]) for begin in range(0, len(words), AT_ONCE))
+    found = (rows(one) for batch in batches for one in batch)
+    write_table(table, columns, found, len(words), "translate", asked.options, asked.space.progress)
 
 
 def _problem(unknown: Translations) -> str:
@@ -338,23 +318,22 @@ def _problem(unknown: Translations) -> str:
     return f"{word!r} is {unknown.reason}"
 
 
-def _fields(found: Sequence[Translations], source: Vectors, target: Vectors) -> dict[str, Any]:
-    known = [one for one in found if one.form is not None]
-    asked = {one.word: source.text_of(one.form) for one in known if one.form}
-
+def _fields(
+    found: Sequence[Translations], known: Sequence[Translations], source: Vectors, target: Vectors
+) -> dict[str, Any]:
     def answer(one: Translation) -> dict[str, Any]:
         """A translation, with the text of its row if it is known."""
         return one.as_json() | ({} if target.texts is None else {"text": target.text_of(one.target)})
 
+    unknown = [one for one in found if one.form is None]
+    asked = {one.word: source.text_of(one.form) for one in known if one.form}
     return {
         "translations": {one.word: one for one in known},
         "answers": {one.word: [answer(translation) for translation in one] for one in known},
         "forms": {one.word: one.form for one in known},
         "languages": {one.word: one.languages for one in known if one.languages},
         "unknown": {
-            one.word: {"suggestions": one.suggestions, "languages": one.languages}
-            for one in found
-            if one.form is None
+            one.word: {"suggestions": one.suggestions, "languages": one.languages} for one in unknown
         },
         **({} if source.texts is None else {"texts": asked}),
     }
@@ -362,18 +341,18 @@ def _fields(found: Sequence[Translations], source: Vectors, target: Vectors) -> 
 
 def _lines(found: Translations, source: Vectors, target: Vectors) -> str:
     """A line with all translations or, if texts are known, one for the row's text and one for each."""
+
+    def styled(one: Translation) -> str:
+        """The translation, dim if it is not to be trusted."""
+        text = safe_on_terminal(one.shown)
+        return click.style(text, dim=True) if one.grade == "weak" and is_terminal() else text
+
     word = safe_on_terminal(found.word)
     if source.texts is None and target.texts is None:
-        return f"{word}\t" + "  ".join(map(_styled, found))
+        return f"{word}\t" + "  ".join(map(styled, found))
     lines = [f"{word}\t{safe_on_terminal(source.text_of(found.form or '') or '')}"]
-    for one in found:
-        lines.append(f"  {_styled(one)}\t{safe_on_terminal(target.text_of(one.target) or '')}")
+    lines += [f"  {styled(one)}\t{safe_on_terminal(target.text_of(one.target) or '')}" for one in found]
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _styled(translation: Translation) -> str:
-    text = safe_on_terminal(translation.shown)
-    return click.style(text, dim=True) if translation.grade == "weak" and is_terminal() else text
 
 
 def _translate_text(asked: _Asked) -> None:
@@ -386,12 +365,12 @@ def _translate_text(asked: _Asked) -> None:
             "give their ids as arguments, or a space of words"
         )
     translator, options = asked.translator(), asked.options
-    config, made = translator.config, f"{asked.retrieval} | {translator.source}-{translator.target}"
+    config, counts = translator.config, translator.counts
+    made = f"{asked.retrieval} | {translator.source}-{translator.target}"
     if options.lm is not None:
         made += f" | lm:{options.lm.name} | weight:{config.weight:g} | top:{config.top} | beam:{config.beam}"
     sample = translate_stdin(
-        translator,
-        lambda: {"words": translator.counts.words, "copied": translator.counts.copied},
-        language=translator.target, made=made, reference=options.reference, as_json=options.as_json,
+        translator.translate, lambda: {"words": counts.words, "copied": counts.copied},
+        language=translator.target, made=made, reference=options.reference, options=options,
     )  # fmt: skip
-    warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, sample)
+    warn_if_unknown(counts.unknown, counts.words, translator.source, sample)

@@ -5,22 +5,23 @@ Unknown words are rows too, with a reason, so that a table has every word of its
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from muse.commands.inputs import STDIN, STDIN_PATH, lines_on_stdin
-from muse.commands.outputs import echo
-from muse.options import OptionSet, option
+from muse.commands.inputs import STDIN, lines_on_stdin
+from muse.commands.outputs import echo, show
+from muse.commands.paths import STDIN_PATH
+from muse.options import Common, OptionSet, option
 
 if TYPE_CHECKING:
     from muse.files.tables import Columns, Row, WriteRow
+    from muse.progress import Progress
 
 log = logging.getLogger(__name__)
 
@@ -31,25 +32,6 @@ class TablePlace:
 
     out: Path | None
     form: str
-
-
-@dataclass
-class TableCounts:
-    """What a table has so far: its rows, the words it is of, and how many of them are unknown."""
-
-    rows: int = 0
-    words: int = 0
-    unknown: int = 0
-
-    def show(self, table: TablePlace, *, as_json: bool) -> None:
-        """Print what was written to a file; warn if words are unknown."""
-        if table.out is not None and as_json:
-            echo(json.dumps({"out": str(table.out), **asdict(self)}, ensure_ascii=False))
-        elif table.out is not None:
-            echo(f"{self.rows} rows of {self.words} words in {table.out}")
-        if self.unknown:
-            noun = "word is" if self.words == 1 else "words are"
-            log.warning("%d of %d %s unknown: the column reason says why", self.unknown, self.words, noun)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,17 +59,28 @@ class TableOptions(Listed):
     )  # fmt: skip
 
 
-def wanted_table(options: TableOptions, *, as_json: bool) -> TablePlace | None:
-    """The table that the options ask for, checked before any work; None if they ask for none."""
+def asked_words(options: Any) -> tuple[Sequence[str], TablePlace | None]:
+    """The words given as arguments or listed, and the table that the options ask for, if they ask for one.
+
+    Both are checked before any work.
+    """
+    table = _wanted_table(options)
+    if options.listed is None:
+        return options.words, table
+    return read_words(options.listed, None if table is None else table.form), table
+
+
+def _wanted_table(options: Any) -> TablePlace | None:
+    """The table that the options ask for, None if they ask for none."""
     from muse.errors import BadSetting, Contradiction
     from muse.files.tables import form_of, require_form
     from muse.files.writing import check_place
 
     out, form = options.out, options.form
     if out is None:
-        if form is not None and as_json:
+        if form is not None and options.as_json:
             raise Contradiction("--json and --format print one thing each on stdout; leave one of them out")
-        if form is None and (options.listed is None or as_json):
+        if form is None and (options.listed is None or options.as_json):
             return None
         if form not in (None, "tsv", "csv"):
             raise Contradiction(f"--format {form} is no text and needs --out FILE, got none; add it")
@@ -161,8 +154,31 @@ def _check_listed(word: str, where: str, form: str | None) -> None:
         )
 
 
+def write_table(
+    table: TablePlace, columns: Columns, found: Iterable[Sequence[Row]], words: int, name: str,
+    options: Common, progress: Progress,
+) -> None:  # fmt: skip
+    """Write the rows of each word, print what was written to a file, and warn if words are unknown.
+
+    Every word has a row; that of an unknown one has no `form`, and a reason.
+    """
+    place, rows, unknown = [*columns].index("form"), 0, 0
+    with _written(table, columns) as write, progress.stage(name, words, "words") as tick:
+        for number, one in enumerate(found, 1):
+            for row in one:
+                write(row[: len(columns)])
+            rows, unknown = rows + len(one), unknown + (one[0][place] is None)
+            tick(number)
+    if table.out is not None:
+        fields = {"out": str(table.out), "rows": rows, "words": words, "unknown": unknown}
+        show(options, fields, [f"{rows} rows of {words} words in {table.out}"])
+    if unknown:
+        noun = "word is" if words == 1 else "words are"
+        log.warning("%d of %d %s unknown: the column reason says why", unknown, words, noun)
+
+
 @contextmanager
-def written(table: TablePlace, columns: Columns) -> Iterator[WriteRow]:
+def _written(table: TablePlace, columns: Columns) -> Iterator[WriteRow]:
     """A function that appends a row to the table, in its file or on stdout."""
     from muse.files.tables import header, line_maker, table_writer
 

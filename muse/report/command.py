@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from muse.commands.command import command
 from muse.commands.options import open_space
-from muse.commands.outputs import echo
+from muse.commands.outputs import Report
 from muse.options import (
     Answered,
     Backend,
@@ -48,7 +47,7 @@ class ReportOptions(OneSpace, DictionaryForm, Languages, Answered, Backend, Seed
         "muse report SPACE --dictionary gold.txt --out report.html",
     ),
 )
-def report(options: ReportOptions) -> None:
+def report(options: ReportOptions) -> Report:
     """Write a one-page HTML report about a SPACE.
 
     It says whether the alignment worked, how good it is, on what evidence, and what to do next. With a
@@ -73,16 +72,13 @@ def report(options: ReportOptions) -> None:
     config = ReportConfig(*way, base_of(options.space, Path.cwd()), gold, options.max_vocab, options.seed)
     facts = gather_facts(space, config, space.progress)
     figures = write_report(facts, page)
-    if options.as_json:
-        fields: dict[str, Any] = {
-            "out": str(page),
-            "figures": {name: str(path) for name, path in figures.items()},
-        }
-        fields |= {"signature": str(facts.signature), "accuracy": None}
-        if facts.accuracy is not None:
-            forward, backward = facts.accuracy.forward.score, facts.accuracy.backward.score
-            fields |= {"signature": str(forward.signature), "accuracy": forward.as_json()}
-            fields["accuracy_backward"] = backward.as_json()
-        echo(json.dumps(fields | supervision_json(facts.records), ensure_ascii=False))
-        return
-    echo(f"{page}, with {len(figures)} {'figure' if len(figures) == 1 else 'figures'}")
+    fields: dict[str, Any] = {
+        "out": str(page), "figures": {name: str(path) for name, path in figures.items()},
+        "signature": str(facts.signature), "accuracy": None,
+    }  # fmt: skip
+    if facts.accuracy is not None:
+        forward, backward = facts.accuracy.forward.score, facts.accuracy.backward.score
+        fields |= {"signature": str(forward.signature), "accuracy": forward.as_json()}
+        fields["accuracy_backward"] = backward.as_json()
+    lines = [f"{page}, with {len(figures)} {'figure' if len(figures) == 1 else 'figures'}"]
+    return fields | supervision_json(facts.records), lines

@@ -83,7 +83,11 @@ def test_values(words: list[str], offered: list[str]) -> None:
 def test_every_path_and_language_is_completed() -> None:
     for command in every_command().values():
         for parameter in command.params:
-            assert not isinstance(parameter.type, click.types.FuncParamType), (command.name, parameter.name)
+            if isinstance(parameter.type, click.types.FuncParamType) and not getattr(
+                parameter, "hidden", False
+            ):
+                offered = parameter.shell_complete(click.Context(command), "x")
+                assert [one.type for one in offered] in (["file"], ["dir"]), (command.name, parameter.name)
 
 
 @pytest.mark.parametrize("words", ["report ", "align --src ", "translate mine --src ", "fetch vectors f"])

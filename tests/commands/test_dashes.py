@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.commands import inputs
+from muse.commands import paths
 from tests.support.command import Command, refused, tree
 from tests.support.spaces import saved
 from tests.support.streams import piped
@@ -26,7 +26,7 @@ def test_a_dash_is_standard_input(muse: Command, here: Path, monkeypatch: pytest
     arguments = ["encode", "space", "--lang", "fr", "--encoder", "mean"]
     assert muse(*arguments, "--input", "text", "--out", "a.npy").code == 0
     with piped((here / "text").read_bytes()) as stdin:
-        monkeypatch.setattr(inputs, "STDIN_PATH", stdin)
+        monkeypatch.setattr(paths, "STDIN_PATH", stdin)
         assert muse(*arguments, "--input", "-", "--out", "b.npy").code == 0
     assert np.load("b.npy").any()
     np.testing.assert_array_equal(np.load("a.npy"), np.load("b.npy"))
@@ -38,7 +38,7 @@ def test_a_dash_behind_the_name_of_a_language(
     arguments = ["mine", "space", "--src-lang", "fr", "--tgt-lang", "en", "--encoder", "sif"]
     arguments += ["--source", "text", "--target", "text", "--out", "pairs.tsv", "--fit"]
     with piped(b"fr20\n\xe9\n") as stdin:
-        monkeypatch.setattr(inputs, "STDIN_PATH", stdin)
+        monkeypatch.setattr(paths, "STDIN_PATH", stdin)
         refused(muse(*arguments, "fr=-"), f"{stdin}:2: expected UTF-8")
 
 

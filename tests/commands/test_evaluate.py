@@ -165,7 +165,7 @@ def test_a_space_may_have_the_name_of_a_task(
         ),
         ("words space --dictionary gold.txt --retrieval margin", "margin is for evaluate sentences."),
         ("sts space --src fr --pairs x --fit task", "--fit task is for evaluate transfer"),
-        ("nli space --pairs a --data b", "--pairs and --data are the same; leave one."),
+        ("nli space --pairs a --data b", "--pairs takes one value, got a, b; leave one."),
         ("words space --retrievl x", "No such option '--retrievl'. Did you mean '--retrieval'?"),
         ("wrds space --dictionary gold.txt", "'wrds'. Did you mean 'words'?"),
         ("space --task", "Option '--task' requires an argument."),

@@ -10,7 +10,7 @@ import click
 import numpy as np
 import pytest
 
-from muse.commands.options import Finite
+from muse.commands.command import Finite
 from muse.text.arpa import write_arpa
 from muse.text.language_model import learn_language_model
 from tests.support.command import Command, every_command, process

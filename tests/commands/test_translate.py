@@ -214,7 +214,7 @@ def test_map_refuses(muse: Command, space: Path) -> None:
     refused(
         muse(*map_, here / "fr.vec", "--out", here / "words.txt" / "o.vec"), "expected a folder to write in"
     )
-    refused(muse(*map_, here / "fr.vec", "--out", space), "--out would replace space, which is read")
+    refused(muse(*map_, here / "fr.vec", "--out", space), "--out would replace SPACE, which is read")
     refused(muse(*map_, here / "fr.vec", "--out", here), "got a folder")
     refused(muse(*map_, here / "fr.vec", "--json"), "--json needs --out", code=2)
     rows = [here / "fr.vec", "--out", here / "x.npy", "--fit"]

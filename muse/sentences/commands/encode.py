@@ -15,7 +15,8 @@ import click
 
 from muse.commands.command import command
 from muse.commands.inputs import STDIN, Sampled, lines_on_stdin, warn_if_unknown
-from muse.commands.outputs import check_inputs_spared, echo
+from muse.commands.outputs import echo
+from muse.commands.paths import check_inputs_spared
 from muse.options import Clustered, Common, OneSpace, Threads, option
 from muse.sentences.commands import encoders
 

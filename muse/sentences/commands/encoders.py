@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from muse.commands.evaluate_tasks import named
 from muse.commands.inputs import warn_if_unknown
-from muse.commands.options import open_space
-from muse.commands.outputs import check_inputs_spared
+from muse.commands.options import named, open_space
+from muse.commands.paths import check_inputs_spared
 from muse.options import OneSpace, option
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from muse.commands.evaluate_tasks import Report, task, this_task
-from muse.commands.options import open_space
+from muse.commands.command import command
+from muse.commands.options import open_space, this_task
+from muse.commands.outputs import Report
 from muse.options import Common, OneSpace, OptionSet, Seed, Threads, is_given, option, options_of
 from muse.sentences.commands import encoders
 
@@ -55,7 +56,7 @@ class TransferOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads,
     runs: int = option(20, section="Learning", least=2, most=1_000, help="Number of random subsamples.")
 
 
-@task(
+@command(
     TransferOptions,
     examples=(
         "muse evaluate transfer embeddings/aligned/fr-en --data topics",
@@ -124,7 +125,7 @@ class ProbeOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads, Co
     )  # fmt: skip
 
 
-@task(
+@command(
     ProbeOptions,
     examples=(
         "muse evaluate probe embeddings/aligned/fr-en --text fr=test.fr --text en=test.en",
@@ -180,7 +181,7 @@ class NliOptions(OneSpace, Seed, Threads, Common):
     fit: tuple[str, ...] = ()
 
 
-@task(
+@command(
     NliOptions,
     examples=(
         "muse evaluate nli embeddings/aligned/fr-en --pairs nli.txt --lang en --encoder xlm-nli",

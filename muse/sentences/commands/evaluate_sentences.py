@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from muse.commands.evaluate_tasks import Report, task, this_task
-from muse.commands.options import choose_direction, open_space
+from muse.commands.command import command
+from muse.commands.options import choose_direction, open_space, this_task
+from muse.commands.outputs import Report
 from muse.options import Backend, Common, Device, Languages, Seed, Threads, is_given, option
 from muse.sentences.commands import encoders
 from muse.sentences.commands.evaluate_suite import SuiteOptions, check_suite_options, suite_report
@@ -45,7 +46,7 @@ class SentencesOptions(
     )  # fmt: skip
 
 
-@task(
+@command(
     SentencesOptions,
     examples=(
         "muse evaluate sentences embeddings/aligned/fr-en --source test.fr --target test.en",
@@ -144,7 +145,7 @@ class StsOptions(encoders.EncoderOptions, Seed, Threads, Common):
     tgt: str | None = option(None, section="Input", metavar="LANG", help="Language of --target-pairs.")
 
 
-@task(
+@command(
     StsOptions,
     examples=(
         "muse evaluate sts embeddings/aligned/fr-en --src fr --pairs rated.csv",
@@ -195,7 +196,7 @@ class RelatednessOptions(encoders.EncoderOptions, Seed, Threads, Common):
     lang: str = encoders.language_option("Language of the sentences.")
 
 
-@task(
+@command(
     RelatednessOptions,
     examples=(
         "muse evaluate relatedness SPACE --lang en --train-pairs learn.csv --pairs rated.csv",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from muse.commands.evaluate_tasks import Report
 from muse.commands.options import open_space
+from muse.commands.outputs import Report
 from muse.options import OptionSet, is_given, option, options_of
 from muse.progress import printable
 from muse.sentences.commands.encoders import open_encoder

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from muse.commands.command import command
-from muse.commands.evaluate_tasks import Report, task
 from muse.commands.options import choose_direction, one_machine_only, open_space
-from muse.commands.outputs import echo
+from muse.commands.outputs import Report, echo
 from muse.errors import Contradiction
 from muse.options import Backend, Clustered, Common, Device, Searched, Seed, Threads, option
 from muse.sentences.commands.encoders import EncoderOptions, OpenedEncoder, encoder_option, open_encoder
@@ -158,7 +157,7 @@ class MiningOptions(PairOptions):
     )
 
 
-@task(
+@command(
     MiningOptions,
     examples=(
         "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv",

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from muse.commands.inputs import warn_if_unreadable
+from muse.commands.inputs import translate_stdin, warn_if_unreadable
 from muse.commands.options import given
-from muse.commands.translate_text import translate_stdin
 
 if TYPE_CHECKING:
     from muse.commands.translate import TranslateOptions
@@ -41,9 +40,9 @@ def translate_with_model(options: TranslateOptions) -> None:
     drawn += f" | sample:{options.seed}" if options.sample else ""
     model = with_checksum(folder.resolve().name, weights_checksum(folder))
     translate_stdin(
-        translator, lambda: asdict(translator.counts), language=direction[1],
+        translator.translate, lambda: asdict(translator.counts), language=direction[1],
         made=f"model:{model} | {'-'.join(direction)} | beam:{sizes['beam']}{drawn}",
-        reference=options.reference, as_json=options.as_json,
+        reference=options.reference, options=options,
     )  # fmt: skip
     warn_if_unreadable(translator.counts.unknown, translator.counts.pieces, direction[0])
 
