@@ -1,6 +1,5 @@
 """An option, declared once: a field of a frozen dataclass, from which everything else is made.
 
-    @dataclass(frozen=True, kw_only=True)
     class TranslateOptions(Device, Common):
         top: int = option(1, section="Output", metavar="N", least=1, help="Number of translations.")
 
@@ -20,12 +19,19 @@ from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
 from types import GenericAlias, MappingProxyType
-from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Literal,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from muse.errors import BadSetting, Contradiction, did_you_mean
 from muse.optional import require
 
-P = ParamSpec("P")
 T = TypeVar("T", bound="OptionSet")
 F = TypeVar("F", bound=Callable[..., Any])
 REQUIRED = inspect.Parameter.empty  # the default of what must be given
@@ -213,22 +219,21 @@ class Declaration:
         return made
 
 
-def _as_field(make: Callable[P, Declaration]) -> Callable[P, Any]:
-    """The same function for a type checker that shall take what it returns for the field's value."""
-    return make
+option: Any = Declaration  # so that a type checker takes what it makes for the field's value
 
 
-option = _as_field(Declaration)
-
-
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
 class OptionSet:
-    """The options of a command or a function: all values are checked, and are as their fields say.
+    """The options of a command or a function: all values are checked. Derived classes are dataclasses.
 
     Raise BadSetting for a value of another kind, and for a required one that is not given; Contradiction for
     one that has no use without another; MissingExtra for one of a package that is not there. A field that is
     not declared by `option` is left as it is.
     """
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def __post_init__(self) -> None:
         declared = options_of(type(self))
@@ -380,21 +385,18 @@ def table(cls: type[OptionSet]) -> Iterator[str]:
 # Options that nearly every command has
 
 
-@dataclass(frozen=True, kw_only=True)
 class Seed(OptionSet):
     """The random seed."""
 
     seed: int = option(0, least=0, help="Random seed.", compared=True, checkpoint=True)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Device(OptionSet):
     """What computes."""
 
     device: Literal["auto", "cpu", "cuda"] = option("auto", help="Device to compute on.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class Threads(OptionSet):
     """How many threads compute."""
 
@@ -403,7 +405,6 @@ class Threads(OptionSet):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Backend(OptionSet):
     """The library that searches."""
 
@@ -413,14 +414,12 @@ class Backend(OptionSet):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class OneSpace(OptionSet):
     """A space, which may be left out where there is one alone."""
 
     space: Path = option(argument=True)
 
 
-@dataclass(frozen=True, kw_only=True)
 class Languages(OptionSet):
     """Two languages of a space."""
 
@@ -434,7 +433,6 @@ class Languages(OptionSet):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class Retrieved(Backend):
     """How neighbours are looked up."""
 
@@ -443,7 +441,6 @@ class Retrieved(Backend):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class Searched(OptionSet):
     """Exact or approximate search."""
 
@@ -453,7 +450,6 @@ class Searched(OptionSet):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class Answered(OptionSet):
     """How translations are ranked."""
 
@@ -464,7 +460,6 @@ class Answered(OptionSet):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class Clustered(OptionSet):
     """A Ray cluster that a command runs on."""
 
@@ -475,7 +470,6 @@ class Clustered(OptionSet):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class DictionaryForm(OptionSet):
     """The format of a dictionary, where it should not be recognised."""
 
@@ -485,7 +479,6 @@ class DictionaryForm(OptionSet):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class Common(OptionSet):
     """What every command prints, and where."""
 
@@ -494,6 +487,5 @@ class Common(OptionSet):
     verbose: bool = option(False, flags=("-v", "--verbose"), help="Print more on stderr.")
 
 
-@dataclass(frozen=True, kw_only=True)
 class RunOptions(Common, Device, Threads):
     """How a command computes, and what it prints."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -35,7 +35,6 @@ from tests.support.toys import raw_pair, write_vec
 from tests.test_architecture import trees
 
 
-@dataclass(frozen=True, kw_only=True)
 class Options(Common):
     """One of every kind."""
 

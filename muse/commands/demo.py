@@ -10,7 +10,6 @@ import io
 import json
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ GOLD = Path("dictionaries", f"{SOURCE}-{TARGET}.sample.txt")  # in a checkout, w
 SPACE = Path("embeddings", "demo")  # not among the spaces that other commands take when none is named
 
 
-@dataclass(frozen=True, kw_only=True)
 class DemoOptions(Common):
     """The options of `muse demo`."""
 

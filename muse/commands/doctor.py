@@ -6,7 +6,6 @@ import importlib.util
 import os
 import platform
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -44,7 +43,6 @@ PURPOSES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
 class DoctorOptions(Common, Threads):
     """The options of `muse doctor`."""
 

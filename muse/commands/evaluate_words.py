@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
 class MeasuredBy(OptionSet):
     """How words or rows are looked up, in one way or in several."""
 
@@ -54,7 +52,6 @@ class MeasuredBy(OptionSet):
         return retrievals(self.retrieval, backend)
 
 
-@dataclass(frozen=True, kw_only=True)
 class WordsOptions(
     OneSpace,
     DictionaryForm,
@@ -187,7 +184,6 @@ def _hubness(space: Space, way: tuple[str, str], options: WordsOptions) -> tuple
     return fields, lines
 
 
-@dataclass(frozen=True, kw_only=True)
 class SimilarityOptions(OneSpace, Languages, Seed, Device, Threads, Common):
     """The options of `muse evaluate similarity`."""
 
@@ -220,7 +216,6 @@ def similarity(options: SimilarityOptions) -> Report:
     return score.as_json(), [str(score)]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RowsOptions(OneSpace, Languages, MeasuredBy, Backend, Seed, Device, Threads, Common):
     """The options of `muse evaluate rows`."""
 

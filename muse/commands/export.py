@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,7 +26,6 @@ FORMS = (*VECTORS, SENTENCES, SPACY, "torch", "moses", MAP, SPACE)
 OF_TABLES = "Formats torch and moses"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExportOptions(OneSpace, Common, Seed, Device, Threads, Backend):
     """The options of `muse export`; `only` names the formats that have a use for one."""
 

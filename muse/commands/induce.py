@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,7 +31,6 @@ log = logging.getLogger(__name__)
 FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "kaikki", "stardict")
 
 
-@dataclass(frozen=True, kw_only=True)
 class DictionaryOut(OptionSet):
     """Where a dictionary is written to, and how."""
 
@@ -51,7 +49,6 @@ class DictionaryOut(OptionSet):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class InduceOptions(
     OneSpace, Listed, DictionaryOut, InducedPairs, Retrieved, Searched, Clustered, Device, Threads, Common
 ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from muse.commands.command import command
@@ -14,7 +13,6 @@ from muse.options import Common, OneSpace, Threads, given_only, option
 NEW_WORDS, ROWS = "new words", "unlabelled vectors"
 
 
-@dataclass(frozen=True, kw_only=True)
 class MapOptions(OneSpace, Common, Threads):
     """The options of `muse map`; the `only` of some says what they are for."""
 

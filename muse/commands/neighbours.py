@@ -40,7 +40,6 @@ class NearWords:
     reason: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class NeighboursOptions(TableOptions, Backend, Device, Threads, Common):
     """The options of `muse neighbours`."""
 

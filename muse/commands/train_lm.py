@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from muse.commands.command import command
@@ -10,7 +9,6 @@ from muse.commands.outputs import Report
 from muse.options import Common, option
 
 
-@dataclass(frozen=True, kw_only=True)
 class LanguageModelOptions(Common):
     """The options of `muse train-lm`."""
 

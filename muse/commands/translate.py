@@ -44,7 +44,6 @@ TEXTS = {"source_text": str, "target_text": str}  # of unlabelled vectors, whose
 MODEL = "Instead of a space"
 
 
-@dataclass(frozen=True, kw_only=True)
 class ModelOptions(OptionSet):
     """A model of sentences in place of a space, and the beam of a search for sentences."""
 
@@ -73,7 +72,6 @@ class ModelOptions(OptionSet):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class TranslateOptions(
     Languages, TableOptions, ModelOptions, Answered, Retrieved, Seed, Device, Threads, Common
 ):

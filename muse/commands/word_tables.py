@@ -34,7 +34,6 @@ class TablePlace:
     form: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Listed(OptionSet):
     """A list of words."""
 
@@ -44,7 +43,6 @@ class Listed(OptionSet):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class TableOptions(Listed):
     """A list of words, and the table of what is found of them."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from muse.commands.command import command
@@ -15,7 +15,6 @@ from muse.options import Common, option, part
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EmbedOptions(EmbedConfig, Common):
     """The options of `muse embed`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from muse.errors import BadSetting
@@ -28,7 +27,6 @@ NGRAMS = ValueKind(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class EmbedConfig(Seed, Threads):
     """How text is read, and the settings of fastText's skip-gram (Bojanowski et al., 2017).
 

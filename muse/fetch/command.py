@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +19,6 @@ FOLDERS = {"vectors": Path("embeddings", "raw"), "dictionary": Path("dictionarie
 WHAT = "What it downloads"
 
 
-@dataclass(frozen=True, kw_only=True)
 class FetchOptions(Common):
     """The options of `muse fetch`."""
 

@@ -95,7 +95,6 @@ STEPS = ValueKind(
 REFINEMENT = ValueKind("True, False, full or plain", bool | str, _refinement)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AlignConfig(Seed, Backend, DictionaryForm):
     """The settings of a run: what to align, from which files, how, and where to save it."""
 
@@ -322,6 +321,5 @@ class AlignConfig(Seed, Backend, DictionaryForm):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
 class AlignOptions(AlignConfig, RunOptions):
     """The options of `muse align` and `muse.align`."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from muse.options import Answered, Languages, Seed, option
 
 
-@dataclass(frozen=True, kw_only=True)
 class Translated(Languages, Answered, Seed):
     """Between which languages, and by what, words are translated."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class InducedPairs(Translated):
     """Which pairs of words a dictionary has."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from muse.options import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReportOptions(OneSpace, DictionaryForm, Languages, Answered, Backend, Seed, Device, Threads, Common):
     """The options of `muse report`."""
 

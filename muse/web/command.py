@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 
 from muse.commands.command import command
 from muse.commands.outputs import echo
 from muse.options import Backend, Common, Device, OneSpace, Seed, Threads, option
 
 
-@dataclass(frozen=True, kw_only=True)
 class ServeOptions(OneSpace, Backend, Seed, Device, Threads, Common):
     """The options of `muse serve`."""
 

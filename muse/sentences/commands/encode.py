@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from muse.sentences.encoders.encoder import SentenceEncoder, Write
 
 
-@dataclass(frozen=True, kw_only=True)
 class EncodeOptions(OneSpace, Clustered, Threads, Common):
     """The options of `muse encode`."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -48,7 +47,6 @@ def language_option(text: str, **more: Any) -> Any:
     return option(**more, section="Input", metavar="LANG", more_flags=("--src",), once=True, help=text)
 
 
-@dataclass(frozen=True, kw_only=True)
 class EncoderOptions(OneSpace):
     """A space, and an encoder on it with the text that it learns weights from."""
 

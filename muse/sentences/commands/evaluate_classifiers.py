@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,7 +28,6 @@ LABELS = "labels.txt"
 ProbeName = Literal["length", "content", "order", "language", "first-sign", "signs", "gender"]
 
 
-@dataclass(frozen=True, kw_only=True)
 class ClassifierOptions(OptionSet):
     """What is trained on the vectors."""
 
@@ -38,7 +36,6 @@ class ClassifierOptions(OptionSet):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class TransferOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads, Common):
     """The options of `muse evaluate transfer`."""
 
@@ -100,7 +97,6 @@ def transfer(options: TransferOptions) -> Report:
     return {"learned": languages[0], "tested": tested}, [str(score) for score in scores]
 
 
-@dataclass(frozen=True, kw_only=True)
 class ProbeOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads, Common):
     """The options of `muse evaluate probe`."""
 
@@ -167,7 +163,6 @@ def probe(options: ProbeOptions) -> Report:
     return fields, lines
 
 
-@dataclass(frozen=True, kw_only=True)
 class NliOptions(OneSpace, Seed, Threads, Common):
     """The options of `muse evaluate nli`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 RATED = "Two sentences and a rating on each line, as .csv or .tsv."
 
 
-@dataclass(frozen=True, kw_only=True)
 class SentencesOptions(
     Languages, encoders.EncoderOptions, SuiteOptions, Backend, Seed, Device, Threads, Common
 ):
@@ -131,7 +129,6 @@ def _texts(
     return dict(zip(direction, sides, strict=True)), gold_name(options.parallel)
 
 
-@dataclass(frozen=True, kw_only=True)
 class StsOptions(encoders.EncoderOptions, Seed, Threads, Common):
     """The options of `muse evaluate sts`."""
 
@@ -187,7 +184,6 @@ def sts(options: StsOptions) -> Report:
     return score.as_json(), [str(score)]
 
 
-@dataclass(frozen=True, kw_only=True)
 class RelatednessOptions(encoders.EncoderOptions, Seed, Threads, Common):
     """The options of `muse evaluate relatedness`."""
 

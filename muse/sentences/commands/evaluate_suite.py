@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,6 @@ ALONE = ("source", "target", "parallel", "retrieval", "both_ways", "neighbours",
 _LEFT, _WIDE, _LINE, _TOP = 84, 420, 26, 54  # of the picture: pixels
 
 
-@dataclass(frozen=True, kw_only=True)
 class SuiteOptions(OptionSet):
     """The options of a suite."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -30,7 +29,6 @@ log = logging.getLogger(__name__)
 SIDES = ("source", "target")
 
 
-@dataclass(frozen=True, kw_only=True)
 class PairOptions(EncoderOptions, Searched, Backend, Seed, Device, Threads, Common):
     """How pairs are encoded, scored and chosen."""
 
@@ -49,7 +47,6 @@ class PairOptions(EncoderOptions, Searched, Backend, Seed, Device, Threads, Comm
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class MineOptions(PairOptions, Clustered):
     """The options of `muse mine`."""
 
@@ -142,7 +139,6 @@ def _print(
         echo(f"{score} | {signature}")
 
 
-@dataclass(frozen=True, kw_only=True)
 class MiningOptions(PairOptions):
     """The options of `muse evaluate mining`."""
 

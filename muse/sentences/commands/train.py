@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,7 +33,6 @@ OF_WORDS, OF_SYSTEMS = ", ".join(WORD_ENCODERS), ", ".join(SYSTEMS)  # what some
 _PARALLEL_NEEDED = "give --parallel FILE, or both --source FILE and --target FILE"
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrainingOptions(Seed, Device, Threads, Common):
     """The options of every training, whose defaults are those of what is trained."""
 
@@ -55,7 +54,6 @@ class TrainingOptions(Seed, Device, Threads, Common):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class TrainOptions(OneSpace, TrainingOptions):
     """The options of `muse train`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ def _initial(part: str) -> Any:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class TranslatorOptions(OneSpace, TrainingOptions):
     """The options of `muse train-translator`."""
 
