@@ -14,16 +14,17 @@ from torch import Tensor
 
 from muse.alignment import Alignment
 from muse.errors import NotConverged
-from muse.learn.criterion import criterion
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
 from muse.learn.joint import JointConfig, refine_jointly
+from muse.learn.pair import LanguagePair
 from muse.learn.refine import RefineConfig, refine
 from muse.learn.reweighting import reweight
 from muse.learn.supervise.cross_validation import trimmed
+from muse.learn.supervise.descent import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 from muse.learn.supervise.induced import (
     GuidedTransportConfig,
     SelfLearningConfig,
@@ -32,7 +33,6 @@ from muse.learn.supervise.induced import (
     with_transport,
 )
 from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal
-from muse.learn.supervise.methods import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 from muse.learn.supervise.model_selection import ChoiceConfig, Start, choose
 from muse.learn.supervise.training_pairs import Maps, TrainingPairs, pairs_of
 from muse.learn.verdict import judge
@@ -82,8 +82,8 @@ def initial(method: Callable[..., Iterator[Alignment]], config: object) -> Stage
     """The stage of an initialisation."""
 
     def stage(runtime: Runtime) -> Found:
-        score = criterion(SOURCE, TARGET, device=runtime.device)
-        found = method(SOURCE, TARGET, config=config, criterion=score, rng=rng(), runtime=runtime)
+        pair = LanguagePair(SOURCE, TARGET, runtime)
+        found = method(pair, pair.criterion(), rng(), config=config)
         return [part for one in found for part in (one.source_map, one.criterion)]
 
     return stage
@@ -168,20 +168,19 @@ def chosen(runtime: Runtime) -> Found:
 
 def refinement(runtime: Runtime) -> Found:
     config = RefineConfig(cutoffs=(200, N), share=1.0)
-    found = refine(SOURCE, TARGET, START, config=config, rng=rng(), runtime=runtime)
+    found = refine(LanguagePair(SOURCE, TARGET, runtime), START, config=config, rng=rng())
     return [one.source_map for one in found]
 
 
 def verdict(runtime: Runtime) -> Found:
-    found = judge(SOURCE, TARGET, START, rng=rng(), runtime=runtime)
-    moved = judge(
-        SOURCE, TARGET, replace(START, target_map=np.eye(D, dtype="f4")), rng=rng(), runtime=runtime
-    )
+    pair = LanguagePair(SOURCE, TARGET, runtime)
+    found = judge(pair, START, rng())
+    moved = judge(pair, replace(START, target_map=np.eye(D, dtype="f4")), rng())
     return [found.confidence, found.agreement, found.null, moved.agreement]
 
 
 def reweighting(runtime: Runtime) -> Found:
-    found = reweight(SOURCE, TARGET, START, rng=rng(), runtime=runtime)
+    found = reweight(LanguagePair(SOURCE, TARGET, runtime), START, rng=rng())
     return [found.source_map, *([] if found.target_map is None else [found.target_map])]
 
 

@@ -13,10 +13,9 @@ import pytest
 
 from muse.alignment import Alignment
 from muse.learn import auto
-from muse.learn.criterion import Criterion
 from muse.learn.initialise.clusters import ClustersConfig, Round, clusters
+from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.transport import TransportConfig
-from muse.run.runtime import Runtime
 from muse.space import load_space
 from muse.vectors import Matrix, Vectors
 from tests.support.asgi import Client
@@ -80,11 +79,9 @@ def space(made: Path, request: pytest.FixtureRequest) -> Path:
     return made / "from-pairs"
 
 
-def few_clusters(
-    source: Vectors, target: Vectors, score: Criterion, rng: np.random.Generator, runtime: Runtime
-) -> Iterator[Alignment]:
+def few_clusters(pair: LanguagePair, score: Criterion, rng: np.random.Generator) -> Iterator[Alignment]:
     """The initialisation in fewer runs."""
-    return clusters(source, target, config=FEW, criterion=score, rng=rng, runtime=runtime)
+    return clusters(pair, score, rng, config=FEW)
 
 
 @pytest.fixture

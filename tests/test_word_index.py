@@ -19,6 +19,7 @@ from muse.files import write_vectors_text
 from muse.learn import bilingual
 from muse.learn.bilingual import sampled
 from muse.learn.multilingual import Bridge, nearest_first
+from muse.learn.pair import LanguagePair
 from muse.learn.supervise.training_pairs import TrainingPairs, pairs_of
 from muse.lexicon import Lexicon, Pair
 from muse.ranking.lookup import neighbours
@@ -192,7 +193,7 @@ def test_words_that_two_languages_share_are_counted_in_any_form() -> None:
 def test_named_rows_are_kept_in_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bilingual, "MOST", 4)
     side = Vectors("a", french("NFD"), np.eye(COUNT, dtype=np.float32), frequency_ordered=False)
-    found = sampled(side, rng(), keep=set(french()[20:24]))
+    found = sampled(LanguagePair(side, side), rng(), keep=set(french()[20:24])).source
     assert set(found.words) == set(french("NFD")[20:24])
 
 

@@ -40,16 +40,15 @@ from muse.alignment import Alignment
 from muse.files import read_lexicon, read_vectors
 from muse.learn.auto import improve
 from muse.learn.bilingual import normalise_in_place
-from muse.learn.criterion import MOST_FREQUENT, Criterion, criterion
 from muse.learn.initialise.adversarial import (
     PAPER,
     AdversarialConfig,
     Position,
     State,
     _Training,
-    as_arrays,
     restored_position,
 )
+from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.refine import PLAIN
 from muse.learn.verdict import judge
 from muse.procrustes import procrustes
@@ -94,6 +93,10 @@ class Task:
                     gold.setdefault(source.index[word], set()).add(target.index[other])
         return cls(pair, source, target, {row: frozenset(found) for row, found in gold.items()})
 
+    def sides(self, device: str = "cpu") -> LanguagePair:
+        """Both languages, as learning takes them."""
+        return LanguagePair(self.source, self.target, Runtime(device))
+
     def right(self, mapping: Matrix, retrieval: Retrieval) -> NDArray[np.bool_]:
         """Whether each gold word (q,) is translated correctly."""
         mapped = normalize(self.source.tensor() @ torch.from_numpy(mapping).T)
@@ -108,7 +111,7 @@ class Task:
         """The mapping after plain refinement."""
         rng = np.random.default_rng(0)  # plain rounds draw nothing
         start = Alignment(mapping, method=PAPER.method)
-        *_, last = improve(self.source, self.target, start, config=PLAIN, rng=rng, runtime=Runtime())
+        *_, last = improve(self.sides(), start, config=PLAIN, rng=rng)
         return last
 
     def procrustes(self, retrieval: Retrieval) -> float:
@@ -170,9 +173,9 @@ class SideBySide(_Training):
         tasks = [task for task, _ in runs]
         count, first = len(runs), tasks[0]
         together = replace(config, restarts=count, survivors=count)
-        super().__init__(first.source, first.target, together, device)
+        super().__init__(first.sides(device), together)
         self.seeds = [seed for _, seed in runs]
-        self.single = _Training(first.source, first.target, config, "cpu")
+        self.single = _Training(first.sides(), config)
         self.x, self.y = (
             pad_sequence([side.most_frequent(config.most_frequent).fitted_tensor() for side in sides], True)
             for sides in ([task.source for task in tasks], [task.target for task in tasks])
@@ -198,31 +201,27 @@ def train(runs: Sequence[tuple[Task, int]], asked: argparse.Namespace) -> None:
     if asked.slice != PAPER.steps:
         config = replace(config, decay=1.0, shrink=1.0)
     training = SideBySide(runs, config, asked.device)
-    scores = [
-        criterion(task.source, task.target, most_frequent=MOST_FREQUENT, device=asked.device)
-        for task, _ in runs
-    ]
+    scores = [task.sides(asked.device).criterion() for task, _ in runs]
     names = [(task.pair.name, seed) for task, seed in runs]
     whole = asked.kept / f"{'+'.join(f'{name}.{seed}' for name, seed in names)}.position.npz"
-    position = Position(0, 0, training.start(0))
+    position = Position(0, training.start(0), [])
     if whole.exists():
         with np.load(whole) as file:
             position = restored_position(dict(file), training.start, config.epochs)
-    while position.epoch < config.epochs:
+    while (done := len(position.reported)) < config.epochs:
         began = time.perf_counter()
-        state, epoch = training.run_epoch(position.state, 0, position.epoch, in_turn(scores))
-        if len(epoch.criteria) < len(runs):
+        state, reported = training.run_epoch(position.state, 0, done, in_turn(scores))
+        if len(state["last"]) < len(runs):
             raise SystemExit("a run diverged: train it alone")
-        reported = [*position.reported, [max(epoch.criteria), epoch.loss, epoch.defect]]
-        position = Position(position.epoch + 1, 0, state, reported)
-        took, steps = time.perf_counter() - began, position.epoch * asked.slice
+        position = Position(0, state, [*position.reported, reported])
+        took, steps = time.perf_counter() - began, (done + 1) * asked.slice
         for place, (name, seed) in enumerate(names):
             # The next slice changes the mapping in place.
             mapping = state["mapping"][place].detach().cpu().numpy().copy()
-            figures = [steps, epoch.criteria[place], epoch.loss, epoch.defect, took / len(runs)]
+            figures = [steps, float(state["last"][place]), *reported[1:], took / len(runs)]
             keep(kept_file(asked.kept, name, seed), mapping, figures)
             print(name, seed, *(round(one, 4) for one in figures), flush=True)
-        _replaced(whole, as_arrays(position, ""))
+        _replaced(whole, position.as_arrays(""))
 
 
 def in_turn(scores: Sequence[Criterion]) -> Criterion:
@@ -273,7 +272,7 @@ def runs(task: Task, seed: int, run: Kept) -> Iterator[dict[str, object]]:
     refined = replace(task.refined(adv.source_map), method="Adv-Refine")
     for one in (adv, refined):
         rng = np.random.default_rng(seed)
-        verdict = judge(task.source, task.target, one, rng=rng, runtime=Runtime())
+        verdict = judge(task.sides(), one, rng=rng)
         yield {
             **_figures(task, one.source_map), "seed": seed, "method": one.method,
             "steps": int(run.figures[-1, 0]), "criterion": one.criterion, "verdict": verdict.label,
@@ -284,7 +283,7 @@ def runs(task: Task, seed: int, run: Kept) -> Iterator[dict[str, object]]:
 def baselines(task: Task) -> Iterator[dict[str, object]]:
     """Yields the rows of matched moments and of supervised Procrustes."""
     moments = task.moments()
-    score = criterion(task.source, task.target)(moments)
+    score = task.sides().criterion()(moments)
     yield {**_figures(task, moments), "method": "moments", "criterion": score}
     supervised = {name: task.procrustes(how) for name, how in RETRIEVALS.items()}
     yield {**_about(task), **supervised, "method": "Procrustes, supervised"}

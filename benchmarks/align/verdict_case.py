@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from muse.alignment import Alignment
 from muse.learn.initialise.gromov import GromovConfig, gromov
+from muse.learn.pair import LanguagePair
 from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
 from muse.learn.verdict import judge, null_agreement
 from muse.procrustes import procrustes
-from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
 from muse.vectors import Matrix, Vectors
 
@@ -63,11 +63,16 @@ class Condition:
             right[word] = right.get(word, False) or best[word] == translation
         return 100 * float(np.mean(list(right.values())))
 
+    @property
+    def pair(self) -> LanguagePair:
+        """Both languages, as learning takes them."""
+        return LanguagePair(self.source, self.target)
+
     def refined(self, start: Matrix, *rounds: RefineConfig) -> Matrix:
         """What refinement makes of a start: the first rounds, and those that are asked for."""
         rng, last = np.random.default_rng(0), Alignment(start)
         for config in (FIRST_ROUNDS, *rounds):
-            *_, last = refine(self.source, self.target, last, config=config, rng=rng, runtime=Runtime())
+            *_, last = refine(self.pair, last, config=config, rng=rng)
         return last.source_map
 
     def transported(self, schedule: tuple[tuple[float, int], ...]) -> Matrix:
@@ -76,20 +81,18 @@ class Condition:
 
     def started(self, initialise: Callable[..., Iterator[Alignment]], config: object) -> Matrix:
         """The mapping of an initialisation."""
-        rng, sides = np.random.default_rng(0), (self.source, self.target)
-        made = initialise(*sides, config=config, criterion=lambda _: 0.0, rng=rng, runtime=Runtime())
+        made = initialise(self.pair, lambda _: 0.0, np.random.default_rng(0), config=config)
         return next(made).source_map
 
     @cached_property
     def null(self) -> float:
         """What a wrong mapping finds again, the same for every run, as in one muse align."""
-        return null_agreement(self.source, self.target, rng=np.random.default_rng(2), runtime=Runtime())
+        return null_agreement(self.pair, np.random.default_rng(2))
 
     def judged(self, run: str, mapping: Matrix, supervised: float) -> Row:
         """The row of a run that ended in `mapping`; `supervised` is nan where nothing corresponds."""
         began = time.perf_counter()
-        sides, rng = (self.source, self.target), np.random.default_rng(1)
-        verdict = judge(*sides, Alignment(mapping), rng=rng, runtime=Runtime(), null=self.null)
+        verdict = judge(self.pair, Alignment(mapping), np.random.default_rng(1), self.null)
         seconds = time.perf_counter() - began
         found = self.precision(mapping) if len(self.gold) else float("nan")
         good = supervised >= 5 and found > supervised / 2

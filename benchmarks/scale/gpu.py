@@ -35,7 +35,6 @@ from pathlib import Path
 from textwrap import shorten
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -48,7 +47,8 @@ from benchmarks.support.tables import ROOT, commit, header, heading, muse, row, 
 from muse.api.run import run
 from muse.errors import MuseError
 from muse.learn.bilingual import learn
-from muse.learn.initialise.adversarial import PAPER, adversarial
+from muse.learn.initialise.adversarial import PAPER, _Training
+from muse.learn.pair import LanguagePair
 from muse.learn.settings import AlignConfig
 from muse.run.runtime import Runtime
 from muse.search.exact import Neighbours, installed_faiss, nearest
@@ -202,14 +202,11 @@ def agreeing(cpu: Aligned, gpu: Aligned) -> list[Check]:
 
 def adversarial_epoch(x: Tensor, y: Tensor, steps: int) -> Check:
     """The seconds of an epoch of the paper's adversarial training on x (n, d) and y (m, d), from `steps`."""
-    sides = [_vectors(name, rows) for name, rows in (("a", x), ("b", y))]
-    config, paces = replace(PAPER, steps=steps, epochs=1, criterion_words=None), list[float]()
-    found = adversarial(
-        sides[0], sides[1], config=config, criterion=lambda _: 0.0, rng=np.random.default_rng(0),
-        runtime=Runtime("cuda"), on_epoch=lambda epoch: paces.append(epoch.samples_per_second),
-    )  # fmt: skip
-    list(found)
-    seconds = 2 * PAPER.batch * PAPER.steps / paces[0]
+    pair = LanguagePair(_vectors("a", x), _vectors("b", y), Runtime("cuda"))
+    training = _Training(pair, replace(PAPER, steps=steps))
+    state, began = training.start(0), time.perf_counter()
+    training.run_epoch(state, 0, 0, lambda _: 0.0)
+    seconds = (time.perf_counter() - began) * PAPER.steps / steps
     return Check("an epoch of adversarial-paper", "", f"{seconds:.0f} s, from {steps} steps", "", True)
 
 

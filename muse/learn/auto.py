@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from muse.alignment import Alignment
 from muse.errors import Mismatch, NotConverged
 from muse.files.json_text import parse_json
 from muse.files.space_manifest import Reason
-from muse.learn.criterion import Criterion, criterion
 from muse.learn.initialise.adversarial import PAPER, AdversarialConfig, adversarial
 from muse.learn.initialise.clusters import ClustersConfig, centroids_of, clusters
 from muse.learn.initialise.components import Initialiser, in_common_dimensions
@@ -27,15 +27,15 @@ from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.initialise.identical import IdenticalConfig, identical
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
+from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.refine import refine
 from muse.learn.schedule import RefinementConfig, first_rounds
 from muse.learn.settings import AlignConfig
 from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
 from muse.run.checkpoint import Arrays
-from muse.run.runtime import History, Runtime
+from muse.run.runtime import History
 from muse.run.seeds import AlignStream, Stream, generator, of_initialisation, of_verdict
-from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
@@ -47,47 +47,32 @@ MAX_NONORTHOGONALITY = 1.0  # of a mapping from a checkpoint: only a damaged fil
 
 
 def improve(
-    source: Vectors,
-    target: Vectors,
-    initial: Alignment,
-    *,
-    config: RefinementConfig,
-    rng: np.random.Generator,
-    runtime: Runtime,
+    pair: LanguagePair, initial: Alignment, config: RefinementConfig, rng: np.random.Generator
 ) -> Iterator[Alignment]:
     """Yields the Alignments of `refine` or `refine_by_transport`, by the settings; the last counts.
 
     That of plain refinement is the one of the round with the highest criterion, as the paper selects models.
     """
     if isinstance(config, TransportConfig):
-        yield from refine_by_transport(source, target, initial, config=config, rng=rng, runtime=runtime)
+        yield from refine_by_transport(pair, initial, config, rng)
         return
-    found = refine(source, target, initial, config=config, rng=rng, runtime=runtime)
+    found = refine(pair, initial, config, rng)
     if not config.plain:
         yield from found
         return
-    score = criterion(source, target, device=runtime.device)
+    score = pair.criterion()
     scored = [replace(one, criterion=score(one.source_map)) for one in found]
     yield from scored
     yield max(scored, key=lambda one: one.criterion)
 
 
-def _with(initialise: Callable[..., Iterator[Alignment]], config: object) -> Initialiser:
-    """An initialisation with its own config."""
-    return lambda x, y, score, rng, run: initialise(
-        x, y, config=config, criterion=score, rng=rng, runtime=run
-    )
-
-
 def _on_centroids(initialise: Initialiser) -> Initialiser:
     """The initialisation on the centroids of both sides, for rows in no order."""
 
-    def run(
-        source: Vectors, target: Vectors, score: Criterion, rng: np.random.Generator, runtime: Runtime
-    ) -> Iterator[Alignment]:
-        count = min(CENTROIDS, min(len(source), len(target)) // 6)
-        x, y = (centroids_of(side, count, rng) for side in (source, target))
-        for found in initialise(x, y, score, rng, runtime):
+    def run(pair: LanguagePair, score: Criterion, rng: np.random.Generator) -> Iterator[Alignment]:
+        count = min(CENTROIDS, min(map(len, pair.sides)) // 6)
+        x, y = (centroids_of(side, count, rng) for side in pair.sides)
+        for found in initialise(LanguagePair(x, y, pair.runtime), score, rng):
             yield replace(found, method=f"{found.init}:clusters")
 
     return run
@@ -96,15 +81,15 @@ def _on_centroids(initialise: Initialiser) -> Initialiser:
 KNOWN: dict[str, Initialiser] = {
     # Pairs of words are fitted in all dimensions; all else compares spaces of one dimension.
     **{
-        f"gromov:{prior}": in_common_dimensions(_with(gromov, GromovConfig(priors=(prior,))))
+        f"gromov:{prior}": in_common_dimensions(partial(gromov, config=GromovConfig(priors=(prior,))))
         for prior in GromovConfig().priors
     },
-    "features": in_common_dimensions(_with(features, FeaturesConfig())),
-    "similarity": in_common_dimensions(_with(similarity, SimilarityConfig())),
-    "adversarial": in_common_dimensions(_with(adversarial, AdversarialConfig())),
-    "adversarial-paper": in_common_dimensions(_with(adversarial, PAPER)),
-    "clusters": _with(clusters, ClustersConfig()),
-    "identical": _with(identical, IdenticalConfig()),
+    "features": in_common_dimensions(partial(features, config=FeaturesConfig())),
+    "similarity": in_common_dimensions(partial(similarity, config=SimilarityConfig())),
+    "adversarial": in_common_dimensions(partial(adversarial, config=AdversarialConfig())),
+    "adversarial-paper": in_common_dimensions(partial(adversarial, config=PAPER)),
+    "clusters": partial(clusters, config=ClustersConfig()),
+    "identical": partial(identical, config=IdenticalConfig()),
 }
 # Adversarial training is not among them: it is slow, and solved no pair of languages on which all others had
 # failed (results/align/initialisations.md).
@@ -160,12 +145,7 @@ class Candidate:
 
 
 def candidates(
-    source: Vectors,
-    target: Vectors,
-    initialisers: Sequence[tuple[str, Initialiser]],
-    *,
-    config: AlignConfig,
-    runtime: Runtime,
+    pair: LanguagePair, initialisers: Sequence[tuple[str, Initialiser]], config: AlignConfig
 ) -> Iterator[Candidate]:
     """Yields a Candidate for each initialisation, up to and including the first judged aligned.
 
@@ -173,16 +153,15 @@ def candidates(
     just one, its own error is raised. Each has its own random generator, whichever others ran, so a run
     resumed from its checkpoints ends with the same result.
     """
-    score = criterion(source, target, most_frequent=CRITERION_WORDS, device=runtime.device)
-    null = null_agreement(source, target, rng=generator(config.seed, AlignStream.NULL), runtime=runtime)
+    score = pair.criterion(CRITERION_WORDS)
+    null = null_agreement(pair, generator(config.seed, AlignStream.NULL))
     failures: list[str] = []
     for name, initialise in initialisers:
         began, history = time.perf_counter(), History()
-        recorded = replace(runtime, progress=runtime.progress.with_callback(history.record))
         stream = of_initialisation(name, auto=config.init == "auto")
-        trial = _Trial(source, target, score, null, config, recorded, history, stream)
+        trial = _Trial(pair.recorded(history), score, null, config, history, stream)
         try:
-            with runtime.progress.stage(name, 0):
+            with pair.runtime.progress.stage(name, 0):
                 alignment, verdict = trial.run(name, initialise)
         except (NotConverged, Mismatch) as error:
             if len(initialisers) == 1:
@@ -221,20 +200,18 @@ def _quality(alignment: Alignment, verdict: Verdict) -> tuple[int, float]:
 
 @dataclass(frozen=True)
 class _Trial:
-    """What an initialisation is tried with: the vectors, the criterion, the null of verdicts, and so on."""
+    """What an initialisation is tried with: the languages, the criterion, the null of verdicts, and so on."""
 
-    source: Vectors
-    target: Vectors
+    pair: LanguagePair
     score: Criterion
     null: float
     config: AlignConfig
-    runtime: Runtime
     history: History
     stream: Stream
 
     def run(self, name: str, initialise: Initialiser) -> tuple[Alignment, Verdict]:
         """The alignment of an initialisation that is judged best, from its checkpoint if there is one."""
-        checkpoint, stage = self.runtime.checkpoint, f"start-{name}"
+        checkpoint, stage = self.pair.runtime.checkpoint, f"start-{name}"
         if (arrays := checkpoint.load(stage)) is not None:
             with checkpoint.complete():
                 kept = self._read(arrays)
@@ -242,7 +219,7 @@ class _Trial:
             return kept, self._judge(kept)
         found: list[tuple[Alignment, Verdict]] = []
         rng = generator(self.config.seed, self.stream)
-        initials = initialise(self.source, self.target, self.score, rng, self.runtime)
+        initials = initialise(self.pair, self.score, rng)
         for judged in (one for initial in initials for one in self._refined(initial, rng)):
             found.append(judged)
             if judged[1].label == "aligned":
@@ -268,9 +245,7 @@ class _Trial:
             yield self._judged(initial)
         current, gain = initial, -np.inf
         for number, config in enumerate(rounds):
-            *_, current = improve(
-                self.source, self.target, current, config=config, rng=rng, runtime=self.runtime
-            )
+            *_, current = improve(self.pair, current, config, rng)
             alignment, verdict = self._judged(current)
             yield alignment, verdict
             # The first refinement ends where it stalls: only those after it can be compared.
@@ -286,13 +261,12 @@ class _Trial:
         return alignment, self._judge(alignment)
 
     def _judge(self, alignment: Alignment) -> Verdict:
-        rng = generator(self.config.seed, of_verdict(self.stream))
-        return judge(self.source, self.target, alignment, rng=rng, runtime=self.runtime, null=self.null)
+        return judge(self.pair, alignment, generator(self.config.seed, of_verdict(self.stream)), self.null)
 
     def _read(self, arrays: Arrays) -> Alignment:
         """The alignment in the arrays of a checkpoint; LookupError, TypeError or ValueError without one."""
         mapping = np.asarray(arrays["mapping"], dtype=np.float32)
-        if mapping.shape != (self.target.dimension, self.source.dimension):
+        if mapping.shape != (self.pair.target.dimension, self.pair.source.dimension):
             raise ValueError(f"a mapping of the shape {mapping.shape}")
         kept = Alignment(mapping, method=str(arrays["method"]), criterion=float(arrays["criterion"].item()))
         if not (kept.orthogonality_defect < MAX_NONORTHOGONALITY and np.isfinite(kept.criterion)):

@@ -20,8 +20,8 @@ from muse.alignment import Alignment, StoreMap
 from muse.errors import BadSetting, Mismatch, NotConverged
 from muse.files.space_manifest import Reason
 from muse.learn.auto import Candidate, best, candidates, improve, initialisations, reason_for
-from muse.learn.criterion import MOST_FREQUENT, criterion, mean_cosine
 from muse.learn.initialise.components import in_smaller_space
+from muse.learn.pair import MOST_FREQUENT, LanguagePair, mean_cosine
 from muse.learn.reweighting import reweight
 from muse.learn.schedule import first_rounds, refinement, refines_plainly
 from muse.learn.settings import AlignConfig
@@ -112,12 +112,13 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     With the pairs of a lexicon (`config.lexicon`) it is chosen and judged on them instead.
     """
     check_pair(source, target, config.lexicon)
-    if not (source.frequency_ordered and target.frequency_ordered):
+    pair = LanguagePair(source, target, runtime)
+    if not pair.ranked:
         config, lexicon = config.for_unranked_rows(), config.lexicon
         rng = generator(config.seed, AlignStream.SAMPLE)
         named = set() if lexicon is None else {entry for pair in lexicon.pairs for entry in pair}
-        source, target = (sampled(side, rng, keep=named) for side in (source, target))
-    learning = _Learning(source, target, config, runtime)
+        pair = sampled(pair, rng, keep=named)
+    learning = _Learning(pair, config)
     if config.lexicon is not None:
         return learning.with_pairs(config.lexicon)
     if config.init == "dictionary":
@@ -125,10 +126,15 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     return learning.without_dictionary()
 
 
-def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = ()) -> Vectors:
-    """At most MOST rows in random order, those with the ids `keep` among them; ranked words as they are."""
-    if side.frequency_ordered:
-        return side
+def sampled(pair: LanguagePair, rng: np.random.Generator, *, keep: Collection[str] = ()) -> LanguagePair:
+    """At most MOST rows of a side in random order, the ids `keep` among them; ranked words as they are."""
+    source, target = (
+        side if side.frequency_ordered else _sample(side, rng, keep=keep) for side in pair.sides
+    )
+    return replace(pair, source=source, target=target)
+
+
+def _sample(side: Vectors, rng: np.random.Generator, *, keep: Collection[str]) -> Vectors:
     order = rng.permutation(len(side))
     if keep and len(side) > MOST:
         kept = WordIndex(tuple(keep))
@@ -141,10 +147,8 @@ def sampled(side: Vectors, rng: np.random.Generator, *, keep: Collection[str] = 
 class _Learning:
     """Two languages, and how a mapping between them is learned."""
 
-    source: Vectors
-    target: Vectors
+    pair: LanguagePair
     config: AlignConfig
-    runtime: Runtime
 
     def without_dictionary(self) -> Learned:
         """What is learned without known translations, or with a pseudo dictionary if there is one.
@@ -177,7 +181,7 @@ class _Learning:
         asked, few = config.init not in ("auto", "dictionary"), are_few(evidence)
         if config.refine and (asked or (few and config.init == "auto")):
             try:
-                check_pair(self.source, self.target)
+                check_pair(*self.pair.sides)
                 alone = self.without_dictionary()
             except (NotConverged, Mismatch) as error:
                 log.warning("without the dictionary: %s", error)
@@ -188,19 +192,17 @@ class _Learning:
         return self._judged_on_pairs(evidence, alone, began)
 
     def _pairs(self, lexicon: Lexicon) -> TrainingPairs:
-        return pairs_of(lexicon, self.source, self.target, device=self.runtime.device)
+        return pairs_of(lexicon, *self.pair.sides, device=self.pair.runtime.device)
 
     def _without_pairs(self) -> Learned:
         began, config, history = time.perf_counter(), self.config, History()
-        source, target, runtime = self.source, self.target, self.runtime
-        tried = tuple(candidates(source, target, initialisations(config), config=config, runtime=runtime))
+        tried = tuple(candidates(self.pair, initialisations(config), config))
         initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
-        runtime = runtime.skip_parts()
-        runtime = replace(runtime, progress=runtime.progress.with_callback(history.record))
+        pair = replace(self.pair, runtime=self.pair.runtime.skip_parts()).recorded(history)
         rng = generator(config.seed, AlignStream.REFINEMENT)
         chosen = best(tried)
-        alignment, verdict = replace(self, runtime=runtime)._refined(chosen, rng)
-        alignment = finished(source, target, alignment, verdict, config, rng, runtime)
+        alignment, verdict = replace(self, pair=pair)._refined(chosen, rng)
+        alignment = finished(pair, alignment, verdict, config, rng)
         seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
         memory["refine"] = peak_memory_mb()
         return Learned(
@@ -213,18 +215,16 @@ class _Learning:
 
         Plain refinement, as in the paper, counts whatever the verdict.
         """
-        source, target, config, runtime = self.source, self.target, self.config, self.runtime
-        found, score = start.alignment, criterion(source, target, device=runtime.device)
+        config, found, score = self.config, start.alignment, self.pair.criterion()
         # Unlabelled vectors that failed after all first rounds: refinement would only repeat them. Words,
         # which have counterparts, may still recover.
         if first_rounds(config) and not config.frequency_ordered and start.verdict.label == "failed":
             return replace(found, criterion=score(found.source_map)), start.verdict
         if (rounds := refinement(config)) is not None:
-            *_, found = improve(source, target, found, config=rounds, rng=rng, runtime=runtime)
+            *_, found = improve(self.pair, found, rounds, rng)
         if not np.isfinite(found.source_map).all():
             raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
-        null = start.verdict.null  # depends on the vectors alone
-        verdict = judge(source, target, found, rng=rng, runtime=runtime, null=null)
+        verdict = judge(self.pair, found, rng, start.verdict.null)  # which depends on the vectors alone
         if not refines_plainly(config) and LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
             log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
             found, verdict = start.alignment, start.verdict
@@ -232,17 +232,17 @@ class _Learning:
 
     def _judged_on_pairs(self, evidence: TrainingPairs, alone: Learned | None, began: float) -> Learned:
         """The alignment that translates held-out pairs best, `alone` among the candidates."""
-        config, runtime = self.config, self.runtime
+        config, runtime = self.config, self.pair.runtime
         initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
         fixed = config.fixed_target or not config.reweights
         how = ChoiceConfig(fixed=fixed, plain=not config.refine, regress=not config.frequency_ordered)
         alignment, supervision = learn_from_pairs(
             evidence, _starts(alone), how, seed=config.seed, runtime=runtime.skip_parts()
         )
-        supervision = replace(supervision, noun=self.source.noun)
+        supervision = replace(supervision, noun=self.pair.source.noun)
         rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
         null = None if alone is None else alone.verdict.null  # depends on the vectors alone
-        verdict = judge(self.source, self.target, alignment, rng=rng, runtime=runtime, null=null)
+        verdict = judge(self.pair, alignment, rng, null)
         shown = supervision.right, supervision.tested, supervision.chance / 100
         verdict = with_pairs(verdict, *shown, methods=len(supervision.candidates))
         candidate = Candidate(alignment, verdict, time.perf_counter() - initialised)
@@ -255,19 +255,13 @@ class _Learning:
         )  # fmt: skip
 
 
-def finished(  # noqa: PLR0913 - what every stage of learning is given
-    source: Vectors,
-    target: Vectors,
-    alignment: Alignment,
-    verdict: Verdict,
-    config: AlignConfig,
-    rng: np.random.Generator,
-    runtime: Runtime,
+def finished(
+    pair: LanguagePair, alignment: Alignment, verdict: Verdict, config: AlignConfig, rng: np.random.Generator
 ) -> Alignment:
     """The refined alignment, re-weighted and in the smaller space where the target may move."""
     # --no-refine asks for the initial mapping unchanged; where it failed, there are no pairs to tune it to.
     if config.reweights and config.refine and verdict.label != "failed":
-        alignment = reweight(source, target, alignment, rng=rng, runtime=runtime)
+        alignment = reweight(pair, alignment, rng)
     return alignment if config.fixed_target else in_smaller_space(alignment)
 
 

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.learn.criterion import SIGNIFICANT, standard_errors
+from muse.learn.pair import SIGNIFICANT, standard_errors
 from muse.learn.refine import RefineConfig, look_up
 from muse.procrustes import both_mapped, gram, rotation
 from muse.run.runtime import Runtime

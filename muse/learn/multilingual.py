@@ -23,9 +23,9 @@ from muse.errors import BadSetting, MuseError, reworded
 from muse.files.space_manifest import Reason
 from muse.learn.auto import Candidate, improve
 from muse.learn.bilingual import PARTS, Learned, finished, learn, sampled
-from muse.learn.criterion import criterion
 from muse.learn.initialise.identical import identical_strings
 from muse.learn.joint import Joint, refine_jointly
+from muse.learn.pair import LanguagePair
 from muse.learn.schedule import refinement
 from muse.learn.settings import AlignConfig
 from muse.learn.verdict import Verdict, judge
@@ -126,9 +126,9 @@ def _jointly(
     joint = refine_jointly([*sources, target], start, rng=rng, runtime=last)
     for source in sources if joint.weight else ():
         one, mapping = learned[source.language], joint.mappings[source.language]
-        score = criterion(source, target, device=runtime.device)
-        alignment = replace(one.alignment, source_map=mapping, criterion=score(mapping))
-        verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=one.verdict.null)
+        pair = LanguagePair(source, target, runtime)
+        alignment = replace(one.alignment, source_map=mapping, criterion=pair.criterion()(mapping))
+        verdict = judge(pair, alignment, rng, one.verdict.null)
         learned[source.language] = replace(one, alignment=alignment, verdict=verdict)
     return LearnedMany(learned, joint, time.perf_counter() - began)
 
@@ -159,7 +159,7 @@ class _Detours:
         while fresh and (waiting := pending()):
             known |= {over.language for over in fresh}
             for source in waiting:
-                paths = Paths.of(source, self.target, self.config, self._runtime_of(source))
+                paths = Paths.of(LanguagePair(source, self.target, self._runtime_of(source)), self.config)
                 usable = [over for over in fresh if over.language != source.language]
                 better = paths.best_path(found.get(source.language), usable)
                 if better is not None:
@@ -233,24 +233,22 @@ class Bridge:
 class Paths:
     """What every path of a language has in common: where it begins and ends, and how it is refined."""
 
-    source: Vectors
-    target: Vectors
+    pair: LanguagePair
     config: AlignConfig
-    runtime: Runtime
 
     @classmethod
-    def of(cls, source: Vectors, target: Vectors, config: AlignConfig, runtime: Runtime) -> Paths:
+    def of(cls, pair: LanguagePair, config: AlignConfig) -> Paths:
         """Paths as `learn` would begin them: for unlabelled vectors, with a sample in random order."""
-        if not (source.frequency_ordered and target.frequency_ordered):
-            config, rng = config.for_unranked_rows(), generator(config.seed, AlignStream.DETOUR_SAMPLE)
-            source, target = (sampled(side, rng) for side in (source, target))
-        return cls(source, target, config, runtime)
+        if pair.ranked:
+            return cls(pair, config)
+        rng = generator(config.seed, AlignStream.DETOUR_SAMPLE)
+        return cls(sampled(pair, rng), config.for_unranked_rows())
 
     def best_path(self, direct: Learned | None, intermediates: Sequence[Bridge]) -> Learned | None:
         """The best over one of `intermediates`, or `direct` if none is judged better; None if all failed."""
         began, best = time.perf_counter(), direct
         tried: list[Candidate] = []
-        for over in nearest_first(self.source, intermediates):
+        for over in nearest_first(self.pair.source, intermediates):
             path = self._path_through(over, null=None if direct is None else direct.verdict.null)
             if path is None:
                 continue
@@ -265,8 +263,8 @@ class Paths:
         seconds = {"init": 0.0, "refine": 0.0} if direct is None else direct.seconds
         if best is not direct:
             rng = generator(self.config.seed, AlignStream.DETOUR_REWEIGHTING)
-            given = self.source, self.target, best.alignment, best.verdict, self.config, rng, self.runtime
-            best = replace(best, alignment=finished(*given))
+            alignment = finished(self.pair, best.alignment, best.verdict, self.config, rng)
+            best = replace(best, alignment=alignment)
         return replace(
             best,
             candidates=(*before, *tried),
@@ -276,9 +274,9 @@ class Paths:
 
     def _path_through(self, over: Bridge, null: float | None) -> Learned | None:
         """The path over one language, refined against the pivot and judged there; None if a step failed."""
-        began, source, target = time.perf_counter(), self.source, self.target
+        began, (source, target), runtime = time.perf_counter(), self.pair.sides, self.pair.runtime
         log.info("%s into %s over %s", source.language, target.language, over.language)
-        own = replace(self.runtime, checkpoint=self.runtime.checkpoint.of(over.language))
+        own = _runtime_of(over.language, runtime)
         try:
             step = learn(source, over.vectors, config=self.config.into_fixed().without_pairs(), runtime=own)
         except MuseError as error:
@@ -301,22 +299,19 @@ class Paths:
         if over.vectors.dimension >= min(product.shape):
             return np.asarray(rotation(product).numpy())
         # The path has lost dimensions that both ends have: these are fitted to the pairs that it finds.
-        device = self.runtime.device
-        x, y = (side.most_frequent(FITTED).tensor(device) for side in (self.source, self.target))
+        x, y = self.pair.rows(FITTED)
         pairs = mutual_neighbours(normalize(x @ product.T.to(x)), y, Retrieval())
         return np.asarray(procrustes(x[pairs[:, 0]], y[pairs[:, 1]]).cpu().numpy())
 
     def _judged(self, start: Alignment, null: float | None) -> Iterator[tuple[Alignment, Verdict]]:
         """Yields the composed mapping and the refined one, each with its criterion and its verdict."""
-        source, target, runtime = self.source, self.target, self.runtime
-        score = criterion(source, target, device=runtime.device)
-        rng = generator(self.config.seed, AlignStream.DETOUR)
+        score, rng = self.pair.criterion(), generator(self.config.seed, AlignStream.DETOUR)
         found = [start]
         if (rounds := refinement(self.config)) is not None:
-            *_, last = improve(source, target, start, config=rounds, rng=rng, runtime=runtime)
+            *_, last = improve(self.pair, start, rounds, rng)
             found.append(last)
         for alignment in found:
-            verdict = judge(source, target, alignment, rng=rng, runtime=runtime, null=null)
+            verdict = judge(self.pair, alignment, rng, null)
             null = verdict.null
             yield replace(alignment, criterion=score(alignment.source_map)), verdict
 

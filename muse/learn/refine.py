@@ -20,10 +20,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
+from muse.learn.pair import LanguagePair
 from muse.procrustes import both_mapped, correlation_weighted, cross_fitted, gram, rotation
-from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours
-from muse.vectors import Vectors
 
 MEMORY = 0.5  # the factor by which the weight of a round's pairs decays with each later round
 
@@ -63,13 +62,7 @@ FIRST_ROUNDS = RefineConfig(cutoffs=(2_000,), max_rounds=20)
 
 
 def refine(
-    source: Vectors,
-    target: Vectors,
-    initial: Alignment,
-    *,
-    config: RefineConfig,
-    rng: np.random.Generator,
-    runtime: Runtime,
+    pair: LanguagePair, initial: Alignment, config: RefineConfig, rng: np.random.Generator
 ) -> Iterator[Alignment]:
     """Yields one Alignment a round: Procrustes on the mutual CSLS neighbours of the round before.
 
@@ -77,15 +70,12 @@ def refine(
     the number of words, has stalled. (Conneau et al., 2018, section 2.2; the growing cut-off: Artetxe
     et al., 2018.)
     """
-    mapping = torch.from_numpy(initial.source_map).to(runtime.device)
-    cutoffs = config.cutoffs_of(len(source), len(target))
+    mapping = torch.from_numpy(initial.source_map).to(pair.runtime.device)
+    cutoffs = config.cutoffs_of(*map(len, pair.sides))
     most = len(cutoffs) * config.max_rounds
-    with runtime.progress.stage("refine", most, "rounds", may_end_early=True) as tick:
+    with pair.runtime.progress.stage("refine", most, "rounds", may_end_early=True) as tick:
         for place, cutoff in enumerate(cutoffs):
-            sides = [side.most_frequent(cutoff) for side in (source, target)]
-            x, y = (side.tensor(runtime.device) for side in sides)
-            fitted = tuple(side.fitted_tensor(runtime.device) for side in sides)
-            found = rounds(x, y, mapping, config, rng, fitted=(fitted[0], fitted[1]))
+            found = rounds(*pair.rows(cutoff), mapping, config, rng, fitted=pair.fitted_rows(cutoff))
             for done, (mapping, objective) in enumerate(found, start=1):  # noqa: B007 - the last one is used
                 tick(place * config.max_rounds + done, words=cutoff, objective=objective)
                 yield Alignment(mapping.cpu().numpy(), method=initial.method)

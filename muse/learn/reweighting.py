@@ -18,13 +18,11 @@ import torch
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.learn.criterion import SIGNIFICANT, standard_errors
+from muse.learn.pair import SIGNIFICANT, LanguagePair, standard_errors
 from muse.learn.supervise.induced import SelfLearningConfig, self_learning
 from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal
 from muse.learn.supervise.training_pairs import Maps, TrainingPairs
-from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
-from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
@@ -43,23 +41,21 @@ class _Rival(NamedTuple):
     found: Tensor  # (n,) bool, by source word
 
 
-def reweight(
-    source: Vectors, target: Vectors, start: Alignment, *, rng: np.random.Generator, runtime: Runtime
-) -> Alignment:
+def reweight(pair: LanguagePair, start: Alignment, rng: np.random.Generator) -> Alignment:
     """`start`, or the maps that recover the most held-out translations if these are significantly more.
 
     A translation is recovered if it is mutual and is found by a fit without the word's half of the
     vocabulary. Pairs that only one kind of map has found would favour that one, so each is tested on its
     own pairs. `start` leaves the target as it is.
     """
-    x, y = (side.most_frequent(WORDS).tensor(runtime.device) for side in (source, target))
+    x, y = pair.rows(WORDS)
     pairs = torch.zeros(0, 2, dtype=torch.long, device=x.device)
     none = TrainingPairs(x, y, pairs, torch.zeros(0, device=x.device), (len(x), len(y)))
     half = torch.from_numpy(rng.integers(2, size=len(x))).to(x.device)
     maps = Maps.of_mapping(torch.from_numpy(start.source_map).to(x))
     plain = none.plus(_mutual(none, maps))
     fit_canonical = partial(canonical, config=CanonicalConfig())
-    with runtime.progress.stage("re-weighting", 4) as tick:
+    with pair.runtime.progress.stage("re-weighting", 4) as tick:
         rivals = [_rival("the rotation", orthogonal, plain, half)]
         tick(1)
         whitened = none.plus(_mutual(none, fit_whitened(plain)))

@@ -24,9 +24,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
+from muse.learn.pair import LanguagePair
 from muse.procrustes import both_mapped, correlation_weighted, gram, rotation
-from muse.run.runtime import Runtime
-from muse.vectors import Vectors
 
 LEAST_VARIANCE = 1e-4  # of the widest direction: below, noise would be amplified
 LARGER_DRAW_FACTOR = 2  # times the rows of a round, for what no later round makes up for
@@ -91,19 +90,13 @@ class TransportConfig:
 
 
 def refine_by_transport(
-    source: Vectors,
-    target: Vectors,
-    initial: Alignment,
-    *,
-    config: TransportConfig,
-    rng: np.random.Generator,
-    runtime: Runtime,
+    pair: LanguagePair, initial: Alignment, config: TransportConfig, rng: np.random.Generator
 ) -> Iterator[Alignment]:
     """Yields one Alignment after all rounds: learned on whitened rows, then transferred to the rows."""
-    plain = source.tensor(runtime.device), target.tensor(runtime.device)
+    plain = pair.rows()
     white = config.whiten(*plain)
     before = transfer_mapping(torch.from_numpy(initial.source_map).to(plain[0]), plain, white, config, rng)
-    with runtime.progress.stage("transport", config.rounds, "rounds") as tick:
+    with pair.runtime.progress.stage("transport", config.rounds, "rounds") as tick:
         for done, mapping in enumerate(rounds_of_transport(*white, before, config, rng), start=1):
             tick(done, moved=float((mapping - before).square().mean().sqrt()))
             before = mapping

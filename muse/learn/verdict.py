@@ -27,13 +27,12 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
+from muse.learn.pair import LanguagePair
 from muse.learn.refine import FIRST_ROUNDS, rounds
 from muse.learn.transport import TransportConfig, mapping_by_transport
-from muse.normalise import normalise as normalise_rows
+from muse.normalise import normalise
 from muse.procrustes import both_mapped, procrustes, rotation
-from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
-from muse.vectors import Vectors
 
 FITTED_PAIRS_PER_DIMENSION = 4  # with 2 a half-right mapping passed, with half of all pairs it failed
 DRAWS = 3
@@ -65,11 +64,6 @@ ROW_REFINEMENT = TransportConfig(rounds=8)
 LEAST_NULL_OF_ROWS = 0.2  # right mappings recover .25 to .5, and random ones that collapse nearly nothing
 
 
-def scale_of(source: Vectors, target: Vectors) -> Scale:
-    """The scale on which a mapping between these two is judged."""
-    return OF_WORDS if source.frequency_ordered and target.frequency_ordered else OF_ROWS
-
-
 @dataclass(frozen=True)
 class Verdict:
     """`label` is aligned, doubtful or failed; `confidence` (0 to 1) that the mapping is right.
@@ -91,23 +85,17 @@ class Verdict:
 
 
 def judge(
-    source: Vectors,
-    target: Vectors,
-    alignment: Alignment,
-    *,
-    rng: np.random.Generator,
-    runtime: Runtime,
-    null: float | None = None,
+    pair: LanguagePair, alignment: Alignment, rng: np.random.Generator, null: float | None = None
 ) -> Verdict:
-    """The verdict on `alignment` between normalised `source` and `target`; it uses no dictionary.
+    """The verdict on `alignment`; it uses no dictionary.
 
     `null` comes from `null_agreement`, and is measured here if it is not given: it depends on the vectors
     alone.
     """
-    scale = scale_of(source, target)
-    x, y = (_rows(side, scale.rows, runtime.device) for side in (source, target))
+    scale = OF_WORDS if pair.ranked else OF_ROWS
+    x, y = _rows(pair, scale.rows)
     own = torch.from_numpy(alignment.source_map).to(x.device)
-    with runtime.progress.stage("judging", 0):
+    with pair.runtime.progress.stage("judging", 0):
         if scale is OF_ROWS:
             # A dictionary may have weighted directions too; the relaxation starts from a rotation.
             agreement, pairs = _relaxed_agreement(x, y, rotation(own.double()), rng)
@@ -120,23 +108,24 @@ def judge(
             pairs = mutual_neighbours(normalize(mapped), keys, Retrieval())
             agreement = _agreement(x, y, pairs, DRAWS, rng)
     if null is None:
-        null = null_agreement(source, target, rng=rng, runtime=runtime)
+        null = null_agreement(pair, rng)
     gain = log_odds(agreement) - log_odds(null)
     confidence = 1 / (1 + math.exp(-scale.slope * (gain - scale.middle)))
     figures = (round(one, 4) for one in (confidence, agreement, len(pairs) / len(x), null))
     return Verdict(_label(confidence), *figures)
 
 
-def _rows(side: Vectors, count: int, device: str) -> Tensor:
-    """The most frequent rows (n, d) of a side, of unit length, as they are judged.
+def _rows(pair: LanguagePair, count: int) -> tuple[Tensor, Tensor]:
+    """The most frequent rows (n, d) and (m, e), of unit length, as they are judged.
 
     Raw rows are centred too: the verdict is calibrated on rows that are, and a rotation that is right for raw
     ones is right for them.
     """
-    side = side.most_frequent(count)
-    if side.scales is not None:
-        side = replace(side, matrix=normalise_rows(side.matrix)[0], scales=None)
-    return side.tensor(device)
+    x, y = (
+        rows if side.scales is None else torch.from_numpy(normalise(rows.cpu().numpy())[0]).to(rows.device)
+        for side, rows in zip(pair.sides, pair.rows(count), strict=True)
+    )
+    return x, y
 
 
 def with_pairs(verdict: Verdict, right: int, tested: int, chance: float, methods: int = 1) -> Verdict:
@@ -172,16 +161,16 @@ def log_odds(rate: float) -> float:
     return math.log(rate / (1 - rate))
 
 
-def null_agreement(source: Vectors, target: Vectors, *, rng: np.random.Generator, runtime: Runtime) -> float:
+def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> float:
     """The agreement of a refined mapping that must be wrong, on synthetic vectors like these two.
 
     Both are rotated to their principal axes, which a wrong mapping matches at best, and every coordinate
     of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence.
     For unlabelled vectors it is the largest agreement of NULL_DRAWS random mappings after refinement.
     """
-    scale = scale_of(source, target)
-    x, y = (_rows(side, scale.rows, runtime.device) for side in (source, target))
-    with runtime.progress.stage("baseline of the verdict", 0):
+    scale = OF_WORDS if pair.ranked else OF_ROWS
+    x, y = _rows(pair, scale.rows)
+    with pair.runtime.progress.stage("baseline of the verdict", 0):
         if scale is OF_ROWS:
             found = [LEAST_NULL_OF_ROWS]
             for _ in range(NULL_DRAWS):

@@ -56,8 +56,7 @@ def _align(out: Path, init: str, **options: Any) -> None:
 
 
 def _tiny(*given: Any) -> Iterator[Any]:
-    source, target, score, rng, runtime = given
-    return adversarial(source, target, config=TINY, criterion=score, rng=rng, runtime=runtime)
+    return adversarial(*given, config=TINY)
 
 
 def _interrupted(init: str) -> Callable[[Path], None]:

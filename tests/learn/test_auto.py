@@ -16,9 +16,9 @@ from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files.space_manifest import Reason
 from muse.learn import auto
 from muse.learn.auto import Candidate, best, candidates, initialisations, reason_for
-from muse.learn.criterion import criterion
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.components import Initialiser
+from muse.learn.pair import LanguagePair
 from muse.learn.refine import PLAIN, RefineConfig
 from muse.learn.settings import AlignConfig
 from muse.learn.verdict import Verdict
@@ -62,7 +62,7 @@ def _initialise(name: str, what: Step) -> Initialiser:
 
 def tried(script: Script, runtime: Runtime | None = None) -> list[Candidate]:
     (source, target, _), (config, initialisers) = pair(), script
-    return list(candidates(source, target, initialisers, config=config, runtime=runtime or Runtime()))
+    return list(candidates(LanguagePair(source, target, runtime or Runtime()), initialisers, config))
 
 
 def turn() -> Matrix:
@@ -90,7 +90,7 @@ def test_more_rounds_only_where_the_first_were_not_enough(away: float, refinemen
 
 @pytest.mark.parametrize("best_first", [False, True])
 def test_of_several_mappings_none_of_which_is_aligned_the_highest_criterion_wins(best_first: bool) -> None:
-    score = criterion(*pair()[:2])
+    score = LanguagePair(*pair()[:2]).criterion()
     mappings = sorted((rotation(seed, DIMENSION) for seed in (97, 98, 99)), key=score, reverse=best_first)
     (found,) = tried(scripted(three=list(mappings)))
     assert found.verdict.label != "aligned"
@@ -101,7 +101,7 @@ def test_of_several_mappings_none_of_which_is_aligned_the_highest_criterion_wins
 def test_a_doubtful_mapping_is_kept_before_a_failed_one_of_higher_criterion(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    score = criterion(*pair()[:2])
+    score = LanguagePair(*pair()[:2]).criterion()
     mappings = sorted((rotation(seed, DIMENSION) for seed in (97, 98)), key=score)
     labels = iter(("doubtful", "failed"))
     monkeypatch.setattr(auto, "judge", lambda *_, **__: Verdict(next(labels), 0.3, 0.1, 0.1))
@@ -242,10 +242,10 @@ def test_of_plain_rounds_the_one_with_the_highest_criterion_counts(monkeypatch: 
     rounds = [Alignment(one) for one in (WRONG, turn, rotation(98, DIMENSION))]
     monkeypatch.setattr(auto, "refine", lambda *_, **__: iter(rounds))
     rng = np.random.default_rng(0)
-    found = auto.improve(source, target, rounds[0], config=PLAIN, rng=rng, runtime=Runtime())
+    found = auto.improve(LanguagePair(source, target), rounds[0], config=PLAIN, rng=rng)
     *_, last = found
     assert np.array_equal(last.source_map, turn)
-    assert last.criterion == criterion(source, target)(turn)
+    assert last.criterion == LanguagePair(source, target).criterion()(turn)
 
 
 def test_beside_pairs_of_an_encoder_only_quick_initialisations_are_tried() -> None:

@@ -14,6 +14,7 @@ from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch
 from muse.learn.auto import Candidate
 from muse.learn.bilingual import MINIMUM_WORDS, Learned, check_pair, learn, normalise_in_place
+from muse.learn.pair import LanguagePair
 from muse.learn.settings import AlignConfig
 from muse.learn.supervise.model_selection import Supervision
 from muse.learn.supervise.training_pairs import TrainingPairs
@@ -83,7 +84,7 @@ def test_the_first_rows_that_are_learned_from_are_of_all_regions(monkeypatch: py
     passed: list[Vectors] = []
 
     def spy(learning: Any) -> Learned:
-        passed.extend((learning.source, learning.target))
+        passed.extend(learning.pair.sides)
         return Learned(Alignment(rotation(0, 24)), Verdict("failed", 0.0, 0.0, 0.0), ())
 
     monkeypatch.setattr("muse.learn.bilingual.MOST", 400)
@@ -131,7 +132,7 @@ def test_the_verdict_with_pairs_is_that_of_their_chance_and_of_all_methods(
     config = AlignConfig(init="dictionary", lexicon=lexicon(30), seed=3)
     learned = learn(source, target, config=config, runtime=Runtime())
     rng = generator(3, AlignStream.PAIRS_VERDICT)
-    alone = judge(source, target, FromPairs.alignment, rng=rng, runtime=Runtime())
+    alone = judge(LanguagePair(source, target), FromPairs.alignment, rng=rng)
     assert learned.verdict == with_pairs(alone, 2, 30, 0.015, methods=4)
     assert alone.confidence < learned.verdict.confidence < 0.9
     assert "on 30 words of 30 pairs" in str(learned.supervision)

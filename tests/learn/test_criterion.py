@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from muse.learn.criterion import criterion, mean_cosine
+from muse.learn.pair import LanguagePair, mean_cosine
 from tests.search.test_neighbours import random_rows
 from tests.search.test_retrieval import cosines, csls
 from tests.support.spaces import rotation
@@ -21,22 +21,22 @@ def test_the_definition() -> None:
 
 def test_the_right_mapping_is_highest() -> None:
     source, target, turn = pair()
-    score = criterion(source, target)
+    score = LanguagePair(source, target).criterion()
     assert score(turn) > 0.95
     assert all(score(rotation(seed, DIMENSION)) < score(turn) - 0.1 for seed in range(1, 6))
 
 
 def test_length_does_not_count() -> None:
     source, target, turn = pair()
-    score = criterion(source, target, most_frequent=200)
+    score = LanguagePair(source, target).criterion(200)
     assert score(3 * turn) == pytest.approx(score(turn), abs=1e-6)
 
 
 def test_only_the_most_frequent_words_count() -> None:
     source, target, turn = pair()
-    few = criterion(source.most_frequent(200), target.most_frequent(200))
-    assert criterion(source, target, most_frequent=200)(turn) == few(turn)
-    assert criterion(source, target)(turn) != few(turn)
+    few = LanguagePair(source.most_frequent(200), target.most_frequent(200)).criterion()
+    assert LanguagePair(source, target).criterion(200)(turn) == few(turn)
+    assert LanguagePair(source, target).criterion()(turn) != few(turn)
 
 
 def test_turning_both_spaces_changes_nothing() -> None:

@@ -12,6 +12,7 @@ import torch
 from muse.errors import Mismatch
 from muse.learn.bilingual import Learned, learn, normalise_in_place
 from muse.learn.multilingual import Bridge, BridgeLanguages, Paths, learn_many, nearest_first
+from muse.learn.pair import LanguagePair
 from muse.learn.settings import AlignConfig
 from muse.learn.supervise.model_selection import Supervision
 from muse.learn.verdict import Verdict
@@ -87,7 +88,7 @@ def test_over_several_others() -> None:
 def test_what_pairs_taught_is_kept_with_the_direct_mapping_alone(label: str) -> None:
     chain = ("xx", "fr", "en")
     xx, fr, en = (language(name, chain) for name in chain)
-    paths = Paths(xx, en, CONFIG, Runtime())
+    paths = Paths(LanguagePair(xx, en), CONFIG)
     over = learn(fr, en, config=CONFIG, runtime=Runtime())
     taught = Supervision(10, "procrustes", 9, 10, 0.0, ())
     verdict = Verdict(label, 1.0 if label == "aligned" else 0.1, 0.1, 0.1)
@@ -198,12 +199,12 @@ def test_the_nearest_first() -> None:
 def test_paths_of_rows_sees_a_sample_of_them_in_random_order() -> None:
     source, target = (replace(language(name), frequency_ordered=False) for name in ("xx", "en"))
     config = AlignConfig(init="clusters")
-    paths = Paths.of(source, target, config, Runtime())
+    paths = Paths.of(LanguagePair(source, target), config)
     assert paths.config == config.for_unranked_rows()
-    for side, whole in ((paths.source, source), (paths.target, target)):
+    for side, whole in zip(paths.pair.sides, (source, target), strict=True):
         assert side.words != whole.words
         assert sorted(side.words) == sorted(whole.words)
         order = [whole.index[word] for word in side.words]
         assert np.array_equal(side.matrix, whole.matrix[order])
-    words = Paths.of(language("xx"), language("en"), CONFIG, Runtime())
-    assert (words.source.words, words.config) == (language("xx").words, CONFIG)
+    words = LanguagePair(language("xx"), language("en"))
+    assert Paths.of(words, CONFIG).pair is words

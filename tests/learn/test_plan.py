@@ -10,16 +10,15 @@ import pytest
 from muse.alignment import Alignment
 from muse.errors import BadSetting
 from muse.learn.auto import AUTO, AUTO_OF_ROWS, KNOWN_OF_ROWS, initialisations
-from muse.learn.criterion import criterion
 from muse.learn.initialise import INITIALISATIONS
+from muse.learn.pair import LanguagePair
 from muse.learn.schedule import ROUNDS, ROUNDS_OF_ROWS, first_rounds, refinement
 from muse.learn.settings import AlignConfig
 from muse.learn.transport import TransportConfig, refine_by_transport
-from muse.learn.verdict import OF_ROWS, OF_WORDS, judge, scale_of
+from muse.learn.verdict import judge
 from muse.options import departures
-from muse.run.runtime import Runtime
 from tests.support.spaces import rotation
-from tests.support.toys import mixture, pair
+from tests.support.toys import mixture
 
 
 def test_words_are_tried_as_before() -> None:
@@ -58,10 +57,8 @@ def test_the_settings_of_rows() -> None:
 
 def test_rows_are_judged_on_a_scale_of_their_own_and_the_right_mapping_stands_out() -> None:
     a, b, turn = mixture(1_000, seed=1)
-    assert scale_of(a, b) is scale_of(replace(a, frequency_ordered=True), b) is OF_ROWS
-    assert scale_of(*pair(60)[:2]) is OF_WORDS
     right, wrong = (
-        judge(a, b, Alignment(mapping, method="x"), rng=np.random.default_rng(0), runtime=Runtime(), null=0.5)
+        judge(LanguagePair(a, b), Alignment(mapping, method="x"), rng=np.random.default_rng(0), null=0.5)
         for mapping in (turn, rotation(9, 24))
     )
     assert (right.null, wrong.null) == (0.5, 0.5)
@@ -72,11 +69,11 @@ def test_rows_are_judged_on_a_scale_of_their_own_and_the_right_mapping_stands_ou
 def test_gromov_of_rows_matches_their_centroids() -> None:
     source, target, turn = mixture(seed=1)
     ((name, initialise),) = initialisations(AlignConfig(init="gromov").for_unranked_rows())
-    score, rng = criterion(source, target), np.random.default_rng(0)
-    (found,) = initialise(source, target, score, rng, Runtime())
+    score, rng = LanguagePair(source, target).criterion(), np.random.default_rng(0)
+    (found,) = initialise(LanguagePair(source, target), score, rng)
     assert found.method == name == "gromov:clusters"
     config = TransportConfig(rounds=20, rows=700)
-    *_, refined = refine_by_transport(source, target, found, config=config, rng=rng, runtime=Runtime())
+    *_, refined = refine_by_transport(LanguagePair(source, target), found, config=config, rng=rng)
     assert (source.matrix @ refined.source_map.T * (source.matrix @ turn.T)).sum(axis=1).mean() > 0.8
 
 

@@ -11,9 +11,9 @@ import torch
 
 from muse.alignment import Alignment
 from muse.learn.bilingual import normalise_in_place
+from muse.learn.pair import LanguagePair
 from muse.learn.refine import PLAIN, RefineConfig, refine
 from muse.learn.refine import rounds as rounds_of
-from muse.run.runtime import Runtime
 from muse.vectors import Matrix
 from tests.support.references import csls_pairs, polar, unit, weighted
 from tests.support.spaces import rotation
@@ -29,9 +29,7 @@ def rough(turn: Matrix, noise: float) -> Matrix:
 def rounds(start: Matrix, config: RefineConfig) -> list[Alignment]:
     source, target, _ = pair()
     rng = np.random.default_rng(0)
-    return list(
-        refine(source, target, Alignment(start, method="m"), config=config, rng=rng, runtime=Runtime())
-    )
+    return list(refine(LanguagePair(source, target), Alignment(start, method="m"), config=config, rng=rng))
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
@@ -90,7 +88,7 @@ def test_rare_words_are_left_out() -> None:
     start = Alignment(rough(turn, 0.2), method="m")
     few = source.most_frequent(300), target.most_frequent(300)
     found = [
-        refine(*sides, start, config=config, rng=np.random.default_rng(0), runtime=Runtime())
+        refine(LanguagePair(*sides), start, config, np.random.default_rng(0))
         for sides, config in (
             ((source, target), RefineConfig(share=0.5)),
             (few, RefineConfig(share=1.0)),
@@ -107,7 +105,7 @@ def test_plain_rounds_are_procrustes_on_raw_mutual_neighbours() -> None:
     source, target = (normalise_in_place(side, ())[0] for side in raw[:2])
     start = Alignment(rough(turn, 0.2))
     rng = np.random.default_rng(0)
-    found = list(refine(source, target, start, config=PLAIN, rng=rng, runtime=Runtime()))
+    found = list(refine(LanguagePair(source, target), start, config=PLAIN, rng=rng))
     assert len(found) == 5
     mapping = start.source_map.astype(float)
     for one in found:
@@ -120,7 +118,7 @@ def test_plain_rounds_take_the_most_frequent_words_of_each_side() -> None:
     source, target, turn = pair(300, noise=0.15)
     few = target.most_frequent(100)
     config, start = replace(PLAIN, cutoffs=(200,), max_rounds=1), Alignment(rough(turn, 0.1))
-    (found,) = refine(source, few, start, config=config, rng=np.random.default_rng(0), runtime=Runtime())
+    (found,) = refine(LanguagePair(source, few), start, config=config, rng=np.random.default_rng(0))
     x, y = source.matrix[:200].astype(float), few.matrix.astype(float)
     left, right = csls_pairs(x @ start.source_map.T.astype(float), y)
     expected = scipy.linalg.orthogonal_procrustes(x[left], y[right])[0].T

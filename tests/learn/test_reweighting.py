@@ -6,11 +6,11 @@ import numpy as np
 import torch
 
 from muse.alignment import Alignment
+from muse.learn.pair import LanguagePair
 from muse.learn.reweighting import _rival, reweight
 from muse.learn.supervise.linear import orthogonal
 from muse.learn.supervise.training_pairs import TrainingPairs
 from muse.normalise import normalise
-from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets, recovered
 from muse.vectors import Matrix, Vectors
 from tests.support.spaces import rotation
@@ -36,7 +36,7 @@ def sides(noise: Matrix) -> tuple[Vectors, Vectors, Matrix]:
 def reweighted(noise: Matrix) -> tuple[Alignment, Alignment]:
     source, target, turn = sides(noise)
     start = Alignment(turn, method="m")
-    return start, reweight(source, target, start, rng=np.random.default_rng(0), runtime=Runtime())
+    return start, reweight(LanguagePair(source, target), start, rng=np.random.default_rng(0))
 
 
 def test_it_is_kept_where_some_directions_are_of_one_side_alone() -> None:

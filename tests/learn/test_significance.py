@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from muse.learn.criterion import standard_errors
+from muse.learn.pair import standard_errors
 
 
 @pytest.mark.parametrize(

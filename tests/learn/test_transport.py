@@ -15,6 +15,7 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.learn.auto import improve
+from muse.learn.pair import LanguagePair
 from muse.learn.refine import RefineConfig
 from muse.learn.transport import (
     TransportConfig,
@@ -26,7 +27,6 @@ from muse.learn.transport import (
     whiten,
 )
 from muse.procrustes import procrustes
-from muse.run.runtime import Runtime
 from muse.vectors import Matrix
 from tests.support.references import Rows, polar, weighted
 from tests.support.spaces import rotation
@@ -54,7 +54,7 @@ def _apart(mapping: Matrix, turn: Matrix) -> float:
 def _found(initial: Matrix, seed: int = 0, config: TransportConfig = CONFIG) -> Alignment:
     rng = np.random.default_rng(seed)
     start = Alignment(initial, method="x")
-    (found,) = refine_by_transport(A, B, start, config=config, rng=rng, runtime=Runtime())
+    (found,) = refine_by_transport(LanguagePair(A, B), start, config=config, rng=rng)
     return found
 
 
@@ -73,9 +73,7 @@ def test_rotating_both_sides_changes_nothing_else() -> None:
     rotated = (replace(A, matrix=A.matrix @ left.T), replace(B, matrix=B.matrix @ right.T))
     start = _perturbed(TURN, 10)
     turned = Alignment((right @ start @ left.T).astype(np.float32), method="x")
-    (found,) = refine_by_transport(
-        *rotated, turned, config=CONFIG, rng=np.random.default_rng(0), runtime=Runtime()
-    )
+    (found,) = refine_by_transport(LanguagePair(*rotated), turned, CONFIG, np.random.default_rng(0))
     np.testing.assert_allclose(right.T @ found.source_map @ left, _found(start).source_map, atol=5e-3)
 
 
@@ -210,8 +208,8 @@ def test_the_settings_say_which_refinement_it_is() -> None:
     start = Alignment(_perturbed(TURN, 10), method="x")
     for config in (CONFIG, RefineConfig(cutoffs=(500,), max_rounds=2)):
         rng = np.random.default_rng(0)
-        *_, found = improve(A, B, start, config=config, rng=rng, runtime=Runtime())
+        *_, found = improve(LanguagePair(A, B), start, config=config, rng=rng)
         assert _apart(found.source_map, TURN) < 8
     rng = np.random.default_rng(0)
-    *_, same = improve(A, B, start, config=CONFIG, rng=rng, runtime=Runtime())
+    *_, same = improve(LanguagePair(A, B), start, config=CONFIG, rng=rng)
     assert np.array_equal(_found(start.source_map).source_map, same.source_map)

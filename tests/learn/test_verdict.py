@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from muse.alignment import Alignment
 from muse.learn.bilingual import normalise_in_place
+from muse.learn.pair import LanguagePair
 from muse.learn.refine import RefineConfig, refine
 from muse.learn.schedule import ROUNDS
 from muse.learn.verdict import (
@@ -24,7 +25,6 @@ from muse.learn.verdict import (
     with_pairs,
 )
 from muse.procrustes import procrustes
-from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 from tests.support.references import csls, csls_pairs, polar
 from tests.support.spaces import STEPS, rotation
@@ -32,7 +32,7 @@ from tests.support.toys import DIMENSION, mixture, pair, raw_pair, shuffled, str
 
 
 def verdict(source: Vectors, target: Vectors, mapping: Matrix, seed: int = 0) -> Verdict:
-    return judge(source, target, Alignment(mapping), rng=np.random.default_rng(seed), runtime=Runtime())
+    return judge(LanguagePair(source, target), Alignment(mapping), rng=np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("dimension", [20, 50])
@@ -101,8 +101,8 @@ def test_strangers_of_steep_spectra_fail_however_well_they_agree_with_themselves
     )
     start = Alignment(np.eye(dimension, dtype=np.float32))
     config = RefineConfig(cutoffs=(2_000,), folds=2, max_rounds=5)
-    *_, wrong = refine(source, target, start, config=config, rng=rng, runtime=Runtime())
-    found = judge(source, target, wrong, rng=rng, runtime=Runtime())
+    *_, wrong = refine(LanguagePair(source, target), start, config=config, rng=rng)
+    found = judge(LanguagePair(source, target), wrong, rng=rng)
     assert found.agreement > 1.45 / np.sqrt(dimension)  # what an even cloud of this dimension would show
     assert found.label == "failed"
 
@@ -113,7 +113,7 @@ def test_strangers_fail_however_often_refinement_has_confirmed_them(rounds: Refi
     """Of 100 even directions a wrong mapping finds a tenth of its pairs again, a refined one a third."""
     source, target = strangers(600, 100)
     rng, start = np.random.default_rng(0), Alignment(rotation(1, 100))
-    *_, wrong = refine(source, target, start, config=rounds, rng=rng, runtime=Runtime())
+    *_, wrong = refine(LanguagePair(source, target), start, config=rounds, rng=rng)
     found = verdict(source, target, wrong.source_map)
     assert found.agreement > 2 * verdict(source, target, start.source_map).agreement
     assert found.label == "failed"
@@ -140,8 +140,7 @@ def test_the_null_is_that_of_the_principal_axes_in_whatever_frame_rows_are() -> 
         sides.append(normalise_in_place(Vectors(name, [str(row) for row in range(800)], rows), STEPS)[0])
     turned = [replace(side, matrix=side.matrix @ rotation(seed, 50).T) for seed, side in enumerate(sides, 4)]
     before, after = (
-        null_agreement(one, other, rng=np.random.default_rng(0), runtime=Runtime())
-        for one, other in (sides, turned)
+        null_agreement(LanguagePair(one, other), np.random.default_rng(0)) for one, other in (sides, turned)
     )
     assert before > 0.6
     assert after == pytest.approx(before, abs=0.02)
@@ -152,7 +151,7 @@ def test_the_null_of_skewed_rows_is_the_same_whatever_the_signs_of_their_axes() 
     source, target, _ = pair(seed=1)
     signs = [np.random.default_rng(seed).choice([-1, 1], DIMENSION) for seed in (1, 2)]
     sides = [source, *(replace(source, matrix=(source.matrix * sign).astype(np.float32)) for sign in signs)]
-    nulls = [null_agreement(one, target, rng=np.random.default_rng(0), runtime=Runtime()) for one in sides]
+    nulls = [null_agreement(LanguagePair(one, target), np.random.default_rng(0)) for one in sides]
     assert nulls[1:] == pytest.approx([nulls[0]] * 2, abs=0.005)
 
 
@@ -169,15 +168,15 @@ def test_both_maps_of_an_alignment_count() -> None:
     source, target, turn = pair(1_000, 50)
     third = rotation(6, 50)
     shared = Alignment(third @ turn, third)
-    found = judge(source, target, shared, rng=np.random.default_rng(0), runtime=Runtime())
+    found = judge(LanguagePair(source, target), shared, rng=np.random.default_rng(0))
     assert found.label == "aligned"
     half = Alignment(third @ turn)
-    assert judge(source, target, half, rng=np.random.default_rng(0), runtime=Runtime()).label == "failed"
+    assert judge(LanguagePair(source, target), half, rng=np.random.default_rng(0)).label == "failed"
 
 
 def test_mutual_is_the_share_of_words_with_a_mutual_neighbour() -> None:
     source, target, turn = pair(400, noise=0.3)
-    found = judge(source, target, Alignment(turn), rng=np.random.default_rng(0), runtime=Runtime(), null=0.5)
+    found = judge(LanguagePair(source, target), Alignment(turn), rng=np.random.default_rng(0), null=0.5)
     pairs, _ = csls_pairs((source.matrix @ turn.T).astype(float), target.matrix.astype(float))
     assert found.mutual == pytest.approx(len(pairs) / 400, abs=1e-4)
     assert 0.3 < found.mutual < 0.95
@@ -194,7 +193,7 @@ def test_agreement_is_the_share_recovered_by_fits_to_four_pairs_a_dimension() ->
         best = csls(x @ fitted.T, y).argmax(axis=1)
         rates.append((best[held_out[:, 0]] == held_out[:, 1]).mean())
     rng = np.random.default_rng(5)
-    found = judge(source, target, Alignment(turn), rng=rng, runtime=Runtime(), null=0.5)
+    found = judge(LanguagePair(source, target), Alignment(turn), rng=rng, null=0.5)
     assert found.agreement == pytest.approx(np.mean(rates), abs=0.002)
     assert 0.7 < found.agreement < 0.9
 
@@ -242,7 +241,7 @@ def test_rows_without_words_are_judged_by_the_nearest_rotation() -> None:
     turn, axes = rotation(9, 24), rotation(5, 24)
     stretch = (axes * np.logspace(0, -2, 24)) @ axes.T
     before, after = (
-        judge(source, target, Alignment(one), rng=np.random.default_rng(0), runtime=Runtime(), null=0.5)
+        judge(LanguagePair(source, target), Alignment(one), rng=np.random.default_rng(0), null=0.5)
         for one in (turn, (turn @ stretch).astype(np.float32))
     )
     assert after.agreement == pytest.approx(before.agreement, abs=0.02)
@@ -251,7 +250,7 @@ def test_rows_without_words_are_judged_by_the_nearest_rotation() -> None:
 
 def test_the_null_of_rows_without_words_has_a_floor_where_random_mappings_collapse() -> None:
     source, target = (replace(side, frequency_ordered=False) for side in strangers(400, 200))
-    assert null_agreement(source, target, rng=np.random.default_rng(0), runtime=Runtime()) == 0.2
+    assert null_agreement(LanguagePair(source, target), np.random.default_rng(0)) == 0.2
 
 
 def test_rows_without_words_are_aligned_by_their_right_mapping_alone() -> None:

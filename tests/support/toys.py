@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from muse.alignment import Alignment
 from muse.learn.bilingual import normalise_in_place
-from muse.learn.criterion import Criterion
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
+from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.supervise.training_pairs import TrainingPairs
-from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 from tests.support.spaces import rotation
 
@@ -122,9 +121,7 @@ def evidence(pairs: int = 300, dimension: int = 20, noise: float = 0.1, wrong: f
     return TrainingPairs(source.tensor(), target.tensor(), known, torch.ones(pairs), (COUNT, COUNT))
 
 
-def small_game(
-    source: Vectors, target: Vectors, score: Criterion, rng: np.random.Generator, runtime: Runtime
-) -> Iterator[Alignment]:
+def small_game(pair: LanguagePair, score: Criterion, rng: np.random.Generator) -> Iterator[Alignment]:
     """Adversarial training of a second, which keeps what it has learned as the long one does."""
     config = AdversarialConfig(restarts=2, survivors=1, epochs=8, patience=8, steps=20, hidden=50)
-    yield from adversarial(source, target, config=config, criterion=score, rng=rng, runtime=runtime)
+    yield from adversarial(pair, score, rng, config=config)

@@ -1,8 +1,8 @@
 """Initialisations: each finds an initial mapping between two spaces.
 
-One contract, one file each: an initialisation takes normalised source and target vectors, its own
-frozen config, the unsupervised criterion, a random generator and the runtime, and yields candidate
-Alignments, each with its criterion. The caller chooses among them, and may stop the iteration.
+One contract, one file each: an initialisation takes the `Pair` of languages, the unsupervised criterion, a
+random generator and its own frozen config, and yields candidate Alignments, each with its criterion. The
+caller chooses among them, and may stop the iteration.
 
     gromov        optimal transport between the two similarity matrices
     features      features of single words, sharpened by expectation maximisation

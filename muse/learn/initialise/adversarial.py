@@ -26,9 +26,10 @@ import logging
 import math
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from operator import index
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -38,12 +39,11 @@ from torch.nn import functional
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch, NotConverged
-from muse.learn.criterion import Criterion
-from muse.learn.criterion import criterion as criterion_of
 from muse.learn.initialise.components import components, principal_axes
+from muse.learn.pair import Criterion, LanguagePair
 from muse.procrustes import procrustes
 from muse.progress import duration
-from muse.run.runtime import Runtime
+from muse.run.checkpoint import Arrays, Checkpoint
 from muse.run.seeds import mixed
 from muse.search.retrieval import Retrieval, mutual_neighbours
 from muse.vectors import Matrix, Vectors
@@ -55,7 +55,6 @@ REPORTED = ("criterion", "loss", "defect")  # of each epoch, in the history
 TIMED, LONG = 100, 10_000  # steps by which the time of a long epoch is predicted, and what is a long one
 UNRECORDED = 3  # first steps of an epoch on a GPU, in which its libraries make what they keep
 WORST_DEFECT = 0.5  # beyond this the update of equation 4.7 cannot be trusted to bring a mapping back
-Arrays = Mapping[str, NDArray[np.generic]]
 
 
 @dataclass(frozen=True)
@@ -105,25 +104,21 @@ PAPER = AdversarialConfig(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Position:
-    """Where training stands: the epochs done, the seed, the state, and REPORTED of each epoch."""
+class Position(NamedTuple):
+    """Where training stands: the seed, the state, and REPORTED of each epoch that is done."""
 
-    epoch: int
     seed: int
     state: State
-    reported: list[list[float]] = field(default_factory=list)
+    reported: list[list[float]]
 
-
-def as_arrays(position: Position, signature: str) -> dict[str, NDArray[np.generic]]:
-    """The arrays to save; `signature` is of the vectors and settings."""
-    return {
-        **{name: tensor.cpu().numpy() for name, tensor in position.state.items()},
-        "epoch": np.array(position.epoch),
-        "seed": np.array(position.seed),
-        "reported": np.array(position.reported),
-        "signature": np.array(signature),
-    }
+    def as_arrays(self, signature: str) -> dict[str, NDArray[np.generic]]:
+        """The arrays to save; `signature` is of the vectors and settings."""
+        return {
+            **{name: tensor.cpu().numpy() for name, tensor in self.state.items()},
+            "seed": np.array(self.seed),
+            "reported": np.array(self.reported),
+            "signature": np.array(signature),
+        }
 
 
 def restored_position(arrays: Arrays, start: Callable[[int], State], epochs: int) -> Position:
@@ -131,31 +126,22 @@ def restored_position(arrays: Arrays, start: Callable[[int], State], epochs: int
 
     LookupError, TypeError or ValueError if they are not such arrays after one of the first `epochs` epochs.
     """
-    epoch, seed = index(arrays["epoch"].item()), index(arrays["seed"].item())
+    seed, reported = index(arrays["seed"].item()), np.asarray(arrays["reported"], np.float64)  # (e, 3)
     first = start(seed)
     # torch.tensor copies to aligned memory: the same kernels run, with the same results to the last bit.
     state = {name: torch.tensor(arrays[name], device=tensor.device) for name, tensor in first.items()}
-    _check(state, first)
-    reported = np.asarray(arrays.get("reported", np.empty((0, len(REPORTED)))), np.float64)  # (e, 3)
-    if not 1 <= epoch <= epochs or reported.shape[1:] != (len(REPORTED),) or len(reported) not in (0, epoch):
-        raise ValueError(f"{epoch} of {epochs} epochs, with figures of the shape {reported.shape}")
-    if not np.isfinite(reported).all():
-        raise ValueError("figures that are not finite")
-    return Position(epoch, seed, state, reported.tolist())
-
-
-def _check(state: State, first: State) -> None:
     restarts = len(state["mapping"])
-    for name, tensor in state.items():
-        begun = first[name]
-        if tensor.dtype != begun.dtype or tensor.shape != (restarts, *begun.shape[1:]):
-            raise ValueError(f"{name} of {tensor.dtype} and the shape {tuple(tensor.shape)}")
-        if not bool(tensor.isfinite().all()):
-            raise ValueError(f"{name} that is not finite")
-    if not 1 <= restarts <= len(first["mapping"]):
-        raise ValueError(f"{restarts} restarts")
-    if not all(bool((defect(state[name]) < WORST_DEFECT).all()) for name in ("mapping", "best_mapping")):
-        raise ValueError("mappings far from orthogonal")
+    for name, begun in first.items():
+        found = state[name]
+        if found.dtype != begun.dtype or found.shape != (restarts, *begun.shape[1:]):
+            raise ValueError(f"{name} of {found.dtype} and the shape {tuple(found.shape)}")
+        rotates = not name.endswith("mapping") or bool((defect(found) < WORST_DEFECT).all())
+        if not (rotates and bool(found.isfinite().all())):
+            raise ValueError(f"{name} that is not finite, or far from orthogonal")
+    known = 1 <= len(reported) <= epochs and 1 <= restarts <= len(first["mapping"])
+    if not known or reported.shape[1:] != (len(REPORTED),) or not np.isfinite(reported).all():
+        raise ValueError(f"{restarts} restarts, and figures of the shape {reported.shape} or not finite")
+    return Position(seed, state, reported.tolist())
 
 
 def defect(mapping: Tensor) -> Tensor:
@@ -164,73 +150,44 @@ def defect(mapping: Tensor) -> Tensor:
     return (mapping @ mapping.mT - identity).abs().amax((1, 2))
 
 
-@dataclass(frozen=True)
-class AdversarialEpoch:
-    """The figures of one epoch; `samples_per_second` counts words of both languages at mapping steps."""
-
-    number: int
-    criteria: tuple[float, ...]  # one for each restart
-    samples_per_second: float
-    defect: float  # worst |W W^T - I| of the restarts
-    mapping_rate: float  # learning rate of the best restart
-    loss: float  # the discriminator's, mean over steps and restarts; log 2 is chance
-
-    def __str__(self) -> str:
-        pace = f"{self.samples_per_second:.0f} samples/s, learning rate {self.mapping_rate:.3g}"
-        return f"epoch {self.number}: criterion {max(self.criteria):.4f}, defect {self.defect:.4f}, {pace}"
-
-
-def adversarial(  # noqa: PLR0913 - the contract of all initialisations, and a callback
-    source: Vectors,
-    target: Vectors,
-    *,
-    config: AdversarialConfig,
-    criterion: Criterion,
-    rng: np.random.Generator,
-    runtime: Runtime,
-    on_epoch: Callable[[AdversarialEpoch], None] | None = None,
+def adversarial(
+    pair: LanguagePair, score: Criterion, rng: np.random.Generator, *, config: AdversarialConfig
 ) -> Iterator[Alignment]:
-    """Yields the mapping of each surviving restart, the best by `criterion` first.
+    """Yields the mapping of each surviving restart, the best by `score` first.
 
     A killed run resumes from `runtime.checkpoint` with a result that is equal to the last bit.
     Raise NotConverged if no restart stays finite and orthogonal.
     """
-    words, judge = config.criterion_words, criterion
-    if words is not None:
-        judge = criterion_of(source, target, most_frequent=words, device=runtime.device)
-    training = _Training(source, target, config, runtime.device)
-    resumed = _resume(runtime, training, seed=int(rng.integers(2**31)))
-    epoch, seed, state, reported = resumed.epoch, resumed.seed, resumed.state, resumed.reported
+    judge = score if config.criterion_words is None else pair.criterion(config.criterion_words)
+    training, runtime = _Training(pair, config), pair.runtime
+    seed, state, reported = _resumed(runtime.checkpoint, training, seed=int(rng.integers(2**31)))
     with runtime.progress.stage(
-        "adversarial", config.epochs, "epochs", first=epoch, may_end_early=True
+        "adversarial", config.epochs, "epochs", first=len(reported), may_end_early=True
     ) as tick:
         for done, row in enumerate(reported, 1):  # the history of a resumed run begins with its first epoch
             tick(done, **dict(zip(REPORTED, row, strict=True)))
-        while epoch < config.epochs and int(state["stalled"].min()) < config.patience:
-            state, figures = training.run_epoch(state, seed, epoch, judge)
-            epoch += 1
-            reported.append([max(figures.criteria), figures.loss, figures.defect])
-            position = Position(epoch, seed, state, reported)
-            runtime.checkpoint.save("adversarial", as_arrays(position, training.signature))
-            log.info("%s", figures)
-            tick(epoch, **dict(zip(REPORTED, reported[-1], strict=True)))
-            if on_epoch is not None:
-                on_epoch(figures)
+        while len(reported) < config.epochs and int(state["stalled"].min()) < config.patience:
+            state, figures = training.run_epoch(state, seed, len(reported), judge)
+            reported.append(figures)
+            position = Position(seed, state, reported)
+            runtime.checkpoint.save("adversarial", position.as_arrays(training.signature))
+            tick(len(reported), **dict(zip(REPORTED, figures, strict=True)))
     maps = [training.complete(mapping) for mapping in state["best_mapping"]]
-    found = [Alignment(mapping, method=config.method, criterion=criterion(mapping)) for mapping in maps]
+    found = [Alignment(mapping, method=config.method, criterion=score(mapping)) for mapping in maps]
     yield from sorted(found, key=lambda alignment: -alignment.criterion)
 
 
 class _Training:
     """The adversarial training of two languages in their principal components."""
 
-    def __init__(self, source: Vectors, target: Vectors, config: AdversarialConfig, device: str) -> None:
+    def __init__(self, pair: LanguagePair, config: AdversarialConfig) -> None:
+        source, target = pair.sides
         if source.dimension != target.dimension:
             raise Mismatch(
                 f"both languages need vectors of the same dimension, got {source.dimension} and "
                 f"{target.dimension}; train or reduce them to the same size"
             )
-        self.config, self.device = config, torch.device(device)
+        self.config, self.device = config, torch.device(pair.runtime.device)
         d = source.dimension
         self.k = d if config.whole else min(config.dimensions, d)
         self.source = source.most_frequent(config.most_frequent)
@@ -268,8 +225,8 @@ class _Training:
 
     def run_epoch(
         self, state: State, seed: int, epoch: int, criterion: Criterion
-    ) -> tuple[State, AdversarialEpoch]:
-        """The state after one more epoch, and the figures of the epoch."""
+    ) -> tuple[State, list[float]]:
+        """The state after one more epoch, and what is REPORTED of it."""
         c, began = self.config, time.perf_counter()
         decay = c.decay**epoch
         generator = _generator(seed, epoch + 1, self.device)
@@ -294,7 +251,11 @@ class _Training:
         _judge(state, found.to(self.device), halve_on_drop=c.halve_on_drop, shrink=c.shrink)
         rate = c.mapping_rate * decay * float(state["rate"][state["best"].argmax()])
         worst = float(defect(state["mapping"]).max())
-        figures = AdversarialEpoch(epoch + 1, tuple(found.tolist()), pace, worst, rate, mean_loss)
+        figures = [float(found.max()), mean_loss, worst]
+        log.info(
+            "epoch %d: criterion %.4f, defect %.4f, %.0f samples/s, learning rate %.3g",
+            epoch + 1, figures[0], worst, pace, rate,
+        )  # fmt: skip
         r = len(state["best"])
         if epoch + 1 >= c.prune_from and r > c.survivors:
             kept = torch.argsort(state["best"], descending=True)[: max(c.survivors, r // 2)]
@@ -420,12 +381,12 @@ def _generator(seed: int, stream: int, device: torch.device) -> torch.Generator:
     return torch.Generator(device).manual_seed(mixed(seed, stream))
 
 
-def _resume(runtime: Runtime, training: _Training, seed: int) -> Position:
+def _resumed(checkpoint: Checkpoint, training: _Training, seed: int) -> Position:
     """The position to start with: the checkpoint's, if there is one."""
-    saved = runtime.checkpoint.load("adversarial")
+    saved = checkpoint.load("adversarial")
     if saved is None:
-        return Position(0, seed, training.start(seed))
-    with runtime.checkpoint.complete():
+        return Position(seed, training.start(seed), [])
+    with checkpoint.complete():
         if str(saved["signature"]) != training.signature:
             raise Mismatch("the adversarial checkpoint is of other vectors or settings; run without --resume")
         return restored_position(saved, training.start, training.config.epochs)

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.learn.criterion import Criterion
+from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.transport import (
     TransportConfig,
     rounds_of_transport,
@@ -30,8 +30,7 @@ from muse.learn.transport import (
     whiten,
 )
 from muse.procrustes import rotation
-from muse.progress import Tick
-from muse.run.runtime import Runtime
+from muse.progress import Progress, Tick
 from muse.vectors import Vectors
 
 KMEANS_ITERATIONS = 20
@@ -142,35 +141,30 @@ class _Candidates:
 
 
 def clusters(
-    source: Vectors,
-    target: Vectors,
-    *,
-    config: ClustersConfig,
-    criterion: Criterion,
-    rng: np.random.Generator,
-    runtime: Runtime,
+    pair: LanguagePair, score: Criterion, rng: np.random.Generator, *, config: ClustersConfig
 ) -> Iterator[Alignment]:
     """Yields one Alignment: the mapping that wins the tournament.
 
-    `source` and `target` are normalised, and may have different dimensions: only similarities within a
-    side are compared, and then means of rows.
+    The sides may have different dimensions: only similarities within one are compared, then means of rows.
     """
-    x, y = (side.most_frequent(config.rows).tensor(runtime.device) for side in (source, target))
-    candidates = _matched((x, y), config, rng, runtime)
+    rows, progress = pair.rows(config.rows), pair.runtime.progress
+    candidates = _matched(rows, config, rng, progress)
     for number, this_round in enumerate(config.rounds, start=1):
         count = min(this_round.best, len(candidates.mappings))
-        with runtime.progress.stage(f"comparing, round {number}", count, "mappings") as tick:
-            candidates = _evaluated(candidates, (x, y), this_round, rng, tick)
+        with progress.stage(f"comparing, round {number}", count, "mappings") as tick:
+            candidates = _evaluated(candidates, rows, this_round, rng, tick)
     last = config.rounds[-1].transport
-    mapping = transfer_mapping(candidates.mappings[0], candidates.sides, (x, y), last, rng).cpu().numpy()
-    yield Alignment(mapping, method="clusters", criterion=criterion(mapping))
+    mapping = transfer_mapping(candidates.mappings[0], candidates.sides, rows, last, rng).cpu().numpy()
+    yield Alignment(mapping, method="clusters", criterion=score(mapping))
 
 
-def _matched(rows: Sides, config: ClustersConfig, rng: np.random.Generator, runtime: Runtime) -> _Candidates:
+def _matched(
+    rows: Sides, config: ClustersConfig, rng: np.random.Generator, progress: Progress
+) -> _Candidates:
     """The best matches of all runs, in no order, between rows whitened as the first round does it."""
     clustered = tuple(whiten(side, config.whitening, config.dimensions) for side in rows)
     sides, found = _whitened(rows, config.rounds[0].transport), []
-    with runtime.progress.stage("clusters", config.runs, "runs") as tick:
+    with progress.stage("clusters", config.runs, "runs") as tick:
         for done in range(config.runs):
             (own, own_means), (other, other_means) = (
                 _clustered(side, inside, config.clusters, rng)

@@ -23,15 +23,14 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.errors import NotConverged
-from muse.learn.criterion import Criterion
+from muse.learn.pair import Criterion, LanguagePair
 from muse.normalise import normalise
 from muse.procrustes import procrustes
-from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, mutual_pairs
 from muse.vectors import Matrix, Vectors
 
 BLOCK = 1 << 18  # rows that are copied to double precision at once
-Initialiser = Callable[[Vectors, Vectors, Criterion, np.random.Generator, Runtime], Iterator[Alignment]]
+Initialiser = Callable[[LanguagePair, Criterion, np.random.Generator], Iterator[Alignment]]
 
 
 def principal_axes(side: Vectors, k: int) -> Matrix:
@@ -53,9 +52,13 @@ def components(rows: Matrix, basis: Matrix) -> Tensor:
     return torch.tensor(inside / max(float(np.sqrt(np.mean(inside**2))), 1e-12))
 
 
-def unit_components(side: Vectors, dimensions: int) -> Tensor:
-    """The rows along their leading principal axes, (n, k), of unit length."""
-    return normalize(components(side.matrix, principal_axes(side, dimensions)))
+def unit_components(pair: LanguagePair, words: int, dimensions: int) -> tuple[Tensor, Tensor]:
+    """The most frequent rows of both sides along their own leading principal axes, (n, k), of unit length."""
+    x, y = (
+        normalize(components(side.matrix, principal_axes(side, dimensions))).to(pair.runtime.device)
+        for side in (one.most_frequent(words) for one in pair.sides)
+    )
+    return x, y
 
 
 @dataclass(frozen=True)
@@ -68,15 +71,12 @@ class StabiliseConfig:
     stable_share: float = 0.98  # it ends once this share of a round's pairs is the same as the round before
 
 
-def stabilised(
-    source: Vectors, target: Vectors, plan: Tensor, config: StabiliseConfig, runtime: Runtime
-) -> Tensor:
+def stabilised(pair: LanguagePair, plan: Tensor, config: StabiliseConfig) -> Tensor:
     """The mapping (d, d) after rounds that begin with the mutual maxima of the transport plan (n, m)."""
     pairs = mutual_pairs(plan.argmax(dim=1), plan.argmax(dim=0))  # (p, 2)
-    source, target = (side.most_frequent(config.words) for side in (source, target))
-    x, y = (unit_components(side, config.dimensions).to(runtime.device) for side in (source, target))
+    x, y = unit_components(pair, config.words, config.dimensions)
     known = torch.full((len(x),), -1, device=pairs.device)  # each word's partner in the round before
-    with runtime.progress.stage("stabilise", config.rounds, "rounds", may_end_early=True) as tick:
+    with pair.runtime.progress.stage("stabilise", config.rounds, "rounds", may_end_early=True) as tick:
         for done in range(config.rounds):
             mapping = procrustes(x[pairs[:, 0]], y[pairs[:, 1]])  # (k, k)
             pairs = mutual_neighbours(x @ mapping.T, y, Retrieval())
@@ -85,27 +85,25 @@ def stabilised(
             if kept >= config.stable_share:
                 break
             known = torch.full_like(known, -1).scatter_(0, pairs[:, 0], pairs[:, 1])
-    rows, columns = pairs.T
-    return procrustes(source.tensor(runtime.device)[rows], target.tensor(runtime.device)[columns])
+    x, y = pair.rows(config.words)
+    return procrustes(x[pairs[:, 0]], y[pairs[:, 1]])
 
 
 def in_common_dimensions(initialise: Initialiser) -> Initialiser:
     """The initialisation for vectors of any dimensions: its source maps are (d_target, d_source)."""
 
-    def run(
-        source: Vectors, target: Vectors, score: Criterion, rng: np.random.Generator, runtime: Runtime
-    ) -> Iterator[Alignment]:
-        if source.dimension == target.dimension:
-            yield from initialise(source, target, score, rng, runtime)
+    def run(pair: LanguagePair, score: Criterion, rng: np.random.Generator) -> Iterator[Alignment]:
+        k, largest = sorted(side.dimension for side in pair.sides)
+        if k == largest:
+            yield from initialise(pair, score, rng)
             return
-        k = min(source.dimension, target.dimension)
-        own, other = (principal_axes(side, k) for side in (source, target))  # (d_source, k), (d_target, k)
-        x, y = _reduced(source, own), _reduced(target, other)
+        own, other = (principal_axes(side, k) for side in pair.sides)  # (d_source, k), (d_target, k)
+        reduced = LanguagePair(_reduced(pair.source, own), _reduced(pair.target, other), pair.runtime)
 
         def lifted(mapping: Matrix) -> Matrix:
             return np.asarray(other @ mapping @ own.T, np.float32)  # (d_target, d_source)
 
-        for found in initialise(x, y, lambda mapping: score(lifted(mapping)), rng, runtime):
+        for found in initialise(reduced, lambda mapping: score(lifted(mapping)), rng):
             yield replace(found, source_map=lifted(found.source_map))
 
     return run

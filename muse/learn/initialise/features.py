@@ -30,7 +30,6 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.learn.criterion import Criterion
 from muse.learn.initialise.components import (
     StabiliseConfig,
     components,
@@ -38,6 +37,7 @@ from muse.learn.initialise.components import (
     stabilised,
     unit_components,
 )
+from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.transport import sinkhorn
 from muse.procrustes import rotation
 from muse.run.runtime import Runtime
@@ -132,24 +132,18 @@ class FeaturesConfig:
 
 
 def features(
-    source: Vectors,
-    target: Vectors,
-    *,
-    config: FeaturesConfig,
-    criterion: Criterion,
-    rng: np.random.Generator,
-    runtime: Runtime,
+    pair: LanguagePair, score: Criterion, rng: np.random.Generator, *, config: FeaturesConfig
 ) -> Iterator[Alignment]:
     """Yields one Alignment: fitted to the mutual maxima of the last plan, and stabilised.
 
-    `source` and `target` are normalised. The solution is deterministic; `rng` is not used.
+    The solution is deterministic; `rng` is not used.
     """
-    x, y = (side.most_frequent(config.words) for side in (source, target))
-    ratio = log_likelihood_ratio(word_features(x), word_features(y)).to(runtime.device)  # (n, m)
-    own, other = (unit_components(side, config.dimensions).to(runtime.device) for side in (x, y))
-    plan = sharpened(own, other, ratio, config, runtime)
-    mapping = stabilised(source, target, plan, config.stabilise, runtime).cpu().numpy()
-    yield Alignment(mapping, method="features", criterion=criterion(mapping))
+    found = [word_features(side.most_frequent(config.words)) for side in pair.sides]
+    ratio = log_likelihood_ratio(*found).to(pair.runtime.device)  # (n, m)
+    x, y = unit_components(pair, config.words, config.dimensions)
+    plan = sharpened(x, y, ratio, config, pair.runtime)
+    mapping = stabilised(pair, plan, config.stabilise).cpu().numpy()
+    yield Alignment(mapping, method="features", criterion=score(mapping))
 
 
 def sharpened(x: Tensor, y: Tensor, ratio: Tensor, config: FeaturesConfig, runtime: Runtime) -> Tensor:

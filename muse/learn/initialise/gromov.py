@@ -24,9 +24,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.learn.criterion import Criterion
 from muse.learn.initialise.components import StabiliseConfig, stabilised, unit_components
 from muse.learn.initialise.features import log_ranks
+from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.transport import sinkhorn
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
@@ -47,30 +47,20 @@ class GromovConfig:
 
 
 def gromov(
-    source: Vectors,
-    target: Vectors,
-    *,
-    config: GromovConfig,
-    criterion: Criterion,
-    rng: np.random.Generator,
-    runtime: Runtime,
+    pair: LanguagePair, score: Criterion, rng: np.random.Generator, *, config: GromovConfig
 ) -> Iterator[Alignment]:
     """Yields one Alignment for each prior: fitted to the plan's mutual maxima, and stabilised.
 
-    `source` and `target` are normalised. The solution is deterministic; `rng` is not used.
+    The solution is deterministic; `rng` is not used.
     """
-    x, y = (side.most_frequent(config.words) for side in (source, target))
-    own, other = (
-        similarity_root(side, config.dimensions).to(runtime.device) for side in (x, y)
-    )  # (n, k), (m, k)
+    x, y = map(similarity_root, unit_components(pair, config.words, config.dimensions))  # (n, k), (m, k)
     for prior in config.priors:
-        of_source, of_target = _features(x, prior), _features(y, prior)
-        if of_source is None or of_target is None:
+        own, other = (_features(side.most_frequent(config.words), prior) for side in pair.sides)
+        if own is None or other is None:
             continue
-        distance = _distance(of_source, of_target).to(runtime.device)
-        plan = gromov_plan(own, other, distance, config, runtime)
-        mapping = stabilised(source, target, plan, config.stabilise, runtime).cpu().numpy()
-        yield Alignment(mapping, method=f"gromov:{prior}", criterion=criterion(mapping))
+        plan = gromov_plan(x, y, _distance(own, other).to(x.device), config, pair.runtime)
+        mapping = stabilised(pair, plan, config.stabilise).cpu().numpy()
+        yield Alignment(mapping, method=f"gromov:{prior}", criterion=score(mapping))
 
 
 def gromov_plan(
@@ -101,9 +91,9 @@ def gromov_plan(
     return plan
 
 
-def similarity_root(side: Vectors, dimensions: int) -> Tensor:
-    """F (n, k) such that F F^T is the square root of the similarity matrix of the leading components."""
-    left, values, _ = torch.linalg.svd(unit_components(side, dimensions), full_matrices=False)
+def similarity_root(rows: Tensor) -> Tensor:
+    """F (n, k) such that F F^T is the square root of the similarity matrix of rows (n, k)."""
+    left, values, _ = torch.linalg.svd(rows, full_matrices=False)
     factor: Tensor = left * values.sqrt()
     return factor
 

@@ -16,10 +16,9 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.errors import Mismatch
-from muse.learn.criterion import Criterion
+from muse.learn.pair import Criterion, LanguagePair
 from muse.lexicon import Lexicon
 from muse.procrustes import cross_fitted, procrustes
-from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
 
@@ -34,19 +33,14 @@ class IdenticalConfig:
 
 
 def identical(
-    source: Vectors,
-    target: Vectors,
-    *,
-    config: IdenticalConfig,
-    criterion: Criterion,
-    rng: np.random.Generator,
-    runtime: Runtime,
+    pair: LanguagePair, score: Criterion, rng: np.random.Generator, *, config: IdenticalConfig
 ) -> Iterator[Alignment]:
     """Yields one Alignment: Procrustes on the strings of both languages that the others confirm.
 
     A pair is confirmed if it is more similar than most random pairs, by a rotation that was not fitted to it.
     Raise Mismatch if fewer than `config.minimum` strings are shared.
     """
+    source, target = pair.sides
     lexicon = identical_strings(source.most_frequent(config.words), target.most_frequent(config.words))
     if len(lexicon) < config.minimum:
         raise Mismatch(
@@ -54,10 +48,10 @@ def identical(
             f"got {len(lexicon)}; if one side has capitals, add --lower, else use another initialisation "
             "(--init auto --no-identical)"
         )
-    device = runtime.device
+    device = pair.runtime.device
     own, other = torch.from_numpy(lexicon.indices(source.index, target.index)).to(device).T  # (p,)
-    x, y = source.tensor(device)[own], target.tensor(device)[other]
-    rows = torch.arange(len(x), device=device)
+    x, y = pair.rows()
+    x, y, rows = x[own], y[other], torch.arange(len(own), device=device)
     folds = torch.from_numpy(rng.permutation(len(x)) % config.folds).to(device)
     mapped = normalize(cross_fitted(x, y, torch.stack([rows, rows], dim=1), folds))  # (p, e)
     mixed = torch.from_numpy(rng.permutation(len(x))).to(device)
@@ -65,9 +59,9 @@ def identical(
     confirmed = (mapped * y).sum(dim=1) > least  # (p,)
     if int(confirmed.sum()) < config.minimum:  # then the vectors say nothing about any pair
         confirmed = torch.ones_like(confirmed)
-    x, y = source.fitted_tensor(device)[own[confirmed]], target.fitted_tensor(device)[other[confirmed]]
-    mapping = procrustes(x, y).cpu().numpy()
-    yield Alignment(mapping, method="identical", criterion=criterion(mapping))
+    x, y = pair.fitted_rows()
+    mapping = procrustes(x[own[confirmed]], y[other[confirmed]]).cpu().numpy()
+    yield Alignment(mapping, method="identical", criterion=score(mapping))
 
 
 def identical_strings(source: Vectors, target: Vectors) -> Lexicon:

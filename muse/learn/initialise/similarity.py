@@ -14,12 +14,11 @@ import torch
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.learn.criterion import Criterion
+from muse.learn.pair import Criterion, LanguagePair
 from muse.normalise import normalise
 from muse.procrustes import procrustes
-from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, translations
-from muse.vectors import Matrix, Vectors
+from muse.vectors import Matrix
 
 
 @dataclass(frozen=True)
@@ -30,25 +29,19 @@ class SimilarityConfig:
 
 
 def similarity(
-    source: Vectors,
-    target: Vectors,
-    *,
-    config: SimilarityConfig,
-    criterion: Criterion,
-    rng: np.random.Generator,
-    runtime: Runtime,
+    pair: LanguagePair, score: Criterion, rng: np.random.Generator, *, config: SimilarityConfig
 ) -> Iterator[Alignment]:
     """Yields one Alignment: Procrustes on the words matched by their similarity distributions.
 
-    `source` and `target` are normalised. The match is deterministic; `rng` is not used.
+    The match is deterministic; `rng` is not used.
     """
-    words = min(config.words, len(source), len(target))  # the sorted rows must be equally long
-    x, y = (side.most_frequent(words).tensor(runtime.device) for side in (source, target))
+    words = min(config.words, *map(len, pair.sides))  # the sorted rows must be equally long
+    x, y = pair.rows(words)
     forward, backward = translations(_signatures(x), _signatures(y), Retrieval())
     rows = torch.arange(words, device=forward.device)
     left, right = torch.cat([rows, backward]), torch.cat([forward, rows])
     mapping: Matrix = procrustes(x[left], y[right]).cpu().numpy()
-    yield Alignment(mapping, method="similarity", criterion=criterion(mapping))
+    yield Alignment(mapping, method="similarity", criterion=score(mapping))
 
 
 def _signatures(rows: Tensor) -> Tensor:

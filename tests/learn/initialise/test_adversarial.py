@@ -16,16 +16,15 @@ from torch.nn import functional
 
 from muse.alignment import Alignment
 from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
-from muse.learn.criterion import criterion
 from muse.learn.initialise.adversarial import (
     PAPER,
     AdversarialConfig,
-    AdversarialEpoch,
     _judge,
     _Training,
     adversarial,
     orthogonality_update,
 )
+from muse.learn.pair import LanguagePair
 from muse.progress import Progress
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import History, Runtime
@@ -81,18 +80,16 @@ def run(
     target: Vectors = TARGET,
     seed: int = 0,
     folder: Path | None = None,
-    epochs: list[AdversarialEpoch] | None = None,
     progress: Progress | None = None,
 ) -> list[Alignment]:
     return list(
         adversarial(
-            source,
-            target,
+            LanguagePair(
+                source, target, Runtime(checkpoint=Checkpoint(folder), progress=progress or Progress())
+            ),
+            lambda mapping: nearest(mapping, source.matrix, target.matrix),
+            np.random.default_rng(seed),
             config=config,
-            criterion=lambda mapping: nearest(mapping, source.matrix, target.matrix),
-            rng=np.random.default_rng(seed),
-            runtime=Runtime(checkpoint=Checkpoint(folder), progress=progress or Progress()),
-            on_epoch=None if epochs is None else epochs.append,
         )
     )
 
@@ -152,7 +149,7 @@ def test_one_seed_gives_one_result_and_another_seed_another() -> None:
 
 def test_the_rng_moves_on_by_one_draw() -> None:
     rng, twin = np.random.default_rng(5), np.random.default_rng(5)
-    list(adversarial(SOURCE, TARGET, config=QUICK, criterion=nearest, rng=rng, runtime=Runtime()))
+    list(adversarial(LanguagePair(SOURCE, TARGET), nearest, rng, config=QUICK))
     twin.integers(2**31)
     assert rng.integers(1000) == twin.integers(1000)
 
@@ -167,27 +164,16 @@ class Killed(Exception):
 
 @pytest.mark.parametrize("after", [1, 2, 3])
 def test_a_resumed_run_gives_the_same_result(tmp_path: Path, after: int) -> None:
-    def kill(epoch: AdversarialEpoch) -> None:
-        if epoch.number == after:
+    def kill(_: str, done: int, __: object) -> None:
+        if done == after:
             raise Killed
 
-    killed = adversarial(
-        SOURCE,
-        TARGET,
-        config=QUICK,
-        criterion=nearest,
-        rng=np.random.default_rng(0),
-        runtime=Runtime(checkpoint=Checkpoint(tmp_path)),
-        on_epoch=kill,
-    )
     with pytest.raises(Killed):
-        list(killed)
-    epochs: list[AdversarialEpoch] = []
+        run(folder=tmp_path, progress=Progress().with_callback(kill))
     resumed, whole = History(), History()
-    found = run(folder=tmp_path, epochs=epochs, progress=Progress().with_callback(resumed.record))
+    found = run(folder=tmp_path, progress=Progress().with_callback(resumed.record))
     assert same(found, run(progress=Progress().with_callback(whole.record)))
     assert _untimed(resumed) == _untimed(whole)
-    assert [epoch.number for epoch in epochs] == list(range(after + 1, QUICK.epochs + 1))
 
 
 def test_a_checkpoint_of_other_settings_or_vectors_is_refused(tmp_path: Path) -> None:
@@ -201,12 +187,12 @@ def test_a_checkpoint_of_other_settings_or_vectors_is_refused(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("epoch", lambda _: np.array(10**9), "1000000000 of 3 epochs"),
-        ("epoch", lambda _: np.array(1.0), "integer"),
+        ("seed", lambda _: np.array(1.0), "integer"),
         ("seed", lambda _: np.array(-1), "negative"),
         ("reported", lambda figures: figures[:, :2], "figures of the shape"),
-        ("reported", lambda figures: figures * np.nan, "figures that are not finite"),
-        ("mapping", lambda maps: maps * np.nan, "mapping that is not finite"),
+        ("reported", lambda figures: figures[:0], "figures of the shape"),
+        ("reported", lambda figures: figures * np.nan, "not finite"),
+        ("mapping", lambda maps: maps * np.nan, "not finite"),
         ("best_mapping", lambda maps: 2 * maps, "far from orthogonal"),
         ("mapping", lambda maps: maps.astype(np.float64), "mapping of torch.float64"),
         ("weight0", lambda weights: weights[:, :1], "weight0 of"),
@@ -225,31 +211,25 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path, name: str, change: Any,
         run(folder=tmp_path)
 
 
-def test_the_figures_of_each_epoch_are_data() -> None:
-    epochs: list[AdversarialEpoch] = []
-    found = run(replace(QUICK, prune_from=2), epochs=epochs)
-    assert [epoch.number for epoch in epochs] == [1, 2, 3]
-    assert [len(epoch.criteria) for epoch in epochs] == [3, 3, 1]
-    assert all(epoch.samples_per_second > 0 and epoch.defect < 0.05 for epoch in epochs)
-    assert max(max(epoch.criteria) for epoch in epochs) == pytest.approx(found[0].criterion, abs=1e-3)
-    assert epochs[0].mapping_rate == QUICK.mapping_rate > epochs[1].mapping_rate
-
-
-def test_a_stalled_criterion_ends_the_game_and_halves_the_rate() -> None:
-    epochs: list[AdversarialEpoch] = []
-    config = replace(QUICK, epochs=9, patience=2, decay=1.0)
-    runtime, rng = Runtime(), np.random.default_rng(0)
-    flat = adversarial(
-        SOURCE,
-        TARGET,
-        config=config,
-        criterion=lambda _: 0.5,
-        rng=rng,
-        runtime=runtime,
-        on_epoch=epochs.append,
+def test_the_figures_of_each_epoch_are_data(tmp_path: Path) -> None:
+    history = History()
+    found = run(
+        replace(QUICK, prune_from=2), folder=tmp_path, progress=Progress().with_callback(history.record)
     )
+    (told,) = history.as_json()
+    assert told["steps"] == [1, 2, 3]
+    assert max(told["figures"]["defect"]) < 0.05
+    assert max(told["figures"]["criterion"]) == pytest.approx(found[0].criterion, abs=1e-3)
+    assert len((Checkpoint(tmp_path).load("adversarial") or {})["mapping"]) == 1  # of three
+
+
+def test_a_stalled_criterion_ends_the_game_and_halves_the_rate(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    config, rng = replace(QUICK, epochs=9, patience=2, decay=1.0), np.random.default_rng(0)
+    flat = adversarial(LanguagePair(SOURCE, TARGET), lambda _: 0.5, rng, config=config)
     assert [alignment.criterion for alignment in flat] == [0.5]
-    assert [epoch.mapping_rate for epoch in epochs] == [1.0, 0.5, 0.25]
+    rates = [line.rpartition(" ")[2] for line in caplog.messages if line.startswith("epoch")]
+    assert rates == ["1", "0.5", "0.25"]
 
 
 def test_a_reckless_rate_does_not_converge() -> None:
@@ -267,10 +247,9 @@ def test_one_broken_restart_is_dropped_and_the_rest_goes_on(
     saved["weight0"][0] = 1e38  # finite, but no longer after a step
     signature = str(saved["signature"]).replace("epochs=1,", "epochs=2,")
     store.save("adversarial", {**saved, "signature": np.array(signature)})
-    epochs: list[AdversarialEpoch] = []
-    found = run(replace(QUICK, survivors=3, epochs=2), folder=tmp_path, epochs=epochs)
+    found = run(replace(QUICK, survivors=3, epochs=2), folder=tmp_path)
     assert "dropped 1 of 3 restarts" in caplog.text
-    assert len(epochs[0].criteria) == len(found) == 2
+    assert len(found) == 2
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -295,7 +274,7 @@ def test_settings_that_cannot_work_are_refused(bad: dict[str, Any]) -> None:
 def test_the_paper_begins_with_the_identity_and_takes_its_own_step() -> None:
     # W <- update(W - 0.1 G), G the gradient of the loss with swapped labels.
     config = replace(PAPER, hidden=8, batch=len(SOURCE))
-    training = _Training(SOURCE, TARGET, config, "cpu")
+    training = _Training(LanguagePair(SOURCE, TARGET), config)
     state = training.start(seed=0)
     assert torch.equal(state["mapping"][0], torch.eye(D))
 
@@ -320,7 +299,7 @@ def test_the_paper_begins_with_the_identity_and_takes_its_own_step() -> None:
 
 def test_the_rate_is_halved_when_the_criterion_drops_or_else_is_not_the_best() -> None:
     for halve_on_drop, expected in ((True, [1, 0.5, 0.5, 0.5, 0.25]), (False, [1, 0.5, 0.25, 0.25, 0.125])):
-        state = _Training(SOURCE, TARGET, PAPER, "cpu").start(seed=0)
+        state = _Training(LanguagePair(SOURCE, TARGET), PAPER).start(seed=0)
         rates = []
         for found in (0.5, 0.3, 0.4, 0.6, 0.5):
             _judge(state, torch.tensor([found]), halve_on_drop=halve_on_drop)
@@ -330,14 +309,11 @@ def test_the_rate_is_halved_when_the_criterion_drops_or_else_is_not_the_best() -
 
 
 def test_the_paper_selects_an_epoch_by_the_10_000_most_frequent_words() -> None:
-    epochs: list[AdversarialEpoch] = []
-    config = replace(PAPER, epochs=2, steps=2, hidden=8)
-    (found,) = adversarial(
-        SOURCE, TARGET, config=config, criterion=lambda _: 0.125, rng=np.random.default_rng(0),
-        runtime=Runtime(), on_epoch=epochs.append,
-    )  # fmt: skip
-    own = criterion(SOURCE, TARGET, most_frequent=PAPER.criterion_words or 0)
-    assert max(epoch.criteria[0] for epoch in epochs) == own(found.source_map)
+    config, history = replace(PAPER, epochs=2, steps=2, hidden=8), History()
+    both, rng = LanguagePair(SOURCE, TARGET).recorded(history), np.random.default_rng(0)
+    (found,) = adversarial(both, lambda _: 0.125, rng, config=config)
+    own = both.criterion(PAPER.criterion_words or 0)
+    assert max(history.as_json()[0]["figures"]["criterion"]) == pytest.approx(own(found.source_map), rel=1e-4)
     assert found.criterion == 0.125  # by which it is compared with other initialisations
 
 
@@ -361,8 +337,7 @@ def test_two_layers_and_the_sizes_of_the_paper_run() -> None:
 @pytest.mark.gpu
 def test_the_game_runs_on_a_gpu() -> None:
     rng = np.random.default_rng(0)
-    runtime = Runtime(device="cuda")
-    found = list(adversarial(SOURCE, TARGET, config=QUICK, criterion=nearest, rng=rng, runtime=runtime))
+    found = list(adversarial(LanguagePair(SOURCE, TARGET, Runtime("cuda")), nearest, rng, config=QUICK))
     assert found[0].orthogonality_defect < 0.05
 
 
@@ -371,15 +346,15 @@ def test_the_paper_trains_on_rows_of_any_length() -> None:
     unit = SOURCE.matrix / np.linalg.norm(SOURCE.matrix, axis=1, keepdims=True)
     raw = replace(SOURCE, matrix=unit, scales=lengths)
     config = replace(PAPER, steps=1, hidden=8)
-    training = _Training(raw, TARGET, config, "cpu")
+    training = _Training(LanguagePair(raw, TARGET), config)
     np.testing.assert_allclose(training.x.numpy(), unit * lengths[:, None], rtol=1e-6)
-    assert training.signature != _Training(replace(raw, scales=None), TARGET, config, "cpu").signature
+    assert training.signature != _Training(LanguagePair(replace(raw, scales=None), TARGET), config).signature
 
 
 def test_the_rate_shrinks_by_the_factor_of_the_settings() -> None:
     def rate(shrink: float = QUICK.shrink) -> float:
         config = replace(QUICK, restarts=1, shrink=shrink)
-        state = _Training(SOURCE, TARGET, config, "cpu").start(0)
+        state = _Training(LanguagePair(SOURCE, TARGET), config).start(0)
         for found in (0.5, 0.4):
             _judge(state, torch.tensor([found]), halve_on_drop=True, shrink=config.shrink)
         return float(state["rate"])
@@ -394,11 +369,11 @@ def test_the_time_of_long_training_is_predicted(
     monkeypatch.setattr("muse.learn.initialise.adversarial.TIMED", 2)
     monkeypatch.setattr("muse.learn.initialise.adversarial.LONG", 30)
     caplog.set_level(logging.INFO)
-    training = _Training(SOURCE, TARGET, QUICK, "cpu")  # three epochs of 30 steps
+    training = _Training(LanguagePair(SOURCE, TARGET), QUICK)  # three epochs of 30 steps
     training.run_epoch(training.start(0), 0, 1, lambda _: 0.0)
     assert "adversarial training: 60 steps take at most" in caplog.text
     caplog.clear()
-    training = _Training(SOURCE, TARGET, replace(QUICK, steps=29), "cpu")
+    training = _Training(LanguagePair(SOURCE, TARGET), replace(QUICK, steps=29))
     training.run_epoch(training.start(0), 0, 1, lambda _: 0.0)
     assert "adversarial training" not in caplog.text
 
@@ -407,7 +382,7 @@ def test_the_time_of_long_training_is_predicted(
 def test_replayed_steps_are_those_that_are_started_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def mapping(unrecorded: int) -> Tensor:
         monkeypatch.setattr("muse.learn.initialise.adversarial.UNRECORDED", unrecorded)
-        training = _Training(SOURCE, TARGET, QUICK, "cuda")
+        training = _Training(LanguagePair(SOURCE, TARGET, Runtime("cuda")), QUICK)
         return training.run_epoch(training.start(0), 0, 1, lambda _: 0.0)[0]["mapping"].cpu()
 
     torch.testing.assert_close(mapping(3), mapping(QUICK.steps), rtol=1e-4, atol=1e-4)

@@ -9,11 +9,10 @@ import pytest
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.learn.criterion import criterion
 from muse.learn.initialise.clusters import ClustersConfig, Round, centroids, centroids_of, clusters
+from muse.learn.pair import LanguagePair
 from muse.learn.schedule import FAR
 from muse.learn.transport import TransportConfig, refine_by_transport
-from muse.run.runtime import Runtime
 from muse.vectors import Matrix, Vectors
 from tests.support.references import Rows, unit
 from tests.support.toys import mixture, shuffled
@@ -23,9 +22,9 @@ CONFIG = ClustersConfig(clusters=60, runs=8, tries=40, rounds=(Round(32, FEW), R
 
 
 def _found(source: Vectors, target: Vectors, config: ClustersConfig = CONFIG, seed: int = 0) -> Alignment:
-    score = criterion(source, target)
+    score = LanguagePair(source, target).criterion()
     rng = np.random.default_rng(seed)
-    (found,) = clusters(source, target, config=config, criterion=score, rng=rng, runtime=Runtime())
+    (found,) = clusters(LanguagePair(source, target), score, rng, config=config)
     return found
 
 
@@ -40,11 +39,13 @@ def test_a_planted_rotation_is_found_whatever_the_order_of_rows(turned: int) -> 
     source, target, turn = mixture(turned=turned)
     found = _found(source, shuffled(target)[0])
     assert found.method == "clusters"
-    assert found.criterion == pytest.approx(criterion(source, target)(found.source_map), abs=1e-4)
+    assert found.criterion == pytest.approx(
+        LanguagePair(source, target).criterion()(found.source_map), abs=1e-4
+    )
     np.testing.assert_allclose(found.source_map.T @ found.source_map, np.eye(24), atol=1e-5)
     assert _cosine(source, found.source_map, turn) > 0.9
     rng = np.random.default_rng(0)
-    *_, refined = refine_by_transport(source, target, found, config=FAR, rng=rng, runtime=Runtime())
+    *_, refined = refine_by_transport(LanguagePair(source, target), found, config=FAR, rng=rng)
     assert _cosine(source, refined.source_map, turn) > 0.98
 
 

@@ -11,9 +11,9 @@ import torch
 
 from muse.alignment import Alignment
 from muse.learn.bilingual import learn, normalise_in_place
-from muse.learn.criterion import Criterion
 from muse.learn.initialise.components import in_common_dimensions, in_smaller_space
 from muse.learn.multilingual import learn_many
+from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.settings import AlignConfig
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, best_targets
@@ -80,17 +80,15 @@ def test_an_initialisation_gets_unit_rows_of_the_components_and_the_score_of_wha
     inside = rotation(7, DIMENSION)
     given, scored = list[Vectors](), list[Matrix]()
 
-    def initialise(
-        x: Vectors, y: Vectors, score: Criterion, rng: np.random.Generator, runtime: Runtime
-    ) -> Iterator[Alignment]:
-        given.extend((x, y))
+    def initialise(pair: LanguagePair, score: Criterion, rng: np.random.Generator) -> Iterator[Alignment]:
+        given.extend(pair.sides)
         yield Alignment(inside, method="x", criterion=score(inside))
 
     def score(mapping: Matrix) -> float:
         scored.append(mapping)
         return 0.25
 
-    (found,) = in_common_dimensions(initialise)(source, target, score, np.random.default_rng(0), Runtime())
+    (found,) = in_common_dimensions(initialise)(LanguagePair(source, target), score, np.random.default_rng(0))
     assert found.criterion == 0.25
     np.testing.assert_array_equal(scored[0], found.source_map)
     axes = [

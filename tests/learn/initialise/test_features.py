@@ -10,7 +10,6 @@ import scipy.stats
 import torch
 
 from muse.alignment import Alignment
-from muse.learn.criterion import criterion
 from muse.learn.initialise.features import (
     CORRELATIONS,
     FeaturesConfig,
@@ -19,6 +18,7 @@ from muse.learn.initialise.features import (
     sharpened,
     word_features,
 )
+from muse.learn.pair import LanguagePair
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 from tests.support.spaces import rotation
@@ -26,14 +26,8 @@ from tests.support.toys import pair
 
 
 def run(source: Vectors, target: Vectors) -> Alignment:
-    (found,) = features(
-        source,
-        target,
-        config=FeaturesConfig(),
-        criterion=criterion(source, target),
-        rng=np.random.default_rng(0),
-        runtime=Runtime(),
-    )
+    both = LanguagePair(source, target)
+    (found,) = features(both, both.criterion(), np.random.default_rng(0), config=FeaturesConfig())
     return found
 
 

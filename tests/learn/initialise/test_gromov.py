@@ -6,24 +6,16 @@ import numpy as np
 import pytest
 
 from muse.alignment import Alignment
-from muse.learn.criterion import criterion
+from muse.learn.initialise.components import unit_components
 from muse.learn.initialise.gromov import GromovConfig, gromov, similarity_root
-from muse.run.runtime import Runtime
+from muse.learn.pair import LanguagePair
 from muse.vectors import Vectors
 from tests.support.toys import pair, shuffled
 
 
 def run(source: Vectors, target: Vectors, *priors: str) -> list[Alignment]:
-    return list(
-        gromov(
-            source,
-            target,
-            config=GromovConfig(priors=priors),
-            criterion=criterion(source, target),
-            rng=np.random.default_rng(0),
-            runtime=Runtime(),
-        )
-    )
+    both, config = LanguagePair(source, target), GromovConfig(priors=priors)
+    return list(gromov(both, both.criterion(), np.random.default_rng(0), config=config))
 
 
 @pytest.mark.parametrize("prior", ["none", "length", "rank"])
@@ -38,7 +30,7 @@ def test_a_planted_rotation(prior: str) -> None:
 
 def test_what_is_matched_is_the_root_of_the_similarities_of_the_components() -> None:
     source, _, _ = pair(400)
-    factor = similarity_root(source, 7).double().numpy()
+    factor = similarity_root(unit_components(LanguagePair(source, source), 400, 7)[0]).double().numpy()
     axes = np.linalg.svd(source.matrix.astype(np.float64), full_matrices=False)[2][:7]
     rows = source.matrix @ axes.T
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)

@@ -8,23 +8,20 @@ import numpy as np
 import pytest
 
 from muse.errors import Mismatch
-from muse.learn.criterion import criterion
 from muse.learn.initialise.identical import IdenticalConfig, identical, identical_strings
 from muse.learn.initialise.similarity import SimilarityConfig, similarity
-from muse.run.runtime import Runtime
+from muse.learn.pair import LanguagePair
 from tests.support.toys import pair, shuffled
 
-RNG, RUNTIME = np.random.default_rng(0), Runtime()
+RNG = np.random.default_rng(0)
 
 
 def test_similarity_finds_a_planted_rotation_in_any_order() -> None:
     source, target, turn = pair(500)
     mixed, _ = shuffled(target)
     for other in (target, mixed, mixed.most_frequent(490)):
-        score = criterion(source, other)
-        (found,) = similarity(
-            source, other, config=SimilarityConfig(), criterion=score, rng=RNG, runtime=RUNTIME
-        )
+        score = LanguagePair(source, other).criterion()
+        (found,) = similarity(LanguagePair(source, other), score, RNG, config=SimilarityConfig())
         assert found.method == "similarity"
         assert found.criterion == pytest.approx(score(found.source_map))
         if len(other) == len(source):
@@ -36,14 +33,8 @@ def test_identical_strings() -> None:
     shared = replace(target, words=[*target.words[:100], *source.words[100:]])
     assert identical_strings(source, shared).pairs[0] == ("fr100", "fr100")
     assert len(identical_strings(source, shared)) == 200
-    (found,) = identical(
-        source,
-        shared,
-        config=IdenticalConfig(),
-        criterion=criterion(source, shared),
-        rng=RNG,
-        runtime=RUNTIME,
-    )
+    both = LanguagePair(source, shared)
+    (found,) = identical(both, both.criterion(), RNG, config=IdenticalConfig())
     assert found.method == "identical"
     assert np.abs(found.source_map - turn).max() < 0.1
 
@@ -53,11 +44,7 @@ def test_too_few_identical_strings(shared: int) -> None:
     source, target, _ = pair(300)
     other = replace(target, words=[*source.words[:shared], *target.words[shared:]])
     with pytest.raises(Mismatch, match=f"at least 10 words spelt alike in both languages, got {shared}"):
-        list(
-            identical(
-                source, other, config=IdenticalConfig(), criterion=lambda _: 0.0, rng=RNG, runtime=RUNTIME
-            )
-        )
+        list(identical(LanguagePair(source, other), lambda _: 0.0, RNG, config=IdenticalConfig()))
 
 
 def test_identical_strings_that_mean_something_else_are_left_out() -> None:
@@ -67,13 +54,7 @@ def test_identical_strings_that_mean_something_else_are_left_out() -> None:
     shared = replace(target, words=source.words, matrix=rows)
     errors = []
     for chance in (0.95, 0.0):
-        (found,) = identical(
-            source,
-            shared,
-            config=IdenticalConfig(chance=chance),
-            criterion=lambda _: 0.0,
-            rng=np.random.default_rng(0),
-            runtime=RUNTIME,
-        )
+        config, rng = IdenticalConfig(chance=chance), np.random.default_rng(0)
+        (found,) = identical(LanguagePair(source, shared), lambda _: 0.0, rng, config=config)
         errors.append(np.abs(found.source_map - turn).max())
     assert errors[0] < errors[1] / 2

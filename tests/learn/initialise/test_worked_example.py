@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from muse.learn import auto
-from muse.learn.criterion import criterion
 from muse.learn.initialise import INITIALISATIONS
-from muse.run.runtime import Runtime
+from muse.learn.pair import LanguagePair
 from muse.vectors import Vectors
 from tests.test_architecture import PACKAGE
 
@@ -32,6 +31,7 @@ def test_the_initialisation_of_the_example_recovers_a_rotated_copy(monkeypatch: 
     rotation = np.linalg.qr(rng.normal(size=(20, 20)))[0].astype(np.float32)
     words = [f"w{row}" for row in range(300)]
     source, target = Vectors("fr", words, rows), Vectors("en", words, rows @ rotation.T)
-    (found,) = auto.KNOWN[name](source, target, criterion(source, target, device="cpu"), rng, Runtime())
+    both = LanguagePair(source, target)
+    (found,) = auto.KNOWN[name](both, both.criterion(), rng)
     np.testing.assert_allclose(found.source_map, rotation, atol=1e-4)
     assert found.method == name
