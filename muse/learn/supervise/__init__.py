@@ -14,5 +14,5 @@ TrainingPairs with pairs added or left out.
     transported     pairs added by a transport that the given ones lead
     trimmed         pairs left out that the others contradict
 
-`cross_validation` tests them on pairs that they were not fitted to, and `choice` chooses.
+`cross_validation` tests them on pairs that they were not fitted to, and `model_selection` chooses.
 """

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -93,7 +93,7 @@ class Folds:
     def trials(self) -> list[tuple[TrainingPairs, TrainingPairs]]:
         """What to fit to and what to test on, for each fold; none with fewer than two source words."""
         own = [self.of_pair == fold for fold in range(self.number if self.number > 1 else 0)]
-        return [(self.evidence.only(~fold), self.evidence.only(fold)) for fold in own]
+        return [(replace(self.evidence.only(~fold), in_part=True), self.evidence.only(fold)) for fold in own]
 
     def enough(self, words: int) -> int:
         """The number of folds that together test at least `words` source words, or all folds."""

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import count
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
+from muse.learn.refine import RefineConfig
+from muse.learn.supervise import descent, induced, linear
 from muse.learn.supervise.cross_validation import (
     Folds,
     HeldOutConfig,
@@ -27,39 +30,29 @@ from muse.learn.supervise.cross_validation import (
     chance,
     held_out,
     kept_neighbours,
+    trimmed,
     wilson,
 )
-from muse.learn.supervise.linear import CanonicalConfig
-from muse.learn.supervise.methods import (
-    CORRECTIONS,
-    NETWORK_PENALTIES,
-    PENALTIES,
-    PROCRUSTES,
-    RANKED_PENALTY,
-    RANKS,
-    RCSLS,
-    SETTINGS,
-    WHITENED,
-    Method,
-    canonical_method,
-    contrastive_method,
-    corrected_method,
-    fitted_once,
-    hinted_method,
-    network_methods,
-    refined_method,
-    ridge_method,
-    self_learning_method,
-    transport_method,
-    trimmed_method,
-    unfitted,
-)
+from muse.learn.supervise.linear import CanonicalConfig, canonical, orthogonal
 from muse.learn.supervise.training_pairs import Maps, TrainingPairs
 from muse.progress import Tick
 from muse.run.runtime import Runtime
 
 log = logging.getLogger(__name__)
 
+# Chosen on en-fr, en-de, en-ru and three pairs of unlike corpora, on parts of their training lists.
+SETTINGS = tuple(
+    CanonicalConfig(*one)
+    for one in ((0.1, 1.0), (0.3, 0.5), (0.3, 1.0), (0.5, 0.5), (0.5, 1.0), (0.7, 0.5), (0.9, 0.5))
+)
+PENALTIES = (3.0, 0.3, 0.03)  # of ridge regression, from one for few pairs to hardly any
+CORRECTIONS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # penalties of what corrects another map
+RANKS = (16, 64)  # of corrections, with the penalty of those
+RANKED_PENALTY = 0.3
+UNITS = 2_048  # hidden units of a network
+NETWORK_PENALTIES = (0.3, 1.0, 3.0)  # in mean variances of a unit
+HINTED = 0.3  # the weight of a hint, as of an induced pair
+LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 TESTED = 500  # words on which the slow methods are tested, and all methods of rows
 METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
 TRIES = 2  # of transport, of a pseudo dictionary and of a start: with self-learning and without
@@ -73,6 +66,9 @@ SURE = 2.0  # standard errors
 OF_ROWS = HeldOutConfig(sources=1_000)  # of the many methods of rows, whose search is most of their time
 FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
+Fit = Callable[[TrainingPairs], Maps]
+Induce = Callable[[TrainingPairs], TrainingPairs]
+
 
 @dataclass(frozen=True, eq=False)
 class Start:
@@ -85,13 +81,20 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class MethodScore:
-    """A method with its maps for the first folds, the ranks of their words, and the seconds that took."""
+    """A way to fit maps to pairs, its maps for the first folds, the ranks of their words, the seconds.
 
-    method: Method
+    `kept` is the share of neighbours that each word keeps, for rows. `induce` adds the pairs that the method
+    finds itself to the given ones. A `slow` one is tested on fewer words.
+    """
+
+    name: str
+    fit: Fit
     fits: Sequence[Maps]
     ranks: Ranks
-    seconds: float
-    kept: Mapping[int, float] | None = None  # the share of neighbours that each word keeps, for rows
+    seconds: float = 0.0
+    kept: Mapping[int, float] | None = None
+    slow: bool = False
+    induce: Induce | None = None
 
     @property
     def values(self) -> Mapping[int, float]:
@@ -106,7 +109,7 @@ class MethodScore:
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` and the manifest show."""
         return {
-            "name": self.method.name,
+            "name": self.name,
             **_held_out(self.ranks.right, len(self.ranks.ranks)),
             "reciprocal_rank": round(self.score, 4),
             **({} if not self.kept else {"kept_neighbours": round(100 * fmean(self.kept.values()), 2)}),
@@ -199,7 +202,7 @@ class ChoiceConfig:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutTrials:
-    """What the methods are tested with."""
+    """What the methods are tested with, and the methods."""
 
     folds: Folds
     search: HeldOutSearch
@@ -208,34 +211,107 @@ class HeldOutTrials:
     tick: Tick
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def maps(self, method: Method, evidence: TrainingPairs, *, last: bool = False) -> Maps:
+    def maps(self, fit: Fit, evidence: TrainingPairs) -> Maps:
         """The maps of a method, which leave the target as it is where that is asked for."""
-        found = method.fit(evidence, last)
+        found = fit(evidence)
         return found.into_target() if self.config.fixed else found
-
-    def test(self, method: Method) -> MethodScore:
-        """The method, tested on the folds, on fewer of them if it is slow."""
-        began, rows = time.perf_counter(), self.config.regress
-        most = self.folds.enough(TESTED) if method.slow or rows else self.folds.number
-        fits = [self.maps(method, fitted) for fitted, _ in self.folds.trials[:most]]
-        ranks = held_out(fits, self.folds, self.search)
-        kept = kept_neighbours(fits, self.folds, self.search) if rows else None
-        tested = MethodScore(method, fits, ranks, time.perf_counter() - began, kept)
-        self.tick(next(self.numbers))
-        share = f"P@1 {ranks.p_at_1:.1f}" if len(ranks.ranks) else "no P@1"
-        log.info("%s: %s on %d held out (%.1f s)", method.name, share, len(ranks.words), tested.seconds)
-        return tested
-
-    def self_learning(self, start: Method, config: CanonicalConfig, name: str = "") -> MethodScore:
-        """Self-learning from a start, tested; it may have a name of its own."""
-        name = name or f"self-learning from {start.name}"
-        return self.test(
-            self_learning_method(name, start, config, self.rng, frequency_ordered=not self.config.regress)
-        )
 
     def rng(self) -> np.random.Generator:
         """A generator that always draws the same numbers, so that methods can be compared."""
         return np.random.default_rng([*self.seed, 1])
+
+    def test(self, name: str, fit: Fit, *, slow: bool = False, induce: Induce | None = None) -> MethodScore:
+        """The method, tested on the folds, on fewer of them if it is slow; what it has fitted it keeps."""
+        began, rows, fit = time.perf_counter(), self.config.regress, cache(fit)
+        most = self.folds.enough(TESTED) if slow or rows else self.folds.number
+        fits = [self.maps(fit, fitted) for fitted, _ in self.folds.trials[:most]]
+        ranks = held_out(fits, self.folds, self.search)
+        kept = kept_neighbours(fits, self.folds, self.search) if rows else None
+        seconds = time.perf_counter() - began
+        self.tick(next(self.numbers))
+        share = f"P@1 {ranks.p_at_1:.1f}" if len(ranks.ranks) else "no P@1"
+        log.info("%s: %s on %d held out (%.1f s)", name, share, len(ranks.words), seconds)
+        return MethodScore(name, fit, fits, ranks, seconds, kept, slow, induce)
+
+    def inducing(self, name: str, induce: Induce, config: CanonicalConfig) -> MethodScore:
+        """Canonical maps of the given pairs and those induced."""
+        found = cache(induce)
+        return self.test(name, lambda pairs: canonical(found(pairs), config), slow=True, induce=found)
+
+    def refinement(self) -> MethodScore:
+        """Refinement as without pairs, from Procrustes."""
+
+        def fit(pairs: TrainingPairs) -> Maps:
+            config = RefineConfig(cutoffs=(LIGHT,)) if pairs.in_part else RefineConfig()
+            return induced.refined(pairs, orthogonal(pairs).into_target(), config, self.rng())
+
+        return self.test("refinement", fit, slow=True)
+
+    def transport(self, config: CanonicalConfig) -> MethodScore:
+        """Canonical maps on the pairs and those that transport finds with them."""
+        settings = induced.GuidedTransportConfig()
+        if self.config.regress:
+            settings = settings.for_unranked_rows()
+        return self.inducing("transport", partial(induced.with_transport, config=settings), config)
+
+    def hinted(self, config: CanonicalConfig) -> MethodScore:
+        """Canonical maps on the pairs and the pseudo dictionary."""
+
+        def induce(pairs: TrainingPairs) -> TrainingPairs:
+            more = pairs.pseudo_dictionary
+            return pairs if more is None else pairs.plus(more, HINTED)
+
+        return self.inducing("pairs and hints", induce, config)
+
+    def self_learning(self, start: MethodScore, config: CanonicalConfig, name: str = "") -> MethodScore:
+        """Self-learning that begins with the maps of `start`; it may have a name of its own."""
+
+        def induce(pairs: TrainingPairs) -> TrainingPairs:
+            settings = induced.SelfLearningConfig()
+            if self.config.regress:
+                settings = settings.for_unranked_rows(LIGHT if pairs.in_part else settings.cutoffs[-1])
+            elif pairs.in_part:
+                settings = settings.up_to(LIGHT)
+            held = trimmed(pairs, settings.canonical, self.rng())
+            return induced.self_learning(held, start.fit(held), settings, self.rng())
+
+        return self.inducing(name or f"self-learning from {start.name}", induce, config)
+
+    def contrastive(self, start: MethodScore) -> MethodScore:
+        """Contrastive training that begins with the maps of `start`, on the pairs that it was fitted to."""
+
+        def fit(pairs: TrainingPairs) -> Maps:
+            known = pairs if start.induce is None else start.induce(pairs)
+            return descent.contrastive(known, start.fit(pairs), descent.ContrastiveConfig(), self.rng())
+
+        name = "contrastive" if start.induce is None else f"contrastive after {start.name}"
+        return self.test(name, fit, slow=True)
+
+    def corrected(self, start: MethodScore, penalty: float, rank: int | None = None) -> MethodScore:
+        """The maps of `start` and a ridge regression of what they leave, into a target that does not move."""
+
+        def fit(pairs: TrainingPairs) -> Maps:
+            return linear.corrected(pairs, start.fit(pairs).into_target().source, penalty, rank)
+
+        name = f"{start.name}+ridge:{penalty:g}"
+        return self.test(name if rank is None else f"{name},rank:{rank}", fit, slow=start.slow)
+
+    def networks(self, start: MethodScore) -> list[MethodScore]:
+        """The maps of `start` with what hidden units add to them, for each penalty, fitted together."""
+
+        @cache
+        def fitted(pairs: TrainingPairs) -> list[Maps]:
+            mapping = start.fit(pairs).into_target().source
+            units = linear.drawn_units(mapping.shape[1], UNITS, self.rng())
+            return linear.with_units(pairs, mapping, units, NETWORK_PENALTIES)
+
+        def fit(pairs: TrainingPairs, place: int) -> Maps:
+            return fitted(pairs)[place]
+
+        return [
+            self.test(f"{start.name}+network:{penalty:g}", partial(fit, place=place), slow=start.slow)
+            for place, penalty in enumerate(NETWORK_PENALTIES)
+        ]
 
 
 def are_few(evidence: TrainingPairs) -> bool:
@@ -262,9 +338,9 @@ def choose(
     search = HeldOutSearch.of(evidence, rng, OF_ROWS if config.regress else None)
     steps = 1 if config.plain else _steps(evidence, starts, config.regress)
     with runtime.progress.stage("learning from pairs", steps, "methods", may_end_early=True) as tick:
-        choice = HeldOutTrials(folds, search, config, seed, tick)
-        tested = [choice.test(PROCRUSTES)] if config.plain else _tested(choice, starts)
-        leads = any(one.name == tested[0].method.name and not one.failed for one in starts)
+        trials = HeldOutTrials(folds, search, config, seed, tick)
+        tested = [trials.test("procrustes", orthogonal)] if config.plain else _tested(trials, starts)
+        leads = any(one.name == tested[0].name and not one.failed for one in starts)
         overruling = len(evidence) < LEAST_TO_TRAIN and leads
         if config.regress and not overruling:
             best = keeping_most(tested)
@@ -272,11 +348,11 @@ def choose(
             best = simplest(tested, SURE if overruling else 1.0)
         into_store = None
         if config.regress and config.fixed:
-            into_store, tested = choose_into_store(choice, tested)
-        maps = choice.maps(best.method, evidence, last=True)
+            into_store, tested = choose_into_store(trials, tested)
+        maps = trials.maps(best.fit, evidence)
         found = held_out(best.fits, folds, HeldOutSearch.of(evidence, rng, FINAL))
     supervision = Supervision(
-        len(evidence), best.method.name, found.right, len(found.ranks), chance(found, evidence),
+        len(evidence), best.name, found.right, len(found.ranks), chance(found, evidence),
         tuple(one.as_json() for one in tested), held_out=HeldOutMaps.of(best.fits, folds),
         into_store=into_store,
     )  # fmt: skip
@@ -294,7 +370,7 @@ def _steps(evidence: TrainingPairs, starts: Sequence[Start], regress: bool) -> i
     return steps + TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
 
 
-def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]:
+def _tested(trials: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]:
     """All methods, tested, simplest first: what was learned without the pairs needs no fit at all.
 
     Maps fitted to induced pairs too have no more parameters than others, and several times the pairs
@@ -304,99 +380,96 @@ def _tested(choice: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
     show that it is better than its equals. If only failed starts can be used and the pairs are few, transport
     is tried too.
     """
-    evidence = choice.folds.evidence
+    evidence, rows = trials.folds.evidence, trials.config.regress
     trains = len(evidence) >= LEAST_TO_TRAIN
-    rotations = [choice.test(PROCRUSTES)]
-    if not choice.config.regress:  # of rows, self-learning finds more from this start, and keeps the pairs
-        rotations.append(choice.test(refined_method(choice.rng)))
-    whitened = choice.test(WHITENED)
-    grid = {config: choice.test(canonical_method(config)) for config in SETTINGS}
+    rotations = [trials.test("procrustes", orthogonal)]
+    if not rows:  # of rows, self-learning finds more from this start, and keeps the pairs
+        rotations.append(trials.refinement())
+    whitened = trials.test("whitened", linear.fit_whitened)
+    grid = {
+        config: trials.test(f"canonical:{config}", partial(canonical, config=config)) for config in SETTINGS
+    }
     config = max(grid, key=lambda one: grid[one].score)
-    canonicals = [*grid.values(), choice.test(trimmed_method(config, choice.rng))]
+    by_trimmed = trials.test(
+        f"canonical:{config},trimmed",
+        lambda pairs: canonical(trimmed(pairs, config, trials.rng()), config),
+    )
     inducing, others = list[MethodScore](), list[MethodScore]()
     for start in starts:
-        given = choice.test(unfitted(start.name, start.maps))
+        given = trials.test(start.name, lambda _, maps=start.maps: maps)
         serves = given.score >= grid[config].score
         grows = serves and (start.failed or trains)
-        grown = [choice.self_learning(given.method, config)] if grows else []
+        grown = [trials.self_learning(given, config)] if grows else []
         (inducing if serves and not start.failed else others).extend([given, *grown])
-    inducing += [
-        *_hinted(choice, grid[config], config),
-        *_induced(choice, grid[config], config, transports=are_few(evidence) and not inducing),
-    ]
-    fitted = [*rotations, whitened, *canonicals, *others]
-    if choice.config.regress:
-        return [*inducing, *fitted, *_regressions(choice, [rotations[0], *inducing, *others])]
+    transports = are_few(evidence) and not inducing
+    if evidence.pseudo_dictionary is not None:
+        given = trials.hinted(config)
+        if given.score >= grid[config].score:
+            inducing.append(trials.self_learning(given, config))
+        inducing.append(given)
+    inducing += _induced(trials, grid[config], config, transports=transports)
+    canonicals = [*grid.values(), by_trimmed]
+    fitted = [*inducing, *rotations, whitened, *canonicals, *others]
+    if rows:
+        return [*fitted, *_regressions(trials, [rotations[0], *inducing, *others])]
     best = max((*inducing, *canonicals, *others), key=lambda one: one.score)
-    trained = [RCSLS, contrastive_method(best.method, choice.rng)] if trains else []
-    return [*inducing, *fitted, *map(choice.test, trained)]
-
-
-def _hinted(choice: HeldOutTrials, canonical: MethodScore, config: CanonicalConfig) -> list[MethodScore]:
-    """Canonical maps of pairs and a pseudo dictionary, if there is one, and if it serves self-learning."""
-    if choice.folds.evidence.pseudo_dictionary is None:
-        return []
-    given = choice.test(hinted_method(config))
-    grown = [choice.self_learning(given.method, config)] if given.score >= canonical.score else []
-    return [*grown, given]
+    if not trains:
+        return fitted
+    relaxed = partial(descent.relaxed, config=descent.RelaxedConfig())
+    return [*fitted, trials.test("rcsls", relaxed, slow=True), trials.contrastive(best)]
 
 
 def _induced(
-    choice: HeldOutTrials, canonical: MethodScore, config: CanonicalConfig, *, transports: bool
+    trials: HeldOutTrials, start: MethodScore, config: CanonicalConfig, *, transports: bool
 ) -> list[MethodScore]:
     """Self-learning from canonical maps, and if it `transports` transport and self-learning from it.
 
     Of rows, self-learning goes on from the better of the two alone: it takes most of the time.
     """
-    found, from_both = list[MethodScore](), not choice.config.regress
+    found, from_both = list[MethodScore](), not trials.config.regress
     if transports:
-        transport = choice.test(transport_method(config, frequency_ordered=not choice.config.regress))
-        better = transport.score >= canonical.score
+        transport = trials.transport(config)
+        better = transport.score >= start.score
         if better or from_both:
-            found.append(choice.self_learning(transport.method, config))
+            found.append(trials.self_learning(transport, config))
         found.append(transport)
         if better and not from_both:
             return found
-    return [*found, choice.self_learning(canonical.method, config, "self-learning")]
+    return [*found, trials.self_learning(start, config, "self-learning")]
 
 
-def _regressions(choice: HeldOutTrials, bases: Sequence[MethodScore]) -> list[MethodScore]:
+def _regressions(trials: HeldOutTrials, bases: Sequence[MethodScore]) -> list[MethodScore]:
     """Ridge regressions, and those that correct a rotation, what was learned without pairs or from more."""
-    rotation, *_ = starts = [fitted_once(one.method) for one in bases]
     return [
-        *(choice.test(corrected_method(rotation, RANKED_PENALTY, rank)) for rank in RANKS),
-        *(choice.test(corrected_method(one, size)) for one in starts for size in CORRECTIONS),
-        *(choice.test(ridge_method(size)) for size in PENALTIES[::-1]),
+        *(trials.corrected(bases[0], RANKED_PENALTY, rank) for rank in RANKS),
+        *(trials.corrected(one, size) for one in bases for size in CORRECTIONS),
+        *(trials.test(f"ridge:{size:g}", partial(linear.ridge, penalty=size)) for size in PENALTIES),
     ]
 
 
 def choose_into_store(
-    choice: HeldOutTrials, tested: Sequence[MethodScore]
+    trials: HeldOutTrials, tested: Sequence[MethodScore]
 ) -> tuple[MapIntoStore | None, list[MethodScore]]:
     """What keeps most neighbours of held-out rows, fitted to all pairs, and all that was tested.
 
     A network has a hundred times the parameters of a linear map, so it must keep more by two standard errors.
     """
-    evidence = choice.folds.evidence
+    evidence = trials.folds.evidence
     if not all(one.kept for one in tested):  # a single pair leaves none to hold out
         return None, [*tested]
     common = sorted(set.intersection(*(set(one.kept or {}) for one in tested)))
-    linear = best = max(tested, key=lambda one: _kept(one, common))
-    networks, others = list[MethodScore](), linear.kept or {}
+    chosen = best = max(tested, key=lambda one: _kept(one, common))
+    networks, others = list[MethodScore](), chosen.kept or {}
     if len(evidence) >= LEAST_FOR_NETWORK:
-        known = ((own, maps) for (own, _), maps in zip(choice.folds.trials, linear.fits, strict=False))
-        networks = [
-            choice.test(one) for one in network_methods(fitted_once(linear.method, known), choice.rng)
-        ]
-        better = list[MethodScore]()
+        networks, better = trials.networks(chosen), list[MethodScore]()
         for one in networks:
             kept = one.kept or {}
             gained = np.array([kept[word] - others[word] for word in sorted(set(kept) & set(others))])
             if len(gained) > 1 and gained.mean() > SURE * gained.std(ddof=1) / np.sqrt(len(gained)):
                 better.append(one)
-        best = max(better, key=lambda one: fmean((one.kept or {}).values()), default=linear)
-    maps = choice.maps(best.method, evidence, last=True)
-    return MapIntoStore(best.method.name, maps, 100 * fmean((best.kept or {}).values())), [*tested, *networks]
+        best = max(better, key=lambda one: fmean((one.kept or {}).values()), default=chosen)
+    store = MapIntoStore(best.name, trials.maps(best.fit, evidence), 100 * fmean((best.kept or {}).values()))
+    return store, [*tested, *networks]
 
 
 def simplest(tested: Sequence[MethodScore], errors: float = 1.0) -> MethodScore:

@@ -14,8 +14,9 @@ from torch.nn.functional import normalize
 
 from muse.learn.initialise.gromov import GromovConfig
 from muse.learn.refine import RefineConfig
-from muse.learn.supervise import linear, methods
+from muse.learn.supervise import descent, linear
 from muse.learn.supervise.cross_validation import Support, probability_right, supported, trimmed
+from muse.learn.supervise.descent import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
 from muse.learn.supervise.induced import (
     GuidedTransportConfig,
     SelfLearningConfig,
@@ -33,7 +34,7 @@ from muse.learn.supervise.linear import (
     reweighted_maps,
     ridge,
 )
-from muse.learn.supervise.methods import SETTINGS, ContrastiveConfig, RelaxedConfig, contrastive, relaxed
+from muse.learn.supervise.model_selection import SETTINGS
 from muse.learn.supervise.training_pairs import Maps, TrainingPairs, shared_weight
 from muse.normalise import normalise as normalise_rows
 from muse.search.exact import nearest
@@ -411,7 +412,7 @@ def test_a_word_is_looked_up_once_however_many_pairs_it_has(monkeypatch: pytest.
         looked_up.append(len(queries))
         return found(queries, keys, k)
 
-    monkeypatch.setattr(methods, "nearest", counted)
+    monkeypatch.setattr(descent, "nearest", counted)
     relaxed(contradictory(12, 400), RelaxedConfig(steps=1))
     assert set(looked_up) == {12}
 
@@ -436,5 +437,5 @@ def test_known_translations_are_found_in_time_that_grows_as_the_pairs_do() -> No
 
     own, other, batch = drawn(300)
     expected = [[bool(((own == own[i]) & (other == word)).any()) for word in range(70)] for i in batch]
-    assert methods._known(own, other, batch, 70).tolist() == expected
-    assert is_in_proportion(lambda of: methods._known(*of, 70), drawn, 5_000)
+    assert descent._known(own, other, batch, 70).tolist() == expected
+    assert is_in_proportion(lambda of: descent._known(*of, 70), drawn, 5_000)

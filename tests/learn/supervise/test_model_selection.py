@@ -20,7 +20,6 @@ from muse.learn.supervise.cross_validation import (
     wilson,
 )
 from muse.learn.supervise.linear import orthogonal
-from muse.learn.supervise.methods import Method, unfitted
 from muse.learn.supervise.model_selection import (
     LEAST_TO_TRAIN,
     ChoiceConfig,
@@ -142,8 +141,7 @@ def test_wilsons_interval_is_scipys(right: int, tested: int) -> None:
 
 def _tested(name: str, ranks: list[int]) -> MethodScore:
     words = np.arange(len(ranks))
-    maps = Maps(torch.eye(2), torch.eye(2))
-    return MethodScore(unfitted(name, maps), [], Ranks(words, np.array(ranks), words), 0.0)
+    return MethodScore(name, orthogonal, [], Ranks(words, np.array(ranks), words))
 
 
 def test_the_simplest_within_one_standard_error() -> None:
@@ -155,9 +153,9 @@ def test_the_simplest_within_one_standard_error() -> None:
         _tested("nearly", nearly),
         _tested("best", better),
     ]
-    assert simplest(order).method.name == "nearly"
-    assert simplest(order, 10).method.name == "good"
-    assert simplest([_tested("none", []), _tested("neither", [])]).method.name == "none"
+    assert simplest(order).name == "nearly"
+    assert simplest(order, 10).name == "good"
+    assert simplest([_tested("none", []), _tested("neither", [])]).name == "none"
 
 
 @pytest.mark.slow
@@ -202,7 +200,7 @@ def test_few_pairs_overrule_a_start_that_succeeded_only_if_they_are_sure(
     # The other is better by 1.4 standard errors: 2 words of 40 rise from the second rank to the first.
     scores = [_tested("start", [1] * 38 + [2] * 2), _tested("other", [1] * 40)]
     monkeypatch.setattr(model_selection, "_tested", lambda *_: scores)
-    start = Start("start", scores[0].method.fit(evidence(pairs), True), failed)
+    start = Start("start", orthogonal(evidence(pairs)), failed)
     known = evidence(pairs)
     _, found = choose(known, [start], ChoiceConfig(), seed=[0], runtime=Runtime())
     assert found.chosen == chosen
@@ -246,7 +244,6 @@ def test_one_pair_cannot_be_tested() -> None:
 def test_a_slow_method_is_tested_on_fewer_words() -> None:
     folds = Folds.of(evidence(500), np.random.default_rng(0))
     assert folds.enough(150) == 2 and folds.enough(10_000) == 5
-    assert Method("any", lambda *_: Maps(torch.eye(2), torch.eye(2)), slow=True).with_induced_pairs is None
 
 
 @pytest.mark.slow

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from torch.nn.functional import normalize
 
 from muse.learn.supervise.cross_validation import Folds, HeldOutSearch, Ranks, kept_neighbours
-from muse.learn.supervise.linear import drawn_units, with_units
-from muse.learn.supervise.methods import NETWORK_PENALTIES, ridge_method, unfitted
+from muse.learn.supervise.linear import drawn_units, orthogonal, ridge, with_units
 from muse.learn.supervise.model_selection import (
+    NETWORK_PENALTIES,
     ChoiceConfig,
     HeldOutTrials,
     MethodScore,
@@ -62,17 +64,15 @@ def test_no_maps_keep_nothing() -> None:
 def scored(name: str, ranks: list[int], kept: list[float]) -> MethodScore:
     words = np.arange(len(ranks))
     found = Ranks(words, np.array(ranks), words)
-    return MethodScore(
-        unfitted(name, Maps(torch.eye(1), torch.eye(1))), [], found, 0.0, dict(enumerate(kept))
-    )
+    return MethodScore(name, orthogonal, [], found, kept=dict(enumerate(kept)))
 
 
 def test_neighbours_decide_among_those_that_find_counterparts_as_well() -> None:
     best = scored("best", [1, 1, 1, 1, 2, 1, 1, 1], [0.2] * 8)
     equal = scored("equal", [1, 1, 1, 1, 1, 2, 1, 1], [0.4] * 8)
     worse = scored("worse", [9] * 8, [0.9] * 8)
-    assert keeping_most([best, equal, worse]).method.name == "equal"
-    assert simplest([best, equal, worse]).method.name == "best"
+    assert keeping_most([best, equal, worse]).name == "equal"
+    assert simplest([best, equal, worse]).name == "best"
 
 
 def silent(done: int, **figures: float) -> None:
@@ -116,18 +116,18 @@ def test_hidden_units_map_queries_where_no_linear_map_does(
     monkeypatch: pytest.MonkeyPatch, bend: float, name: str
 ) -> None:
     monkeypatch.setattr("muse.learn.supervise.model_selection.LEAST_FOR_NETWORK", 200)
-    monkeypatch.setattr("muse.learn.supervise.methods.UNITS", 60)
+    monkeypatch.setattr("muse.learn.supervise.model_selection.UNITS", 60)
     evidence, rng = bent(600, bend), np.random.default_rng(1)
     folds, search = Folds.of(evidence, rng), HeldOutSearch.of(evidence, rng)
     choice = HeldOutTrials(folds, search, ChoiceConfig(fixed=True, regress=True), [0], silent)
-    tested = [choice.test(ridge_method(3.0)), choice.test(ridge_method(0.03))]
+    tested = [choice.test(f"ridge:{size:g}", partial(ridge, penalty=size)) for size in (3.0, 0.03)]
     found, everything = choose_into_store(choice, tested)
     assert found is not None and name in found.method and found.method.startswith("ridge:0.03")
-    assert [one.method.name for one in everything[2:]] == [
+    assert [one.name for one in everything[2:]] == [
         f"ridge:0.03+network:{size:g}" for size in NETWORK_PENALTIES
     ]
     assert (found.maps.hidden is not None) == (bend > 0)
-    chosen = next(one for one in everything if one.method.name == found.method)
+    chosen = next(one for one in everything if one.name == found.method)
     assert found.kept == pytest.approx(100 * np.mean([*(chosen.kept or {}).values()]))
 
 
