@@ -78,6 +78,10 @@ class Start:
     maps: Maps
     failed: bool = False
 
+    def fit(self, _: TrainingPairs) -> Maps:
+        """The maps, whatever the pairs are."""
+        return self.maps
+
 
 @dataclass(frozen=True, eq=False)
 class MethodScore:
@@ -396,7 +400,7 @@ def _tested(trials: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
     )
     inducing, others = list[MethodScore](), list[MethodScore]()
     for start in starts:
-        given = trials.test(start.name, lambda _, maps=start.maps: maps)
+        given = trials.test(start.name, start.fit)
         serves = given.score >= grid[config].score
         grows = serves and (start.failed or trains)
         grown = [trials.self_learning(given, config)] if grows else []

@@ -176,7 +176,7 @@ class TrainingPairs:
     beyond them are phrases, which are learned from and never searched. `scales` (n,) and (m,) are the lengths
     of the rows that rotations are fitted to (`Vectors.scales`), None for unit length.
     `pseudo_dictionary` (q, 2) are pairs by an encoder or another program, which may be wrong, of words that
-    are in none of the pairs. With `in_part` others are held out, to test what is learned: slow methods do less.
+    are in none of the pairs. With `in_part` others are held out, for a test: slow methods do less.
     """
 
     x: Tensor
