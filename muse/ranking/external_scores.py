@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from muse.normalise import normalise
 from muse.ranking.candidates import Candidates, NeighbourLists, TwoWay, mutual_pairs
-from muse.ranking.spelling import dots
+from muse.ranking.canonical import dots
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 LISTED = 10  # words of the other language whose scores are kept

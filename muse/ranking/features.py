@@ -25,8 +25,9 @@ from muse.ranking.candidates import (
     by_spelling,
     share_no_word,
 )
+from muse.ranking.canonical import Correspondences, dots
 from muse.ranking.external_scores import ExternalScores
-from muse.ranking.spelling import Correspondences, LetterSimilarity, Spellings, dots
+from muse.ranking.spelling import LetterSimilarity, Spellings
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 KINDS = {
@@ -115,6 +116,18 @@ class KnownPairs(TwoWay):
     def none(cls) -> KnownPairs:
         """No pairs."""
         return cls(np.zeros((0, 2), np.int64), np.zeros(0))
+
+    def with_others(
+        self, pairs: Numbers, weights: Doubles | None = None, without: Flags | None = None
+    ) -> tuple[Numbers, Doubles]:
+        """Other pairs (o, 2), but for words of these, then these but those `without` (p,), and all weights.
+
+        Others weigh 1 unless they have `weights` (o,).
+        """
+        others, known = share_no_word(pairs, self.pairs), slice(None) if without is None else ~without
+        weights = np.ones(len(pairs)) if weights is None else weights
+        every = np.concatenate([pairs[others], self.pairs[known]])
+        return every, np.concatenate([weights[others], self.weights[known]])
 
 
 def features_of(views: BilingualViews, candidates: Candidates) -> Matrix:
@@ -208,21 +221,12 @@ def known_spellings(
 
     Mutual neighbours of words with a pair are left out, and so are the pairs in `without` (g,).
     """
-    return _with_given(_believed(lists, given), given, slice(None) if without is None else ~without)
-
-
-def _with_given(
-    mutual: Numbers, given: KnownPairs, kept: slice | Flags = slice(None)
-) -> tuple[Numbers, Doubles]:
-    """Mutual neighbours (m, 2), which weigh 1, and then those of the given pairs (p, 2) that are `kept`."""
-    weights = np.concatenate([np.ones(len(mutual)), given.weights[kept]])
-    return np.concatenate([mutual, given.pairs[kept]]), weights
+    return given.with_others(_believed(lists, given), without=without)
 
 
 def _believed(lists: NeighbourLists, given: KnownPairs) -> Numbers:
-    """The mutual neighbours (p, 2) without those of words with a pair; a word is in one at most."""
-    mutual = lists.mutual() if given.outside is None else _surer(lists, given.outside)
-    return mutual[share_no_word(mutual, given.pairs)]
+    """The mutual neighbours (p, 2); a word is in one at most."""
+    return lists.mutual() if given.outside is None else _surer(lists, given.outside)
 
 
 def _surer(lists: NeighbourLists, outside: ExternalScores) -> Numbers:
@@ -260,12 +264,11 @@ class SpellingHalves(TwoWay):
     def of(cls, views: BilingualViews, given: KnownPairs) -> SpellingHalves:
         """The halves by the row numbers of the sources."""
         mutual = _believed(views.lists, given)
+        mutual = mutual[share_no_word(mutual, given.pairs)]
         source, target = (np.arange(len(side)) % 2 for side in (views.source, views.target))
         target[mutual[:, 1]] = source[mutual[:, 0]]
-        learned = []
-        for half in (0, 1):
-            others = mutual[source[mutual[:, 0]] != half]
-            learned.append(views.written.correspondences(*_with_given(others, given)))
+        others = (mutual[source[mutual[:, 0]] != half] for half in (0, 1))
+        learned = (views.written.correspondences(*given.with_others(some)) for some in others)
         return cls(tuple(learned), source, target, given.pairs)
 
 

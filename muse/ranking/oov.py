@@ -8,7 +8,7 @@ unseen word is taken to follow those of all others.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +28,11 @@ from muse.ranking.candidates import (
     NeighbourLists,
     best_by_csls,
 )
-from muse.ranking.cca_projection import CcaProjection
+from muse.ranking.canonical import CanonicalMap, Correspondences, Maps, dots, unit
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.features import BilingualViews, features_of
 from muse.ranking.model import AnswerModel, best_answers
-from muse.ranking.spelling import Correspondences, Grams, Spellings, dots, letters, same_strings, unit
+from muse.ranking.spelling import Grams, Spellings, letters, same_strings
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import Space
@@ -41,52 +41,52 @@ from muse.space.hubness import HIGHEST
 from muse.vectors import Matrix, Numbers
 
 MODEL = "answers.{}.model.npz"
+SIDES = "refined.source", "refined.target"
 
 
 @dataclass(frozen=True, eq=False)
 class SpelledAlike:
-    """How n-grams of the source, `names` (g,) of `weights` (g,), become coordinates: by `map_` (g, k).
+    """How words of the source become coordinates of spelling: by the `basis` (g, k) of their `grams`.
 
     They are comparable with those of the targets, (m, k), once `offset` (k,) is subtracted.
     """
 
-    names: Sequence[str]
-    weights: Matrix
-    map_: Matrix
+    grams: Grams
     offset: Matrix
     targets: Matrix
-    ends: bool
 
     @classmethod
     def of(cls, grams: Grams, learned: Correspondences) -> SpelledAlike:
         """The coordinates of learned correspondences."""
-        map_ = np.asarray(grams.basis @ learned.maps[0], np.float32)
-        offset = np.asarray(learned.means[0] @ learned.maps[0], np.float32)
-        return cls(grams.names, grams.weights, map_, offset, learned.target, grams.ends)
+        if learned.maps is None:
+            raise ValueError("the correspondences of unseen words are those of others")
+        own = learned.maps[0]
+        basis = np.asarray(grams.basis @ own.map_, np.float32)
+        return cls(replace(grams, basis=basis), own.offset.astype(np.float32), learned.target)
 
     def correspondences(self, words: Sequence[str]) -> Correspondences:
         """The correspondences of words of the source and all targets; zeros where nothing corresponds."""
-        found = Grams(self.names, self.weights, self.map_, self.ends).components(words)
-        rows = unit((found - self.offset).astype(np.float64)) if self.map_.any() else np.zeros_like(found)
-        none = np.zeros((0, 0)), np.zeros((0, 0))
-        return Correspondences(rows, self.targets, np.zeros(0), none, (np.zeros(0), np.zeros(0)))
+        found = self.grams.components(words)
+        known = self.grams.basis.any()
+        rows = unit((found - self.offset).astype(np.float64)) if known else np.zeros_like(found)
+        return Correspondences(rows, self.targets)
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
-        """The coordinates as named arrays of half precision, for an .npz."""
+        """The coordinates as named arrays, mostly of half precision, for an .npz."""
         found: dict[str, NDArray[Any]] = {
-            "map": self.map_.astype(np.float16), "targets": self.targets.astype(np.float16),
-            "weights": self.weights, "offset": self.offset,
-            "names": np.frombuffer("\n".join(self.names).encode(), np.uint8),
+            "map": self.grams.basis.astype(np.float16), "targets": self.targets.astype(np.float16),
+            "weights": self.grams.weights, "offset": self.offset,
+            "names": np.frombuffer("\n".join(self.grams.names).encode(), np.uint8),
         }  # fmt: skip
         return {f"{prefix}.{name}": rows for name, rows in found.items()}
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, *, ends: bool) -> SpelledAlike:
         """The coordinates from named arrays."""
-        part = {name: arrays[f"{prefix}.{name}"] for name in ("map", "targets", "weights", "offset", "names")}
-        names = part["names"].tobytes().decode().split("\n") if len(part["weights"]) else []
-        map_, targets = (part[name].astype(np.float32) for name in ("map", "targets"))
-        return cls(names, part["weights"], map_, part["offset"], targets, ends)
+        weights = arrays[f"{prefix}.weights"]
+        names = arrays[f"{prefix}.names"].tobytes().decode().split("\n") if len(weights) else []
+        map_, targets = (arrays[f"{prefix}.{name}"].astype(np.float32) for name in ("map", "targets"))
+        return cls(Grams(names, weights, map_, ends), arrays[f"{prefix}.offset"], targets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +106,11 @@ class OovRanker:
     whole: SpelledAlike
     ends: SpelledAlike
     mapped_hubness: Matrix
-    maps: CcaProjection | None = None
+    maps: Maps | None = None
 
     @classmethod
     def of(
-        cls,
-        model: AnswerModel,
-        views: BilingualViews,
-        mapped_hubness: Matrix,
-        maps: CcaProjection | None = None,
+        cls, model: AnswerModel, views: BilingualViews, mapped_hubness: Matrix, maps: Maps | None
     ) -> OovRanker:
         """What the model and the views of all words, by rows that `maps` refined, give for others."""
         if views.written.known is None:
@@ -127,14 +123,14 @@ class OovRanker:
 
     def refined(self, targets: Matrix) -> Matrix:
         """The rows (m, d) of the targets in the space as they are compared: (m, k)."""
-        return targets if self.maps is None else self.maps.target(targets)
+        return targets if self.maps is None else self.maps[1].refined(targets)
 
     def answer(
         self, words: Sequence[str], rows: Matrix, targets: tuple[Sequence[str], Matrix, Matrix]
     ) -> AnswerTable:
         """The answers to words with unit rows (q, d), among target words, their rows and refined rows."""
         target, mapped, target_rows = targets
-        compared = rows if self.maps is None else self.maps.source(rows)
+        compared = rows if self.maps is None else self.maps[0].refined(rows)
         bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
         lengths = letters(bare[0]), letters(bare[1])
         no_rows = np.zeros((len(words), 0), np.float32), np.zeros((len(target), 0), np.float32)
@@ -193,7 +189,9 @@ class OovRanker:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it as named arrays, for an .npz."""
         own = {"count": np.array([self.count]), "csls": self.csls_back, "hubness": self.hubness_back}
-        own |= {"mapped hubness": self.mapped_hubness} | ({} if self.maps is None else self.maps.arrays())
+        own |= {"mapped hubness": self.mapped_hubness}
+        for side, map_ in zip(SIDES, self.maps or (), strict=False):
+            own |= map_.arrays(side)
         spelled = self.whole.arrays("whole") | self.ends.arrays("ends")
         return own | {"named": self.named.astype(np.int32)} | spelled | self.model.arrays()
 
@@ -206,8 +204,11 @@ class OovRanker:
         )
         count = int(arrays["count"][0])
         scores = arrays["csls"], arrays["hubness"], named
-        maps = arrays["mapped hubness"], CcaProjection.of_arrays(arrays)
-        return cls(AnswerModel.of_arrays(arrays), count, *scores, whole, ends, *maps)
+        maps = None
+        if f"{SIDES[0]}.map" in arrays:
+            maps = CanonicalMap.of_arrays(arrays, SIDES[0]), CanonicalMap.of_arrays(arrays, SIDES[1])
+        model = AnswerModel.of_arrays(arrays)
+        return cls(model, count, *scores, whole, ends, arrays["mapped hubness"], maps)
 
 
 def write_unseen(folder: Path, languages: tuple[str, str], unseen: OovRanker) -> None:

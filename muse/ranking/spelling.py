@@ -1,10 +1,10 @@
 """Spelling: how alike two words of two languages are written, whatever their scripts.
 
 Correspondences are learned from pairs of words that translate each other, mostly. A word is a row of TF-IDF
-weights of its character 1-4-grams, reduced to its first principal components; canonical correlation analysis
-(Hotelling, 1936), regularised, finds the directions in which the words of the pairs correspond, such as
--tion and -zione, or k and к. The similarity of two words is the cosine of their canonical coordinates, each
-weighted by its correlation. Correspondences of endings alone distinguish inflected forms: -ly and -mente.
+weights of its character 1-4-grams, reduced to its first principal components, which canonical correlation
+(`muse.ranking.canonical`) maps to coordinates in which the words of the pairs correspond, such as -tion and
+-zione, or k and к. The similarity of two words is the cosine of these. Correspondences of endings alone
+distinguish inflected forms: -ly and -mente.
 
 Edit distance and common prefix and suffix, without accents, complement it where the script is the same.
 """
@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy
@@ -23,18 +22,15 @@ from numpy.typing import NDArray
 
 from muse.orthography import plain
 from muse.ranking.candidates import TwoWay
+from muse.ranking.canonical import Correspondences
 from muse.vectors import Doubles, Matrix, Numbers
 
 COMPONENTS = 200  # of the n-grams' weights
 LEARNED_FROM = 60_000  # most frequent words, which have all n-grams that recur
-CANONICAL = 100  # coordinates that are compared
 OVERSAMPLED, POWERS = 20, 3  # of the randomised singular value decomposition
 DEPENDENT = 1e-6  # of the largest squared singular value: a smaller one is rounding
-REGULARISED = 1e-2  # of the mean variance of a component
 RARE = 3  # an n-gram of fewer words corresponds to nothing that could be learned
 LONGEST = 4
-LEAST_PAIRS = 10  # pairs: with fewer, nothing is learned
-DOTS = 4_096  # inner products at a time: the rows of many more leave the cache
 
 
 def all_grams(word: str) -> Iterator[str]:
@@ -140,99 +136,6 @@ def _orthonormal(rows: Matrix) -> Matrix:
     values, vectors = np.linalg.eigh((rows.T @ rows).astype(np.float64))
     scale = np.where(values > DEPENDENT * values[-1], 1 / np.sqrt(np.maximum(values, 1e-30)), 0)
     return rows @ (vectors * scale).astype(np.float32)
-
-
-@dataclass(frozen=True)
-class CoordinatesConfig:
-    """How canonical coordinates are learned.
-
-    `ridge` times the mean variance is added to each, coordinates are multiplied by this `power` of their
-    correlation, and at most `most` of them are kept.
-    """
-
-    ridge: float = REGULARISED
-    power: float = 1.0
-    most: int = CANONICAL
-
-
-@dataclass(frozen=True, eq=False)
-class Correspondences(TwoWay):
-    """The canonical coordinates of all words of both languages, (n, k) and (m, k), of unit length.
-
-    A word without known correspondences is zeros. `correlations` (k,) are those of the pairs learned from;
-    `maps`, (c, k) and (e, k), and the means before them give the coordinates of components of other words.
-    """
-
-    source: Matrix
-    target: Matrix
-    correlations: Doubles
-    maps: tuple[Doubles, Doubles]
-    means: tuple[Doubles, Doubles]
-
-    @classmethod
-    def none(cls, source: Matrix, target: Matrix) -> Correspondences:
-        """Zeros: of the components (n, c) and (m, e) nothing is known to correspond."""
-        sides = source, target
-        rows, other_rows = (np.zeros((len(side), 1), np.float32) for side in sides)
-        maps, other_maps = (np.zeros((side.shape[1], 1)) for side in sides)
-        means, other_means = (np.zeros(side.shape[1]) for side in sides)
-        return cls(rows, other_rows, np.zeros(1), (maps, other_maps), (means, other_means))
-
-    @classmethod
-    def learned(
-        cls,
-        source: Matrix,
-        target: Matrix,
-        pairs: Numbers,
-        weights: Doubles | None = None,
-        config: CoordinatesConfig | None = None,
-    ) -> Correspondences:
-        """The coordinates learned from weighted pairs (p, 2) of rows of components (n, c) and (m, e)."""
-        config = config or CoordinatesConfig()
-        if len(pairs) < LEAST_PAIRS:
-            return cls.none(source, target)
-        weights = np.ones(len(pairs)) if weights is None else weights
-        share = weights / weights.sum()
-        rows = source[pairs[:, 0]].astype(np.float64), target[pairs[:, 1]].astype(np.float64)
-        means = [share @ side for side in rows]
-        x, y = (side - mean for side, mean in zip(rows, means, strict=True))
-        whiten_x, whiten_y = (_whitening(side.T @ (side * share[:, None]), config.ridge) for side in (x, y))
-        left, correlations, right = np.linalg.svd(whiten_x @ (x.T @ (y * share[:, None])) @ whiten_y)
-        count = min(config.most, len(correlations))
-        correlations = correlations[:count]
-        scale = correlations**config.power
-        maps = whiten_x @ left[:, :count] * scale, whiten_y @ right[:count].T * scale
-        of_source, of_target = (
-            # The pairs need double precision; all words would take twice as long.
-            unit(side @ map_.astype(np.float32) - (mean @ map_).astype(np.float32))
-            for side, mean, map_ in zip((source, target), means, maps, strict=True)
-        )
-        return cls(of_source, of_target, correlations, maps, (means[0], means[1]))
-
-    def similarity(self, rows: Numbers, columns: Numbers) -> Matrix:
-        """The cosine (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
-        return dots(self.source, self.target, rows, columns)
-
-
-def _whitening(covariance: Doubles, ridge: float) -> Doubles:
-    values, vectors = np.linalg.eigh(covariance)
-    floor = ridge * max(float(values.mean()), 1e-12)
-    return np.asarray(vectors / np.sqrt(np.maximum(values, 0) + floor) @ vectors.T)
-
-
-def unit(rows: NDArray[np.floating[Any]]) -> Matrix:
-    """The rows (n, k) scaled to unit length; those of zeros stay."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-9), np.float32)
-
-
-def dots(left: Matrix, right: Matrix, rows: Numbers, columns: Numbers) -> Matrix:
-    """The inner products (c,) of some rows of two matrices, in bounded memory."""
-    found = np.empty(len(rows), np.float32)
-    for begin in range(0, len(rows), DOTS):
-        block = slice(begin, begin + DOTS)
-        found[block] = np.einsum("cd,cd->c", left[rows[block]], right[columns[block]])
-    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ there are no pairs. With pairs, the log odds of both are mixed; the weight is th
 words best.
 
 The most frequent words are answered first by the pretrained trees. Those that are each other's answer
-refine the vectors (`muse.ranking.cca_projection`), by which all words are then answered.
+refine the vectors (`muse.ranking.canonical`), by which all words are then answered.
 
 Where held-out words are answered worse than by CSLS, CSLS is kept. Where they show neither a gain nor a loss,
 for they are few, and without pairs, it is kept if spelling says nothing of translations, or if far fewer
@@ -29,8 +29,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.ranking.candidates import SPELLED, Candidates, NeighbourLists, TwoWay, best_of_groups, nearest_both
-from muse.ranking.cca_projection import LEAST_ANSWERED, AnsweredPairs, CcaProjection, refine
+from muse.ranking.candidates import (
+    SPELLED,
+    Candidates,
+    NeighbourLists,
+    TwoWay,
+    best_of_groups,
+    mutual_pairs,
+    nearest_both,
+)
+from muse.ranking.canonical import Maps, refine
 from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_odds
 from muse.ranking.features import (
     ALIKE,
@@ -63,6 +71,7 @@ from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
 from muse.space.answer_table import AnswerTable
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
+LEAST_ANSWERED = 1_000  # pairs that canonical directions are learned from
 FIRST_WORDS = 10_000  # the most frequent words of either language, whose answers refine the vectors
 # Words with pairs: on held-out words of four spaces, a mapping learned from so many gained nothing.
 MANY_WORDS = 2_000
@@ -105,31 +114,7 @@ class _Labelled:
     right: Flags
     weights: Doubles
     word: Numbers
-    one_each: bool = field(default=False, kw_only=True)
-
-    @property
-    def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.evidence, self.csls, self.right, self.weights, self.word
-
-    def only(self, kept: Flags) -> _Labelled:
-        return _Labelled(*(one[kept] for one in self._arrays), one_each=self.one_each)
-
-    @classmethod
-    def joined(cls, parts: Sequence[_Labelled], given: KnownPairs) -> _Labelled:
-        one_each = len(given.pairs) < ONE_EACH * len(np.unique(given.pairs[:, 0]))
-        columns = zip(*(one._arrays for one in parts), strict=True)
-        return cls(*map(np.concatenate, columns), one_each=one_each)
-
-
-@dataclass(frozen=True, eq=False)
-class _Grower:
-    """The random numbers and the settings that trees are grown with."""
-
-    rng: np.random.Generator
-    config: TreesConfig
-
-    def trees(self, of: _Labelled) -> BoostedTrees:
-        return fit_trees(of.evidence, of.right, of.weights, rng=self.rng, config=self.config)
+    one_each: bool = field(kw_only=True)
 
 
 def learn_answers(
@@ -150,14 +135,11 @@ def learn_answers(
     given, untouched = given or KnownPairs.none(), deepcopy(rng)
     start = RefinedViews.of(words, rows, given, rng=rng, pretrained=pretrained)
     starts = (start, start.reversed()) if both else (start,)
-    sides = [*zip(starts, _labelled(starts, given, rng), strict=True)]
     # Each direction draws for itself, so that both can be learned at once.
-    growers = [_Grower(own, config or TreesConfig()) for own in rng.spawn(len(sides))]
-    with ThreadPoolExecutor(min(len(sides), torch.get_num_threads())) as pool:
-        learning = [
-            pool.submit(_learn, *side, pretrained, grow) for side, grow in zip(sides, growers, strict=True)
-        ]
-        found = tuple(one.result() for one in learning)
+    sides = zip(starts, _labelled(starts, given, rng), rng.spawn(len(starts)), strict=True)
+    learners = [_Learner(*side, pretrained, config or TreesConfig()) for side in sides]
+    with ThreadPoolExecutor(min(len(starts), torch.get_num_threads())) as pool:
+        found = tuple(pool.map(_Learner.answers, learners))
     if given.outside is not None and not any(one.informed for one in found):
         given = replace(given, outside=None)
         return learn_answers(
@@ -176,8 +158,8 @@ class RefinedViews(TwoWay):
     mapped: BilingualViews
     refined: BilingualViews
     halves: SpellingHalves
-    answered: AnsweredPairs | None = None
-    maps: CcaProjection | None = None
+    answered: KnownPairs | None = None
+    maps: Maps | None = None
 
     @classmethod
     def of(
@@ -204,13 +186,13 @@ class RefinedViews(TwoWay):
         start = cls(views, views, SpellingHalves.of(views, given))
         enough = len(given.held_out) > 0 and len(np.unique(given.pairs[:, 0])) > MANY_WORDS
         answered = None if pretrained is None or enough else _answered_first(start, pretrained)
-        if answered is None or len(answered) < LEAST_ANSWERED:
+        if answered is None or len(answered.pairs) < LEAST_ANSWERED:
             return start
         refined, maps = _refined(views, answered, given)
         return replace(start, refined=refined, answered=answered, maps=maps)
 
 
-def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> AnsweredPairs | None:
+def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> KnownPairs | None:
     """The most frequent words that are each other's answer; None where spelling says nothing."""
 
     def answers(start: RefinedViews) -> AnswerTable | None:
@@ -227,17 +209,24 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> AnsweredPa
 
     with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
         there, back = pool.map(answers, (start, start.reversed()))
-    return None if there is None or back is None else AnsweredPairs.of(there, back)
+    return None if there is None or back is None else answered_pairs(there, back)
+
+
+def answered_pairs(there: AnswerTable, back: AnswerTable) -> KnownPairs:
+    """The pairs (p, 2) of words that are each other's answer, weighing what the less probable is."""
+    pairs = mutual_pairs(there.first(), back.first())
+    sides = (of.probability[of.pointers[own]] for of, own in zip((there, back), pairs.T, strict=True))
+    return KnownPairs(pairs, np.minimum(*sides).astype(np.float64))
 
 
 def _refined(
     views: BilingualViews,
-    answered: AnsweredPairs,
+    answered: KnownPairs,
     given: KnownPairs,
     without: Flags | None = None,
-) -> tuple[BilingualViews, CcaProjection]:
+) -> tuple[BilingualViews, Maps]:
     """The views by rows refined by answered pairs, and by the given ones that are not `without` (g,)."""
-    known = answered.with_given(given.pairs, given.weights, without)
+    known = given.with_others(answered.pairs, answered.weights, without)
     source, target, maps = refine((views.source, views.target), *known)
     # Those near a word by the mapping that knows its pair would be a hint where this is left out.
     again = views.lists.again if without is None else NeighbourLists.of
@@ -289,8 +278,8 @@ class _Fold(TwoWay):
     refined: BilingualViews
     without: Flags
 
-    def labelled(self, given: KnownPairs) -> _Labelled:
-        """The words of the pairs left out, with evidence that does not know them."""
+    def labelled(self, given: KnownPairs) -> tuple[NDArray[Any], ...]:
+        """The arrays of `_Labelled` for the words of the pairs left out: the evidence does not know them."""
         known = known_spellings(self.refined.lists, given, self.without)
         whole, ends = self.refined.written.correspondences(*known)
         view = replace(self.refined, whole=whole, ends=ends, spelled=None)
@@ -298,7 +287,7 @@ class _Fold(TwoWay):
         candidates = candidates_of(view, np.unique(own[:, 0]))
         weight = dict(zip(own[:, 0].tolist(), given.weights[self.without].tolist(), strict=True))
         rows = candidates.rows
-        return _Labelled(
+        return (
             features_of(view, candidates), self.mapped.csls(rows, candidates.columns),
             candidates.are(given.pairs, len(view.target)),
             np.array([weight[row] for row in rows.tolist()]), rows,
@@ -312,20 +301,21 @@ def _labelled(
 
     None for too few pairs, or those of the same string.
     """
-    there = starts[0].mapped
-    if (
-        not _is_enough(given)
-        or (there.written.same[0][given.pairs[:, 0]] == given.pairs[:, 1]).mean() > MOST_SAME
-    ):
+    same = starts[0].mapped.written.same[0][given.pairs[:, 0]] == given.pairs[:, 1]
+    if not _is_enough(given) or same.mean() > MOST_SAME:
         return [None for _ in starts]
-    parts: list[list[_Labelled]] = [[] for _ in starts]
+    ways = [(pairs, list[tuple[NDArray[Any], ...]]()) for pairs in (given, given.reversed())[: len(starts)]]
     for fold in _folds(starts[0], given, rng):  # one after the other: rows of all words are large
-        ways = zip(parts, (fold, fold.reversed()), (given, given.reversed()), strict=False)
-        for found, own, pairs in ways:
+        for own, (pairs, found) in zip((fold, fold.reversed()), ways, strict=False):
             found.append(own.labelled(pairs))
     return [
-        _Labelled.joined(found, pairs) if _is_enough(pairs) else None
-        for found, pairs in zip(parts, (given, given.reversed()), strict=False)
+        _Labelled(
+            *map(np.concatenate, zip(*found, strict=True)),
+            one_each=len(pairs.pairs) < ONE_EACH * len(np.unique(pairs.pairs[:, 0])),
+        )
+        if _is_enough(pairs)
+        else None
+        for pairs, found in ways
     ]
 
 
@@ -354,44 +344,86 @@ def _folds(start: RefinedViews, given: KnownPairs, rng: np.random.Generator) -> 
             yield _Fold(mapped, mapped, without)
 
 
-def _learn(
-    start: RefinedViews, labelled: _Labelled | None, pretrained: BoostedTrees | None, grow: _Grower
-) -> ChosenAnswers:
-    """The answers of one direction."""
-    views, outside, informed = start.refined, start.refined.outside, False
-    every, evidence = evidence_of(views, start.halves, np.arange(len(views.source)))
-    if outside is not None:
-        odds = _fill_outside(outside, every, evidence, pretrained)
-        informed = odds.informs
-        if labelled is not None:
-            said, alike = labelled.evidence[:, -1], _alike(labelled.evidence)
-            labelled.evidence[:, -1] = odds(said, alike, labelled.word)
-    model, report = _model(labelled, pretrained, grow)
-    if labelled is None and pretrained is not None and outside is not None:
-        model = AnswerModel.of_pretrained(pretrained, outside=True)
-    report = replace(report, spelling_informs=spelling_informs(views, start.halves, every, evidence))
-    untested = report.undecided or labelled is None
-    if untested and not report.spelling_informs and outside is None:
-        model = None  # the pretrained trees learned from languages with related spellings
-    lists = start.mapped.lists
-    hubness = lists.hubness if lists.near is None else None
-    if model is None:
-        report = replace(report, by="csls", mix=0.0)
-        return ChosenAnswers(csls_answers(lists), report, informed=informed, hubness=hubness)
-    report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, grow.rng))
-    without = None
-    if report.one_each and pretrained is not None:
-        plain = AnswerModel.of_pretrained(pretrained)
-        other = plain.log_odds(evidence)
+@dataclass(frozen=True, eq=False)
+class _Learner:
+    """What the answers of one direction are learned from, and how trees are grown."""
+
+    start: RefinedViews
+    labelled: _Labelled | None
+    rng: np.random.Generator
+    pretrained: BoostedTrees | None
+    config: TreesConfig
+
+    def answers(self) -> ChosenAnswers:
+        """The answers of the direction."""
+        views, labelled, pretrained = self.start.refined, self.labelled, self.pretrained
+        outside, informed = views.outside, False
+        every, evidence = evidence_of(views, self.start.halves, np.arange(len(views.source)))
+        if outside is not None:
+            odds = _fill_outside(outside, every, evidence, pretrained)
+            informed = odds.informs
+            if labelled is not None:
+                said, alike = labelled.evidence[:, -1], _alike(labelled.evidence)
+                labelled.evidence[:, -1] = odds(said, alike, labelled.word)
+        model, report = self._model()
+        if labelled is None and pretrained is not None and outside is not None:
+            model = AnswerModel.of_pretrained(pretrained, outside=True)
+        report = replace(report, spelling_informs=spelling_informs(views, self.start.halves, every, evidence))
+        untested = report.undecided or labelled is None
+        if untested and not report.spelling_informs and outside is None:
+            model = None  # the pretrained trees learned from languages with related spellings
+        lists = self.start.mapped.lists
+        hubness = lists.hubness if lists.near is None else None
+        if model is None:
+            report = replace(report, by="csls", mix=0.0)
+            return ChosenAnswers(csls_answers(lists), report, informed=informed, hubness=hubness)
+        report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, self.rng))
+        without, other = None, None
+        if report.one_each and pretrained is not None:
+            plain = AnswerModel.of_pretrained(pretrained)
+            other = plain.log_odds(evidence)
         log_odds = model.log_odds(evidence, other)
-        curve, without = _without_pairs(every, log_odds, other, plain.probability(evidence, other))
-        model = replace(model, curve=curve)
-    else:
-        log_odds = model.log_odds(evidence)
-    probability = model.probability(evidence, log_odds)
-    answers = best_answers(every, log_odds, probability, start.mapped.csls)
-    unseen = OovRanker.of(model, views, lists.hubness_back, start.maps)
-    return ChosenAnswers(answers, report, unseen, without, informed, hubness)
+        if other is not None:
+            curve, without = _without_pairs(every, log_odds, other, plain.probability(evidence, other))
+            model = replace(model, curve=curve)
+        probability = model.probability(evidence, log_odds)
+        answers = best_answers(every, log_odds, probability, self.start.mapped.csls)
+        unseen = OovRanker.of(model, views, lists.hubness_back, self.start.maps)
+        return ChosenAnswers(answers, report, unseen, without, informed, hubness)
+
+    def _trees(self, of: _Labelled, kept: slice | Flags = slice(None)) -> BoostedTrees:
+        sides = of.evidence[kept], of.right[kept], of.weights[kept]
+        return fit_trees(*sides, rng=self.rng, config=self.config)
+
+    def _model(self) -> tuple[AnswerModel | None, ChoiceReport]:
+        """The model of highest accuracy on held-out words, and a report; no model where CSLS is better."""
+        labelled, pretrained = self.labelled, self.pretrained
+        if labelled is None:
+            known = None if pretrained is None else AnswerModel.of_pretrained(pretrained)
+            return known, ChoiceReport("csls" if known is None else "all evidence", 0, 0.0)
+        words = np.unique(labelled.word)
+        fold = (self.rng.permutation(len(words)) % FOLDS)[np.searchsorted(words, labelled.word)]
+        here = np.zeros(len(labelled.word))
+        for number in range(FOLDS):
+            own = fold == number
+            here[own] = self._trees(labelled, ~own).log_odds(labelled.evidence[own])
+        other = here if pretrained is None else pretrained_odds(pretrained, labelled.evidence)
+        mixes = MIXES if pretrained is not None else (1.0,)
+        mix = max(mixes, key=lambda one: _gain(labelled, one * here + (1 - one) * other))
+        values = mix * here + (1 - mix) * other
+        best, of_csls = (best_of_groups(labelled.word, one) for one in (values, labelled.csls))
+        right, by_csls = labelled.right[best], labelled.right[of_csls]
+        gains = right.astype(float) - by_csls
+        error = float(gains.std()) / np.sqrt(len(gains))
+        undecided = pretrained is not None and abs(gains.mean()) <= error
+        report = ChoiceReport(
+            "all evidence", len(words), mix, len(words), float(by_csls.mean()), float(right.mean()),
+            undecided=undecided, one_each=labelled.one_each and pretrained is not None,
+        )  # fmt: skip
+        if gains.mean() <= error and not undecided:
+            return None, replace(report, by="csls")
+        curve = ProbabilityCurve.fitted(values[best], right)
+        return AnswerModel(self._trees(labelled), pretrained, mix, curve), report
 
 
 def _without_pairs(
@@ -427,37 +459,6 @@ def _fill_outside(
 def _alike(evidence: Matrix) -> Matrix:
     """How alike words and their candidates are spelled (c, k), by the evidence (c, f)."""
     return evidence[:, places_of(*ALIKE)]
-
-
-def _model(
-    labelled: _Labelled | None, pretrained: BoostedTrees | None, grow: _Grower
-) -> tuple[AnswerModel | None, ChoiceReport]:
-    """The model of highest accuracy on held-out words, and a report; no model where CSLS is better."""
-    if labelled is None:
-        known = None if pretrained is None else AnswerModel.of_pretrained(pretrained)
-        return known, ChoiceReport("csls" if known is None else "all evidence", 0, 0.0)
-    words = np.unique(labelled.word)
-    fold = (grow.rng.permutation(len(words)) % FOLDS)[np.searchsorted(words, labelled.word)]
-    here = np.zeros(len(labelled.word))
-    for number in range(FOLDS):
-        rest = labelled.only(fold != number)
-        here[fold == number] = grow.trees(rest).log_odds(labelled.evidence[fold == number])
-    other = here if pretrained is None else pretrained_odds(pretrained, labelled.evidence)
-    mixes = MIXES if pretrained is not None else (1.0,)
-    mix = max(mixes, key=lambda one: _gain(labelled, one * here + (1 - one) * other))
-    values = mix * here + (1 - mix) * other
-    best, of_csls = (best_of_groups(labelled.word, one) for one in (values, labelled.csls))
-    right, by_csls = labelled.right[best], labelled.right[of_csls]
-    shares = float(by_csls.mean()), float(right.mean())
-    gains = right.astype(float) - by_csls
-    error = float(gains.std()) / np.sqrt(len(gains))
-    undecided = pretrained is not None and abs(gains.mean()) <= error
-    report = ChoiceReport("all evidence", len(words), mix, len(words), *shares, undecided=undecided)
-    if gains.mean() <= error and not undecided:
-        return None, replace(report, by="csls")
-    curve = ProbabilityCurve.fitted(values[best], right)
-    report = replace(report, one_each=labelled.one_each and pretrained is not None)
-    return AnswerModel(grow.trees(labelled), pretrained, mix, curve), report
 
 
 def _gain(labelled: _Labelled, values: Doubles) -> float:

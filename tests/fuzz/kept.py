@@ -24,10 +24,11 @@ from muse.files.space_folder import checksum, derived_name
 from muse.files.tables import plain_cell, table_writer
 from muse.lexicon import Entry
 from muse.ranking import oov
-from muse.ranking.cca_projection import CcaProjection
+from muse.ranking.canonical import CanonicalMap
 from muse.ranking.model import AnswerModel
 from muse.ranking.oov import OovRanker, SpelledAlike
 from muse.ranking.probability import CALIBRATION, Calibration, _possible, write_calibration
+from muse.ranking.spelling import Grams
 from muse.space.answer_table import AnswerTable, read_answers, write_answers
 from muse.space.hubness import read_hubness, write_hubness
 from tests.fuzz.target import Target
@@ -140,21 +141,15 @@ def _unseen(folder: Path) -> None:
     names = ("ab", "bc", "cd")
 
     def spelled(ends: bool) -> SpelledAlike:
-        return SpelledAlike(
-            names,
-            np.ones(3, np.float32),
-            raw_rows(1, 3, 2),
-            raw_rows(2, 1, 2)[0],
-            raw_rows(3, COUNT, 2),
-            ends,
-        )
+        grams = Grams(names, np.ones(3, np.float32), raw_rows(1, 3, 2), ends)
+        return SpelledAlike(grams, raw_rows(2, 1, 2)[0], raw_rows(3, COUNT, 2))
 
     scores = np.sort(drawn.uniform(-1, 1, (COUNT, 3)).astype(np.float32))[:, ::-1].copy()
     hubness = drawn.uniform(0, 1, COUNT).astype(np.float32)
     named = drawn.integers(-1, COUNT, (COUNT, 2))
-    maps = CcaProjection((raw_rows(4, 2, 2), raw_rows(5, 2, 2)), (raw_rows(6, 1, 2)[0], raw_rows(7, 1, 2)[0]))
+    maps = tuple(CanonicalMap(raw_rows(seed, 2, 2), raw_rows(seed + 2, 1, 2)[0]) for seed in (4, 5))
     both = spelled(False), spelled(True)
-    unseen = OovRanker(AnswerModel.csls(), COUNT, scores, hubness, named, *both, hubness, maps)
+    unseen = OovRanker(AnswerModel.csls(), COUNT, scores, hubness, named, *both, hubness, (maps[0], maps[1]))
     oov.write_unseen(folder / "0", DIRECTION, unseen)
     _sum_up(folder / "0")
 
@@ -162,7 +157,7 @@ def _unseen(folder: Path) -> None:
 def _model(files: DerivedFiles) -> Iterator[Any]:
     made, name = oov.possible_for((COUNT, COUNT)), derived_name(oov.MODEL, *DIRECTION)
     if (found := files.read(name, lambda content: made(arrays_of(content)))) is not None:
-        yield from (found.hubness_back, found.mapped_hubness, found.whole.map_)
+        yield from (found.hubness_back, found.mapped_hubness, found.whole.grams.basis)
 
 
 # Lists of words that are translated, and tables and dictionaries of words as odd as they come.

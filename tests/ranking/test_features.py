@@ -10,6 +10,7 @@ import pytest
 from muse.orthography import plain
 from muse.ranking import features, spelling
 from muse.ranking.candidates import NeighbourLists
+from muse.ranking.canonical import Correspondences
 from muse.ranking.features import (
     NAMES,
     BilingualViews,
@@ -19,7 +20,7 @@ from muse.ranking.features import (
     evidence_of,
     features_of,
 )
-from muse.ranking.spelling import Correspondences, Grams, LetterSimilarity, Spellings
+from muse.ranking.spelling import Grams, LetterSimilarity, Spellings
 from tests.support.made_up_pair import CIPHER, made_up, random_words
 
 

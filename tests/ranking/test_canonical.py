@@ -7,10 +7,10 @@ import pytest
 import scipy.linalg
 
 from muse.ranking import train_ranker
-from muse.ranking.cca_projection import AnsweredPairs, CcaProjection, refine
+from muse.ranking.canonical import CanonicalMap, refine
 from muse.ranking.features import KnownPairs
 from muse.ranking.model import read_pretrained
-from muse.ranking.train_ranker import RefinedViews, learn_answers
+from muse.ranking.train_ranker import RefinedViews, answered_pairs, learn_answers
 from muse.space.answer_table import AnswerTable
 from tests.support.made_up_pair import made_up, unit
 
@@ -53,10 +53,9 @@ def test_refined_rows_are_canonical_directions() -> None:
     weights = rng.uniform(0.2, 1, 300)
     source, target, maps = refine((x, y), pairs, weights)
     np.testing.assert_allclose(source @ target.T, reference(x, y, pairs, weights), atol=2e-5)
-    again = CcaProjection.of_arrays(maps.arrays())
-    assert again is not None
-    np.testing.assert_array_equal(again.source(x), source)
-    np.testing.assert_array_equal(again.reversed().source(y), target)
+    again = [CanonicalMap.of_arrays(one.arrays("refined"), "refined") for one in maps]
+    np.testing.assert_array_equal(again[0].refined(x), source)
+    np.testing.assert_array_equal(again[1].refined(y), target)
 
 
 def test_rotated_spaces_are_refined_alike() -> None:
@@ -80,11 +79,11 @@ def test_pairs_are_words_that_answer_each_other() -> None:
         shares = np.array(probability, np.float32)
         return AnswerTable(np.arange(len(columns) + 1), np.array(columns), shares, shares)
 
-    found = AnsweredPairs.of(table([1, 0, 7, 1], [0.9, 0.5, 0.4, 0.8]), table([1, 0], [0.7, 0.6]))
+    found = answered_pairs(table([1, 0, 7, 1], [0.9, 0.5, 0.4, 0.8]), table([1, 0], [0.7, 0.6]))
     np.testing.assert_array_equal(found.pairs, [[0, 1], [1, 0]])
-    np.testing.assert_allclose(found.probability, [0.6, 0.5], rtol=1e-6)
-    given, without = np.array([[0, 5], [8, 9]]), np.array([False, True])
-    pairs, weights = found.with_given(given, np.array([1.0, 1.0]), without)
+    np.testing.assert_allclose(found.weights, [0.6, 0.5], rtol=1e-6)
+    given = KnownPairs(np.array([[0, 5], [8, 9]]), np.ones(2))
+    pairs, weights = given.with_others(found.pairs, found.weights, np.array([False, True]))
     np.testing.assert_array_equal(pairs, [[1, 0], [0, 5]])
     np.testing.assert_allclose(weights, [0.5, 1.0], rtol=1e-6)
 
@@ -106,7 +105,7 @@ def test_answers_by_refined_rows_are_better(monkeypatch: pytest.MonkeyPatch) -> 
     given = KnownPairs.none()
     start = RefinedViews.of(made.words, both, given, rng=np.random.default_rng(0), pretrained=trees)
     assert start.answered is not None
-    assert len(start.answered) >= 300
+    assert len(start.answered.pairs) >= 300
     refined = share()
     monkeypatch.setattr(train_ranker, "LEAST_ANSWERED", 10**9)
     assert refined > share() + 0.05
