@@ -131,20 +131,6 @@ def test_parallel_text_for_a_model_that_begins_with_a_language_model(muse: Comma
     assert muse(*translating(files), stdin="fr1 fr2 fr3\n").out.strip().startswith("en")
 
 
-@pytest.mark.slow
-def test_a_killed_run_ends_as_one_that_was_not(
-    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = ["--set", "words=8"]  # the second epoch begins with words of the space, and goes on without
-    assert muse(*training(files, *words)).code == 0
-    expected = (files / "out" / "arrays.npz").read_bytes()
-    again = training(files, *words, "--out", files / "again")
-    killed_at(monkeypatch, TranslatorLearner, 3)
-    assert muse(*again).code == 130
-    assert muse(*again, "--resume").code == 0
-    assert (files / "again" / "arrays.npz").read_bytes() == expected
-
-
 def test_a_run_resumes_with_the_same_models_for_the_same_parts(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,13 +142,6 @@ def test_a_run_resumes_with_the_same_models_for_the_same_parts(
     refused(muse(*begun, files / "mlm", "--resume", *exchanged), "those in", "differ")
     (files / "mlm").rename(files / "moved")
     assert muse(*begun, files / "moved", "--resume").code == 0
-
-
-def test_text_of_another_language_is_told(muse: Command, files: Path) -> None:
-    assert "is the text" not in muse(*training(files, "--epochs", 0)).err
-    told = muse(*training(files, "--epochs", 0, fr=files / "en.txt"))
-    (line,) = [line for line in told.err.splitlines() if "is the text in fr?" in line]
-    assert "100 % of the tokens are words of en, 0 % of fr" in line
 
 
 def test_text_that_a_model_cannot_read_is_told(muse: Command, files: Path) -> None:

@@ -1,15 +1,61 @@
-"""A system trained on the toy text."""
+"""Systems trained on the toy text, and a folder with the files that they are trained on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.systems.registry import TrainedSystem, train_system
 from muse.sentences.systems.system import TrainingRequest
-from tests.support.parallel import toy_space, toy_text, write_text
+from muse.space import SideToSave, save_space
+from muse.vectors import Vectors
+from tests.support.parallel import WORDS, part_of, rows, toy_space, toy_text, write_text
+from tests.support.spaces import PROVENANCE
+
+OTHERS = {"fr": 300, "de": 100}  # the pairs of each language with en
+LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
+HEADER = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\tSemEval_set\n"
+
+
+def set_options(*given: str, **settings: object) -> list[str]:
+    """The options --set of settings, given as KEY=VALUE or by name."""
+    pairs = [*given, *(f"{name}={value}" for name, value in settings.items())]
+    return [part for pair in pairs for part in ("--set", pair)]
+
+
+def texts_of(folder: Path, ending: str = "txt", languages: tuple[str, ...] = ("en", "fr")) -> list[str]:
+    """The options --text of the files of languages in a folder."""
+    return [part for name in languages for part in ("--text", f"{name}={folder / name}.{ending}")]
+
+
+def text_of_three() -> dict[str, list[tuple[str, str]]]:
+    """The pairs of en with fr, and with de, whose words are called otherwise."""
+    german = [(en, fr.replace("fr", "de")) for en, fr in toy_text(OTHERS["de"], seed=1)]
+    return {"fr": toy_text(OTHERS["fr"]), "de": german}
+
+
+def folder_of_three(folder: Path) -> Path:
+    """The folder with a space of three languages, their text, documents, parallel text and inferences."""
+    (en, fr), steps = rows(), Normalisation(("unit",), ())
+    sides = {
+        name: SideToSave(Vectors(name, [f"{name}{i}" for i in range(WORDS)], matrix), steps)
+        for name, matrix in {"en": en, "fr": fr, "de": fr[:, ::-1].copy()}.items()
+    }
+    save_space(folder / "space", sides, pivot="en", provenance=PROVENANCE)
+    text = text_of_three()
+    for name, pairs in text.items():
+        write_text(folder / f"{name}.tsv", pairs)
+        (folder / f"{name}.txt").write_text("\n".join(other for _, other in pairs) + "\n", encoding="utf-8")
+        lines = [f"{place // 20}\t{other}\n" for place, (_, other) in enumerate(pairs)]
+        (folder / f"{name}.novels").write_text("".join(lines), encoding="utf-8")
+    english = [en for en, _ in text["fr"]]
+    (folder / "en.txt").write_text("\n".join(english) + "\n", encoding="utf-8")
+    lines = [f"{i}\t{text}\t{text}\t{LABELS[i % 3]}\t{part_of(i)}\n" for i, text in enumerate(english[:60])]
+    (folder / "nli").write_text(HEADER + "".join(lines), encoding="utf-8")
+    return folder
 
 
 def train_on_toy(

@@ -69,10 +69,6 @@ class LensConfig(Settings):
         """The convolutions, of a simple lens."""
         return (Unused("gate layers kernel", "kind") if self.kind == "simple" else None,)
 
-    def ranking(self) -> Hinge:
-        """The ranking loss of VSE++, on cosines with the batch's hardest negative (Faghri et al., 2018)."""
-        return Hinge(self.margin, "cosine", "hardest")
-
     def __str__(self) -> str:
         return f"{'mean+' if self.mean else ''}{self.kind}:{self.dimension}"
 
@@ -203,7 +199,8 @@ def train_lens(job: Job) -> Fitted:
         learner, counts = pair_classes.PairClassLearner(network, inferences), inferences.counts
     else:
         parallel = job.parallel()
-        learner = PairLearner(network, config.ranking(), parallel, job.runtime.processes)
+        loss = Hinge(config.margin, "cosine", "hardest")  # that of VSE++ (Faghri et al., 2018)
+        learner = PairLearner(network, loss, parallel, job.runtime.processes)
         counts = parallel.counts
     schedule = Schedule("noam", config.warmup, width=config.dimension)
     epochs = job.train(learner, replace(job.trainer, schedule=schedule))

@@ -15,11 +15,11 @@ from muse.errors import BadFile, Mismatch
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.lens import LENS, GatedConv, Lens, LensConfig, LensNetwork, Simple
-from muse.sentences.training.losses import Hinge, Negatives
 from muse.space import load_space
 from tests.support.command import Command
 from tests.support.parallel import WORDS, part_of, toy_space, toy_text, write_text
 from tests.support.tiny_bert import SPECIAL, save_tiny_bert
+from tests.support.toy_training import set_options
 
 LENGTHS = (5, 1, 3)
 
@@ -72,31 +72,6 @@ def test_the_gated_lens_is_its_formula_and_padding_changes_nothing(layers: int, 
     for place, count in enumerate(LENGTHS):
         expected = by_hand(lens.form, rows[place, :count]).relu().amax(dim=0)
         torch.testing.assert_close(found[place], expected)
-
-
-def test_only_the_gated_lens_knows_the_order_of_words() -> None:
-    (rows, mask), turned = sentences(6), torch.tensor([4, 3, 2, 1, 0])
-    for kind, knows in (("simple", False), ("gated", True)):
-        lens = Lens(6, LensConfig(kind, dimension=7, gate=4))
-        found, other = lens(rows[:1], mask[:1]), lens(rows[:1, turned], mask[:1])
-        assert torch.allclose(found, other) is not knows
-
-
-@pytest.mark.parametrize(("config", "margin"), [(LensConfig(), 0.2), (LensConfig(margin=0.4), 0.4)])
-def test_a_translation_ranks_before_the_hardest_negative_of_the_batch(
-    config: LensConfig, margin: float
-) -> None:
-    x = torch.tensor([[3.0, 0.0], [0.0, 2.0], [1.0, 1.0], [-1.0, 2.0]])
-    y = torch.tensor([[1.0, 1.0], [1.0, 3.0], [5.0, 1.0], [-1.0, 0.0]])
-    assert config.ranking() == Hinge(margin, "cosine", "hardest")
-    cosines = (x / x.norm(dim=1, keepdim=True)) @ (y / y.norm(dim=1, keepdim=True)).T  # (b, b)
-    expected = 0.0
-    for i in range(4):
-        others = [c for c in range(4) if c != i]
-        for hardest in (cosines[i, others].max(), cosines[others, i].max()):
-            expected += max(0.0, float(margin - cosines[i, i] + hardest)) / 4
-    negatives = Negatives(torch.tensor([1, 2, 3, 0]), torch.eye(4, dtype=torch.bool))
-    assert float(config.ranking()(x, y, negatives)) == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_lens_in_training_drops_out_at_random() -> None:
@@ -152,20 +127,7 @@ def write_inferences(path: Path, count: int = 300) -> Path:
 def test_the_classifier_trains_a_lens_for_every_language_of_the_space(muse: Command, tmp_path: Path) -> None:
     toy_space(tmp_path / "space")
     inferences = write_inferences(tmp_path / "nli.tsv")
-    learned = [
-        "--epochs",
-        12,
-        "--batch",
-        32,
-        "--rate",
-        1,
-        "--set",
-        "dimension=32",
-        "--set",
-        "warmup=20",
-        "--set",
-        "mean=true",
-    ]
+    learned = ["--epochs", 12, "--batch", 32, "--rate", 1, *set_options(dimension=32, warmup=20, mean="true")]
     arguments = ["train", tmp_path / "space", "--encoder", "lens", "--lang", "en", "--out", tmp_path / "out"]
     found = muse(*arguments, "--nli", inferences, *learned, "--json").json
     assert (found["metric"], found["encoder"]) == ("accuracy", "lens[mean+simple:32,space]")
@@ -185,23 +147,9 @@ def test_a_lens_over_a_hugging_face_core(muse: Command, tmp_path: Path) -> None:
     space = toy_space(tmp_path / "space")
     text, out = write_text(tmp_path / "text.tsv", toy_text()), tmp_path / "out"
     plain = ["train", tmp_path / "space", "--encoder", "lens", "--lang", "fr", "--parallel", text]
-    sizes = ("kind=gated", "dimension=32", "gate=8", "warmup=10", "mean=true")
-    settings = [part for text in sizes for part in ("--set", text)]
-    found = muse(
-        *plain,
-        "--backbone",
-        backbone,
-        *settings,
-        "--epochs",
-        6,
-        "--batch",
-        64,
-        "--rate",
-        1,
-        "--out",
-        out,
-        "--json",
-    ).json
+    settings = set_options(kind="gated", dimension=32, gate=8, warmup=10, mean="true")
+    quick = ["--backbone", backbone, "--epochs", 6, "--batch", 64, "--rate", 1, "--out", out, "--json"]
+    found = muse(*plain, *settings, *quick).json
     assert found["encoder"].startswith("lens[mean+gated:32,tiny@")
     assert found["score"] > found["score_by_epoch"][0]
     encoder = load_encoder(out, space)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.run.processes import ALONE
 from muse.run.seeds import generator_for
@@ -19,42 +18,15 @@ from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.nli.infersent import InferSent, InferSentConfig, XBiLSTM
 from muse.sentences.training.losses import Align, PairLearner
 from muse.sentences.training.pairs import ParallelCorpus, make_pairs
-from muse.space import SideToSave, load_space, save_space
-from muse.vectors import Vectors
+from muse.space import load_space
 from tests.support.command import Command, refused
-from tests.support.killed import killed_at
-from tests.support.parallel import WORDS, part_of, rows, toy_text, write_text
-from tests.support.spaces import PROVENANCE
-
-OTHERS = {"fr": 300, "de": 100}  # the pairs of each language with en
-
-
-def in_german(text: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The same pairs with words of de."""
-    return [(en, fr.replace("fr", "de")) for en, fr in text]
+from tests.support.toy_training import OTHERS, folder_of_three, text_of_three
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with a space of three languages, their text, parallel text and inferences."""
-    (en, fr), steps = rows(), Normalisation(("unit",), ())
-    sides = {
-        name: SideToSave(Vectors(name, [f"{name}{i}" for i in range(WORDS)], matrix), steps)
-        for name, matrix in {"en": en, "fr": fr, "de": fr[:, ::-1].copy()}.items()
-    }
-    save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
-    text = {"fr": toy_text(OTHERS["fr"]), "de": in_german(toy_text(OTHERS["de"], seed=1))}
-    for name, pairs in text.items():
-        write_text(tmp_path / f"{name}.tsv", pairs)
-        (tmp_path / f"{name}.txt").write_text("\n".join(other for _, other in pairs) + "\n", encoding="utf-8")
-        lines = [f"{place // 20}\t{other}\n" for place, (_, other) in enumerate(pairs)]
-        (tmp_path / f"{name}.novels").write_text("".join(lines), encoding="utf-8")
-    english = [en for en, _ in text["fr"]]
-    (tmp_path / "en.txt").write_text("\n".join(english) + "\n", encoding="utf-8")
-    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\tSemEval_set\n"
-    lines = [f"{i}\t{text}\t{text}\tNEUTRAL\t{part_of(i)}\n" for i, text in enumerate(english[:60])]
-    (tmp_path / "nli").write_text(header + "".join(lines), encoding="utf-8")
-    return tmp_path
+    """A folder with texts of three languages."""
+    return folder_of_three(tmp_path)
 
 
 def learner_of(files: Path) -> tuple[PairLearner, XBiLSTM]:
@@ -62,7 +34,7 @@ def learner_of(files: Path) -> tuple[PairLearner, XBiLSTM]:
     space, backbone = load_space(files / "space"), SpaceBackbone(load_space(files / "space"))
     words = {name: torch.tensor(space.vectors(name).matrix) for name in OTHERS}
     network = XBiLSTM(InferSent(backbone, InferSentConfig(units=4)), words)
-    text = {"fr": toy_text(OTHERS["fr"]), "de": in_german(toy_text(OTHERS["de"], seed=1))}
+    text = text_of_three()
     pairs = {
         name: make_pairs(
             list(zip(*text[name], strict=True)), [backbone.reader("en"), backbone.reader(name)],
@@ -131,9 +103,7 @@ def both_ways(files: Path) -> list[object]:
     return ["--lang", "fr", "--parallel", files / "fr.tsv", "--parallel", f"de={files / 'de.tsv'}"]
 
 
-def test_x_bilstm_of_two_languages_and_resumed(
-    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_x_bilstm_of_two_languages(muse: Command, files: Path) -> None:
     start: list[object] = ["train", files / "space", "-q", "--encoder"]
     english = [*start, "infersent", "--lang", "en", "--nli", files / "nli", "--set", "units=4"]
     assert muse(*english, "--epochs", 1, "--out", files / "english").code == 0
@@ -147,7 +117,6 @@ def test_x_bilstm_of_two_languages_and_resumed(
     assert encoder.languages == ("en", "fr", "de")
     french, german = (encoder.encode([f"{name}1 {name}2"], name).matrix for name in OTHERS)
     assert french.any() and german.any() and not np.allclose(french, german)
-    resumes_to_the_bit(muse, files, training, monkeypatch)
 
 
 def test_cmlm_and_xlm_of_three_languages(muse: Command, files: Path) -> None:
@@ -188,37 +157,6 @@ def test_a_signature_names_the_languages_that_are_scored(muse: Command, files: P
     cmlm = [*novels, *sizes, "--set", "feed_forward=16", "--set", "warmup=2"]
     assert direction("cmlm", *cmlm) == "fr+de-en"
     assert direction("cmlm", *cmlm, "--parallel", files / "fr.tsv") == "fr-en"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("network", ["mean", "bilstm"])
-def test_sp_of_two_languages_and_resumed(
-    muse: Command, files: Path, network: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("tokenizers")
-    settings = ["--set", "pieces=200", "--set", f"network={network}", "--epochs", 2]
-    settings += ["--set", "units=8"] if network == "bilstm" else []
-    start: list[object] = ["train", files / "space", "-q", "--encoder", "sp", *both_ways(files)]
-    training = [*start, *settings, "--batch", 32]
-    found = muse(*training, "--out", files / "out", "--json").json
-    assert found["held_out"] == 15 + 5
-    assert " | fr+de-en | " in found["signature"]
-    encoder = load_encoder(files / "out", load_space(files / "space"))
-    assert encoder.languages == ("en", "fr", "de")
-    assert encoder.encode(["de1 de2"], "de").matrix.any()
-    resumes_to_the_bit(muse, files, training, monkeypatch)
-
-
-def resumes_to_the_bit(
-    muse: Command, files: Path, training: list[object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The run whose result is in `out`, interrupted at its third score of all languages and resumed."""
-    killed_at(monkeypatch, PairLearner, 3)
-    again = [*training, "--out", files / "again"]
-    assert muse(*again).code == 130
-    assert muse(*again, "--resume").code == 0
-    same = [(files / name / "arrays.npz").read_bytes() for name in ("out", "again")]
-    assert same[0] == same[1]
 
 
 def test_other_systems_take_one_language(muse: Command, files: Path) -> None:

@@ -6,16 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from muse.normalise import normalise
-from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import TrainedSystem
 from muse.sentences.systems.word_encoders import SpNetwork
 from muse.space import load_space
-from tests.support.command import Command, refused_leaving
+from tests.support.command import Command
 from tests.support.parallel import toy_space, toy_text
 from tests.support.toy_training import train_on_toy
 
@@ -55,13 +53,6 @@ def test_punctuation_is_read_or_left_out(tmp_path: Path) -> None:
         assert ("punctuation:no" in done.encoder.name) == (kind == "false")
 
 
-def test_the_order_of_sentences_in_a_batch_changes_nothing(tmp_path: Path) -> None:
-    network = network_of(trained(tmp_path, 0))
-    batch = Ragged.of([[7, 8, 9], [10], [11, 7]])
-    turned = network(batch.take(torch.tensor([2, 0, 1])), "en")
-    torch.testing.assert_close(turned, network(batch, "en")[[2, 0, 1]])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("network", "least"), [("mean", 95), ("bilstm", 60)])
 def test_it_learns_to_find_translations_from_random_rows(network: str, least: float, tmp_path: Path) -> None:
@@ -79,17 +70,6 @@ def test_order_is_read_by_the_bilstm_alone(network: str, tmp_path: Path) -> None
     encoder = trained(tmp_path, 1, **NETWORKS[network]).encoder
     one, other = encoder.encode(["fr1 fr2 fr3", "fr3 fr1 fr2"], "fr").matrix
     assert np.allclose(one, other, atol=1e-6) == (network == "mean")
-
-
-def test_aligned_rows_are_those_of_whole_words(tmp_path: Path) -> None:
-    network = network_of(trained(tmp_path, 0, pieces="600"))
-    space = toy_space(tmp_path / "again")
-    words = ["en1", "en25", "fr3"]
-    assert all(len(network.reader("en").read([word]).sentences.ids) == 1 for word in words)
-    rows = network.word_space(space)
-    kept = np.stack([rows.vectors(word[:2]).matrix[rows.vectors(word[:2]).index[word]] for word in words])
-    of_space = np.stack([space.vectors(w[:2]).matrix[space.vectors(w[:2]).index[w]] for w in words])
-    np.testing.assert_allclose(kept @ kept.T, of_space @ of_space.T, atol=1e-5)
 
 
 def test_it_is_saved_and_reads_words_that_the_space_lacks(tmp_path: Path, muse: Command) -> None:
@@ -115,9 +95,3 @@ def test_no_column_stays_zero_where_more_are_asked_for_than_the_space_has(tmp_pa
     assert network_of(done).rows.abs().max(dim=0).values.min() > 0
     other = trained(tmp_path / "random", 0, dimension="26", initial="random")
     assert other.encoder.dimension == 26
-
-
-def test_translations_are_needed(tmp_path: Path, muse: Command) -> None:
-    toy_space(tmp_path / "space")
-    arguments = ["train", tmp_path / "space", "--encoder", "sp", "--lang", "fr", "--out", tmp_path / "out"]
-    refused_leaving(tmp_path, muse, arguments, "sp needs --parallel", code=2)

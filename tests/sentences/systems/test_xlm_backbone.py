@@ -105,16 +105,8 @@ def test_another_model_or_language_is_refused(muse: Command, files: Path) -> Non
 
 
 def test_a_core_that_has_changed_is_told(muse: Command, files: Path) -> None:
-    command = [
-        "train",
-        files / "space",
-        "--encoder",
-        "lens",
-        "--lang",
-        "fr",
-        "--parallel",
-        files / "text.tsv",
-    ]
+    command = ["train", files / "space", "--encoder", "lens", "--lang", "fr"]
+    command += ["--parallel", files / "text.tsv"]
     assert muse(*command, "--backbone", files / "xlm", "--epochs", 0, "--out", files / "lens", "-q").code == 0
     assert muse(*training(files, "xlm", "--seed", 5)).code == 0
     with pytest.raises(Mismatch, match="restore the original weights"):

@@ -86,42 +86,6 @@ def test_the_softmax_by_loops() -> None:
 
 
 @pytest.mark.parametrize("loss", EVERY, ids=str)
-def test_gradients_are_those_of_finite_differences(loss: Loss) -> None:
-    x, y, negatives = batch()
-    x.requires_grad_()
-    y.requires_grad_()
-    assert torch.autograd.gradcheck(lambda x, y: loss(x, y, negatives), (x, y))
-
-
-@pytest.mark.parametrize("loss", EVERY, ids=str)
-def test_a_step_brings_translations_nearer_and_wrong_ones_farther(loss: Loss) -> None:
-    x, y, negatives = batch(2)  # one wrong translation for each: it is drawn, and it is the hardest
-    y.requires_grad_()
-    loss(x, y, negatives).backward()  # type: ignore[no-untyped-call]
-    assert y.grad is not None
-    moved = (y - 0.05 * y.grad).detach()
-
-    def advantage(y: Tensor) -> Tensor:
-        near = (x - y).norm(dim=1)
-        found: Tensor = (torch.cdist(x, y) - near[:, None])[~negatives.duplicates].mean()
-        return found
-
-    with torch.no_grad():
-        assert float(advantage(moved)) > float(advantage(y))
-        assert float(loss(x, moved, negatives)) < float(loss(x, y, negatives))
-
-
-def test_align_pulls_straight_and_pushes_straight() -> None:
-    y = Y.clone().requires_grad_()
-    (pulled,) = torch.autograd.grad(Align(0)(X, y, EACH_OTHER), y)
-    assert torch.allclose(pulled, (Y - X) / (Y - X).norm(dim=1, keepdim=True) / 2)
-    (both,) = torch.autograd.grad(Align(0.25)(X, y, EACH_OTHER), y)
-    away = (Y - X.flip(0)) / (Y - X.flip(0)).norm(dim=1, keepdim=True)
-    # Each y meets the wrong x twice: as the y of its own pair and as the y_c of the other one.
-    assert torch.allclose(both, pulled - 0.25 * 2 * away / 2)
-
-
-@pytest.mark.parametrize("loss", EVERY, ids=str)
 def test_translations_are_no_negatives(loss: Loss) -> None:
     x, y, _ = batch(2)
     duplicates = Negatives(torch.tensor([1, 0]), torch.ones(2, 2, dtype=torch.bool))

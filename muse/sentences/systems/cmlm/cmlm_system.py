@@ -130,11 +130,11 @@ def _with_learners(
     config, encoder = job.config, first.model.encoder
     learners: dict[str, Learner] = {"cmlm": first}
     stages: tuple[str, ...] = ("cmlm",)
-    counts = {"neighbours": first.examples, "truncated": 0}
+    counts = {"neighbours": first.examples} | ({"truncated": 0} if parallel is None else parallel.counts)
     if parallel is not None:
         bitext = PairLearner(encoder, Softmax(config.margin, config.scale), parallel, job.runtime.processes)
         learners |= {"br": bitext, "cmlm+br": Cotrained(first, bitext, config.alpha)}
-        stages, counts = predictor.STRATEGIES[config.strategy], counts | parallel.counts
+        stages = predictor.STRATEGIES[config.strategy]
     if labelled is not None:
         network = with_inference(encoder)
         draw_(network.classifier, generator_for(job.request.seed, *TrainingStream.INFERENCES))

@@ -36,9 +36,20 @@ from muse.sentences.systems.writing import best_sequences
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import load_space
-from tests.support.bgt import LAYERS, PAIR, SMALL, drawn, given_ids, parameter_count
+from tests.support.bgt import (
+    LAYERS,
+    PAIR,
+    SMALL,
+    drawn,
+    given_ids,
+    learner_of,
+    made,
+    parameter_count,
+    posteriors,
+)
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
+from tests.support.toy_training import set_options
 
 
 def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
@@ -160,12 +171,9 @@ def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents
 
 
 def test_the_terms_are_those_of_the_paper() -> None:
-    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = made()
     told, divergence, translated, _ = network.terms(PAIR, 1, drawn(4))
-    meanings = [
-        network.semantic_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)
-    ]
-    own = [network.language_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)]
+    meanings, own = posteriors(network)
     torch.testing.assert_close(
         divergence, meanings[1].divergence() + own[0].divergence() + own[1].divergence()
     )
@@ -182,17 +190,8 @@ def test_the_terms_are_those_of_the_paper() -> None:
     assert torch.equal(LanguageLatents(network)(PAIR[1], "fra"), own[1].mean)
 
 
-def test_only_the_language_latents_know_how_long_a_sentence_is() -> None:
-    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
-    once, twice = Ragged.of([[5, 9, 24]]), Ragged.of([[5, 9, 24] * 2])
-    for there, here in zip(*(network.semantic_posterior(side, "en") for side in (once, twice)), strict=True):
-        torch.testing.assert_close(there, here)
-    one, two = (network.language_posterior(side, "en").mean for side in (once, twice))
-    assert not torch.allclose(one, two, rtol=1e-2)
-
-
 def test_a_translator_of_bags_tells_no_length() -> None:
-    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = made()
     network.terms(PAIR, 0, drawn()).translated.mean().backward()  # type: ignore[no-untyped-call]
     graded = {name for name, part in network.named_parameters() if part.grad is not None}
     assert not [name for name in graded if "_length" in name]
@@ -201,15 +200,9 @@ def test_a_translator_of_bags_tells_no_length() -> None:
     assert {name.split(".")[0] for name in lengths} == {"decoders"}
 
 
-def pairs() -> Pairs:
-    """Two training pairs."""
-    rows = torch.arange(2)
-    return Pairs(*PAIR, (rows, rows), rows, rows, 0)
-
-
 def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
-    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
-    learner, rows = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig()), torch.arange(2)
+    network = made()
+    learner, rows = learner_of(network), torch.arange(2)
     for step, weight in ((1, 0.1), (2, 0.2), (10, 1.0), (25, 1.0)):
         told, divergence, translated, _ = network.terms(PAIR, step % 2, drawn(step))
         learner.begin(step)
@@ -218,11 +211,8 @@ def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
 
 
 def test_the_side_may_be_another_for_every_pair() -> None:
-    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
-    meanings = [
-        network.semantic_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)
-    ]
-    own = [network.language_posterior(side, name) for side, name in zip(PAIR, ("en", "fra"), strict=True)]
+    network = made()
+    meanings, own = posteriors(network)
     found = network.terms(PAIR, torch.tensor([1, 0]), drawn()).divergence
     expected = torch.stack([meanings[1].divergence()[0], meanings[0].divergence()[1]])
     torch.testing.assert_close(found, expected + own[0].divergence() + own[1].divergence())
@@ -236,8 +226,8 @@ def test_the_side_may_be_another_for_every_pair() -> None:
 
 
 def test_pairs_draw_their_sides() -> None:
-    network = latent_network.BgtNetwork(replace(SMALL, sides="pairs"), ("en", "fra"), given_ids(), drawn())
-    learner, rows = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig()), torch.arange(2)
+    network = made(replace(SMALL, sides="pairs"))
+    learner, rows = learner_of(network), torch.arange(2)
     learner.begin(10)
     sides = torch.randint(2, (2,), generator=drawn(3))
     generator = drawn(3)
@@ -248,11 +238,9 @@ def test_pairs_draw_their_sides() -> None:
 
 
 def test_without_reconstruction_the_translation_loss_is_left() -> None:
-    network = latent_network.BgtNetwork(
-        replace(SMALL, reconstruction=0.0), ("en", "fra"), given_ids(), drawn()
-    )
+    network = made(replace(SMALL, reconstruction=0.0))
     assert {name.split(".")[0] for name, _ in network.named_parameters()} == {"semantic", "translators"}
-    learner = BgtLearner(network, ("en", "fra"), pairs(), TrainerConfig())
+    learner = learner_of(network)
     learner.begin(50)
     expected = network.terms(PAIR, 0, drawn()).translated.mean()
     torch.testing.assert_close(learner.loss(torch.arange(2), drawn()), expected)
@@ -264,7 +252,7 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
     rows = torch.arange(len(lengths))
     training = torch.tensor([6, 5, 4, 3, 2, 1])
     text = Pairs(sides[0], sides[1], (rows, rows), training, rows[:1], 0)
-    network = latent_network.BgtNetwork(replace(SMALL, tokens=16), ("en", "fra"), given_ids(), drawn())
+    network = made(replace(SMALL, tokens=16))
     learner = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
     order = torch.tensor([3, 0, 5, 1, 2, 4])
     batches = learner.batches(order, 2, drawn())
@@ -275,7 +263,7 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
     assert max(map(len, batches)) > 1
     again = learner.batches(order, 2, drawn())
     assert all(torch.equal(one, other) for one, other in zip(batches, again, strict=True))
-    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = made()
     plain = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
     assert [len(batch) for batch in plain.batches(order, 4, drawn())] == [4, 2]
 
@@ -286,8 +274,7 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
 )
 def test_every_part_that_is_there_learns(config: BgtConfig, without: dict[str, Any]) -> None:
     config = BgtConfig(**{**vars(config), **without})
-    tokens = given_ids(dimension=None if config.encoder_layers else 5)
-    network = latent_network.BgtNetwork(config, ("en", "fra"), tokens, drawn())
+    network = made(config)
     small = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])
     told, divergence, translated, _ = network.terms(small, 0, drawn())
     (told + divergence + translated).mean().backward()  # type: ignore[no-untyped-call]
@@ -339,33 +326,9 @@ def files(tmp_path: Path) -> Path:
 
 def good(files: Path, *more: object, reads: Sequence[str] = ("--set", "bag=words")) -> list[object]:
     """The arguments of a run that ends well, of bags of words or of what else it `reads`."""
-    quick = [
-        "--epochs",
-        8,
-        "--patience",
-        8,
-        "--batch",
-        32,
-        "--rate",
-        0.03,
-        "--set",
-        "semantic=16",
-        "--set",
-        "language=4",
-    ]
-    text = ["--lang", "fr", "--parallel", files / "text.tsv"]
-    return [
-        "train",
-        files / "space",
-        "--encoder",
-        "bgt",
-        *text,
-        *quick,
-        *reads,
-        "--out",
-        files / "out",
-        *more,
-    ]
+    quick = ["--epochs", 8, "--patience", 8, "--batch", 32, "--rate", 0.03]
+    given = [*set_options(semantic=16, language=4), *reads, "--lang", "fr", "--parallel", files / "text.tsv"]
+    return ["train", files / "space", "--encoder", "bgt", *quick, *given, "--out", files / "out", *more]
 
 
 def test_it_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:
@@ -389,7 +352,7 @@ def test_with_layers_it_reads_pieces(muse: Command, files: Path) -> None:
     pytest.importorskip("tokenizers")
     sizes = {"encoder_layers": 1, "decoder_layers": 1, "hidden": 16, "heads": 2, "feed_forward": 16}
     settings = {**sizes, "semantic": 16, "language": 16, "vocabulary": 120, "longest": 9, "dropout": 0.1}
-    named = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    named = set_options(**settings)
     found = muse(*good(files, "--json", "--epochs", 2, "--rate", 1e-3, reads=named)).json
     assert found["loss_curve"][1] < found["loss_curve"][0]
     assert found["truncated"] > 0
@@ -445,17 +408,9 @@ def test_it_writes_translations_and_paraphrases(written: Path) -> None:
 
 
 def test_a_paraphrase_is_decoded_without_the_wording_of_its_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
-    seen, writing = list[tuple[latent_network.Decoder, Sequence[Tensor]]](), latent_network.Decoder.writing
-
-    def noted(decoder: latent_network.Decoder, latents: Sequence[Tensor], beam: int) -> Any:
-        seen.append((decoder, latents))
-        return writing(decoder, latents, beam)
-
-    monkeypatch.setattr(latent_network.Decoder, "writing", noted)
+    network = made(LAYERS).eval()
     source = Ragged.of([[5, 6], [6]])
-    Rewriting(network, ("en", "en")).write(source, 1)
-    ((decoder, latents),) = seen
+    decoder, latents = latents_of(network, source, monkeypatch, "en")
     assert decoder is network.decoders[0]
     torch.testing.assert_close(list(latents), [network(source, "en"), torch.zeros(2, 8)])
 
@@ -483,9 +438,13 @@ def test_a_style_changes_what_is_written_and_how_long_it_may_be(
 
 
 def latents_of(
-    network: latent_network.BgtNetwork, source: Ragged, monkeypatch: pytest.MonkeyPatch, **more: Any
+    network: latent_network.BgtNetwork,
+    source: Ragged,
+    monkeypatch: pytest.MonkeyPatch,
+    language: str = "fra",
+    **more: Any,
 ) -> Any:
-    """The decoder and the latents of a translation of the source into the second language."""
+    """The decoder and the latents of what is written of the source in a language."""
     seen, writing = list[tuple[latent_network.Decoder, Sequence[Tensor]]](), latent_network.Decoder.writing
 
     def noted(decoder: latent_network.Decoder, latents: Sequence[Tensor], beam: int) -> Any:
@@ -494,12 +453,12 @@ def latents_of(
 
     with monkeypatch.context() as patch:
         patch.setattr(latent_network.Decoder, "writing", noted)
-        Rewriting(network, ("en", "fra"), **more).write(source, 1)
+        Rewriting(network, ("en", language), **more).write(source, 1)
     return seen[0]
 
 
 def test_a_sample_is_drawn_for_each_sentence_whatever_its_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
+    network = made(LAYERS).eval()
     sentences = [[5, 6], [6], [6, 5, 5], [5]]
     source = Ragged.of(sentences)
     decoder, (meaning, own) = latents_of(network, source, monkeypatch, seed=1)
@@ -514,39 +473,27 @@ def test_a_sample_is_drawn_for_each_sentence_whatever_its_batch(monkeypatch: pyt
 
 
 def test_samples_are_those_of_the_prior(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn()).eval()
+    network = made(LAYERS).eval()
     source = Ragged.of([[*ids] for ids in itertools.product((5, 6), repeat=8)])  # 256 sentences
     own = latents_of(network, source, monkeypatch, seed=0)[1][1].flatten().numpy()
     assert kstest(own, "norm").pvalue > 0.01
     assert abs(np.corrcoef(own[:-8], own[8:])[0, 1]) < 0.1  # sentence after sentence
 
 
-@pytest.mark.slow
-def test_a_sample_varies_what_is_written_with_its_seed_alone(written: Path) -> None:
-    network, lines = load_bgt(written / "out"), [f"{en} ." for en, _ in toy_text()[:12]]
-    for language in ("en", "fr"):
-        asked = [Rewriting(network, ("en", language), seed=seed) for seed in (0, 1)]
-        found = [one.translate(lines) for one in asked]
-        assert found[0] != found[1]
-        assert replace(asked[0], batch=1).translate(lines) == found[0]
-        assert [asked[0].translate([line])[0] for line in lines[5:]] == found[0][5:]
-        assert Rewriting(network, ("en", language)).translate(lines) not in found
-
-
 def test_a_language_that_it_has_not_learned_is_refused() -> None:
-    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
+    network = made(LAYERS)
     for direction in (("en", "de"), ("de", "fra")):
         with pytest.raises(BadSetting, match="knows en, fra, got 'de'"):
             Rewriting(network, direction)
 
 
 def test_a_sample_needs_a_language_latent_of_its_own() -> None:
-    network = latent_network.BgtNetwork(LAYERS, ("en", "fra"), given_ids(dimension=None), drawn())
+    network = made(LAYERS)
     with pytest.raises(BadSetting, match="a style and a sample are both the language latent"):
         Rewriting(network, ("en", "fra"), "en1", 0)
     for without in ({"language": 0}, {"reconstruction": 0.0}):
         config = BgtConfig(**{**vars(LAYERS), **without})
-        network = latent_network.BgtNetwork(config, ("en", "fra"), given_ids(dimension=None), drawn())
+        network = made(config)
         with pytest.raises(BadSetting, match="a sample needs a language latent"):
             Rewriting(network, ("en", "fra"), seed=0)
 
@@ -648,7 +595,7 @@ def test_a_damaged_model_is_told(
 def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None:
     assert muse(*good(files, "-q", "--epochs", 0)).code == 0
     refused(muse("translate", "--model", files / "out", "--src", "fr"), "expected a bgt of word pieces")
-    network = latent_network.BgtNetwork(SMALL, ("en", "fra"), given_ids(), drawn())
+    network = made()
     with pytest.raises(BadSetting, match="no pieces to write"):
         Rewriting(network, ("en", "fra")).translate(["en1"])
     with pytest.raises(BadSetting, match="no order of words"):
@@ -658,7 +605,7 @@ def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None
 def test_what_a_writer_is_advised_to_have_makes_one() -> None:
     advised = {name: int(value) for name, value in re.findall(r"--set (\w+)=(\d+)", OF_WRITERS)}
     config = replace(PRESETS["small"].config, **advised)
-    network = latent_network.BgtNetwork(config, ("en", "fra"), given_ids(dimension=None), drawn())
+    network = made(config)
     latents = [torch.zeros(1, config.semantic), torch.zeros(1, config.language)]
     network.decoders[0].writing(latents, 1)  # type: ignore[operator]
 

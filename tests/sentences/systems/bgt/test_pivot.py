@@ -16,14 +16,12 @@ from torch.distributions import Normal, kl_divergence
 from muse.errors import BadSetting
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.bgt.bgt_system import BgtLearner, Rewriting
+from muse.sentences.systems.bgt.bgt_system import Rewriting
 from muse.sentences.systems.bgt.inputs import BgtConfig
-from muse.sentences.systems.bgt.latent_network import BgtNetwork, Decoder
+from muse.sentences.systems.bgt.latent_network import Decoder
 from muse.sentences.systems.pieces import BOS, EOS
-from muse.sentences.training.pairs import Pairs
-from muse.sentences.training.trainer import TrainerConfig
 from muse.space import load_space
-from tests.support.bgt import LANGUAGES, LAYERS, PAIR, SMALL, drawn, given_ids
+from tests.support.bgt import LAYERS, PAIR, SMALL, drawn, learner_of, made
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
 
@@ -34,16 +32,10 @@ SHORT = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])  # of the ids that
 ALL = {"EnglishAE": AE, "EnglishVAE": VAE, "EnglishTrans": TRANS}
 
 
-def made(settings: dict[str, Any], config: BgtConfig = SMALL) -> BgtNetwork:
-    """A network of random weights with these settings."""
-    tokens = given_ids(dimension=None if config.encoder_layers else 5)
-    return BgtNetwork(replace(config, **settings), LANGUAGES, tokens, drawn())
-
-
 @pytest.mark.parametrize("config", [SMALL, LAYERS], ids=["bag", "layers"])
 @pytest.mark.parametrize("name", ALL)
 def test_only_what_is_needed_is_made_and_all_of_it_learns(name: str, config: BgtConfig) -> None:
-    network = made(ALL[name], config)
+    network = made(replace(config, **ALL[name]))
     parts = {".".join(name.split(".")[:2]) for name, _ in network.named_parameters()}
     writes = "translators.0" if name == "EnglishTrans" else "decoders.0"
     assert {part for part in parts if not part.startswith("semantic.")} == {writes}
@@ -55,7 +47,7 @@ def test_only_what_is_needed_is_made_and_all_of_it_learns(name: str, config: Bgt
 
 @pytest.mark.parametrize("config", [SMALL, LAYERS], ids=["bag", "layers"])
 def test_an_autoencoder_is_one_of_the_pivot_alone(config: BgtConfig) -> None:
-    network = made(VAE, config)
+    network = made(replace(config, **VAE))
     told, divergence, translated, _ = network.terms(SHORT, 0, drawn(4))
     meaning = network.semantic_posterior(SHORT[0], "en")
     sentences = (SHORT[0].framed(BOS, EOS) if config.decoder_layers else SHORT[0]).padded()
@@ -71,23 +63,16 @@ def test_an_autoencoder_is_one_of_the_pivot_alone(config: BgtConfig) -> None:
 
 
 def test_a_translation_is_that_of_the_pivot_alone() -> None:
-    network = made(TRANS)
+    network = made(replace(SMALL, **TRANS))
     told, _, translated, _ = network.terms(PAIR, 0, drawn())
     meaning = network.semantic_posterior(PAIR[0], "en").mean
     torch.testing.assert_close(translated, network.translators[0]([meaning], PAIR[1].padded(), 0.1))
     assert not told.any()
 
 
-def learner_of(network: BgtNetwork, epochs: int = 0) -> BgtLearner:
-    """A learner of two pairs, both of which are held out too, for so many epochs of one step."""
-    rows = torch.arange(2)
-    text, trainer = Pairs(*PAIR, (rows, rows), rows, rows, 0), TrainerConfig(epochs=epochs, batch=2)
-    return BgtLearner(network, LANGUAGES, text, trainer)
-
-
 @pytest.mark.parametrize("sides", ["steps", "pairs"])
 def test_every_step_reads_the_pivot(sides: str) -> None:
-    network = made({**VAE, "sides": sides})
+    network = made(replace(SMALL, **{**VAE, "sides": sides}))
     learner = learner_of(network)
     for step, weight in ((3, 0.3), (4, 0.4)):
         told, divergence, _, _ = network.terms(PAIR, 0, drawn(step))
@@ -98,11 +83,11 @@ def test_every_step_reads_the_pivot(sides: str) -> None:
 
 def planned(settings: dict[str, Any], epochs: int) -> float:
     """The score of a network, when it is trained for so many epochs of one step."""
-    return learner_of(made(settings), epochs).eval().held_out().score
+    return learner_of(made(replace(SMALL, **settings)), epochs).eval().held_out().score
 
 
 def test_a_translation_is_scored_by_its_held_out_loss() -> None:
-    network = made(TRANS)
+    network = made(replace(SMALL, **TRANS))
     meaning = network.semantic_posterior(PAIR[0], "en").mean
     nats: Tensor = network.translators[0]([meaning], PAIR[1].padded(), 0.1)
     assert planned(TRANS, 5) == pytest.approx(-nats.mean().item(), rel=1e-5)
@@ -112,12 +97,12 @@ def test_a_translation_is_scored_by_its_held_out_loss() -> None:
 
 def test_the_score_has_the_weight_of_the_divergence_that_training_ends_with() -> None:
     # After 10 steps, `annealing`, the divergence has the weight of the prior; a step is an epoch here.
-    divergence = made(VAE).semantic_posterior(PAIR[0], "en").divergence().mean().item()
+    divergence = made(replace(SMALL, **VAE)).semantic_posterior(PAIR[0], "en").divergence().mean().item()
     scores = {epochs: planned({**VAE, "prior": 2.0}, epochs) for epochs in (0, 5, 10, 20)}
     assert divergence > 0.01
     for epochs, weight in ((5, 1.0), (10, 2.0), (20, 2.0)):
         assert scores[0] - scores[epochs] == pytest.approx(weight * divergence, rel=1e-3)
-    learner = learner_of(made(VAE))
+    learner = learner_of(made(replace(SMALL, **VAE)))
     before = learner.held_out().score
     learner.begin(9)
     assert learner.held_out().score == before  # the same weight and the same draws in all epochs
@@ -175,7 +160,7 @@ def test_a_language_latent_needs_a_second_language(muse: Command, files: Path) -
 def test_it_writes_what_it_learned_to_write(
     settings: dict[str, Any], target: str, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    network, seen, writing = made(settings, LAYERS).eval(), list[object](), Decoder.writing
+    network, seen, writing = made(replace(LAYERS, **settings)).eval(), list[object](), Decoder.writing
     (writer,) = getattr(network, part)
 
     def noted(decoder: Decoder, latents: Sequence[Tensor], beam: int) -> Any:
@@ -199,4 +184,4 @@ def test_it_writes_what_it_learned_to_write(
 )
 def test_it_writes_nothing_else(settings: dict[str, Any], direction: tuple[str, str], writes: str) -> None:
     with pytest.raises(BadSetting, match=f"reads en and writes {writes}, got '{direction[0]}' to write in"):
-        Rewriting(made(settings, LAYERS), direction)
+        Rewriting(made(replace(LAYERS, **settings)), direction)

@@ -10,20 +10,12 @@ import torch
 from torch.distributions import Normal, kl_divergence
 
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.systems.bgt.bgt_system import BgtLearner
 from muse.sentences.systems.bgt.inputs import BgtConfig
-from muse.sentences.systems.bgt.latent_network import BgtNetwork, Gaussian
-from muse.sentences.training.pairs import Pairs
-from muse.sentences.training.trainer import TrainerConfig
-from tests.support.bgt import LANGUAGES, LAYERS, PAIR, SMALL, drawn, given_ids
+from muse.sentences.systems.bgt.latent_network import Gaussian
+from tests.support.bgt import LAYERS, PAIR, SMALL, drawn, learner_of, made, posteriors
 
 SAMPLED = replace(SMALL, translates="sample")
 PAPER: dict[str, Any] = {"translates": "sample", "reconstruction": 0.0}
-
-
-def made(config: BgtConfig) -> BgtNetwork:
-    """A network of random weights."""
-    return BgtNetwork(config, LANGUAGES, given_ids(dimension=None if config.encoder_layers else 5), drawn())
 
 
 def divergence(posterior: Gaussian) -> torch.Tensor:
@@ -32,17 +24,10 @@ def divergence(posterior: Gaussian) -> torch.Tensor:
     return kl_divergence(normal, Normal(0.0, 1.0)).sum(dim=1)
 
 
-def meanings(network: BgtNetwork) -> list[Gaussian]:
-    """The semantic posteriors of both sides of PAIR."""
-    return [network.semantic_posterior(side, name) for side, name in zip(PAIR, LANGUAGES, strict=True)]
-
-
 def test_each_translation_is_from_a_sample_whose_divergence_counts() -> None:
     network = made(replace(SAMPLED, reconstruction=0.0, prior=0.5))
-    rows = torch.arange(2)
-    text = Pairs(*PAIR, (rows, rows), rows, rows, 0)
-    learner = BgtLearner(network, LANGUAGES, text, TrainerConfig())
-    first, second = meanings(network)
+    rows, learner = torch.arange(2), learner_of(network)
+    (first, second), _ = posteriors(network)
     for step, weight in ((1, 0.05), (2, 0.1), (10, 0.5), (40, 0.5)):
         generator = drawn(step)
         (first, second)[step % 2].sample(generator)  # that of the reconstruction is drawn before
@@ -55,13 +40,11 @@ def test_each_translation_is_from_a_sample_whose_divergence_counts() -> None:
 
 def test_beside_the_reconstruction_each_bound_has_its_own_divergence() -> None:
     network = made(replace(SAMPLED, reconstruction=0.5, translation=2.0))
-    rows = torch.arange(2)
-    text = Pairs(*PAIR, (rows, rows), rows, rows, 0)
-    learner = BgtLearner(network, LANGUAGES, text, TrainerConfig())
+    rows, learner = torch.arange(2), learner_of(network)
     learner.begin(5)
     terms = network.terms(PAIR, 1, drawn(3))
-    own = [network.language_posterior(side, name) for side, name in zip(PAIR, LANGUAGES, strict=True)]
-    first, second = map(divergence, meanings(network))
+    meanings, own = posteriors(network)
+    first, second = map(divergence, meanings)
     bound = terms.reconstruction + 0.5 * (second + sum(map(divergence, own)))
     translation = terms.translated + 0.5 * (first + second)
     torch.testing.assert_close(learner.loss(rows, drawn(3)), (0.5 * bound + 2 * translation).mean())
@@ -105,4 +88,4 @@ def test_the_variance_learns_from_samples_alone(config: BgtConfig, read_from: st
 def test_of_the_pivot_the_divergence_is_that_of_its_posterior() -> None:
     network = made(replace(SMALL, **PAPER, read_from="pivot"))
     found = network.terms(PAIR, 0, drawn()).translation_divergence
-    torch.testing.assert_close(found, divergence(meanings(network)[0]))
+    torch.testing.assert_close(found, divergence(posteriors(network)[0][0]))

@@ -15,7 +15,7 @@ from muse.run.runtime import Runtime
 from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.systems.cmlm import learning, predictor
-from muse.sentences.systems.cmlm.cmlm_system import PRESETS, scheduled, tuned
+from muse.sentences.systems.cmlm.cmlm_system import PRESETS, scheduled
 from muse.sentences.systems.cmlm.learning import (
     CmlmLearner,
     Cotrained,
@@ -152,29 +152,6 @@ def predict_all(made: CmlmLearner, condition: str) -> Predicted:
     return sum(parts, start=Predicted())
 
 
-def test_a_shuffled_neighbour_is_that_of_another_pair(
-    words: predictor.Words, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = {name: learner(words, changed(neighbour=name)) for name in ("true", "shuffled")}
-    seen: dict[str, list[Padded]] = {"true": [], "shuffled": []}
-    for name, one in made.items():
-        keep = seen[name].append
-        monkeypatch.setattr(
-            one.model, "forward",
-            lambda cloze, mask, near, words, keep=keep: (keep(near), torch.zeros(len(cloze.answers), 40))[1],
-        )  # fmt: skip
-        one.loss(torch.arange(6), generator(3))
-    (true,), (other,) = seen["true"], seen["shuffled"]
-    assert not (other.ids == true.ids).all(dim=1).any()
-
-
-def test_inference_may_have_a_trainer_of_its_own() -> None:
-    trainer = TrainerConfig(rate=1e-3, optimiser="lamb")
-    assert tuned(trainer, SMALL) == trainer
-    own = tuned(trainer, changed(tuning_rate=2e-5, tuning_optimiser="adam"))
-    assert (own.rate, own.optimiser) == (2e-5, "adam")
-
-
 @pytest.mark.parametrize("projections", [0, 1, 3])
 def test_the_neighbour_is_read_unless_there_are_no_projections(
     words: predictor.Words, projections: int
@@ -234,32 +211,6 @@ def test_a_shuffled_neighbour_is_of_another_pair(
     assert found.ids.flatten().tolist() == shown
     lone = NeighbourPairs(passages, torch.tensor([[2, 3]]))
     assert made._neighbours(lone, torch.tensor([[2, 3]])) is None
-
-
-@pytest.mark.parametrize("share", [0.24, 0.6])
-def test_the_share_of_hidden_words_is_that_of_the_config(
-    words: predictor.Words, monkeypatch: pytest.MonkeyPatch, share: float
-) -> None:
-    rng, read = np.random.default_rng(0), list[Cloze]()
-    texts = {
-        name: {
-            f"d{number}": [" ".join(f"{name}{i}" for i in rng.integers(40, size=size)) for size in (23, 40)]
-            for number in range(20)
-        }
-        for name in ("en", "fr")
-    }
-    made = model(words, changed(longest=40))
-    split = {name: hold_out(documents, rng) for name, documents in texts.items()}
-    trained = CmlmLearner(made, read_corpus(split, made.encoder, Runtime()), share)
-
-    def noted(*given: Any) -> Cloze:
-        read.append(hide(*given))
-        return read[-1]
-
-    monkeypatch.setattr("muse.sentences.systems.networks.masked_prediction.hide", noted)
-    trained.loss(torch.arange(trained.examples // 2), generator())
-    (cloze,) = read
-    assert abs(len(cloze.answers) / int((cloze.ids > 0).sum()) - share) < 0.02
 
 
 def test_whole_documents_are_held_out() -> None:

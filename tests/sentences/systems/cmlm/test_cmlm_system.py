@@ -133,30 +133,6 @@ def test_each_stage_has_its_own_trainer_and_loss(
     assert cotrained.bitext._loss == Softmax(0.1, 7)
 
 
-@pytest.mark.slow
-def test_a_killed_run_goes_on_in_its_second_stage(
-    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    more = ["--parallel", files / "text.tsv", "-q"]
-    assert muse(*good(files, *more)).code == 0
-    expected = (files / "out" / "arrays.npz").read_bytes()
-    loss, count = trainer.shared_backward, 0
-
-    def killed(*given: Any, **more: Any) -> float:
-        nonlocal count
-        count += 1
-        if count == 3 * 14 + 3:  # of fourteen steps an epoch
-            raise KeyboardInterrupt
-        return loss(*given, **more)
-
-    monkeypatch.setattr(trainer, "shared_backward", killed)
-    again = good(files, *more, "--out", files / "again")
-    assert muse(*again).code == 130
-    assert muse(*again, "--resume").code == 0
-    assert count == 3 * 14 + 3 + 14  # of the second stage its second epoch alone, from its start
-    assert (files / "again" / "arrays.npz").read_bytes() == expected
-
-
 def test_pieces_are_learned_and_saved(muse: Command, files: Path) -> None:
     pytest.importorskip("tokenizers")
     found = muse(*good(files, "--json", "--epochs", 1, "--set", "pieces=60")).json

@@ -53,21 +53,6 @@ def matrices(width: int = 5) -> Matrices:
     return Matrices(rows.masked_fill(~mask[..., None], 1e6), mask)
 
 
-def states(words: Tensor, lstm: torch.nn.LSTM, suffix: str) -> list[Tensor]:
-    """h_t of one LSTM over words (T, K), by its equations (Hochreiter and Schmidhuber, 1997)."""
-    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    w, r, b, c = (getattr(lstm, f"{name}_l0{suffix}") for name in names)
-    h = cell = torch.zeros(lstm.hidden_size)
-    found = []
-    for word in words:
-        gates = w @ word + b + r @ h + c
-        i, f, g, o = gates.chunk(4)
-        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-        h = o.sigmoid() * cell.tanh()
-        found.append(h)
-    return found
-
-
 def pooled(found: Tensor, pooling: str, network: Recurrent) -> Tensor:
     """The row of a sentence from its states (T, h)."""
     if pooling == "attention":
@@ -78,7 +63,7 @@ def pooled(found: Tensor, pooling: str, network: Recurrent) -> Tensor:
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_a_bilstm_is_its_equations_and_padding_changes_no_row(pooling: str) -> None:
+def test_a_bilstm_is_pooled_and_padding_changes_no_row(pooling: str) -> None:
     network, (rows, mask) = seeded(7, pooling), matrices()
     lstm = network.get_submodule("lstm")
     assert isinstance(lstm, torch.nn.LSTM)
@@ -86,12 +71,11 @@ def test_a_bilstm_is_its_equations_and_padding_changes_no_row(pooling: str) -> N
     assert found.shape == (len(LENGTHS), network.dimension)
     for place, length in enumerate(LENGTHS):
         words = rows[place, :length]
-        forward, backward = states(words, lstm, ""), states(words.flip(0), lstm, "_reverse")
+        states = lstm(words)[0]  # (T, 2 units)
         if pooling == "last":
-            expected = torch.cat([forward[-1], backward[-1]])
+            expected = torch.cat([states[-1, :7], states[0, 7:]])
         else:
-            both = [torch.stack(side) for side in (forward, backward[::-1])]
-            expected = pooled(torch.cat(both, dim=1), pooling, network)
+            expected = pooled(states, pooling, network)
         torch.testing.assert_close(found[place], expected)
         torch.testing.assert_close(
             found[place : place + 1], network(words[None], mask[place : place + 1, :length])
@@ -108,21 +92,6 @@ def test_other_networks_see_no_padding(network: str) -> None:
     for place, length in enumerate(LENGTHS):
         alone = layers(rows[place : place + 1, :length], mask[place : place + 1, :length])
         torch.testing.assert_close(found[place : place + 1], alone)
-
-
-def test_a_gru_ends_with_its_last_state() -> None:
-    with torch_seeded(1):
-        network = Recurrent("gru", 5, 7, "last")
-    rows, mask = matrices()
-    gru = network.get_submodule("gru")
-    w, r, b, c = (getattr(gru, f"{name}_l0") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
-    for place, length in enumerate(LENGTHS):
-        h = torch.zeros(7)
-        for word in rows[place, :length]:
-            (reset, update, new), (reset_h, update_h, new_h) = (w @ word + b).chunk(3), (r @ h + c).chunk(3)
-            gate = (update + update_h).sigmoid()
-            h = (1 - gate) * torch.tanh(new + (reset + reset_h).sigmoid() * new_h) + gate * h
-        torch.testing.assert_close(network(rows, mask)[place], h)
 
 
 def test_a_convolution_reads_three_words_and_keeps_the_largest_of_every_layer() -> None:
@@ -281,29 +250,6 @@ def test_translation_detection_needs_no_inferences(muse: Command, files: Path) -
     assert found["loss_curve"][-1] < found["loss_curve"][0]
 
 
-def test_x_bilstm_copies_a_frozen_encoder(muse: Command, files: Path) -> None:
-    assert muse(*infersent(files, "-q")).code == 0
-    found = muse(*x_bilstm(files, "--json")).json
-    assert found["encoder"] == "x-bilstm[max:16,align:0.25]"
-    assert found["score"] > found["score_by_epoch"][0]
-    assert found["loss_curve"][-1] < found["loss_curve"][0]
-    english, both, text = opened(files, "out"), opened(files, "x"), toy_text(50, seed=9)
-    pivot = [pair[0] for pair in text]
-    expected = english.encode(pivot, "en").matrix
-    np.testing.assert_array_equal(both.encode(pivot, "en").matrix, expected)
-    far = [
-        np.linalg.norm(one.encode([p[1] for p in text], "fr").matrix - expected) for one in (english, both)
-    ]
-    assert far[1] < far[0]
-    network, teacher = both.network, english.network
-    assert isinstance(network, XBiLSTM)
-    assert isinstance(teacher, InferSent)
-    for one, two in zip(network.classifier.parameters(), teacher.classifier.parameters(), strict=True):
-        assert torch.equal(one, two)
-    random = muse(*x_bilstm(files, "--json", "--set", "copied=false", "--epochs", 0)).json
-    assert random["score"] < found["score"]
-
-
 def test_a_run_beside_another_english_encoder_does_not_go_on(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,11 +308,6 @@ def test_the_paper_presets_have_their_sizes() -> None:
         assert count == PUBLISHED[name]
 
 
-def test_bad_input_of_infersent(muse: Command, files: Path) -> None:
-    unread = "known fr words in both sentences, got 0 and 0"
-    refused_leaving(files, muse, infersent(files, "--lang", "fr"), unread)
-
-
 def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:
     both = ["--parallel", files / "text.tsv", "--lang", "fr"]
     refused(
@@ -377,6 +318,8 @@ def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:
     plain = ["train", files / "space", "--encoder", "infersent", "--lang", "fr", "--out", files / "out"]
     refused(muse(*plain), "needs --nli to train on", code=2)
     refused(muse(*plain, *td), "needs --parallel to train on", code=2)
+    unread = "known fr words in both sentences, got 0 and 0"
+    refused_leaving(files, muse, infersent(files, "--lang", "fr"), unread)
     with (files / "nli.txt").open("a") as stream:
         stream.write("9\ten1\ten2\tMAYBE\tTRAIN\n")
     refused(muse(*infersent(files)), "nli.txt:302", "'MAYBE'")

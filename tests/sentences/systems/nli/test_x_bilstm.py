@@ -89,6 +89,7 @@ def test_random_weights_are_not_those_that_english_began_with(muse: Command, fil
 @pytest.mark.parametrize(
     ("settings", "name"),
     [
+        ((), "max:16"),
         (("pooling=last",), "last:16"),
         (("network=lstm", "pooling=mean"), "lstm-mean:8"),
         (("network=gru", "pooling=attention"), "gru-attention:32"),

@@ -92,17 +92,10 @@ def test_translations_carry_inference_into_another_language(muse: Command, pretr
 
 
 @pytest.mark.slow
-def test_a_run_killed_while_it_aligns_ends_as_one_that_was_not(
+def test_a_run_killed_while_it_aligns_goes_on_with_a_lower_rate(
     muse: Command, pretrained: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more = ["--parallel", f"fr={pretrained / 'pairs.tsv'}", "--epochs", 1, "--set", "alignment_epochs=3"]
-    assert muse(*tuning(pretrained, *APART, *more)).code == 0
-    expected = (pretrained / "tuned" / "arrays.npz").read_bytes()
-    again = tuning(pretrained, *APART, *more, "--out", pretrained / "again")
-    killed_at(monkeypatch, PairLearner, 3)
-    assert muse(*again).code == 130
-    assert muse(*again, "--resume").code == 0
-    assert (pretrained / "again" / "arrays.npz").read_bytes() == expected
     killed_at(monkeypatch, PairLearner, 3)
     slower = tuning(pretrained, *APART, *more, "--out", pretrained / "slower")
     assert muse(*slower).code == 130

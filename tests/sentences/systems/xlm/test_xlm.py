@@ -19,7 +19,6 @@ from muse.sentences.systems import pieces as word_pieces
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.systems.xlm import language_model, xlm_system
-from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.pairs import ParallelCorpus, make_pairs
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
@@ -228,25 +227,6 @@ def test_the_paper_preset_has_its_size() -> None:
     assert abs(count / 250e6 - 1) < 0.02
 
 
-@pytest.mark.slow
-def test_a_step_of_the_paper_preset() -> None:
-    # 249 million weights with their gradients and Adam's two moments: 4 GB beside the states.
-    config, generator = SYSTEMS["xlm"].presets["paper"].config, generator_for(0)
-    model = language_model.XlmModel(
-        config, torch.randn(95_000, 1_024, generator=generator) * 0.02, 15, generator
-    )
-    optimisers = Optimisers(model, "adam", 1e-4)
-    text = Ragged.of(torch.randint(5, 95_000, (2, 64), generator=generator).tolist())
-    masking, weights = config.masking(95_000), torch.ones(95_000)
-    losses = []
-    for _ in range(2):
-        loss = model.loss(language_model.masked_batch([(text.padded(), 3)], masking, weights, generator))
-        loss.backward()  # type: ignore[no-untyped-call]
-        losses.append(float(loss.detach()))
-        optimisers.step(1e-4, 5.0)
-    assert all(np.isfinite(losses))
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     """A folder with a space, parallel text, and text of both languages."""
@@ -346,7 +326,6 @@ def test_without_translations_and_by_documents(muse: Command, files: Path, objec
 BAD: dict[str, tuple[list[object], list[str]]] = {
     "first of clm": (["--set", "objective=clm", "--set", "pooling=first"], ["pooling=mean"]),
     "batch of pairs": (["--set", "pair_tokens=31"], ["pair_tokens must hold the longest pair, 32"]),
-    "heads": (["--set", "heads=3"], ["multiple of heads"]),
     "judged": (["--set", "judged=de"], ["one of en, fr", "'de'"]),
     "no documents": (["--set", "documents=true"], ["en.txt:1", "document"]),
     "language": (["--text", "xx=nosuch"], ["'xx'"]),
