@@ -46,13 +46,14 @@ def folder_of_three(folder: Path) -> Path:
     }
     save_space(folder / "space", sides, pivot="en", provenance=PROVENANCE)
     text = text_of_three()
+    sentences = {name: [other for _, other in pairs] for name, pairs in text.items()}
+    english = sentences["en"] = [en for en, _ in text["fr"]]
+    for name, lines in sentences.items():
+        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        novels = [f"{place // 20}\t{line}\n" for place, line in enumerate(lines)]
+        (folder / f"{name}.novels").write_text("".join(novels), encoding="utf-8")
     for name, pairs in text.items():
         write_text(folder / f"{name}.tsv", pairs)
-        (folder / f"{name}.txt").write_text("\n".join(other for _, other in pairs) + "\n", encoding="utf-8")
-        lines = [f"{place // 20}\t{other}\n" for place, (_, other) in enumerate(pairs)]
-        (folder / f"{name}.novels").write_text("".join(lines), encoding="utf-8")
-    english = [en for en, _ in text["fr"]]
-    (folder / "en.txt").write_text("\n".join(english) + "\n", encoding="utf-8")
     lines = [f"{i}\t{text}\t{text}\t{LABELS[i % 3]}\t{part_of(i)}\n" for i, text in enumerate(english[:60])]
     (folder / "nli").write_text(HEADER + "".join(lines), encoding="utf-8")
     return folder

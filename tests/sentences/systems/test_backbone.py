@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from muse.errors import BadFile, Mismatch
-from muse.sentences.encoders.reading import PIECE, Reading
+from muse.sentences.encoders.reading import Reading
 from muse.sentences.systems.backbone import Backbone, HuggingFaceBackbone, Matrices, SpaceBackbone
 from tests.support.parallel import toy_space
 from tests.support.tiny_bert import SPECIAL, save_tiny_bert
@@ -80,14 +80,6 @@ def test_positions_that_begin_after_that_of_padding(tmp_path: Path) -> None:
     reading, (rows, _) = matrices(HuggingFaceBackbone(folder), ["the cat sat " * 9], "en")
     assert (reading.sentences.lengths.tolist(), reading.truncated) == ([12 - 1 - 2], 1)
     assert torch.isfinite(rows).all()
-
-
-def test_unknown_pieces_are_counted_once(folder: Path) -> None:
-    reading = HuggingFaceBackbone(folder).read(["the dog sat"])
-    assert (reading.tokens, reading.unknown, len(reading.sentences.ids)) == (3, 1, 3)
-    both = Reading.joined([reading, reading])
-    assert (both.tokens, both.unknown, both.sentences.lengths.tolist()) == (6, 2, [3, 3])
-    assert both.unit == PIECE
 
 
 def test_folders_that_are_no_core(folder: Path, tmp_path: Path) -> None:

@@ -119,27 +119,6 @@ def test_x_bilstm_of_two_languages(muse: Command, files: Path) -> None:
     assert french.any() and german.any() and not np.allclose(french, german)
 
 
-def test_cmlm_and_xlm_of_three_languages(muse: Command, files: Path) -> None:
-    pytest.importorskip("tokenizers")
-    sizes = ("hidden=16", "heads=2", "layers=1", "steps=4", "warmup=2")
-    small = [part for size in sizes for part in ("--set", size)]
-    start = ["train", files / "space", "-q", "--json", *both_ways(files), "--epochs", 1, "--out"]
-    novels = [part for name in OTHERS for part in ("--text", f"{name}={files / name}.novels")]
-    more = ["--set", "feed_forward=16", *novels]
-    found = muse(*start, files / "cmlm", "--encoder", "cmlm", "--batch", 8, *small, *more).json
-    assert (found["encoder"], found["held_out"]) == ("cmlm[br]", 20)
-    texts = [part for name in ("en", *OTHERS) for part in ("--text", f"{name}={files / name}.txt")]
-    more = ["--set", "length=16", "--set", "pair_tokens=256", "--set", "pieces=200", *texts]
-    found = muse(*start, files / "xlm", "--encoder", "xlm", "--batch", 8, *small, *more).json
-    assert {f"perplexity_{name}" for name in ("en-fr", "en-de", "de")} <= set(found)
-    assert " | fr+de-en | " in f" | {found['signature']}"
-    space = load_space(files / "space")
-    for name in ("cmlm", "xlm"):
-        encoder = load_encoder(files / name, space)
-        assert set(encoder.languages) == {"en", "fr", "de"}
-        assert encoder.encode(["de1 de2"], "de").matrix.any()
-
-
 def test_a_signature_names_the_languages_that_are_scored(muse: Command, files: Path) -> None:
     pytest.importorskip("tokenizers")
 

@@ -20,9 +20,8 @@ from muse.sentences.systems.xlm.tuning import TuningConfig
 from muse.sentences.training.settings import TEXT_OF_MORE
 from muse.sentences.training.trainer import EpochResult, TrainerConfig
 from muse.space import load_space
-from tests.support.parallel import part_of, toy_space, toy_text, write_text
+from tests.support.toy_training import folder_of_three
 
-LABELS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
 BAG = {"bag": "words", "semantic": 4, "language": 4, "vocabulary": 50}
 LAYERS = {"hidden": 8, "heads": 2, "layers": 1, "warmup": 1}
 OF_CMLM = {**LAYERS, "feed_forward": 8, "longest": 8}
@@ -143,31 +142,20 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a space, parallel text, inferences, documents and plain text of both languages."""
-    folder, pairs = tmp_path_factory.mktemp("files"), toy_text(60)
-    toy_space(folder / "space")
-    write_text(folder / "text.tsv", pairs)
-    for place, name in enumerate(("en", "fr")):
-        lines = [pair[place] for pair in pairs]
-        (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
-        documents = (f"{number // 8}\t{line}\n" for number, line in enumerate(lines))
-        (folder / f"{name}.tsv").write_text("".join(documents))
-    rows = (f"{i}\t{en}\t{en}\t{LABELS[i % 3]}\t{part_of(i)}\n" for i, (en, _) in enumerate(pairs))
-    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\tSemEval_set\n"
-    (folder / "nli.txt").write_text(header + "".join(rows))
-    return folder
+    """A folder with a space, parallel text, inferences, documents and plain text of three languages."""
+    return folder_of_three(tmp_path_factory.mktemp("files"))
 
 
 def request(files: Path, case: Case, more: Mapping[str, Any], given: Mapping[str, str]) -> TrainingRequest:
     """The request of a case: `more` settings of the system or trainer, and those `given` by --set."""
-    suffix = "tsv" if case.system == "cmlm" else "txt"
+    suffix = "novels" if case.system == "cmlm" else "txt"
     languages = ("en", "fr") if "text" in case.texts else ()
     names = ("fr",) if case.texts == "text of fr" else languages
     of_trainer = {part.name for part in fields(TrainerConfig)}
     return TrainingRequest(
         load_space(files / "space"), "fr" if case.texts != "nli" else "en", files / "out",
-        parallel=(files / "text.tsv",) if "parallel" in case.texts else (),
-        nli=files / "nli.txt" if "nli" in case.texts else None,
+        parallel=(files / "fr.tsv",) if "parallel" in case.texts else (),
+        nli=files / "nli" if "nli" in case.texts else None,
         texts={name: files / f"{name}.{suffix}" for name in names},
         settings=given,
         config={**case.settings, **{name: more[name] for name in more if name not in of_trainer}},

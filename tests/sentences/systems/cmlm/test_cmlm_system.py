@@ -143,26 +143,12 @@ def test_pieces_are_learned_and_saved(muse: Command, files: Path) -> None:
     assert rows.any(axis=1).all()
 
 
-def test_premises_and_hypotheses_are_of_two_languages(files: Path) -> None:
+def test_a_word_is_glossed_by_its_nearest(files: Path) -> None:
     space = load_space(files / "space")
-    words = Words.of(CmlmConfig(asked=0), space, ("en", "fr"), None)
-    encoder = CmlmEncoder(SMALL, words, generator())
-    premises, parts = ("en1 en2", "nosuch", "en3"), ("train", "train", "dev")
-    text = Inference(premises, ("en4", "en5", "en6"), (0, 1, 2), parts, 0)
-    gloss = dict(zip(premises, learning.glossed(premises, space, ("en", "fr")), strict=True))
-    assert gloss["nosuch"] == "nosuch"
+    gloss = learning.glossed(("en3", "nosuch"), space, ("en", "fr"))
     rows = {name: space.vectors(name) for name in ("en", "fr")}
     nearest = (rows["en"].matrix[3] @ rows["fr"].matrix.T).argmax()
-    assert gloss["en3"] == rows["fr"].words[nearest]
-    pairs = learning.inferences({"en": text}, space, ("en", "fr"), encoder, QUIET)
-    assert (pairs.train.tolist(), pairs.dev.tolist(), pairs.skipped) == ([0, 3], [2, 5], 2)
-    for number in (0, 2, 3, 5):
-        first = [side.take(torch.tensor([number])).ids[0] for side in (pairs.first, pairs.second)]
-        assert [bool(word >= words.predictable["fr"].start) for word in first] == [number > 2, number < 3]
-    learner = pair_classes.PairClassLearner(pair_classes.with_inference(encoder), pairs)
-    u, v = (encoder(side.take(pairs.dev), "en") for side in (pairs.first, pairs.second))
-    told = cast(pair_classes.RowPairNetwork, learner.network).classifier(u, v).argmax(dim=1)
-    assert learner.held_out().score == 100 * float((told == 2).double().mean())
+    assert gloss == [rows["fr"].words[nearest], "nosuch"]
 
 
 def spelled(sentences: Ragged, words: Words) -> list[str]:
@@ -220,32 +206,13 @@ def write_translation(files: Path, shift: int = 20) -> Path:
     return files / "nli.fr.txt"
 
 
-def test_the_command_learns_from_translated_inferences(
-    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    learners: list[Any] = []
-
-    def noted(learner: Any, config: TrainerConfig, **named: Any) -> Any:
-        learners.append(learner)
-        return trainer.train(learner, replace(config, epochs=0), **named)
-
-    monkeypatch.setattr("muse.sentences.systems.system.train", noted)
+def test_the_command_learns_from_translated_inferences(muse: Command, files: Path) -> None:
     translation = ["--nli", files / "nli.txt", "--nli", f"fr={write_translation(files)}"]
-    found = muse(*good(files, "--json", *translation)).json
+    found = muse(*good(files, "--json", "--epochs", 0, *translation)).json
     name = "cmlm[nli,translated:fr]"  # another than that of an encoder of glosses
     assert (found["encoder"], found["inferences"], found["held_out"]) == (name, 56, 8)
     assert load_encoder(files / "out", load_space(files / "space")).name == name
     assert "nli.txt@" in found["signature"] and "nli.fr.txt@" in found["signature"]
-    pairs, words = learners[-1]._pairs, learners[0].model.encoder.words
-    batch = pairs.training(torch.arange(len(pairs)), generator())
-    texts = {name: read_nli(files / file) for name, file in (("en", "nli.txt"), ("fr", "nli.fr.txt"))}
-    expected = [
-        (texts[first].premises[row], texts[second].hypotheses[row])
-        for first, second in (("en", "fr"), ("fr", "en"))
-        for row, part in enumerate(texts["en"].parts)
-        if part == "train"
-    ]
-    assert list(zip(spelled(batch.first, words), spelled(batch.second, words), strict=True)) == expected
 
 
 def test_translated_inferences_that_do_not_fit(muse: Command, files: Path) -> None:
@@ -304,13 +271,6 @@ def test_the_classifier_of_inferences_is_saved_and_evaluated(
     assert told["pairs"] == len(test.labels) == 8
     french = muse(*asked, "--src", "fr", "--encoder", files / "out")
     assert french.code == 0  # it was trained for both languages
-
-
-def test_an_encoder_without_a_classifier_is_refused(muse: Command, files: Path) -> None:
-    assert muse(*good(files, "-q", "--epochs", 1)).code == 0
-    asked: list[object] = ["evaluate", files / "space", "--task", "nli", "--pairs", files / "nli.txt"]
-    ended = muse(*asked, "--src", "en", "--encoder", files / "out")
-    refused(ended, "lens, cmlm or xlm", "cmlm has no classifier")
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {

@@ -13,8 +13,6 @@ from muse.errors import BadSetting, Mismatch
 from muse.run.seeds import torch_seeded
 from muse.sentences.systems.networks import transformer
 
-# What torch's parts of a layer were called, without and with a memory; the order matters.
-
 SMALL = transformer.TransformerConfig(vocabulary=20, layers=2, heads=2, hidden=8, positions=9, languages=2)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +29,6 @@ from muse.sentences.systems.nli.infersent import (
 )
 from muse.sentences.systems.nli.pair_classes import PairClassifier, pair_features
 from muse.sentences.systems.registry import SYSTEMS
-from muse.sentences.training import trainer
 from muse.sentences.training.pairs import Pairs, make_pairs
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving, tree
@@ -233,14 +230,6 @@ def test_infersent_learns_is_saved_with_its_classifier_and_goes_on(muse: Command
     assert (files / "again" / "arrays.npz").read_bytes() == (files / "out" / "arrays.npz").read_bytes()
     last = muse(*infersent(files, "--json", "--set", "pooling=last", "--epochs", 0)).json
     assert (last["encoder"], last["epochs"]) == ("infersent[nli,last:16,space]", 0)
-    for more, name in (
-        (["network=gru", "pooling=attention"], "gru-attention:32"),
-        (["network=convolution"], "convolution:64"),
-    ):
-        settings = [part for one in more for part in ("--set", one)]
-        other = muse(*infersent(files, "--json", *settings, "--out", files / "other")).json
-        assert other["encoder"] == f"infersent[nli,{name},space]"
-        assert opened(files, "other").encode(["en1"], "en").matrix.any()
 
 
 def test_translation_detection_needs_no_inferences(muse: Command, files: Path) -> None:
@@ -248,29 +237,6 @@ def test_translation_detection_needs_no_inferences(muse: Command, files: Path) -
     assert found["encoder"] == "infersent[td,max:16,space]"
     assert (found["pairs"], found["held_out"]) == (380, 40)
     assert found["loss_curve"][-1] < found["loss_curve"][0]
-
-
-def test_a_run_beside_another_english_encoder_does_not_go_on(
-    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert muse(*infersent(files, "-q", "--epochs", 0)).code == 0
-    backward = trainer.shared_backward
-
-    def killed(*given: Any, **more: Any) -> float:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(trainer, "shared_backward", killed)
-    assert muse(*x_bilstm(files, "-q")).code == 130
-    monkeypatch.setattr(trainer, "shared_backward", backward)
-    kept = tree(files)
-    shutil.move(files / "out", files / "elsewhere")
-    refused(muse(*x_bilstm(files, "--resume")), "saved encoder")
-    assert muse(*infersent(files, "-q", "--epochs", 0, "--seed", 1)).code == 0
-    refused(muse(*x_bilstm(files, "--resume")), "those in", "differ")
-    shutil.rmtree(files / "out")
-    shutil.move(files / "elsewhere", files / "out")
-    assert tree(files) == kept  # what was refused took nothing away
-    assert muse(*x_bilstm(files, "-q", "--resume")).code == 0
 
 
 def test_only_words_of_the_batch_move(files: Path) -> None:

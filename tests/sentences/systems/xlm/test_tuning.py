@@ -108,16 +108,6 @@ def test_it_learns_and_is_evaluated_in_any_language_of_the_model(muse: Command, 
     assert "encoder:xlm[mlm+tlm,nli]" in scores["fr"]["signature"]
 
 
-def test_it_may_read_each_sentence_apart(muse: Command, pretrained: Path) -> None:
-    apart = ["--set", "reads=apart", "--set", "hidden=32", "--json"]
-    found = muse(*tuning(pretrained, *apart)).json
-    assert found["encoder"] == "xlm[mlm+tlm,nli,apart]"
-    assert found["score"] > found["score_by_epoch"][0]
-    arguments = ["--pairs", inferences(pretrained / "fr.test", "fr"), "--src", "fr", "--encoder"]
-    told = muse("evaluate", pretrained / "space", "--task", "nli", *arguments, pretrained / "tuned", "--json")
-    assert told.json["pairs"] == 60
-
-
 @pytest.mark.parametrize("place", ["out", "out/tuned"])
 def test_the_model_that_is_tuned_is_not_replaced(muse: Command, pretrained: Path, place: str) -> None:
     tuned = tuning(pretrained, "--out", pretrained / place)
@@ -143,9 +133,3 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -
     refused(muse(*plain[:place], *plain[place + 2 :]), "give --set pretrained=FOLDER")
     assert muse(*plain).code == 0
     bad(["--set", f"pretrained={folder}", "--out", pretrained / "more"], "expected a model trained with xlm")
-    other = ["--task", "nli", "--pairs", pretrained / "en.nli", "--src", "en", "--encoder"]
-    refused(
-        muse("evaluate", pretrained / "space", *other, pretrained / "out"),
-        "needs an encoder that was trained with --nli",
-    )
-    refused(muse("evaluate", pretrained / "space", *other, "mean"), "mean has no classifier of entailment")
