@@ -196,21 +196,16 @@ class Job:
         """The pivot and the language to train."""
         return self.request.space.pivot, self.request.language
 
-    def pairs(self, reader: Callable[[str], Reader] | None = None, language: str = "") -> Pairs:
-        """The parallel text of a language, by default that to train, with a part held out.
-
-        It is read by the backbone or, if given, by `reader`.
-        """
-        pivot, own = self.languages
-        text = read_pairs(self.request.parallel_files[language or own])
-        readers = [(reader or self.backbone.reader)(name) for name in (pivot, language or own)]
-        rng, runtime = np.random.default_rng(self.request.seed), self.runtime
-        return make_pairs(text, readers, rng=rng, device=runtime.device, progress=runtime.progress)
-
     def parallel(self, reader: Callable[[str], Reader] | None = None) -> ParallelCorpus:
-        """The parallel text of every language of the request, read as in `pairs`."""
-        names = self.request.parallel_files
-        return ParallelCorpus(self.languages[0], {name: self.pairs(reader, name) for name in names})
+        """The parallel text of every language, read by the backbone or a `reader`, with a part held out."""
+        (pivot, _), runtime, pairs = self.languages, self.runtime, dict[str, Pairs]()
+        for language, files in self.request.parallel_files.items():
+            readers = [(reader or self.backbone.reader)(name) for name in (pivot, language)]
+            rng = np.random.default_rng(self.request.seed)
+            pairs[language] = make_pairs(
+                read_pairs(files), readers, rng=rng, device=runtime.device, progress=runtime.progress
+            )
+        return ParallelCorpus(pivot, pairs)
 
     def train(
         self, learner: Learner, trainer: TrainerConfig | None = None, stage: str = ""

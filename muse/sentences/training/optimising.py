@@ -70,24 +70,21 @@ class Lamb(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
         """Updates every parameter that has a gradient."""
         for group in self.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None:
-                    self._move(parameter, parameter.grad, group)
-
-    def _move(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
-        state, (first, second) = self.state[parameter], group["betas"]
-        if not state:
-            state.update(step=0, mean=torch.zeros_like(parameter), square=torch.zeros_like(parameter))
-        state["step"] += 1
-        state["mean"].lerp_(gradient, 1 - first)
-        state["square"].lerp_(gradient.square(), 1 - second)
-        mean = state["mean"] / (1 - first ** state["step"])
-        root = (state["square"] / (1 - second ** state["step"])).sqrt()
-        update = mean / (root + group["eps"])
-        weight_norm, update_norm = parameter.norm(), update.norm()
-        usable = (weight_norm > 0) & (update_norm > 0)
-        trust = torch.where(usable, weight_norm / update_norm.clamp_min(1e-30), 1.0)
-        parameter.sub_(group["lr"] * trust * update)
+            first, second = group["betas"]
+            for parameter in (one for one in group["params"] if one.grad is not None):
+                state = self.state[parameter]
+                if not state:
+                    state.update(step=0, mean=torch.zeros_like(parameter), square=torch.zeros_like(parameter))
+                state["step"] += 1
+                state["mean"].lerp_(parameter.grad, 1 - first)
+                state["square"].lerp_(parameter.grad.square(), 1 - second)
+                mean = state["mean"] / (1 - first ** state["step"])
+                root = (state["square"] / (1 - second ** state["step"])).sqrt()
+                update = mean / (root + group["eps"])
+                weight_norm, update_norm = parameter.norm(), update.norm()
+                usable = (weight_norm > 0) & (update_norm > 0)
+                trust = torch.where(usable, weight_norm / update_norm.clamp_min(1e-30), 1.0)
+                parameter.sub_(group["lr"] * trust * update)
 
 
 _MAKERS: Mapping[str, tuple[Any, Any]] = {  # for sparse word tables, and for all other parameters

@@ -148,16 +148,6 @@ class BgtConfig(Settings):
         places = (0, 1) if self.read_from == "both" else (1,)
         return places if self.translation else ()
 
-    @property
-    def latents(self) -> int:
-        """The number of dimensions of all latents together."""
-        return self.semantic + self.own
-
-    @property
-    def surface(self) -> int:
-        """The number of surface features: the length and the counts, or 0 where none are read."""
-        return 1 + self.counted if self.features and not self.encoder_layers else 0
-
     def transformer(self, layers: int, *, decoder: bool = False) -> TransformerConfig:
         """The sizes of a Transformer; a decoder reads from left to right, and the latents."""
         return TransformerConfig(

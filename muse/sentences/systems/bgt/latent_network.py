@@ -59,11 +59,12 @@ class BgtNetwork(SentenceNetwork):
         unread = self.pieces.punctuation if self.pieces and config.leaves_punctuation else None
         self.register_buffer("punctuation", unread, persistent=False)  # (v,)
         self.semantic = self._encoder(config.semantic, generator)
+        surface = 1 + config.counted if config.features and not config.encoder_layers else 0
         self.own = nn.ModuleList(
-            self._encoder(config.own, generator, surface=config.surface) for _ in languages if config.own
+            self._encoder(config.own, generator, surface=surface) for _ in languages if config.own
         )
         self.decoders = nn.ModuleList(
-            self._decoder(place, config.latents, generator, counts=not config.decoder_layers)
+            self._decoder(place, config.semantic + config.own, generator, counts=not config.decoder_layers)
             for place in config.reconstructed
         )
         self.translators = nn.ModuleList(
@@ -92,14 +93,14 @@ class BgtNetwork(SentenceNetwork):
     def language_posterior(self, batch: Ragged, language: str) -> Gaussian:
         """q(z_l | x), if there are language latents."""
         place = self.languages.index(language)
-        found: Gaussian = self.own[place](self._seen(batch, place))
+        found: Gaussian = self.own[place](*self._seen(batch, place))
         return found
 
     def _meaning(self, batch: Ragged, place: int, seen: Observed | None = None) -> Gaussian:
         """The semantic posterior of sentences; `seen` are their inputs, unless punctuation is left out."""
         if self.punctuation is not None:
             seen = self._seen(batch.keep_some(~self.punctuation[batch.ids]), place)
-        found: Gaussian = self.semantic(self._seen(batch, place) if seen is None else seen)
+        found: Gaussian = self.semantic(*(self._seen(batch, place) if seen is None else seen))
         return found
 
     def terms(self, pair: tuple[Ragged, Ragged], side: int | Tensor, generator: torch.Generator) -> Terms:
@@ -110,7 +111,7 @@ class BgtNetwork(SentenceNetwork):
         read = pair if self.config.read_from == "both" else pair[:1]
         seen = [self._seen(batch, place) for place, batch in enumerate(read)]
         meanings = [self._meaning(batch, place, seen[place]) for place, batch in enumerate(read)]
-        own = [encode(seen[place]) for place, encode in enumerate(self.own)]
+        own = [encode(*seen[place]) for place, encode in enumerate(self.own)]
         if isinstance(side, int):
             meaning = meanings[side]
         else:
@@ -142,13 +143,10 @@ class BgtNetwork(SentenceNetwork):
         """The inputs of the encoders: framed ids, or rows with surface features."""
         rows = self._of_bag(place)
         if rows is None:
-            return Observed(*batch.framed(BOS, EOS).padded())
+            return *batch.framed(BOS, EOS).padded(), None
         sentences = batch.padded()
-        return Observed(
-            nn.functional.embedding(sentences.ids, rows),
-            sentences.mask,
-            surface(sentences, self.config.counted),
-        )
+        vectors = functional.embedding(sentences.ids, rows)
+        return vectors, sentences.mask, surface(sentences, self.config.counted)
 
     def _encoder(self, latent: int, generator: torch.Generator, *, surface: int = 0) -> Encoder:
         config, rows = self.config, self._of_bag(0)
@@ -193,16 +191,9 @@ class Gaussian(NamedTuple):
         return (mean**2 + log_variance.exp() - 1 - log_variance).sum(dim=-1) / 2
 
 
-class Observed(NamedTuple):
-    """The inputs of the encoders for b sentences.
-
-    `tokens` are ids (b, t) for encoders with layers, otherwise rows (b, t, h); `mask` (b, t) is False at
-    padding; `surface` are features (b, s), used only without layers.
-    """
-
-    tokens: Tensor
-    mask: Tensor
-    surface: Tensor | None = None
+# The inputs of an encoder for b sentences: ids (b, t) for layers, otherwise rows (b, t, h), the mask (b, t)
+# that is False at padding, and features (b, s), used only without layers.
+Observed = tuple[Tensor, Tensor, Tensor | None]
 
 
 def surface(sentences: Padded, counted: int) -> Tensor:
@@ -249,12 +240,12 @@ class Encoder(nn.Module):
         self._out = nn.Linear(width + surface, 2 * latent, bias=surface > 0)
         draw_(self._out, generator)
 
-    def forward(self, seen: Observed) -> Gaussian:
-        """The posterior of each of b sentences."""
-        states = seen.tokens if self._layers is None else self._layers(Inputs(seen.tokens, seen.mask))
-        known = masked_mean(states, seen.mask)  # (b, h)
-        if self._surface and seen.surface is not None:
-            known = torch.cat([known, seen.surface], dim=-1)  # (b, h + s)
+    def forward(self, tokens: Tensor, mask: Tensor, surface: Tensor | None = None) -> Gaussian:
+        """The posterior of each of b sentences, as they are Observed."""
+        states = tokens if self._layers is None else self._layers(Inputs(tokens, mask))
+        known = masked_mean(states, mask)  # (b, h)
+        if self._surface and surface is not None:
+            known = torch.cat([known, surface], dim=-1)  # (b, h + s)
         return Gaussian(*self._out(known).chunk(2, dim=-1))
 
 

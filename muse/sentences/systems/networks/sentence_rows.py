@@ -53,11 +53,8 @@ class Recurrent(nn.Module):
         if self._pooling == "last":
             hidden = last[0] if isinstance(last, tuple) else last  # (directions, b, units)
             return torch.cat([*hidden], dim=1)
-        padded, _ = pad_packed_sequence(states, batch_first=True)  # (b, T, h)
-        return self._pooled(padded, mask[:, : padded.shape[1]])
-
-    def _pooled(self, states: Tensor, mask: Tensor) -> Tensor:
-        """The rows (b, d') from states (b, T, h)."""
+        states, _ = pad_packed_sequence(states, batch_first=True)  # (b, T, h)
+        mask = mask[:, : states.shape[1]]
         if self._pooling == "max":
             return states.masked_fill(~mask[..., None], -torch.inf).amax(dim=1)
         if self._pooling == "mean":

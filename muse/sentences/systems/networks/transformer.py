@@ -47,11 +47,6 @@ class TransformerConfig(Settings):
                 f"hidden must be a multiple of heads, got {self.hidden} dimensions and {self.heads} heads"
             )
 
-    @property
-    def width(self) -> int:
-        """The dimensions within the feed-forward part."""
-        return 4 * self.hidden if self.feed_forward is None else self.feed_forward
-
 
 class Inputs(NamedTuple):
     """A batch: `tokens` as ids (b, t) or vectors (b, t, h), and `mask` (b, t), False at padding.
@@ -165,7 +160,8 @@ def _layer(config: TransformerConfig) -> nn.Module:
     """One layer of torch, with dropout only where Vaswani et al. have it."""
     kind = nn.TransformerDecoderLayer if config.memory else nn.TransformerEncoderLayer
     # batch_first stays False: with it torch evaluates by another kernel, whose GELU on a GPU is approximate.
-    layer: Any = kind(config.hidden, config.heads, config.width, config.dropout, config.activation)
+    width = config.feed_forward or 4 * config.hidden
+    layer: Any = kind(config.hidden, config.heads, width, config.dropout, config.activation)
     layer.dropout = nn.Identity()  # within the feed-forward part
     layer.self_attn.dropout = 0.0
     if config.memory:

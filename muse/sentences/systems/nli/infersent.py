@@ -172,7 +172,7 @@ def train_infersent(job: Job) -> Fitted:
     if config.objective == "nli":
         pairs = pair_classes.read_inferences(job, job.backbone.reader)
     else:
-        pairs = TranslationExamples(job.pairs(), job.languages, request.seed)
+        pairs = TranslationExamples(job.parallel().pairs[request.language], job.languages, request.seed)
     with torch_seeded(request.seed, *TrainingStream.FIRST):
         network = InferSent(job.backbone, config).to(job.runtime.device)
     learner = pair_classes.PairClassLearner(network, pairs)

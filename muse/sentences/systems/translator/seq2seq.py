@@ -167,12 +167,6 @@ class TranslatorNetwork(SentenceNetwork):
         scores, answers = self.predictions(source, target, direction)
         return functional.cross_entropy(scores, answers, ignore_index=word_pieces.UNK)
 
-    def only_written_with(self, counts: Tensor) -> None:
-        """Lets each language be written only with the pieces of its text, by their counts (languages, v)."""
-        found = counts > 0
-        found[:, NEVER_WRITTEN] = False
-        self.written.copy_(found)
-
     def also_written_with(self, language: str, ids: Tensor) -> None:
         """Lets a language be written with these pieces (t,) too, such as pieces of parallel text."""
         found = torch.zeros_like(self.written[0])
@@ -229,7 +223,8 @@ def untrained_translator(
     tables = [rows.get(name, rows[RANDOM]) for name in (config.encoder, config.decoder)]
     network = TranslatorNetwork(config, pieces, languages, (tables[0], tables[1]), generator)
     table = torch.stack(list(counts.values()))  # (languages, v)
-    network.only_written_with(table)
+    network.written.copy_(table > 0)  # each language is written only with the pieces of its text
+    network.written[:, NEVER_WRITTEN] = False
     with torch.no_grad():
         network.bias.copy_(table.sum(dim=0).clamp(min=1).log())
     for part, model in pretrained.items():

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from muse.errors import BadSetting, Contradiction
 from muse.run.seeds import TrainingStream, generator_for
@@ -92,7 +91,11 @@ def _prepared(
     texts = {
         name: learning.monolingual(name, part, pieces, config.longest, drawn) for name, part in lines.items()
     }
-    counts = {name: _piece_counts(text, len(pieces)) for name, text in texts.items()}
+    ends = {name: torch.full((len(text.sentences),), EOS) for name, text in texts.items()}
+    counts = {
+        name: torch.cat([text.sentences.ids, ends[name]]).bincount(minlength=len(pieces))
+        for name, text in texts.items()
+    }
     network = seq2seq.untrained_translator(config, pieces, counts, request.space, pretrained, request.seed)
     text = learning.TrainingText(request.space.pivot, texts)
     if config.words:
@@ -109,13 +112,6 @@ def _prepared(
         text = replace(text, pairs=pairs)
     moved = {name: part.to(device) for name, part in texts.items()}
     return replace(text, texts=moved), network.to(device)
-
-
-def _piece_counts(text: learning.Monolingual, pieces: int) -> Tensor:
-    """The counts (v,) of the pieces in a text, with one <eos> a sentence."""
-    counts = text.sentences.ids.bincount(minlength=pieces)
-    counts[EOS] = len(text.sentences)
-    return counts
 
 
 def _counts(network: seq2seq.TranslatorNetwork, text: learning.TrainingText) -> dict[str, int]:

@@ -40,7 +40,6 @@ FEWEST_STREAMS = 20  # in a language
 Documents = Sequence[Sequence[str]]
 HELD_OUT_PAIRS = 400  # pairs scored after every epoch
 EXAMPLES_IN_BATCH = 64  # held-out streams or pairs in a batch
-Direction = tuple[str, str]  # the pivot and another language
 
 
 def check_texts(config: language_model.XlmConfig, request: TrainingRequest) -> None:
@@ -137,15 +136,15 @@ def make_sources(
         for name, texts in documents.items()
     }
     counts = {
-        name: torch.bincount(found.ragged.take(found.training).ids, minlength=len(pieces))
-        for name, found in cut.items()
+        name: torch.bincount(text.take(training).ids, minlength=len(pieces))
+        for name, (text, training, _) in cut.items()
     }
     masking = None if config.causal else config.masking(len(pieces))
     weights = rarity(torch.stack(list(counts.values())).sum(dim=0))
     numbers = {name: number for number, name in enumerate(documents)}
     streams = [
-        MaskedSource(name, ((found.ragged, numbers[name]),), found.training, found.held_out, masking, weights)
-        for name, found in cut.items()
+        MaskedSource(name, ((text, numbers[name]),), training, held_out, masking, weights)
+        for name, (text, training, held_out) in cut.items()
     ]
     parallel = parallel or ParallelCorpus("", {})
     pairs = [
@@ -159,18 +158,13 @@ def make_sources(
     return Sources(tuple(streams), tuple(pairs), counts)
 
 
-class Streams(NamedTuple):
-    """The streams of one language, and the indices of the training (n,) and held-out ones."""
-
-    ragged: Ragged
-    training: Tensor
-    held_out: Tensor
-
-
 def make_streams(
     language: str, texts: Documents, pieces: Pieces, length: int, generator: torch.Generator, device: str
-) -> Streams:
-    """The streams of a language, which do not cross documents; Mismatch if there are too few."""
+) -> tuple[Ragged, Tensor, Tensor]:
+    """The streams of a language, which do not cross documents, and the training and held-out rows among them.
+
+    Mismatch if there are too few.
+    """
     cut = chain.from_iterable(cut_streams(pieces.encode(text), length) for text in texts)
     found = [stream for stream in cut if len(stream) > 2]  # <bos> and one piece are useless
     if len(found) < FEWEST_STREAMS:
@@ -179,7 +173,7 @@ def make_streams(
             f"{len(found)}; give more text, or set a smaller length"
         )
     training, held_out = (part.sort().values.to(device) for part in hold_out(len(found), generator))
-    return Streams(Ragged.of(found).to(device), training, held_out)
+    return Ragged.of(found).to(device), training, held_out
 
 
 def cut_streams(sentences: Iterable[Sequence[int]], length: int) -> Iterator[list[int]]:

@@ -70,7 +70,7 @@ def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
 def test_an_encoder_is_a_map_of_the_mean_and_padding_is_nothing() -> None:
     encoder = latent_network.Encoder(5, 3, None, drawn())
     rows, mask = torch.randn(2, 4, 5), torch.tensor([[True] * 4, [True, True, False, False]])
-    found = encoder(latent_network.Observed(rows, mask))
+    found = encoder(rows, mask)
     weight = next(encoder.parameters())
     expected = rows[1, :2].mean(dim=0) @ weight.T
     torch.testing.assert_close(torch.cat([found.mean[1], found.log_variance[1]]), expected)
@@ -84,7 +84,7 @@ def test_features_stand_beside_the_mean_and_have_a_bias() -> None:
     )
     weight, bias = (part.detach() for part in encoder.parameters())
     bias += torch.arange(6.0)
-    found = encoder(latent_network.Observed(rows, torch.ones(2, 4, dtype=torch.bool), features))
+    found = encoder(rows, torch.ones(2, 4, dtype=torch.bool), features)
     expected = rows.mean(dim=1) @ weight[:, :5].T + features @ weight[:, 5:].T + torch.arange(6.0)
     torch.testing.assert_close(torch.cat([*found], dim=1), expected)
 

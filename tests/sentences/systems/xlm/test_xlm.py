@@ -76,10 +76,10 @@ def test_streams_hold_all_sentences_in_order_and_none_is_longer(pieces: word_pie
 
 def test_streams_end_with_their_document_and_some_are_held_out(pieces: word_pieces.Pieces) -> None:
     documents = [["en1 en2 en3"], ["en4 en5"] * 3] * 20
-    streams = xlm_system.make_streams("en", documents, pieces, 64, generator_for(0), "cpu")
-    assert len(streams.ragged) == 40  # each document is shorter than a stream
-    assert sorted(torch.cat([streams.training, streams.held_out]).tolist()) == list(range(40))
-    assert len(streams.held_out) == 2
+    streams, *parts = xlm_system.make_streams("en", documents, pieces, 64, generator_for(0), "cpu")
+    assert len(streams) == 40  # each document is shorter than a stream
+    assert sorted(torch.cat(parts).tolist()) == list(range(40))
+    assert len(parts[1]) == 2
     with pytest.raises(Mismatch, match="en needs text for at least 20 streams of 64 pieces, got 2"):
         xlm_system.make_streams("en", documents[:2], pieces, 64, generator_for(0), "cpu")
 
