@@ -20,7 +20,7 @@ from muse.sentences.training.losses import Align, PairLearner
 from muse.sentences.training.pairs import ParallelCorpus, make_pairs
 from muse.space import load_space
 from tests.support.command import Command, refused
-from tests.support.toy_training import OTHERS, folder_of_three, text_of_three
+from tests.support.toy_training import OTHERS, folder_of_three, set_options, text_of_three
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_a_signature_names_the_languages_that_are_scored(muse: Command, files: P
         return next(part for part in str(found["signature"]).split(" | ") if part.endswith("-en"))
 
     texts = [part for name in ("en", *OTHERS) for part in ("--text", f"{name}={files / name}.txt")]
-    sizes = [part for size in ("hidden=16", "heads=2", "layers=1") for part in ("--set", size)]
+    sizes = set_options("hidden=16", "heads=2", "layers=1")
     xlm = [*texts, *sizes, "--set", "length=16", "--set", "pieces=200", "--set", "objective=mlm"]
     assert direction("xlm", *xlm) == "fr+de-en"
     assert direction("xlm", *xlm, "--set", "judged=de") == "de-en"

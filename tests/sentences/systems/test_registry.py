@@ -17,6 +17,7 @@ from muse.sentences.training import trainer
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
+from tests.support.toy_training import set_options
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def files(tmp_path: Path) -> Path:
 def good(files: Path, *more: object) -> list[object]:
     """The arguments of a run that ends well."""
     quick = ["--epochs", 3, "--batch", 64, "--rate", 0.3]
-    quick += [part for text in ("dimension=32", "warmup=5", "mean=true") for part in ("--set", text)]
+    quick += set_options("dimension=32", "warmup=5", "mean=true")
     text = ["--lang", "fr", "--parallel", files / "text.tsv"]
     return ["train", files / "space", "--encoder", "lens", *text, *quick, "--out", files / "out", *more]
 
@@ -84,7 +85,7 @@ def test_a_stopped_run_resumes_with_its_texts_in_the_same_order_alone(
     for place, name in enumerate(("en", "fr")):
         (files / f"{name}.txt").write_text("".join(f"{pair[place]}\n" for pair in toy_text(120)))
     sizes = ("hidden=16", "heads=2", "layers=1", "pieces=120", "steps=2", "warmup=1")
-    settings = [part for one in sizes for part in ("--set", one)]
+    settings = set_options(*sizes)
     more = [*settings, "--epochs", 2, "--batch", 8, "--out", files / "out", "-q"]
     ordered, reverse = (
         [command[0], files / "space", *command[1:], *texts, *more]

@@ -18,6 +18,7 @@ from muse.space import load_space
 from tests.support.command import Command, refused
 from tests.support.killed import killed_at
 from tests.support.parallel import toy_space, toy_text, write_text
+from tests.support.toy_training import set_options, texts_of
 
 SIZES = ("hidden=16", "heads=2", "layers=1", "pieces=120", "length=12", "steps=2", "warmup=1")
 
@@ -37,8 +38,8 @@ def files(muse: Command, tmp_path: Path) -> Path:
 
 def training(files: Path, out: str, *more: object) -> list[object]:
     """The command that trains an XLM."""
-    texts = [part for name in ("en", "fr") for part in ("--text", f"{name}={files / name}.txt")]
-    settings = [part for one in (*SIZES, "objective=mlm") for part in ("--set", one)]
+    texts = texts_of(files)
+    settings = set_options(*SIZES, "objective=mlm")
     command = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", *texts, *settings]
     return [*command, "--epochs", 1, "--out", files / out, "-q", *more]
 

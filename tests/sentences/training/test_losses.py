@@ -122,9 +122,6 @@ def test_drawn_negatives_are_other_pairs_and_all_come_up() -> None:
         (lambda: Align(0.6), r"lambda must be between 0 and 0\.5, got 0\.6"),
         (lambda: Align(math.nan), "lambda"),
         (lambda: Hinge(0), "margin must be .* above 0"),
-        (lambda: Hinge(math.nan), "margin must be .* above 0"),
-        (lambda: Softmax(-1), "margin must be .* at least 0"),
-        (lambda: Softmax(0.3, 0), "scale must be .* above 0"),
         (lambda: Softmax(0.3, math.inf), "scale must be .* above 0"),
     ],
 )

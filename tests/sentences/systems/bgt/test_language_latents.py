@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,27 +16,15 @@ from muse.sentences.systems.bgt.latent_network import BgtNetwork
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
-from muse.space import Space, load_space
+from muse.space import load_space
 from tests.support.command import Command, refused
 from tests.support.parallel import toy_space, toy_text, write_text
 
 TEXT = ["fr1 fr2 !", "nosuch", "fr3 fr1 fr7 fr9 fr1"]
 
 
-@dataclass(frozen=True)
-class Trained:
-    """A folder with a space, and BGTs of bags with and without language latents."""
-
-    folder: Path
-
-    @property
-    def space(self) -> Space:
-        """The space."""
-        return load_space(self.folder / "space")
-
-
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """BGTs after one epoch: bgt, and trans, which has the translation alone."""
     folder = tmp_path_factory.mktemp("trained")
     space = toy_space(folder / "space")
@@ -49,12 +36,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
             trainer={"epochs": 1, "rate": 0.03, "batch": 32},
         )  # fmt: skip
         train_system("bgt", request, Runtime("cpu", Progress(quiet=True)))
-    return Trained(folder)
+    return folder
 
 
-def test_the_rows_are_the_means_of_the_language_posterior(trained: Trained) -> None:
-    semantic = load_encoder(trained.folder / "bgt", trained.space)
-    own = load_encoder(f"{trained.folder}/bgt+language", trained.space)
+def test_the_rows_are_the_means_of_the_language_posterior(trained: Path) -> None:
+    space = load_space(trained / "space")
+    semantic = load_encoder(trained / "bgt", space)
+    own = load_encoder(f"{trained}/bgt+language", space)
     assert isinstance(semantic, NetworkEncoder)
     assert isinstance(semantic.network, BgtNetwork)
     assert (own.name, own.dimension) == (f"{semantic.name}+language", 4)
@@ -68,8 +56,8 @@ def test_the_rows_are_the_means_of_the_language_posterior(trained: Trained) -> N
     assert not np.allclose(found.matrix, own.encode(TEXT, "en").matrix)  # each language has its own
 
 
-def test_corrections_and_other_encoders_may_stand_beside_them(trained: Trained) -> None:
-    folder, space = trained.folder, trained.space
+def test_corrections_and_other_encoders_may_stand_beside_them(trained: Path) -> None:
+    folder, space = trained, load_space(trained / "space")
     plain = load_encoder(f"{folder}/bgt+language", space).encode(TEXT, "fr").matrix
     centred = load_encoder(f"{folder}/bgt+language+centre", space).fit(TEXT, "fr")
     rows = centred.encode(TEXT, "fr").matrix
@@ -78,8 +66,8 @@ def test_corrections_and_other_encoders_may_stand_beside_them(trained: Trained) 
     np.testing.assert_allclose(both[:, 16:], plain)
 
 
-def test_they_are_saved_and_loaded(trained: Trained, tmp_path: Path) -> None:
-    folder, space = trained.folder, trained.space
+def test_they_are_saved_and_loaded(trained: Path, tmp_path: Path) -> None:
+    folder, space = trained, load_space(trained / "space")
     for name in ("bgt+language", "bgt+language+centre"):
         encoder = load_encoder(f"{folder}/{name}", space).fit(TEXT, "fr")
         encoder.save(tmp_path / "out")
@@ -92,35 +80,38 @@ def test_they_are_saved_and_loaded(trained: Trained, tmp_path: Path) -> None:
             load_encoder(f"{tmp_path / 'out'}+language", space)
 
 
-def test_a_folder_with_such_a_name_is_that_folder(trained: Trained, tmp_path: Path) -> None:
-    encoder = load_encoder("mean", trained.space)
+def test_a_folder_with_such_a_name_is_that_folder(trained: Path, tmp_path: Path) -> None:
+    space = load_space(trained / "space")
+    encoder = load_encoder("mean", space)
     encoder.save(tmp_path / "mean+language")
-    assert load_encoder(f"{tmp_path}/mean+language", trained.space).name == "mean"
-    assert load_encoder(f"{tmp_path}/mean+language+centre", trained.space).name == "mean+centre"
+    assert load_encoder(f"{tmp_path}/mean+language", space).name == "mean"
+    assert load_encoder(f"{tmp_path}/mean+language+centre", space).name == "mean+centre"
     with pytest.raises(BadSetting, match=r"\+language needs the folder of a bgt, got that of mean; leave it"):
-        load_encoder(f"{tmp_path}/mean+language+language", trained.space)
+        load_encoder(f"{tmp_path}/mean+language+language", space)
 
 
-def test_what_has_no_language_latents_is_named(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(trained.folder)
+def test_what_has_no_language_latents_is_named(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    space = load_space(trained / "space")
+    monkeypatch.chdir(trained)
     for name in ("trans+language", "./trans+language"):
         with pytest.raises(
             BadSetting, match=r"a bgt with language latents, got bgt\[16\+0.*reconstruction:0\]"
         ):
-            load_encoder(name, trained.space)
+            load_encoder(name, space)
     with pytest.raises(BadFile, match="nosuch: expected a saved encoder"):
-        load_encoder("./nosuch+language", trained.space)
+        load_encoder("./nosuch+language", space)
     with pytest.raises(
         BadSetting, match=r"\+language comes directly after the folder of a bgt; got language"
     ):
-        load_encoder("mean+language", trained.space)
+        load_encoder("mean+language", space)
 
 
-def test_the_commands_take_them(muse: Command, trained: Trained) -> None:
-    folder = trained.folder
+def test_the_commands_take_them(muse: Command, trained: Path) -> None:
+    space = load_space(trained / "space")
+    folder = trained
     encoder = ["--encoder", f"{folder}/bgt+language"]
     found = muse("encode", folder / "space", "--lang", "fr", *encoder, "--json", stdin="fr1 fr2 !\n").json
-    expected = load_encoder(f"{folder}/bgt+language", trained.space).encode(["fr1 fr2 !"], "fr").matrix
+    expected = load_encoder(f"{folder}/bgt+language", space).encode(["fr1 fr2 !"], "fr").matrix
     np.testing.assert_allclose(found["vectors"], expected, rtol=1e-5)
     text = [part for name in ("en", "fr") for part in ("--text", f"{name}={folder / name}.txt")]
     for name, side in zip(("en", "fr"), zip(*toy_text(), strict=True), strict=True):

@@ -19,11 +19,11 @@ from muse.sentences.systems.registry import TrainedSystem
 from muse.space import load_space
 from tests.support.command import Command, refused
 from tests.support.parallel import toy_space, toy_text, write_text
-from tests.support.toy_training import train_on_toy
+from tests.support.toy_training import set_options, train_on_toy
 
 pytest.importorskip("tokenizers")
 SIZES = {"bag": "pieces", "vocabulary": "600", "semantic": "12", "language": "4", "counted": "3"}
-OPTIONS = [part for name, value in SIZES.items() for part in ("--set", f"{name}={value}")]
+OPTIONS = set_options(**SIZES)
 
 
 def trained(folder: Path, epochs: int, /, **settings: str) -> TrainedSystem:

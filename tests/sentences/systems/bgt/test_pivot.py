@@ -24,6 +24,7 @@ from muse.space import load_space
 from tests.support.bgt import LAYERS, PAIR, SMALL, drawn, learner_of, made
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
+from tests.support.toy_training import set_options
 
 AE: dict[str, Any] = {"read_from": "pivot", "language": 0, "translation": 0.0, "prior": 0.0}
 VAE: dict[str, Any] = {**AE, "prior": 1.0}
@@ -118,7 +119,7 @@ def files(tmp_path: Path) -> Path:
 
 def training(files: Path, settings: dict[str, Any], *more: object) -> list[object]:
     """The arguments of a training with these settings."""
-    named = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    named = set_options(**settings)
     text = ["--lang", "fr", "--parallel", files / "text.tsv", "--batch", 32, "--rate", 0.03]
     return [
         "train", files / "space", "--encoder", "bgt", *text, *named, "--out", files / "out", *more

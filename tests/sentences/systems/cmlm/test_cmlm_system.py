@@ -28,6 +28,7 @@ from tests.sentences.systems.cmlm.test_cmlm import SMALL, generator, topical
 from tests.support.command import Command, refused, refused_leaving, tree
 from tests.support.parallel import WORDS, part_of, toy_space, toy_text, write_text
 from tests.support.spaces import saved
+from tests.support.toy_training import set_options, texts_of
 
 QUIET = Progress(quiet=True)
 LABELS = ["ENTAILMENT", "NEUTRAL", "CONTRADICTION"]
@@ -54,9 +55,9 @@ def files(tmp_path: Path) -> Path:
 def good(files: Path, *more: object) -> list[object]:
     """The arguments of a run that ends well."""
     config = {name: getattr(SMALL, name) for name in ("heads", "hidden", "feed_forward", "longest", "warmup")}
-    settings = [part for name, value in config.items() for part in ("--set", f"{name}={value}")]
+    settings = set_options(**config)
     quick = ["--epochs", 2, "--batch", 32, *settings]
-    texts = [part for name in ("en", "fr") for part in ("--text", f"{name}={files / name}.tsv")]
+    texts = texts_of(files, "tsv")
     plain = ["train", files / "space", "--encoder", "cmlm", "--lang", "fr", *texts]
     return [*plain, *quick, "--out", files / "out", *more]
 
@@ -120,7 +121,7 @@ def test_each_stage_has_its_own_trainer_and_loss(
 
     monkeypatch.setattr("muse.sentences.systems.system.train", noted)
     sizes = {"alpha": 0.7, "margin": 0.1, "scale": 7, "tuning_rate": 3e-4, "tuning_optimiser": "lamb"}
-    settings = [part for name, value in sizes.items() for part in ("--set", f"{name}={value}")]
+    settings = set_options(**sizes)
     more = ["--parallel", files / "text.tsv", "--nli", files / "nli.txt", "--rate", 0.004]
     assert muse(*good(files, "-q", *more, *settings)).code == 0
     assert [(config.rate, config.optimiser) for _, config in stages] == [
@@ -271,19 +272,6 @@ def test_the_classifier_of_inferences_is_saved_and_evaluated(
     assert told["pairs"] == len(test.labels) == 8
     french = muse(*asked, "--src", "fr", "--encoder", files / "out")
     assert french.code == 0  # it was trained for both languages
-
-
-BAD: dict[str, tuple[list[object], list[str]]] = {
-    "a backbone": (["--backbone", "x"], ["takes no --backbone"]),
-    "a language without words": (["--text", "de=x"], ["'de'"]),
-}
-WRONG_USAGE = ("a backbone",)
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_told_and_leaves_nothing(muse: Command, files: Path, name: str) -> None:
-    more, parts = BAD[name]
-    refused_leaving(files, muse, good(files, *more), *parts, code=2 if name in WRONG_USAGE else 1)
 
 
 @pytest.mark.parametrize(

@@ -121,8 +121,6 @@ def test_bad_input_is_told_and_leaves_nothing(muse: Command, pretrained: Path) -
         refused_leaving(pretrained, muse, tuning(pretrained, *more), *parts)
 
     bad(["--set", "pretrained=nosuch"], "nosuch", "expected a saved encoder")
-    bad(["--set", "warmup=0"], "warmup must be", "at least 1")
-    bad(["--set", "reads=none"], "reads must be one of together, apart", "'none'")
     bad(["--set", "objective=mlm"], "--set takes one of pretrained, reads, hidden, warmup")
     unused = tuning(pretrained, "--text", "en=x")
     refused_leaving(pretrained, muse, unused, "xlm --nli does not use --text", code=2)
