@@ -90,7 +90,7 @@ def test_it_is_trained_on_a_gpu(name: str, files: Path, monkeypatch: pytest.Monk
     with pretended_gpu(monkeypatch) as gpu:
         trained = train_system(system, request, Runtime("cuda", Progress(quiet=True)))
         assert gpu.arrivals
-        assert np.isfinite(trained.fitted.epochs[-1].loss)
+        assert np.isfinite(trained.epochs[-1].loss)
         rows = trained.encoder.encode(["fr1 fr2", ""], "fr").matrix
     assert rows.any(axis=1).tolist() == [True, False]
 

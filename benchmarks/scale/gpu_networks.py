@@ -104,7 +104,7 @@ def paper_steps(name: str, folder: Path, *, device: str, preset: str = "paper", 
         load_space(folder / "space"), language, folder / name, preset=preset,
         trainer={"epochs": 1, "batch": batch, "steps": STEPS}, **texts,
     )  # fmt: skip
-    last = train_system(name, request, Runtime(device, Progress(quiet=True))).fitted.epochs[-1]
+    last = train_system(name, request, Runtime(device, Progress(quiet=True))).epochs[-1]
     peak = torch.cuda.max_memory_allocated() / 1e6 if device == "cuda" else 0.0
     if not np.isfinite(last.loss):
         raise AssertionError(f"the loss of {name} must be finite, got {last.loss}")

@@ -127,12 +127,11 @@ def _trained(
         )  # fmt: skip
         trained = train_system(system, request, Runtime(progress=Progress()))
         found.append(trained.encoder)
-        scores = " ".join(f"{epoch.score:.1f}" for epoch in trained.fitted.epochs)
+        scores = " ".join(f"{epoch.score:.1f}" for epoch in trained.epochs)
         seconds = trained.seconds["training"]
         # On stderr: tables are printed as they are measured, and take no line between theirs.
         print(
-            f"{system} {dict(settings)}, seed {seed}: held-out {trained.fitted.metric} {scores}; "
-            f"{seconds:.0f} s",
+            f"{system} {dict(settings)}, seed {seed}: held-out {trained.metric} {scores}; {seconds:.0f} s",
             file=sys.stderr,
             flush=True,
         )

@@ -248,17 +248,17 @@ def changed_settings(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _report(request: TrainingRequest, trained: TrainedSystem, *, as_json: bool) -> None:
-    score, fitted = held_out_score(request, trained), trained.fitted
-    if not trained.best.number and len(fitted.epochs) > 1:
+    score = held_out_score(request, trained)
+    if not trained.best.number and len(trained.epochs) > 1:
         log.warning("no epoch was better than the untrained encoder, which is kept; try another --rate")
     if as_json:
         echo(json.dumps(_fields(request, trained, score)))
         return
     echo(score)
-    counts = ", ".join(f"{count} {name}" for name, count in fitted.counts.items())
+    counts = ", ".join(f"{count} {name}" for name, count in trained.counts.items())
     echo(
-        f"before training {fitted.epochs[0].score:.1f}; epoch {trained.best.number} of "
-        f"{len(fitted.epochs) - 1}; {counts}; {trained.seconds['total']:.1f} s; {request.out}"
+        f"before training {trained.epochs[0].score:.1f}; epoch {trained.best.number} of "
+        f"{len(trained.epochs) - 1}; {counts}; {trained.seconds['total']:.1f} s; {request.out}"
     )
 
 
@@ -269,26 +269,26 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
     from muse.evaluation.score import Score, bootstrap_count, space_signature
     from muse.files.space_folder import with_checksum
 
-    fitted, held_out, interval = trained.fitted, trained.fitted.held_out, None
+    held_out, interval = trained.held_out, None
     if held_out.hits is not None:
         interval = bootstrap_count(held_out.hits, held_out.cases, np.random.default_rng(request.seed))
     texts = trained.inputs[: len(request.files)]
     presets = (f"preset:{request.preset}",) if len(trained.system.presets) > 1 else ()
     signature = space_signature(
         request.space, request.language, request.space.pivot,
-        retrieval="nn" if fitted.metric == "P@1" else "",
+        retrieval="nn" if trained.metric == "P@1" else "",
         gold="+".join(with_checksum(Path(path).name, digest) for path, digest in texts),
         more=(
-            f"encoder:{fitted.encoder.name}", *presets, *_folders(request, trained),
+            f"encoder:{trained.encoder.name}", *presets, *_folders(request, trained),
             f"held-out:{held_out.cases}", f"split:{request.seed}",
         ),
     )  # fmt: skip
     # The languages of the score beside the pivot, such as fr, or fr+de: by default all.
-    scored = fitted.scored or (request.language, *request.further, *request.texts, *request.translated_nli)
+    scored = trained.scored or (request.language, *request.further, *request.texts, *request.translated_nli)
     pivot = request.space.pivot
     others = "+".join(name for name in dict.fromkeys(scored) if name != pivot) or pivot
     signature = replace(signature, direction=f"{others}-{pivot}")
-    return Score(fitted.metric, trained.best.score, interval, signature)
+    return Score(trained.metric, trained.best.score, interval, signature)
 
 
 def _folders(request: TrainingRequest, trained: TrainedSystem) -> list[str]:
@@ -309,17 +309,17 @@ def _fields(request: TrainingRequest, trained: TrainedSystem, score: Score) -> d
     """The fields of --json; scores by epoch start before training, losses with epoch 1."""
     from muse.sentences.systems.network_encoder import NetworkEncoder
 
-    fitted, by_epoch = trained.fitted, [epoch.score for epoch in trained.fitted.epochs]
+    by_epoch = [epoch.score for epoch in trained.epochs]
     size = {}
     if isinstance(trained.encoder, NetworkEncoder):
         size = {"parameters": sum(one.numel() for one in trained.encoder.network.parameters())}
     fields = {
-        "out": str(request.out), "encoder": fitted.encoder.name, "preset": request.preset,
-        "language": request.language, "pivot": request.space.pivot, **fitted.counts, **size,
-        "held_out": fitted.held_out.cases, "epochs": len(fitted.epochs) - 1,
+        "out": str(request.out), "encoder": trained.encoder.name, "preset": request.preset,
+        "language": request.language, "pivot": request.space.pivot, **trained.counts, **size,
+        "held_out": trained.held_out.cases, "epochs": len(trained.epochs) - 1,
         "best_epoch": trained.best.number,
-        "metric": fitted.metric, "score": score.value, "ci95": score.ci95, "score_by_epoch": by_epoch,
-        "loss_curve": [epoch.loss for epoch in fitted.epochs[1:]], "seconds": trained.seconds,
+        "metric": trained.metric, "score": score.value, "ci95": score.ci95, "score_by_epoch": by_epoch,
+        "loss_curve": [epoch.loss for epoch in trained.epochs[1:]], "seconds": trained.seconds,
         "signature": str(score.signature),
     }  # fmt: skip
     if trained.system.name in WORD_ENCODERS:

@@ -41,8 +41,8 @@ FINE_TUNED: Mapping[str, System] = {XLM.name: XLM_NLI}  # the system that --nli 
 SAVED: Mapping[str, System] = {system.name: system for system in (*_ALL, TRANSLATOR, *FINE_TUNED.values())}
 
 
-@dataclass(frozen=True, eq=False)
-class TrainedSystem:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainedSystem(Fitted):
     """The result of a request: what its system reports, and the seconds of every stage.
 
     `inputs` are the files it was trained on, with their sha256: first the files of the request, then those in
@@ -51,20 +51,14 @@ class TrainedSystem:
     """
 
     system: System
-    fitted: Fitted
     inputs: tuple[tuple[str, str], ...]
     seconds: dict[str, float]
     contents: Mapping[str, str]
 
     @property
-    def encoder(self) -> SentenceEncoder:
-        """The encoder that was saved."""
-        return self.fitted.encoder
-
-    @property
     def best(self) -> EpochResult:
         """The epoch whose parameters the encoder has."""
-        return best_epoch(self.fitted.epochs)
+        return best_epoch(self.epochs)
 
 
 def train_system(name: str, request: TrainingRequest, runtime: Runtime) -> TrainedSystem:
@@ -116,7 +110,8 @@ def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> Trai
         checkpoint.clear()
     end = time.perf_counter()
     seconds = {"load": prepared - began, "training": training - prepared, "save": end - training}
-    return TrainedSystem(system, fitted, inputs, {**seconds, "total": end - began}, contents)
+    seconds["total"] = end - began
+    return TrainedSystem(**vars(fitted), system=system, inputs=inputs, seconds=seconds, contents=contents)
 
 
 def _fitted(system: System, job: Job) -> Fitted:

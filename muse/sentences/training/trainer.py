@@ -86,10 +86,6 @@ class Learner(nn.Module, ABC):
         """
         return torch.split(order, size)
 
-    def most_batches(self, examples: int, size: int) -> int:
-        """The largest number of batches that `batches` makes of this many examples."""
-        return -(-examples // size)
-
 
 @dataclass(frozen=True)
 class TrainerConfig(Settings):

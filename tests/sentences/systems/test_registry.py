@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from muse.sentences.commands import train as commands
 from muse.sentences.commands.train import WORD_ENCODERS
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.registry import SYSTEMS
-from muse.sentences.training import trainer
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
@@ -68,48 +66,6 @@ def test_its_untrained_twin_and_the_paper_s_form(muse: Command, files: Path) -> 
     found = muse(*good(files, "--json", "--epochs", 0, "--set", "mean=false")).json
     assert (found["epochs"], found["encoder"]) == (0, "lens[simple:32,space]")
     assert load_encoder(files / "out", load_space(files / "space")).dimension == 32
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["train", "--encoder", "xlm", "--lang", "fr", "--set", "objective=mlm", "--set", "length=12"],
-        ["train-translator"],
-    ],
-    ids=["xlm", "translator"],
-)
-def test_a_stopped_run_resumes_with_its_texts_in_the_same_order_alone(
-    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, command: list[object]
-) -> None:
-    pytest.importorskip("tokenizers")
-    for place, name in enumerate(("en", "fr")):
-        (files / f"{name}.txt").write_text("".join(f"{pair[place]}\n" for pair in toy_text(120)))
-    sizes = ("hidden=16", "heads=2", "layers=1", "pieces=120", "steps=2", "warmup=1")
-    settings = set_options(*sizes)
-    more = [*settings, "--epochs", 2, "--batch", 8, "--out", files / "out", "-q"]
-    ordered, reverse = (
-        [command[0], files / "space", *command[1:], *texts, *more]
-        for texts in (_texts(files, "en", "fr"), _texts(files, "fr", "en"))
-    )
-    backward, count = trainer.shared_backward, 0
-
-    def killed(*given: Any, **named: Any) -> float:
-        nonlocal count
-        count += 1
-        if count == 3:  # of two steps an epoch
-            raise KeyboardInterrupt
-        return backward(*given, **named)
-
-    monkeypatch.setattr(trainer, "shared_backward", killed)
-    assert muse(*ordered).code == 130
-    refused(muse(*reverse, "--resume"), "those in", "differ")
-    assert muse(*ordered, "--resume").code == 0
-    assert count == 5
-
-
-def _texts(files: Path, *languages: str) -> list[object]:
-    """The options with the text of each language, in this order."""
-    return [part for name in languages for part in ("--text", f"{name}={files / name}.txt")]
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {

@@ -194,7 +194,7 @@ def _trained(
         case.system, request(files, case, more, {}), Runtime(progress=Progress(quiet=True))
     )
     assert isinstance(trained.encoder, NetworkEncoder)
-    return trained.fitted.epochs, dict(trained.encoder.network.state_dict())
+    return trained.epochs, dict(trained.encoder.network.state_dict())
 
 
 HAVE_EFFECT = {

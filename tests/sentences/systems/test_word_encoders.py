@@ -112,9 +112,7 @@ def test_processes_make_the_encoder_that_one_makes(files: Path, tmp_path: Path, 
         np.testing.assert_allclose(found[name], array, rtol=1e-3, atol=1e-4)
     printed = json.loads((files / f"{encoder}.out.0").read_text())
     assert printed["encoder"] == trained.encoder.name
-    np.testing.assert_allclose(
-        printed["loss_curve"], [epoch.loss for epoch in trained.fitted.epochs[1:]], rtol=1e-4
-    )
+    np.testing.assert_allclose(printed["loss_curve"], [epoch.loss for epoch in trained.epochs[1:]], rtol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,8 @@ class CmlmTraining:
     def trainer(self, name: str) -> TrainerConfig:
         """The settings of a stage, whose rate rises during the warm-up and then falls to 0."""
         trainer = tuned(self.job.trainer, self.job.config) if name == _INFERENCE else self.job.trainer
-        return scheduled(trainer, self.job.config.warmup, self.learners[name])
+        languages = len(self.job.request.texts) if "cmlm" in name else 1
+        return scheduled(trainer, self.job.config.warmup, self.learners[name].examples, languages)
 
 
 def prepare(job: Job) -> CmlmTraining:
@@ -154,11 +155,14 @@ def tuned(trainer: TrainerConfig, config: predictor.CmlmConfig) -> TrainerConfig
     )
 
 
-def scheduled(trainer: TrainerConfig, warmup: int, learner: Learner) -> TrainerConfig:
-    """The trainer with a rate that rises during the warm-up and then falls to 0."""
-    examples = trainer.examples_in_epoch(learner.examples)
-    steps = trainer.epochs * learner.most_batches(examples, trainer.batch)
-    return replace(trainer, schedule=Schedule("linear", warmup, max(steps, warmup) + 1))
+def scheduled(trainer: TrainerConfig, warmup: int, examples: int, languages: int = 1) -> TrainerConfig:
+    """The trainer with a rate that rises during the warm-up and then falls to 0.
+
+    A batch is of one of the `languages`; the last one of each may be small.
+    """
+    batches = -(-trainer.examples_in_epoch(examples) // trainer.batch) + languages - 1
+    steps = max(trainer.epochs * batches, warmup)
+    return replace(trainer, schedule=Schedule("linear", warmup, steps + 1))
 
 
 def make_cmlm(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:

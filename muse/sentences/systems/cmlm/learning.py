@@ -154,10 +154,6 @@ class CmlmLearner(Learner):
             placed += [((place + 0.5) / len(parts), part) for place, part in enumerate(parts) if len(part)]
         return [part for _, part in sorted(placed, key=lambda one: one[0])]
 
-    def most_batches(self, examples: int, size: int) -> int:
-        """The number for one language, plus one for each other language, whose last batch may be small."""
-        return super().most_batches(examples, size) + len(self._numbers.names) - 1
-
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The mean cross-entropy () of words hidden in pairs (b,) of one language, swapped half the time."""
         name, own = self._numbers.source(rows)
@@ -208,10 +204,6 @@ class Cotrained(Learner):
     def batches(self, order: Tensor, size: int, generator: torch.Generator) -> Sequence[Tensor]:
         """The batches of the neighbours."""
         return self.words.batches(order, size, generator)
-
-    def most_batches(self, examples: int, size: int) -> int:
-        """The largest number of batches of the neighbours."""
-        return self.words.most_batches(examples, size)
 
     def loss(self, rows: Tensor, generator: torch.Generator) -> Tensor:
         """The weighted sum () of the losses of neighbours (b,) and of b random translations."""

@@ -383,8 +383,8 @@ def written(tmp_path_factory: pytest.TempPathFactory, without_slow: bool) -> Pat
         trainer={"epochs": 6 if without_slow else 25, "rate": 5e-3, "patience": 25},
     )  # fmt: skip
     trained = train_system("bgt", request, Runtime("cpu", Progress(quiet=True)))
-    assert trained.fitted.counts["skipped"] == 31  # too short, and too long
-    assert trained.fitted.counts["truncated"] == 0
+    assert trained.counts["skipped"] == 31  # too short, and too long
+    assert trained.counts["truncated"] == 0
     return folder
 
 

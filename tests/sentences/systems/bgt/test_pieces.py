@@ -92,7 +92,7 @@ def test_rows_begin_as_those_of_the_space(tmp_path: Path) -> None:
 
 def test_it_learns_its_rows(tmp_path: Path) -> None:
     done = trained(tmp_path / "learned", 4)
-    losses = [epoch.loss for epoch in done.fitted.epochs]
+    losses = [epoch.loss for epoch in done.epochs]
     assert losses[4] < losses[1]
     first = rows_of(network_of(trained(tmp_path / "first", 0)))
     assert not torch.allclose(rows_of(network_of(done)), first, atol=0.1)

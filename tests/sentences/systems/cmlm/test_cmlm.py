@@ -260,7 +260,7 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
 def test_a_true_neighbour_tells_more_than_another_or_none(words: predictor.Words) -> None:
     made = learner(words, predictor.CmlmConfig(**{**vars(SMALL), "share": 0.9}))  # the rest says little
     config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
-    train(made, scheduled(config, 5, made), seed=0, runtime=Runtime())
+    train(made, scheduled(config, 5, made.examples, 2), seed=0, runtime=Runtime())
     text = made._corpus.held_out["en"]
     told = {how: predict(made.model, text, "en", how, 0.9) for how in learning.CONDITIONS}
     assert told["true"].targets == told["shuffled"].targets == told["none"].targets
@@ -313,7 +313,7 @@ def test_the_rate_falls_to_nothing_over_all_steps_and_no_sooner(words: predictor
     made, config = learner(words), TrainerConfig(epochs=4, batch=64)
     steps = 4 * len(made.batches(torch.randperm(made.examples, generator=generator()), 64, generator()))
     assert steps > 4 * -(-made.examples // 64)  # each of two languages has a batch that is not full
-    schedule = scheduled(config, 8, made).schedule
+    schedule = scheduled(config, 8, made.examples, 2).schedule
     assert [schedule(step) for step in (4, 8, steps + 1)] == [0.5, 1.0, 0.0]
     assert schedule(steps) > 0
     assert predictor.STRATEGIES["staged"] == ("cmlm", "cmlm+br")
