@@ -7,8 +7,6 @@
       F = relu(W_f (H_M * G_M + G_0) + b_f)
 
   where * is elementwise; all layers use relu except the last, which uses tanh in H and a sigmoid in G.
-
-Its presets, training and restoring as a sentence system follow the network.
 """
 
 from __future__ import annotations

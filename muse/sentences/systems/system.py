@@ -41,9 +41,8 @@ class System:
     """A sentence system: its presets by name, the texts it needs, and those it can use.
 
     With `several` it takes parallel text of several languages at once, with `translated_nli` inferences
-    with their translations. `train` trains an encoder for a job. `network` rebuilds an untrained network from
-    saved settings; encoders of words have none. `trainers` returns the settings of the trainer
-    for each stage.
+    with their translations. `network` rebuilds an untrained network from saved settings; encoders of words
+    have none. `trainers` returns the settings of the trainer for each stage.
     """
 
     name: str

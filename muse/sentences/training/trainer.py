@@ -1,8 +1,5 @@
 """The trainer: optimises any learner on batches of its examples, with early stopping.
 
-It knows nothing about encoders, pairs or losses. A `Learner` is a torch module with a number of examples,
-which returns the loss of a batch of their indices and a score on held-out examples.
-
 Several processes may share every batch: each computes the loss of its share of the examples, and all end up
 with the gradients of the whole batch, as a single process would. If a loss is a mean over tokens, each share
 counts by its examples, however many tokens they have.

@@ -1,9 +1,5 @@
 """BGT as a sentence system: its presets, training and restoring, its language latents, and what it writes.
 
-The learner minimises the negative evidence lower bound of pairs, with the divergence annealed, plus the
-translation loss. The language latents, which can be an encoder, say how a sentence is expressed in its
-language.
-
 A sentence is written from its semantic latent, without the language latent of its own wording: from that
 latent alone by the decoder of the translation loss, or with a language latent beside it. That is the mean of
 the prior, a draw from it, or of another sentence, whose style is taken (Wieting et al., 2020, 5.3).

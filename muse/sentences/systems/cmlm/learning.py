@@ -117,20 +117,12 @@ def read_corpus(
     texts: Mapping[str, tuple[Documents, Documents]], encoder: CmlmEncoder, runtime: Runtime
 ) -> NeighbourCorpus:
     """The neighbours in the documents of each language, read by the encoder's readers."""
-    training, held_out = (
-        {
-            name: find_neighbours(
-                parts[place],
-                encoder.words.readers[name],
-                encoder.longest,
-                runtime.device,
-                runtime.progress,
-            )
-            for name, parts in texts.items()
-        }
-        for place in (0, 1)
-    )
-    return NeighbourCorpus(training, held_out)
+    found: list[dict[str, NeighbourPairs]] = [{}, {}]
+    for name, parts in texts.items():
+        reader, longest = encoder.words.readers[name], encoder.longest
+        for one, part in zip(found, parts, strict=True):
+            one[name] = find_neighbours(part, reader, longest, runtime.device, runtime.progress)
+    return NeighbourCorpus(*found)
 
 
 class CmlmLearner(Learner):

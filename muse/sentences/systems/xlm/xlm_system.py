@@ -194,21 +194,14 @@ PRESETS = {
     # The model for XNLI: 15 languages. An epoch is 3,000 steps, some 200,000 streams.
     "paper": Preset(
         language_model.XlmConfig(
-            pieces=95_000,
-            layers=12,
-            heads=8,
-            hidden=1_024,
-            length=256,
-            pair_tokens=4_000,
-            initial="random",
-            pooling="first",
-            warmup=30_000,
+            pieces=95_000, layers=12, heads=8, hidden=1_024, length=256, pair_tokens=4_000,
+            initial="random", pooling="first", warmup=30_000,
         ),
         TrainerConfig(
             epochs=1_000, batch=64, rate=1e-4, patience=10, clip=5.0, precision="bf16", steps=3_000
         ),
     ),
-}
+}  # fmt: skip
 
 
 def train_xlm(job: Job) -> Fitted:
