@@ -11,10 +11,8 @@ from muse.errors import Mismatch, NotConverged
 from muse.options import options_of
 from muse.sentences.commands.train import WORD_ENCODERS, TrainOptions
 from muse.sentences.encoders.words import TrainedEncoder
-from muse.sentences.loading import load_encoder
 from muse.sentences.systems import system
 from muse.sentences.training import losses
-from muse.space import load_space
 from tests.support.command import Command, refused, tree
 from tests.support.parallel import toy_space, toy_text, write_text
 from tests.support.spaces import saved
@@ -41,9 +39,7 @@ def good(files: Path, *more: object, text: str = "text.tsv") -> list[object]:
 @pytest.mark.parametrize("encoder", WORD_ENCODERS)
 def test_every_encoder(muse: Command, files: Path, encoder: str) -> None:
     found = muse(*good(files, "--encoder", encoder, "--json")).json
-    assert found["out"] == str(files / "out")
-    assert found["encoder"].startswith(f"{encoder}[")
-    assert (found["language"], found["pivot"]) == ("fr", "en")
+    assert (found["out"], found["language"], found["pivot"]) == (str(files / "out"), "fr", "en")
     assert (found["pairs"], found["held_out"], found["skipped"]) == (380, 20, 0)
     assert len(found["loss_curve"]) == found["epochs"] <= 4
     assert len(found["score_by_epoch"]) == found["epochs"] + 1
@@ -54,9 +50,6 @@ def test_every_encoder(muse: Command, files: Path, encoder: str) -> None:
     assert set(found["seconds"]) == {"load", "training", "save", "total"}
     assert f"encoder:{found['encoder']} | held-out:20 | split:0" in found["signature"]
     assert sorted(path.name for path in files.iterdir()) == ["out", "space", "text.tsv"]
-    loaded = load_encoder(files / "out", load_space(files / "space"))
-    assert loaded.name == found["encoder"]
-    assert loaded.encode(["fr1 fr2"], "fr").matrix.any()
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -62,12 +62,6 @@ def test_a_lens_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:
         load_encoder(files / "out", toy_space(files / "other", seed=9))
 
 
-def test_its_untrained_twin_and_the_paper_s_form(muse: Command, files: Path) -> None:
-    found = muse(*good(files, "--json", "--epochs", 0, "--set", "mean=false")).json
-    assert (found["epochs"], found["encoder"]) == (0, "lens[simple:32,space]")
-    assert load_encoder(files / "out", load_space(files / "space")).dimension == 32
-
-
 BAD: dict[str, tuple[list[object], list[str]]] = {
     "an option of its own": (["--set", "epochs=1"], ["got 'epochs'; use --epochs"]),
     "no such setting": (["--set", "nosuch=1"], ["--set takes one of kind, dimension, mean", "'nosuch'"]),

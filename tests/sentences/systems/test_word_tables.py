@@ -116,16 +116,6 @@ def test_x_cbow_moves_no_pivot_row_and_no_row_of_the_space(pairs: ParallelCorpus
     assert torch.equal(model(BATCH, "en")[1], tables()[0][7])
 
 
-def test_cvm_add_moves_both_sides(pairs: ParallelCorpus) -> None:
-    model = cvm_add(PAIR, *tables())
-    loss = Hinge(2, "squared")
-    train(PairLearner(model, loss, pairs), QUICK, seed=0, runtime=Runtime())
-    en, fr = trained(model)
-    assert en is not None
-    assert not torch.equal(en, tables()[0])
-    assert not torch.equal(fr, tables()[1])
-
-
 def test_the_projection_learns_on_means_and_is_applied_to_words(pairs: ParallelCorpus) -> None:
     model = ProjectedTables(PAIR, *tables(), dropout=0.0)
     loss = Hinge(0.5, both=False)

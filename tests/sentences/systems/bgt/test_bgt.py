@@ -41,10 +41,8 @@ from tests.support.bgt import (
     PAIR,
     SMALL,
     drawn,
-    given_ids,
     learner_of,
     made,
-    parameter_count,
     posteriors,
 )
 from tests.support.command import Command, refused, refused_leaving
@@ -281,21 +279,6 @@ def test_every_part_that_is_there_learns(config: BgtConfig, without: dict[str, A
     still = [name for name, part in network.named_parameters() if part.grad is None or not part.grad.any()]
     assert not still
     assert bool(translated.any()) == bool(config.translation)
-
-
-def test_the_paper_preset_has_its_size() -> None:
-    v, h, k = 20_000, 1_024, 1_024
-    layer = 4 * h * h + 2 * h * h  # attention and the feed-forward part, which is no wider than the rest
-    encoders = 3 * (v * h + 5 * layer + 2 * h * k)
-    decoders = 2 * (v * h + layer + (h + 2 * k) * h + v * (2 * k + h))
-    translators = 2 * (v * h + layer + (h + k) * h + v * (k + h))
-    config = PRESETS["paper"].config
-    found = parameter_count(
-        lambda generator: latent_network.BgtNetwork(
-            config, ("en", "fr"), given_ids(dimension=None), generator
-        )
-    )
-    assert found == pytest.approx(encoders + decoders + translators, rel=0.02)
 
 
 def test_what_a_space_lacks_is_learned_from_text(tmp_path: Path) -> None:

@@ -101,15 +101,6 @@ def test_the_strategies(
     assert (found["encoder"], found["metric"], len(stages)) == ("cmlm[br]", "P@1", count)
 
 
-def test_batches_too_small_for_a_later_stage_are_refused_before_the_first(
-    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(PairLearner, "fewest", 999)
-    monkeypatch.setattr(learning.CmlmLearner, "held_out", lambda _: pytest.fail("a stage began"))
-    more = ["--parallel", files / "text.tsv", "--set", "strategy=sequential"]
-    refused_leaving(files, muse, good(files, *more), "a batch must have at least 999 pairs")
-
-
 def test_each_stage_has_its_own_trainer_and_loss(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,6 @@ from muse.sentences.systems.nli.infersent import (
     within_window,
 )
 from muse.sentences.systems.nli.pair_classes import PairClassifier, pair_features
-from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.training.pairs import Pairs, make_pairs
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving, tree
@@ -252,26 +250,6 @@ def test_only_words_of_the_batch_move(files: Path) -> None:
     ends = pairs.other.offsets.tolist()
     assert touched == set(pairs.other.ids[: ends[2]].tolist())
     assert all(p.grad is None for p in network.english.parameters())
-
-
-PUBLISHED = {
-    "infersent": 2 * 4 * 2_048 * (300 + 2_048 + 2) + 512 * (4 * 4_096 + 1) + 3 * 513,
-    "x-bilstm": 2 * 4 * 512 * (300 + 512 + 2) + 128 * (4 * 1_024 + 1) + 3 * 129,
-}
-
-
-def test_the_paper_presets_have_their_sizes() -> None:
-    config = SYSTEMS["infersent"].presets["paper"].config
-    copied = SYSTEMS["x-bilstm"].presets["paper"].config
-    sizes = {"infersent": config, "x-bilstm": InferSentConfig(units=copied.units, hidden=128, dropout=0.1)}
-    for name, size in sizes.items():
-        with torch.device("meta"):
-            parts = (
-                Recurrent("bilstm", 300, size.units, size.pooling),
-                PairClassifier(2 * size.units, size.hidden, 3, 0.1),
-            )
-        count = sum(p.numel() for p in itertools.chain(*(part.parameters() for part in parts)))
-        assert count == PUBLISHED[name]
 
 
 def test_bad_input_of_labels_and_texts(muse: Command, files: Path) -> None:
