@@ -13,15 +13,14 @@ import math
 import platform
 import shlex
 from collections.abc import Mapping
-from collections.abc import Mapping as AnyMapping
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import cache
 from itertools import islice
 from pathlib import Path, PurePath
 from types import UnionType
-from typing import Any, ClassVar, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, TypeGuard, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -44,7 +43,7 @@ from muse.files.space_folder import (
     unreadable,
 )
 from muse.installation import __version__
-from muse.vectors import brief
+from muse.vectors import ShortRepr
 
 ALIGNED = Path("embeddings", "aligned")  # where muse align writes spaces by default
 MOST, NAMED = 1_000, 5  # files looked at in a folder, and spaces named in a message
@@ -53,7 +52,6 @@ FORMAT, FORMAT_VERSION = "muse-space", 2
 UNKNOWN = "unknown"  # the label of a verdict that was not recorded
 Curve = list[tuple[float, float]]
 Stage = tuple[str, float | None, float | None]  # with its seconds and the peak of memory so far, in MB
-Record = TypeVar("Record", bound="JsonRecord")
 
 
 class Reason(StrEnum):
@@ -67,61 +65,14 @@ class Reason(StrEnum):
     DETOUR = "detour"
 
 
-def _key(default: Any = MISSING, **metadata: Any) -> Any:
-    """A key of the JSON: `always` written, also with its default; `required`; a number of `least` so much."""
-    if isinstance(default, dict):
-        return field(default_factory=dict, metadata=metadata)
-    return field(default=default, metadata=metadata)
-
-
-class JsonRecord:
-    """An object of the manifest: its fields are the keys; those with their default need not be written."""
-
-    def __repr__(self) -> str:
-        values = {name: value for name, value in self.as_json().items() if value or value == 0}
-        return (
-            f"{type(self).__name__}({', '.join(f'{name}={brief(value)}' for name, value in values.items())})"
-        )
+class JsonRecord(ShortRepr):
+    """An object of the manifest: its fields are the keys, and those with a default may be missing."""
 
     @classmethod
-    def of(cls: type[Record], **parts: Any) -> Record:
+    def of(cls, **parts: Any) -> Self:
         """The object with these fields, each whatever `plain` makes JSON of; ValueError for another type."""
-        found: Record = from_json(cls, plain(parts))
+        found: Self = from_json(cls, plain(parts))
         return found
-
-    @classmethod
-    def read(cls: type[Record], value: Mapping[str, Any], where: str, *, whole: bool) -> Record:
-        """The object of JSON; ValueError for a key that has another type or, if it is `whole`, is missing."""
-        found = {}
-        for name, (one, kind) in cls.keys().items():
-            if one.metadata.get("required") and whole and value.get(name) is None:
-                raise ValueError(f"expected {where}{name} to be of type {_called(kind)}, got None")
-            if value.get(name) is not None:
-                found[name] = from_json(kind, value[name], f"{where}{name}", whole=whole)
-                least = one.metadata.get("least")
-                if least is not None and found[name] < least:
-                    raise ValueError(f"expected {where}{name} to be at least {least}, got {found[name]}")
-        return cls(**found)
-
-    def as_json(self) -> dict[str, Any]:
-        """The object for JSON."""
-        values = [(one, getattr(self, one.name)) for one, _ in self.keys().values()]
-        return {one.name: plain(value) for one, value in values if self._is_written(one, value)}
-
-    @classmethod
-    def keys(cls) -> Mapping[str, tuple[Any, Any]]:
-        """The fields that are in the JSON, each with its type."""
-        return _keys(cls)  # type: ignore[arg-type]
-
-    def _is_written(self, one: Any, value: Any) -> bool:
-        default = one.default_factory() if one.default_factory is not MISSING else one.default
-        return bool(one.metadata.get("always") or one.metadata.get("required") or value != default)
-
-
-@cache
-def _keys(kind: Any) -> Mapping[str, tuple[Any, Any]]:
-    kinds = get_type_hints(kind)
-    return {one.name: (one, kinds[one.name]) for one in fields(kind) if one.metadata.get("json", True)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,24 +82,13 @@ class OpenRecord(JsonRecord):
     fields: Mapping[str, Any] = field(default_factory=dict)
     KINDS: ClassVar[Mapping[str, Any]] = {}
 
-    @classmethod
-    def read(cls: type[Record], value: Mapping[str, Any], where: str, *, whole: bool) -> Record:
-        """The object of JSON; ValueError for a key that has another type."""
-        for name, kind in cls.KINDS.items():  # type: ignore[attr-defined]
-            from_json(kind, value.get(name), f"{where}{name}", whole=whole)
-        return cls(fields=from_json(Any, value, where.rstrip(".")))  # type: ignore[call-arg]
-
-    def as_json(self) -> dict[str, Any]:
-        """The object for JSON."""
-        return {name: plain(value) for name, value in self.fields.items()}
-
 
 @dataclass(frozen=True, repr=False)
 class InputFile(JsonRecord):
     """A file that a space was made of: where it was, and its checksum, None if it could be read only once."""
 
-    path: str = _key("", required=True)
-    sha256: str | None = _key(None, always=True)
+    path: str = ""
+    sha256: str | None = None
 
     @property
     def name(self) -> str:
@@ -222,10 +162,10 @@ class SupervisionRecord(OpenRecord):
 class StageCurves(JsonRecord):
     """The figures that one stage reported at its steps; None where there was none."""
 
-    stage: str = _key("", always=True)
-    seconds: float | None = _key(None, always=True)
-    steps: tuple[float, ...] = _key((), always=True)
-    figures: Mapping[str, tuple[float | None, ...]] = _key({}, always=True)
+    stage: str = ""
+    seconds: float | None = None
+    steps: tuple[float, ...] = ()
+    figures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
 
     @property
     def curves(self) -> Mapping[str, Curve]:
@@ -260,8 +200,9 @@ class CandidateRecord(OpenRecord):
         return str(self.fields.get("method", "?"))
 
 
-def _stages(seconds: Mapping[str, float], memory: Mapping[str, float | None]) -> tuple[Stage, ...]:
-    return tuple((stage, took, memory.get(stage)) for stage, took in seconds.items())
+def stages_of(record: LanguageRecord | Manifest) -> tuple[Stage, ...]:
+    """The stages of a language, or of all."""
+    return tuple((stage, took, record.peak_memory_mb.get(stage)) for stage, took in record.seconds.items())
 
 
 @dataclass(frozen=True, repr=False)
@@ -273,39 +214,30 @@ class LanguageRecord(JsonRecord):
     `via` are the languages of a detour, `history` is of the last refinement.
     """
 
-    language: str = _key("", json=False)
-    role: str = _key("", always=True)
-    words: int = _key(0, required=True, least=1)
-    normalisation: tuple[str, ...] = _key((), required=True)
-    files: tuple[InputFile, ...] = _key((), always=True)
-    dimension: int | None = _key(None, least=1)
+    language: str = ""
+    role: str = ""
+    words: int = 0
+    normalisation: tuple[str, ...] = ()
+    files: tuple[InputFile, ...] = ()
+    dimension: int | None = None
     ranked: bool = True
     texts: bool = False
     store_map: bool = False
-    hidden_units: int = _key(0, least=1)
+    hidden_units: int = 0
     method: str = ""
-    via: tuple[str, ...] = _key((), learned=True)
-    criterion: float | None = _key(None, learned=True)
-    verdict: VerdictRecord = _key(VerdictRecord(), learned=True)
-    candidates: tuple[CandidateRecord, ...] = _key((), learned=True)
-    reason: str = _key("", learned=True)
-    history: tuple[StageCurves, ...] = _key((), learned=True)
-    seconds: Mapping[str, float] = _key({}, learned=True)
-    peak_memory_mb: Mapping[str, float | None] = _key({}, learned=True)
-    seed: int | None = _key(None, learned=True)
-    signature: str = _key("", learned=True)
-    created: str = _key("", learned=True)
-    command: tuple[str, ...] = _key((), learned=True)
+    via: tuple[str, ...] = ()
+    criterion: float | None = None
+    verdict: VerdictRecord = VerdictRecord()
+    candidates: tuple[CandidateRecord, ...] = ()
+    reason: str = ""
+    history: tuple[StageCurves, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    peak_memory_mb: Mapping[str, float | None] = field(default_factory=dict)
+    seed: int | None = None
+    signature: str = ""
+    created: str = ""
+    command: tuple[str, ...] = ()
     supervision: SupervisionRecord | None = None
-
-    def _is_written(self, one: Any, value: Any) -> bool:
-        # Of a language that was mapped, all of how it was.
-        return bool(self.signature and one.metadata.get("learned")) or super()._is_written(one, value)
-
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        """Its stages."""
-        return _stages(self.seconds, self.peak_memory_mb)
 
     @property
     def label(self) -> str:
@@ -340,35 +272,30 @@ class Manifest(JsonRecord):
     are those of the least confident language.
     """
 
-    pivot: str = _key("", required=True)
-    dimension: int = _key(0, required=True, least=1)
-    languages: Mapping[str, LanguageRecord] = _key({}, required=True)
-    checksums: Mapping[str, str] = _key({}, required=True)
-    mapping: str | None = _key(None, always=True)
-    method: str = _key("", always=True)
-    settings: Mapping[str, Any] = _key({}, always=True)
-    seed: int | None = _key(None, always=True)
-    criterion: float | None = _key(None, always=True)
-    verdict: VerdictRecord = _key(VerdictRecord(), always=True)
-    inputs: tuple[InputFile, ...] = _key((), always=True)
-    seconds: Mapping[str, float] = _key({})
-    peak_memory_mb: Mapping[str, float | None] = _key({})
+    pivot: str = ""
+    dimension: int = 0
+    languages: Mapping[str, LanguageRecord] = field(default_factory=dict)
+    checksums: Mapping[str, str] = field(default_factory=dict)
+    mapping: str | None = None
+    method: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+    criterion: float | None = None
+    verdict: VerdictRecord = VerdictRecord()
+    inputs: tuple[InputFile, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    peak_memory_mb: Mapping[str, float | None] = field(default_factory=dict)
     candidates: tuple[CandidateRecord, ...] = ()
     supervision: SupervisionRecord | None = None
     joint: Mapping[str, Any] | None = None
-    format: str = _key(FORMAT, always=True)
-    format_version: int = _key(FORMAT_VERSION, always=True)
-    muse_version: str | None = _key(None, always=True)
-    created_with: Mapping[str, str] = _key({}, always=True)
+    format: str = FORMAT
+    format_version: int = FORMAT_VERSION
+    muse_version: str | None = None
+    created_with: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         named = {name: replace(one, language=name) for name, one in self.languages.items()}
         object.__setattr__(self, "languages", named)
-
-    def as_json(self) -> dict[str, Any]:
-        """The object for JSON, with null for settings and a verdict that were not recorded."""
-        found = super().as_json()
-        return found | {name: found[name] or None for name in ("settings", "verdict")}
 
     def language(self, name: str) -> LanguageRecord:
         """The record of a language; almost empty if it has no entry."""
@@ -378,11 +305,6 @@ class Manifest(JsonRecord):
     def mapped(self) -> tuple[LanguageRecord, ...]:
         """The languages but the pivot."""
         return tuple(one for language, one in self.languages.items() if language != self.pivot)
-
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        """The stages of all languages."""
-        return _stages(self.seconds, self.peak_memory_mb)
 
     @property
     def derived_names(self) -> list[str]:
@@ -412,30 +334,31 @@ class Manifest(JsonRecord):
             },
             checksums={path.relative_to(folder).as_posix(): checksum(path) for path in files},
         )  # fmt: skip
-        text = json.dumps(written.as_json(), indent=2, allow_nan=False)
+        text = json.dumps(plain(written), indent=2, allow_nan=False)
         (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
         return written
 
 
-def from_json(kind: Any, value: Any, where: str = "", *, whole: bool = False) -> Any:
+def from_json(kind: Any, value: Any, where: str = "") -> Any:
     """A value of JSON as this type; ValueError for one that is none, or has a number that is no figure.
 
-    Records that are `whole` have all keys that they must have. A byte of a path that is no UTF-8 becomes "?".
+    A byte of a path that is no UTF-8 becomes "?".
     """
     if isinstance(kind, UnionType):
-        return None if value is None else from_json(get_args(kind)[0], value, where, whole=whole)
+        return None if value is None else from_json(get_args(kind)[0], value, where)
     outer, inner = get_origin(kind) or kind, (get_args(kind) or (Any,))
     within = f"{where}." if where else ""
     if isinstance(value, dict) and is_dataclass(kind):
-        record: Any = kind
-        return record.read(value, within, whole=whole)
-    if isinstance(value, dict) and outer in (AnyMapping, Any):
-        return {
-            _text(name): from_json(inner[-1], one, f"{within}{name}", whole=whole)
-            for name, one in value.items()
-        }
+        if issubclass(kind, OpenRecord):
+            for name, one in kind.KINDS.items():
+                from_json(one, value.get(name), f"{within}{name}")
+            return kind(from_json(Any, value, where))
+        given = {name: one for name, one in _kinds(kind).items() if value.get(name) is not None}
+        return kind(**{name: from_json(one, value[name], f"{within}{name}") for name, one in given.items()})
+    if isinstance(value, dict) and outer in (Mapping, Any):
+        return {_text(name): from_json(inner[-1], one, f"{within}{name}") for name, one in value.items()}
     if isinstance(value, list) and outer in (tuple, Any):
-        found = [from_json(inner[0], one, where, whole=whole) for one in value]
+        found = [from_json(inner[0], one, where) for one in value]
         return tuple(found) if outer is tuple else found
     if isinstance(value, str) and kind in (str, Any):
         return _text(value)
@@ -450,11 +373,14 @@ def from_json(kind: Any, value: Any, where: str = "", *, whole: bool = False) ->
     return value
 
 
+_kinds = cache(get_type_hints)
+
+
 def _called(kind: Any) -> str:
     """What a type is called in JSON's Python."""
     outer = get_origin(kind) or kind
-    names = {tuple: "list", AnyMapping: "dict", Any: "figure"}
-    return "dict" if is_dataclass(kind) else names.get(outer, getattr(outer, "__name__", str(outer)))
+    names = {tuple: "list", Mapping: "dict", Any: "figure"}
+    return "dict" if is_dataclass(kind) else names.get(outer) or outer.__name__
 
 
 def _text(value: str) -> str:
@@ -472,8 +398,8 @@ def input_file(path: Path | str) -> InputFile:
 
 def plain(value: Any) -> Any:
     """The value for JSON: dataclasses as objects, NaN as null, paths as text."""
-    if isinstance(value, JsonRecord):
-        return value.as_json()
+    if isinstance(value, OpenRecord):
+        return plain(value.fields)
     if is_dataclass(value) and not isinstance(value, type):
         return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
     if isinstance(value, Mapping):
@@ -518,7 +444,8 @@ def read_manifest(folder: Path) -> Manifest:
         )
     _check_version(path, found)
     try:
-        manifest: Manifest = from_json(Manifest, found, whole=True)
+        manifest: Manifest = from_json(Manifest, found)
+        _check_whole(found)
     except ValueError as error:
         raise BadFile(f"{path}: {error}; {AGAIN}") from error
     for language in manifest.languages:
@@ -528,20 +455,29 @@ def read_manifest(folder: Path) -> Manifest:
     return manifest
 
 
+def _check_whole(found: Mapping[str, Any]) -> None:
+    """Raise ValueError, with the key, for a manifest without what no space can do without."""
+    needed = {"": (found, ("pivot", "dimension", "languages", "checksums"))}
+    for language, entry in (found.get("languages") or {}).items():
+        needed[f"languages.{language}."] = entry, ("words", "normalisation")
+    for where, (record, names) in needed.items():
+        if lacking := next((name for name in names if record.get(name) is None), None):
+            raise ValueError(f"expected {where}{lacking}, got None")
+
+
 def _check_version(path: Path, found: Mapping[str, Any]) -> None:
     """Raise BadFile for the manifest of another version."""
     version = found.get("format_version")
+    if version == FORMAT_VERSION:
+        return
     if not isinstance(version, int):
         raise BadFile(f"{path}: expected format_version to be of type int, got {version!r}; {AGAIN}")
-    if version > FORMAT_VERSION:
-        raise BadFile(
-            f"{path}: written by a newer muse (format {version}, this one reads {FORMAT_VERSION}); upgrade it"
-        )
+    by, advice = "a newer", "upgrade it"
     if version < FORMAT_VERSION:
-        raise BadFile(
-            f"{path}: written by an earlier muse (format {version}, this one reads {FORMAT_VERSION}); make "
-            f"the space again: {_command_of(found)}"
-        )
+        by, advice = "an earlier", f"make the space again: {_command_of(found)}"
+    raise BadFile(
+        f"{path}: written by {by} muse (format {version}, this one reads {FORMAT_VERSION}); {advice}"
+    )
 
 
 def _command_of(found: Mapping[str, Any]) -> str:

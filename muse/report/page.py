@@ -17,7 +17,7 @@ from muse.errors import BadFile
 from muse.evaluation.score import Interval
 from muse.evaluation.words import GroupScore
 from muse.files.atomic import atomic_folder, writing
-from muse.files.space_manifest import is_figure
+from muse.files.space_manifest import is_figure, stages_of
 from muse.files.writing import check_place, replaced
 from muse.languages import english_name
 from muse.ranking.translations import grade_of
@@ -154,7 +154,7 @@ def view(facts: Facts) -> dict[str, Any]:
     )  # fmt: skip
     own = [
         (f"{record.language}: " * several + stage, seconds, memory)
-        for record in facts.records for stage, seconds, memory in record.stages
+        for record in facts.records for stage, seconds, memory in stages_of(record)
     ]  # fmt: skip
     return {
         "facts": facts,
@@ -165,7 +165,7 @@ def view(facts: Facts) -> dict[str, Any]:
         "files": {name: made.language(name).files for name in (facts.source, facts.target)},
         "inputs": made.inputs,
         "reasons": {record.language: why_chosen(record) for record in facts.records},
-        "stages": [*made.stages, *own],
+        "stages": [*stages_of(made), *own],
         "shown": WRONG,
         "pairs": PAIRS,
         "beside": folder.parent == base.resolve(),
