@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from muse.search.approximate import Approximation
 from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval
 from muse.space import Space
-from muse.space.direction import Approximate, Biases, Direction, Search, candidates
+from muse.space.direction import Direction, Search, candidates, search_among
 
 if TYPE_CHECKING:
     from muse.commands.induce import InduceOptions
@@ -77,10 +77,17 @@ def _search(
     """The search of a direction, exact unless `approximation` applies."""
     spread = _Spread(site, direction, approximation)
     if not approximation.applies(*(blocks.starts[-1] for blocks in spread.blocks)):
-        return _Exact(spread, direction.biases(spread.hubs(retrieval.k), retrieval), most)
+        biases = direction.biases(spread.hubs(retrieval.k), retrieval)
+        best = cache(lambda: spread.nearest("targets", SOURCE, most, biases.of_target))  # of all sources
+
+        def targets(rows: Tensor, top: int) -> Neighbours:
+            found = best().of(rows)
+            return Neighbours(found.scores[:, :top], found.indices[:, :top])
+
+        return Search(biases, targets, lambda top: spread.nearest("sources", TARGET, top, biases.of_source))
     count = candidates(most, retrieval)
     found = spread.nearest("targets", SOURCE, count), spread.nearest("sources", TARGET, count)
-    return Approximate(*found, direction.biases(lambda side: found[side], retrieval))
+    return search_among(*found, direction.biases(lambda side: found[side], retrieval))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,26 +124,3 @@ class _Spread:
             return self.nearest(f"hubs of {languages[side]}", side, k, keys=keys)
 
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Exact:
-    """An exact search on a cluster, whose results for all words are read once."""
-
-    spread: _Spread
-    biases: Biases
-    most: int
-
-    @cached_property
-    def targets(self) -> Neighbours:
-        """The `most` best targets (n, k) of all sources."""
-        return self.spread.nearest("targets", SOURCE, self.most, self.biases.of_target)
-
-    def best(self, rows: Tensor, top: int) -> Neighbours:
-        """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
-        found = self.targets.of(rows)
-        return self.biases.scored(Neighbours(found.scores[:, :top], found.indices[:, :top]), rows)
-
-    def back(self, top: int) -> Neighbours:
-        """The `top` best sources (m, k) of every target, with their cosines less the bias of a source."""
-        return self.spread.nearest("sources", TARGET, top, self.biases.of_source)

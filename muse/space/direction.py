@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 from torch import Tensor
 
@@ -18,20 +17,6 @@ from muse.space.hubness import HUBNESS_K
 HUBS = 10_000  # of very many words, the most frequent ones
 
 
-class Search(Protocol):
-    """A search of one direction, whose sources are looked up in batches."""
-
-    def best(self, rows: Tensor, top: int) -> Neighbours:
-        """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
-
-    def back(self, top: int) -> Neighbours:
-        """The `top` best sources (m, k) of every target, with their cosines less the bias of a source."""
-
-
-# From the direction, the method of retrieval, and how many translations of a word are wanted at most.
-MakeSearch = Callable[["Direction", Retrieval, int], Search]
-
-
 @dataclass(frozen=True, eq=False)
 class Biases:
     """What is subtracted from the cosines of each source (n,) and target (m,), by the method of retrieval."""
@@ -40,51 +25,39 @@ class Biases:
     of_target: Tensor | None
     method: str
 
-    def scored(self, found: Neighbours, rows: Tensor) -> Neighbours:
-        """The neighbours of sources at rows (b,), scored; `found` has cosines minus the targets' bias."""
-        if self.method != "csls" or self.of_source is None:
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """A search of one direction, whose sources are looked up in batches.
+
+    `targets` finds the `top` best targets (b, k) of the sources at rows (b,), with their cosines less the
+    bias of a target; `back` the `top` best sources (m, k) of every target, less the bias of a source.
+    """
+
+    biases: Biases
+    targets: Callable[[Tensor, int], Neighbours]
+    back: Callable[[int], Neighbours]
+
+    def best(self, rows: Tensor, top: int) -> Neighbours:
+        """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
+        found, biases = self.targets(rows, top), self.biases
+        if biases.method != "csls" or biases.of_source is None:
             return found
         # CSLS is 2 cos - r(x) - r(y), and a bias is r / 2.
-        return Neighbours(2 * (found.scores - self.of_source[rows, None]), found.indices)
+        return Neighbours(2 * (found.scores - biases.of_source[rows, None]), found.indices)
 
 
-@dataclass(frozen=True, eq=False)
-class Exact:
-    """A search of all rows x (n, d) and y (m, d)."""
-
-    x: Tensor
-    y: Tensor
-    biases: Biases
-    backend: str
-
-    def best(self, rows: Tensor, top: int) -> Neighbours:
-        """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
-        return self.biases.scored(self._targets.nearest(self.x[rows], top), rows)
-
-    def back(self, top: int) -> Neighbours:
-        """The `top` best sources (m, k) of every target, with their cosines less the bias of a source."""
-        return nearest(self.y, self.x, top, bias=self.biases.of_source, backend=self.backend)
-
-    @cached_property
-    def _targets(self) -> Keys:
-        return Keys(self.y, self.biases.of_target, self.backend)
-
-
-@dataclass(frozen=True, eq=False)
-class Approximate:
+def search_among(of_source: Neighbours, of_target: Neighbours, biases: Biases) -> Search:
     """A search among the nearest found: targets for each source (n, c), sources for each target (m, c)."""
+    return Search(
+        biases,
+        lambda rows, top: of_source.of(rows).minus_bias(biases.of_target, top),
+        lambda top: of_target.minus_bias(biases.of_source, top),
+    )
 
-    of_source: Neighbours
-    of_target: Neighbours
-    biases: Biases
 
-    def best(self, rows: Tensor, top: int) -> Neighbours:
-        """The `top` best targets (b, k), with scores, of the sources at these rows (b,)."""
-        return self.biases.scored(self.of_source.of(rows).minus_bias(self.biases.of_target, top), rows)
-
-    def back(self, top: int) -> Neighbours:
-        """The `top` best sources (m, k) of every target, with their cosines less the bias of a source."""
-        return self.of_target.minus_bias(self.biases.of_source, top)
+# From the direction, the method of retrieval, and how many translations of a word are wanted at most.
+MakeSearch = Callable[["Direction", Retrieval, int], Search]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +93,7 @@ class Direction:
             approximation = replace(approximation, mode="auto")  # hubness as without --search
         return self._exact(retrieval, approximation)
 
-    def _exact(self, retrieval: Retrieval, approximation: Approximation) -> Exact:
+    def _exact(self, retrieval: Retrieval, approximation: Approximation) -> Search:
         (x, y), (source, target) = self.rows, self.languages
         n, m = self.reference(approximation)
         if (n, m) == self._counts:
@@ -131,7 +104,12 @@ class Direction:
         else:
             among = self.space.tensor(source)[:n], self.space.tensor(target)[:m]
             biases = retrieval.bias(among[1], x), retrieval.bias(among[0], y)
-        return Exact(x, y, Biases(biases[0], biases[1], retrieval.method), retrieval.backend)
+        keys, backend = Keys(y, biases[1], retrieval.backend), retrieval.backend
+        return Search(
+            Biases(biases[0], biases[1], retrieval.method),
+            lambda rows, top: keys.nearest(x[rows], top),
+            lambda top: nearest(y, x, top, bias=biases[0], backend=backend),
+        )
 
     def reference(self, approximation: Approximation) -> tuple[int, int]:
         """The numbers of frequent words of source and target that the other's hubness is measured against.
@@ -150,14 +128,14 @@ class Direction:
         source, target = (len(self.space.vectors(language)) for language in self.languages)
         return source, target
 
-    def _approximate(self, retrieval: Retrieval, prepared: tuple[Prepared, Prepared]) -> Approximate:
+    def _approximate(self, retrieval: Retrieval, prepared: tuple[Prepared, Prepared]) -> Search:
         (x, y), (source, target) = self.rows, self.languages
         with self.space.progress.stage(f"nearest {target} of {source}", len(x), "words") as tick:
             of_source = prepared[0].search(x, tick)
         with self.space.progress.stage(f"nearest {source} of {target}", len(y), "words") as tick:
             of_target = prepared[1].search(y, tick)
         found = of_source, of_target
-        return Approximate(*found, self.biases(lambda side: found[side], retrieval))
+        return search_among(*found, self.biases(lambda side: found[side], retrieval))
 
     def biases(self, found: Callable[[int], Neighbours], retrieval: Retrieval) -> Biases:
         """The biases by the hubness that the space has kept, or else that the search of all words has found.
