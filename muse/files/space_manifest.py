@@ -12,7 +12,7 @@ import json
 import math
 import platform
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import StrEnum
@@ -254,11 +254,21 @@ class LanguageRecord(JsonRecord):
         """Whether the verdict rests on pairs of the dictionary that were held out."""
         return self.supervision is not None and self.supervision.tested and not self.via
 
+    def shapes(self, k: int) -> dict[str, tuple[int, ...]]:
+        """The shapes of its arrays in a space of dimension k, by the names of their files."""
+        d = self.dimension or k
+        found: dict[str, tuple[int, ...]] = {VECTORS: (self.words, k), MAPPING: (k, d)}
+        found[MEANS] = self.normalisation.count("centre"), d
+        if self.store_map:
+            found[STORE_MAP] = k, d
+            if self.hidden_units:
+                found[HIDDEN] = self.hidden_units, d + 1 + k
+        return found
+
     @property
     def file_names(self) -> tuple[str, ...]:
         """The names of the files that the space cannot do without, in the folder of the space."""
-        more = {TEXTS: self.texts, STORE_MAP: self.store_map, HIDDEN: self.hidden_units}
-        names = (WORDS, VECTORS, MAPPING, MEANS, *(name for name, there in more.items() if there))
+        names = WORDS, *self.shapes(1), *([TEXTS] if self.texts else [])
         return tuple(f"{folder_name(self.language)}/{name}" for name in names)
 
 
@@ -348,13 +358,14 @@ def from_json(kind: Any, value: Any, where: str = "") -> Any:
         return None if value is None else from_json(get_args(kind)[0], value, where)
     outer, inner = get_origin(kind) or kind, (get_args(kind) or (Any,))
     within = f"{where}." if where else ""
-    if isinstance(value, dict) and is_dataclass(kind):
-        if issubclass(kind, OpenRecord):
-            for name, one in kind.KINDS.items():
-                from_json(one, value.get(name), f"{within}{name}")
-            return kind(from_json(Any, value, where))
-        given = {name: one for name, one in _kinds(kind).items() if value.get(name) is not None}
-        return kind(**{name: from_json(one, value[name], f"{within}{name}") for name, one in given.items()})
+    record: Any = kind if isinstance(kind, type) and issubclass(kind, JsonRecord) else None
+    if isinstance(value, dict) and issubclass(record or object, OpenRecord):
+        for name, one in record.KINDS.items():
+            from_json(one, value.get(name), f"{within}{name}")
+        return record(from_json(Any, value, where))
+    if isinstance(value, dict) and record is not None:
+        given = {name: one for name, one in _kinds(record).items() if value.get(name) is not None}
+        return record(**{name: from_json(one, value[name], f"{within}{name}") for name, one in given.items()})
     if isinstance(value, dict) and outer in (Mapping, Any):
         return {_text(name): from_json(inner[-1], one, f"{within}{name}") for name, one in value.items()}
     if isinstance(value, list) and outer in (tuple, Any):
@@ -457,7 +468,8 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _check_whole(found: Mapping[str, Any]) -> None:
     """Raise ValueError, with the key, for a manifest without what no space can do without."""
-    needed = {"": (found, ("pivot", "dimension", "languages", "checksums"))}
+    needed: dict[str, tuple[Any, Sequence[str]]] = {}
+    needed[""] = found, ("pivot", "dimension", "languages", "checksums")
     for language, entry in (found.get("languages") or {}).items():
         needed[f"languages.{language}."] = entry, ("words", "normalisation")
     for where, (record, names) in needed.items():

@@ -105,10 +105,7 @@ def _load_sides(
         return content
 
     read = whole if into_memory else _content_of_small
-    sides = {language: _load_side(folder, manifest, language, read) for language in manifest.languages}
-    if check:
-        for language, side in sides.items():
-            _check_numbers(folder / folder_name(language), side)
+    sides = {language: _load_side(folder, manifest, language, read, check) for language in manifest.languages}
     return sides, manifest, derived_contents(folder, manifest) if into_memory else {}
 
 
@@ -117,35 +114,26 @@ def _content_of_small(path: Path) -> Content | None:
     return read_content(path) if path.name in (MAPPING, MEANS, STORE_MAP, HIDDEN) else None
 
 
-def _check_numbers(home: Path, side: Side) -> None:
-    """Raise BadFile if a number of a language is not finite: all that is computed of it would be nan."""
-    arrays = {VECTORS: side.vectors.matrix, MAPPING: side.mapping, MEANS: np.array(side.normalisation.means)}
-    if (store := side.store_map) is not None:
-        arrays[STORE_MAP] = store.weight
-        if store.hidden is not None:
-            arrays[HIDDEN] = np.concatenate([store.hidden.inner, store.hidden.outer.T], axis=1)
-    for name, array in arrays.items():
+def _load_side(
+    folder: Path,
+    manifest: Manifest,
+    language: str,
+    read: Callable[[Path], Content | None],
+    check: bool = False,
+) -> Side:
+    entry, home = manifest.languages[language], folder / folder_name(language)
+    check_steps(entry.normalisation)
+    shapes = entry.shapes(manifest.dimension)
+    words = read_words(home / WORDS, entry.words, read(home / WORDS))
+    arrays = {name: read_array(home / name, shape, read(home / name)) for name, shape in shapes.items()}
+    for name, array in arrays.items() if check else ():  # else all that is computed of it would be nan
         if not all(np.isfinite(array[begin : begin + CHUNK]).all() for begin in range(0, len(array), CHUNK)):
             raise BadFile(f"{home / name}: expected finite numbers, got nan or inf; {AGAIN}")
-
-
-def _load_side(
-    folder: Path, manifest: Manifest, language: str, read: Callable[[Path], Content | None]
-) -> Side:
-    entry, k = manifest.languages[language], manifest.dimension
-    d, n, steps = entry.dimension or k, entry.words, entry.normalisation  # d is of the language's own vectors
-    check_steps(steps)
-    home = folder / folder_name(language)
-    words = read_words(home / WORDS, n, read(home / WORDS))
-    rows = read_array(home / VECTORS, (n, k), read(home / VECTORS))
-    texts = KeptTexts(home / TEXTS, n, read(home / TEXTS)) if entry.texts else None
-    vectors = Vectors(language, words, rows, frequency_ordered=entry.ranked, texts=texts)
-    means = read_array(home / MEANS, (steps.count("centre"), d), read(home / MEANS))
-    mapping = read_array(home / MAPPING, (k, d), read(home / MAPPING))
-    store = None
-    if entry.store_map:
-        store = StoreMap(read_array(home / STORE_MAP, (k, d), read(home / STORE_MAP)))
-        if units := entry.hidden_units:
-            whole = read_array(home / HIDDEN, (units, d + 1 + k), read(home / HIDDEN))
+    texts = KeptTexts(home / TEXTS, entry.words, read(home / TEXTS)) if entry.texts else None
+    vectors = Vectors(language, words, arrays[VECTORS], frequency_ordered=entry.ranked, texts=texts)
+    store, d = None, arrays[MAPPING].shape[1]
+    if STORE_MAP in arrays:
+        store = StoreMap(arrays[STORE_MAP])
+        if (whole := arrays.get(HIDDEN)) is not None:
             store = replace(store, hidden=HiddenLayer(whole[:, :d], whole[:, d], whole[:, d + 1 :].T))
-    return Side(vectors, mapping, Normalisation(steps, tuple(means)), store)
+    return Side(vectors, arrays[MAPPING], Normalisation(entry.normalisation, tuple(arrays[MEANS])), store)

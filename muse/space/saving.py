@@ -142,9 +142,20 @@ def save_space(
     for language, side in sides.items():
         _check_side(language, side, len(sides[pivot].map_or_identity()), pivot)
     with writing(folder), atomic_folder(folder) as partial:
-        for language, side in sides.items():
-            _save_side(partial / folder_name(language), side)
-        manifest = _manifest(sides, pivot, provenance)
+        manifest = Manifest.of(
+            pivot=pivot,
+            dimension=len(sides[pivot].map_or_identity()),
+            mapping="orthogonal" if all(map(_is_rotation, sides.values())) else "linear",
+            languages={
+                language: _save_side(
+                    partial / folder_name(language), side, "pivot" if language == pivot else "source"
+                )
+                for language, side in sides.items()
+            },
+            method=provenance.method, settings=provenance.settings, seed=provenance.seed,
+            criterion=provenance.criterion, verdict=provenance.verdict, **provenance.more,
+            inputs=[input_file(path) for path in provenance.inputs],
+        )  # fmt: skip
         derive(partial, manifest)
         return manifest.write(partial)
 
@@ -174,52 +185,31 @@ def _check_side(language: str, side: SideToSave, k: int, pivot: str) -> None:
         )
 
 
-def _save_side(folder: Path, side: SideToSave) -> None:
-    """Write the words, the texts if known, the mapped rows and the mapping of a language to a new folder."""
+def _save_side(folder: Path, side: SideToSave, role: str) -> LanguageRecord:
+    """The record of a language, whose words, texts if known, and arrays are written to a new folder."""
     k, d = side.map_or_identity().shape
+    arrays: dict[str, Iterable[Matrix]] = {
+        VECTORS: side.mapped_rows(), MAPPING: [side.map_or_identity()], MEANS: side.normalisation.means,
+    }  # fmt: skip
+    units = 0
+    if side.store_map is not None:
+        arrays[STORE_MAP] = [side.store_map.weight]
+        if (hidden := side.store_map.hidden) is not None:
+            units = len(hidden.bias)
+            arrays[HIDDEN] = [np.concatenate([hidden.inner, hidden.bias[:, None], hidden.outer.T], axis=1)]
+    record = LanguageRecord.of(
+        **side.more, role=role, words=len(side.vectors), normalisation=side.normalisation.steps,
+        files=[input_file(path) for path in side.files], dimension=None if k == d else d,
+        ranked=side.vectors.frequency_ordered, texts=side.vectors.texts is not None,
+        store_map=side.store_map is not None, hidden_units=units,
+    )  # fmt: skip
     folder.mkdir()
     write_words(folder / WORDS, side.vectors.words)
     if side.vectors.texts is not None:
         write_texts(folder / TEXTS, side.vectors.texts)
-    write_array(folder / VECTORS, (len(side.vectors), k), side.mapped_rows())
-    write_array(folder / MAPPING, (k, d), [side.map_or_identity()])
-    write_array(folder / MEANS, (len(side.normalisation.means), d), side.normalisation.means)
-    if side.store_map is not None:
-        write_array(folder / STORE_MAP, (k, d), [side.store_map.weight])
-        if (hidden := side.store_map.hidden) is not None:
-            whole = np.concatenate([hidden.inner, hidden.bias[:, None], hidden.outer.T], axis=1)
-            write_array(folder / HIDDEN, (len(whole), d + 1 + k), [whole])
-
-
-def _manifest(sides: Mapping[str, SideToSave], pivot: str, provenance: Provenance) -> Manifest:
-    more = {**provenance.more, "inputs": [input_file(path) for path in provenance.inputs]}
-    return Manifest.of(
-        pivot=pivot,
-        dimension=len(sides[pivot].map_or_identity()),
-        mapping="orthogonal" if all(map(_is_rotation, sides.values())) else "linear",
-        languages={
-            language: _language_record(side, "pivot" if language == pivot else "source")
-            for language, side in sides.items()
-        },
-        method=provenance.method,
-        settings=provenance.settings,
-        seed=provenance.seed,
-        criterion=provenance.criterion,
-        verdict=provenance.verdict,
-        **more,
-    )
-
-
-def _language_record(side: SideToSave, role: str) -> LanguageRecord:
-    """The record of one language in the manifest; it has the dimension only if the space has another one."""
-    k, d = side.map_or_identity().shape
-    hidden = None if side.store_map is None else side.store_map.hidden
-    return LanguageRecord.of(
-        **side.more, role=role, words=len(side.vectors), normalisation=side.normalisation.steps,
-        files=[input_file(path) for path in side.files], dimension=None if k == d else d,
-        ranked=side.vectors.frequency_ordered, texts=side.vectors.texts is not None,
-        store_map=side.store_map is not None, hidden_units=None if hidden is None else len(hidden.bias),
-    )  # fmt: skip
+    for name, shape in record.shapes(k).items():
+        write_array(folder / name, shape, arrays[name])
+    return record
 
 
 def _is_rotation(side: SideToSave) -> bool:
@@ -276,9 +266,10 @@ def add_to_space(
         _check_side(language, side, manifest.dimension, pivot)
     with writing(folder), atomic_folder(folder) as partial:
         _copy_files(space, partial, manifest)
-        for language, side in sides.items():
-            _save_side(partial / folder_name(language), side)
-        added = {language: _language_record(side, "source") for language, side in sides.items()}
+        added = {
+            language: _save_side(partial / folder_name(language), side, "source")
+            for language, side in sides.items()
+        }
         rotations = manifest.mapping == "orthogonal" and all(map(_is_rotation, sides.values()))
         grown = replace(
             manifest, mapping="orthogonal" if rotations else "linear",
