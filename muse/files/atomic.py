@@ -105,7 +105,12 @@ def only_writer(out: Path) -> Iterator[None]:
         made = make_parents(place)
     try:
         with writing(out.parent):
-            descriptor = _lock_of_output(place, out)
+            try:
+                descriptor = lock(place, os.O_RDWR | os.O_CREAT)
+            except PermissionError:  # of another account: to lock it, it need only be read
+                if not os.path.lexists(place):
+                    raise
+                descriptor = lock(place)
         if descriptor is None:
             holder = ""
             with suppress(OSError):
@@ -126,22 +131,6 @@ def only_writer(out: Path) -> Iterator[None]:
         remove_empty(made)
 
 
-def _lock_of_output(place: Path, out: Path) -> int | None:
-    """A descriptor that holds the lock of an output, whoever left its file behind; None if another has it."""
-    try:
-        return lock(place, os.O_RDWR | os.O_CREAT)
-    except PermissionError:
-        if not os.path.lexists(place):
-            raise
-    try:
-        return lock(place)  # of another account: to lock it, it need only be read
-    except PermissionError as error:
-        raise BadFile(
-            f"{place}: expected a lock that this account can read, got one of another; remove it if nobody "
-            f"writes {out.name} any more, or choose another --out"
-        ) from error
-
-
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`, renamed to `path` when the block ends without an error.
@@ -151,16 +140,18 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """
     path = Path(os.path.realpath(path))  # a link stays one
     refuse_special(path)
-    with _partial(path) as partial:
-        try:
-            yield partial
-            _flush(partial)
-            # So far only the owner has access; a file that is replaced keeps its mode.
-            _allow(partial, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
-            partial.replace(path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
+    mode = (
+        path.stat().st_mode & 0o777 if path.exists() else None
+    )  # of a file that is replaced, which keeps it
+
+    def place(partial: Path) -> None:
+        if mode is not None:
+            with _tolerating(errno.EPERM, errno.EOPNOTSUPP):  # FAT has no modes, and lets everyone in anyway
+                partial.chmod(mode)
+        partial.replace(path)
+
+    with _partial(path, place, 0o666 if mode is None else mode | 0o600) as partial:
+        yield partial
 
 
 @contextmanager
@@ -171,15 +162,8 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     same folder is removed first.
     """
     path = Path(os.path.realpath(path))
-    with parents_made(path), _partial(path, is_folder=True) as partial:
-        try:
-            yield partial
-            _flush(partial)
-            _allow(partial, 0o777 & ~_umask())
-            _swap(partial, path)
-        except BaseException:
-            shutil.rmtree(partial, ignore_errors=True)
-            raise
+    with parents_made(path), _partial(path, lambda partial: _swap(partial, path)) as partial:
+        yield partial
 
 
 @contextmanager
@@ -190,21 +174,17 @@ def atomic_files(folder: Path) -> Iterator[Path]:
     what else is in it stays.
     """
     folder = Path(os.path.realpath(folder))
-    if not folder.exists():
-        with atomic_folder(folder) as partial:
-            yield partial
-        return
-    with _partial(folder / folder.name, is_folder=True) as partial:
-        try:
-            yield partial
-            _flush(partial)
-            places = {path: Path(os.path.realpath(folder / path.name)) for path in partial.iterdir()}
-            for place in places.values():
-                refuse_special(place)
-            for path, place in sorted(places.items()):
-                path.replace(place)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+
+    def place(partial: Path) -> None:
+        places = {path: Path(os.path.realpath(folder / path.name)) for path in sorted(partial.iterdir())}
+        for found in places.values():
+            refuse_special(found)
+        for path, found in places.items():
+            path.replace(found)
+        partial.rmdir()
+
+    with _partial(folder / folder.name, place) if folder.exists() else atomic_folder(folder) as partial:
+        yield partial
 
 
 def refuse_special(path: Path) -> None:
@@ -231,17 +211,20 @@ def refuse_of_another(path: Path) -> None:
 
 
 @contextmanager
-def _partial(path: Path, *, is_folder: bool = False) -> Iterator[Path]:
-    """A new partial file or folder of `path`, locked for the block; what a kill left is removed first."""
+def _partial(path: Path, place: Callable[[Path], None], mode: int | None = None) -> Iterator[Path]:
+    """A new partial file of this mode, or a folder, of `path`, which the end of the block puts in its place.
+
+    It is locked till then, and removed on any error; what a kill left of another is removed first.
+    """
     for number in range(AT_ONCE if LOCKS else 0):
         _clean(_numbered(path, number), path)
     for number in count():
         partial = _numbered(path, number)
         try:
-            if is_folder:
-                partial.mkdir(0o700)
+            if mode is None:
+                partial.mkdir()
             else:
-                os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
         except FileExistsError:
             continue
         # Before it is locked, another process may take it for a left one.
@@ -252,8 +235,30 @@ def _partial(path: Path, *, is_folder: bool = False) -> Iterator[Path]:
                 break
     try:
         yield partial
+        _flush(partial)
+        place(partial)
+    except BaseException:
+        _remove(partial)
+        raise
     finally:
         os.close(descriptor)
+
+
+def _remove(partial: Path) -> None:
+    if partial.is_dir():
+        shutil.rmtree(partial, ignore_errors=True)
+    else:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def _tolerating(*codes: int) -> Iterator[None]:
+    """A block in which these errors of the file system, of what it does not have, do not count."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in codes:
+            raise
 
 
 def _numbered(path: Path, number: int) -> Path:
@@ -266,10 +271,7 @@ def _clean(partial: Path, path: Path) -> None:
     with suppress(OSError):  # there is none, or it is of another account
         descriptor = lock(partial, without_locks=False)
         if descriptor is not None:
-            if partial.is_dir():
-                shutil.rmtree(partial, ignore_errors=True)
-            else:
-                partial.unlink()
+            _remove(partial)
             os.close(descriptor)
     aside = _aside(partial)
     if aside.is_dir() and not partial.exists():  # else its writer lives, and is about to
@@ -325,27 +327,10 @@ def _flush(partial: Path) -> None:
     for path in [one for one in partial.rglob("*") if one.is_file()] if partial.is_dir() else [partial]:
         descriptor = os.open(path, flags)
         try:
-            os.fsync(descriptor)
-        except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):  # some file systems cannot
-                raise
+            with _tolerating(errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+                os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _allow(partial: Path, mode: int) -> None:
-    # A file system without modes, such as FAT's, refuses to change them, and lets everyone in anyway.
-    try:
-        partial.chmod(mode)
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP):
-            raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _swap(partial: Path, path: Path) -> None:
