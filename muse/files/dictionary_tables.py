@@ -47,7 +47,6 @@ _FILLERS = {"in", "the", "lang", "language", "text", "of"}
 _SCORES = (  # names of a column of scores
     "score", "weight", "confidence", "similarity", "sim", "cosine", "rating", "human (mean)", "simlex999",
 )  # fmt: skip
-_NUMBERED = re.compile(r"(?:word|term)[ _]?([12])")
 _PROBABILITIES = ("probability", "prob")
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Protocol
 
 from muse.errors import BadFile
-from muse.files.source import open_source
+from muse.files.source import Source, open_source
 
 BLOCK = 1 << 16
 _NO_LF = 1 << 16  # bytes without LF from which a text with CR has lines that end in CR
 LONGEST = 1 << 26  # of text: a book without an end of line still is one
+_LEAST_UNMARKED = 16  # bytes from which on UTF-16 without a byte order mark is told
 BOM = b"\xef\xbb\xbf"
 # UTF-32 first: its mark begins with that of UTF-16.
 _MARKS = {
@@ -110,10 +111,14 @@ def read_lines(path: Path | str, encoding: str | None = None) -> Iterator[str]:
 
     The encoding is that of its byte order mark, else the one given, else UTF-8; BadFile where it is not.
     """
-    path = Path(path)
-    with open_source(path) as source:
-        for block in _blocks(source.read, str(path), encoding):
-            yield from block
+    with open_source(Path(path)) as source:
+        yield from lines_of_source(source, encoding)
+
+
+def lines_of_source(source: Source, encoding: str | None = None) -> Iterator[str]:
+    """The lines of an open text, likewise; also of one in UTF-16 that has no byte order mark."""
+    for block in _blocks(source.read, str(source.path), encoding):
+        yield from block
 
 
 def read_blocks(stream: Stream, name: str) -> Iterator[list[str]]:
@@ -129,13 +134,21 @@ def lines_of(data: bytes, name: str, number: int) -> list[str]:
 
 def _blocks(read: Read, name: str, otherwise: str | None = None) -> Iterator[list[str]]:
     number, begun = 1, [read(BLOCK)]
-    encoding = marked_encoding(begun[0]) or otherwise
+    encoding = marked_encoding(begun[0]) or otherwise or _unmarked_utf_16(begun[0])
     whole = as_utf8(lambda size: begun.pop() if begun else read(size), encoding, name)
     for lines in blocks_of_lines(whole, name):
         if number == 1:
             lines[0] = lines[0].removeprefix(BOM)
         yield [decoded_line(line, name, place) for place, line in enumerate(lines, number)]
         number += len(lines)
+
+
+def _unmarked_utf_16(head: bytes) -> str | None:
+    # As of Excel's "Unicode text": every other byte of letters in ASCII, spaces and ends of lines is 0.
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    if len(head) >= _LEAST_UNMARKED and 4 * max(even, odd) > len(head) and not min(even, odd):
+        return "utf-16-le" if odd else "utf-16-be"
+    return None
 
 
 def decoded_line(line: bytes, name: str | Path, number: int) -> str:

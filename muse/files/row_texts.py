@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,21 +72,12 @@ class KeptTexts(Sequence[str]):
     def __len__(self) -> int:
         return self._count
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-
-    def __getitem__(self, place: int | slice) -> str | list[str]:
+    def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[row] for row in range(*place.indices(self._count))]
         row = range(self._count)[place]
         begin, end = self._bounds[row : row + 2].tolist()
         return self._bytes[begin : end - 1].tobytes().decode(errors="replace")
-
-    def __iter__(self) -> Iterator[str]:
-        return (self[row] for row in range(self._count))
 
     @cached_property
     def _bounds(self) -> NDArray[np.int64]:

@@ -11,13 +11,14 @@ The number of rows need not be known. Ids that are integers where they were read
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -194,21 +195,18 @@ def _json_lines(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
 
 @contextmanager
 def _csv(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
-    buffer, payload = StringIO(), form.payload or Payload()
-    writer, names = csv.writer(buffer, lineterminator="\n"), list[str]()
-
-    def write(ids: Sequence[str], rows: Matrix) -> None:
-        if not names:
-            names.extend([ID, VECTOR, *payload.names()])
-            writer.writerow(names)
-        more: Iterable[Values] = payload.columns(path, names[2:]) if form.payload else [{}] * len(ids)
-        for one, vector, values in zip(ids, _vector_texts(rows, form), more, strict=True):
-            writer.writerow([one, vector, *(as_cell(path, values.get(name)) for name in names[2:])])
-        stream.write(buffer.getvalue().encode())
-        buffer.seek(0)
-        buffer.truncate()
-
+    payload, names = form.payload or Payload(), list[str]()
     with replaced(path) as stream:
+        writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
+
+        def write(ids: Sequence[str], rows: Matrix) -> None:
+            if not names:
+                names.extend([ID, VECTOR, *payload.names()])
+                writer.writerow(names)
+            more: Iterable[Values] = payload.columns(path, names[2:]) if form.payload else [{}] * len(ids)
+            for one, vector, values in zip(ids, _vector_texts(rows, form), more, strict=True):
+                writer.writerow([one, vector, *(as_cell(path, values.get(name)) for name in names[2:])])
+
         yield write
         if not names:
-            stream.write(f"{ID},{VECTOR}\n".encode())
+            writer.writerow([ID, VECTOR])

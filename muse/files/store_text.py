@@ -14,7 +14,6 @@ Rows are read as they come: what is in memory is a block of them, and the longes
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -25,17 +24,16 @@ from typing import Any, NamedTuple
 from muse.errors import BadFile
 from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, CsvForm, csv_form
 from muse.files.payloads import Payload, Values, columns_of
-from muse.files.plain_text import BOM, blocks_of_lines, decoded_line
+from muse.files.plain_text import lines_of_source
 from muse.files.row_texts import one_line
 from muse.files.source import Source, is_stream, open_source
+from muse.files.tables import csv_rows
 from muse.files.vectors.table import Block, Table, Vectorless, chosen_column, item_ids, item_rows
 
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
 _LARGEST = 1 << 63  # integers of 64 bits are smaller
 _AGAIN = "export it again"
-
-_Get = Callable[[int], bytes]
 
 
 class _Record(NamedTuple):
@@ -48,7 +46,7 @@ class _Record(NamedTuple):
     rest: Values
 
 
-_Reader = Callable[[Path, _Get], Iterator[_Record]]
+_Reader = Callable[[Source], Iterator[_Record]]
 
 
 def json_table(source: Source, column: str | None = None) -> Table:
@@ -63,8 +61,9 @@ def csv_table(source: Source, column: str | None = None) -> Table:
     """The table of a CSV, likewise."""
     form = csv_form(source)
     assert form is not None  # noqa: S101 - by which this kind of file is told
-    count, integers = _counted(source.path, form)
-    return _table(source, partial(_csv_rows, form=form, integers=integers), column, count)
+    own = _first_of(["id"], form) if form.header else 0  # else ids are in the first column
+    count, integers = _counted(source.path, form, own)
+    return _table(source, partial(_csv_rows, form=form, own=own, integers=integers), column, count)
 
 
 # The same for both
@@ -72,7 +71,7 @@ def csv_table(source: Source, column: str | None = None) -> Table:
 
 def _table(source: Source, read: _Reader, column: str | None, count: int | None = None) -> Table:
     path = source.path
-    rows = read(path, source.read)
+    rows = read(source)
     sample = list(islice(rows, _SAMPLE))
     guess = max(len(sample), len(sample) * source.size // max(1, source.taken)) if count is None else count
     lists = _vector_columns(path, sample, column)
@@ -119,7 +118,7 @@ def _vector_columns(path: Path, sample: Sequence[_Record], column: str | None) -
 def _again(path: Path, read: _Reader) -> Iterator[_Record]:
     """All rows, those without a vector too, of a file that is read once more."""
     with open_source(path) as source:
-        yield from read(path, source.read)
+        yield from read(source)
 
 
 def _is_vector(value: object) -> bool:
@@ -150,15 +149,6 @@ def _blocks(
             yield item_ids([row.id if has_ids else place for place, row in full], where), found
 
 
-def _lines(path: Path, read: _Get) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file with their numbers from 1."""
-    number = 0
-    for lines in blocks_of_lines(read, path):
-        for line in lines:
-            number += 1
-            yield number, line.removeprefix(BOM) if number == 1 else line
-
-
 # JSON lines
 
 _OF_ROW = ("vector", "vectors", "embedding")  # what has a vector, or several by their names
@@ -166,66 +156,48 @@ _TEXTS = ("text", "document", "page_content", "sentence")  # what a row stands f
 _SPARSE = {"indices", "values"}
 
 
-def _json_rows(path: Path, read: _Get) -> Iterator[_Record]:
-    for number, line in _lines(path, read):
-        if line.strip():
-            yield from _rows_of(path, _object(path, number, line), number)
+def _json_rows(source: Source) -> Iterator[_Record]:
+    path = source.path
+    for number, line in enumerate(lines_of_source(source), 1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise BadFile(
+                f"{path}:{number}: expected a whole JSON object on each line, got {line[:40]!r}; "
+                "write the rows one on each line, as jq -c does"
+            )
+        if "custom_id" in found and "response" in found:
+            yield from _of_openai(found, number)
+        elif isinstance(found.get("ids"), list):
+            yield from _of_chroma(path, found, number)
+        else:
+            page = found.get("result") if isinstance(found.get("result"), dict) else found
+            points = page.get("points") if isinstance(page, dict) else None
+            for point in points if isinstance(points, list) else [found]:
+                if not isinstance(point, dict):
+                    raise BadFile(
+                        f"{path}:{number}: expected points that are objects, got {point!r:.60}; {_AGAIN}"
+                    )
+                yield _of_point(point, number)
 
 
-def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise BadFile(
-            f"{path}:{number}: expected a whole JSON object on each line, got {line[:40]!r} ({error}); write "
-            "the rows one on each line, as jq -c does"
-        ) from None
-    if not isinstance(found, dict):
-        raise BadFile(f"{path}:{number}: expected a JSON object on each line, got {line[:40]!r}; {_AGAIN}")
-    return found
-
-
-def _rows_of(path: Path, found: dict[str, Any], number: int) -> Iterator[_Record]:
-    """The rows of a line: one, or those of a page."""
-    if "custom_id" in found and "response" in found:
-        yield from _of_openai(path, found, number)
-    elif isinstance(found.get("ids"), list):
-        yield from _of_chroma(path, found, number)
-    else:
-        page = found.get("result") if isinstance(found.get("result"), dict) else found
-        points = page.get("points") if isinstance(page, dict) else None
-        for point in points if isinstance(points, list) else [found]:
-            if not isinstance(point, dict):
-                raise BadFile(
-                    f"{path}:{number}: expected points that are objects, got {point!r:.60}; {_AGAIN}"
-                )
-            yield _Record(point.get("id"), _vectors_of(point), _text_of(point), number, _rest_of(point))
-
-
-def _vectors_of(point: dict[str, Any]) -> dict[str, Any]:
-    found = dict[str, Any]()
+def _of_point(point: dict[str, Any], number: int) -> _Record:
+    vectors, rest = dict[str, Any](), dict[str, Any]()
     for name, value in point.items():
         if name in _OF_ROW and isinstance(value, dict) and value.keys() != _SPARSE:
-            found |= value  # named vectors
+            vectors |= value  # named vectors
         elif isinstance(value, list) or name in _OF_ROW:
-            found[name] = value
-    return found
-
-
-def _rest_of(point: dict[str, Any]) -> Values:
-    return {
-        name: value for name, value in point.items()
-        if name != "id" and name not in _OF_ROW and not _is_vector(value)
-    }  # fmt: skip
-
-
-def _text_of(point: dict[str, Any]) -> Any:
+            vectors[name] = value
+        if name != "id" and name not in _OF_ROW and not _is_vector(value):
+            rest[name] = value
     payload = point.get("payload")
-    for holder in (point, payload if isinstance(payload, dict) else {}):
-        for name in _TEXTS:
-            if isinstance(holder.get(name), str):
-                return holder[name]
-    return None
+    holders = point, payload if isinstance(payload, dict) else {}
+    texts = (one for holder in holders for name in _TEXTS if isinstance(one := holder.get(name), str))
+    return _Record(point.get("id"), vectors, next(texts, None), number, rest)
 
 
 def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Record]:
@@ -243,7 +215,7 @@ def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Recor
         yield _Record(one, {"embeddings": vector}, rest[0], number, known)
 
 
-def _of_openai(path: Path, answer: dict[str, Any], number: int) -> Iterator[_Record]:
+def _of_openai(answer: dict[str, Any], number: int) -> Iterator[_Record]:
     # A request that failed has no data; one of several texts has as many, which share its id.
     body = answer["response"].get("body") if isinstance(answer["response"], dict) else None
     data = body.get("data") if isinstance(body, dict) else None
@@ -254,69 +226,50 @@ def _of_openai(path: Path, answer: dict[str, Any], number: int) -> Iterator[_Rec
 
 # CSV
 
-_LONGEST_CELL = 1 << 17  # what Python's csv takes
 
-
-def _place(form: CsvForm, *names: str) -> int | None:
+def _first_of(names: Sequence[str], form: CsvForm) -> int | None:
     """The place of the first of these columns that is there."""
     return next((form.names.index(name) for name in names if name in form.names), None)
 
 
-def _id_place(form: CsvForm) -> int | None:
-    """Where ids are: in the column `id`, or in the first one where columns have no names."""
-    return _place(form, "id") if form.header else 0
+def _records(source: Source, form: CsvForm) -> Iterator[tuple[int, list[str]]]:
+    """The rows below the header, with their lines; BadFile for one of another length."""
+    rows = csv_rows(lines_of_source(source), source.path, form.delimiter, exact=True)
+    for number, cells in islice(rows, int(form.header), None):
+        if cells and len(cells) != len(form.names):
+            raise BadFile(
+                f"{source.path}:{number}: expected {len(form.names)} columns, as in line 1, got "
+                f"{len(cells)}; {_AGAIN}"
+            )
+        if cells:
+            yield number, cells
 
 
-def _records(path: Path, read: _Get, form: CsvForm) -> Iterator[tuple[int, list[str]]]:
-    """The rows below the header, with the lines on which they end; BadFile for one of another length."""
-    text = (decoded_line(line, path, number) + "\n" for number, line in _lines(path, read))
-    reader = csv.reader(text, delimiter=form.delimiter)
-    try:
-        for place, record in enumerate(reader):
-            if not record or (form.header and place == 0):
-                continue
-            if len(record) != len(form.names):
-                raise BadFile(
-                    f"{path}:{reader.line_num}: expected {len(form.names)} columns, as in line 1, got "
-                    f"{len(record)}; {_AGAIN}"
-                )
-            yield reader.line_num, record
-    except csv.Error as error:
-        raise BadFile(
-            f"{path}:{reader.line_num + 1}: expected cells of at most {_LONGEST_CELL} characters, got "
-            f"another ({error}); {_AGAIN}"
-        ) from None
-
-
-def _counted(path: Path, form: CsvForm) -> tuple[int | None, bool]:
+def _counted(path: Path, form: CsvForm, own: int | None) -> tuple[int | None, bool]:
     """The number of rows, None of a pipe, and whether all of their ids are integers: the type of a column."""
     if is_stream(path):
         return None, False
-    place, count, integers = _id_place(form), 0, _id_place(form) is not None
+    count, integers = 0, own is not None
     with open_source(path) as source:
-        for _, record in _records(path, source.read, form):
-            count += 1
-            integers = integers and place is not None and _is_integer(record[place])
+        for count, (_, cells) in enumerate(_records(source, form), 1):  # noqa: B007
+            one = "" if own is None else cells[own]
+            integers = integers and INTEGER.fullmatch(one) is not None and -_LARGEST <= int(one) < _LARGEST
     return count, integers
 
 
-def _is_integer(cell: str) -> bool:
-    return INTEGER.fullmatch(cell) is not None and -_LARGEST <= int(cell) < _LARGEST
-
-
-def _csv_rows(path: Path, read: _Get, *, form: CsvForm, integers: bool) -> Iterator[_Record]:
-    own, text = _id_place(form), _place(form, *_TEXTS)
+def _csv_rows(source: Source, *, form: CsvForm, own: int | None, integers: bool) -> Iterator[_Record]:
+    text = _first_of(_TEXTS, form)
     places = [(name, form.names.index(name)) for name in form.vectors]
     others = [
         (name if form.header else f"column{name}", place)
         for place, name in enumerate(form.names)
         if place != own and name not in form.vectors
     ]
-    for line, record in _records(path, read, form):
-        vectors = {name: _numbers(path, record[place], line) for name, place in places}
-        one: str | int | None = None if own is None else int(record[own]) if integers else record[own]
-        rest = {"payload": {name: record[place] for name, place in others}} if others else {}
-        yield _Record(one, vectors, None if text is None else record[text], line, rest)
+    for line, cells in _records(source, form):
+        vectors = {name: _numbers(source.path, cells[place], line) for name, place in places}
+        one: str | int | None = None if own is None else int(cells[own]) if integers else cells[own]
+        rest = {"payload": {name: cells[place] for name, place in others}} if others else {}
+        yield _Record(one, vectors, None if text is None else cells[text], line, rest)
 
 
 def _numbers(path: Path, cell: str, line: int) -> object:

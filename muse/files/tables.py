@@ -13,7 +13,6 @@ no line.
 from __future__ import annotations
 
 import csv
-import io
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,14 +26,14 @@ from muse.errors import BadFile, BadSetting, MuseError
 from muse.files.detect import TABLE, open_beginning, readable_kind
 from muse.files.json_text import parse_json
 from muse.files.parquet import open_parquet, require_pyarrow, table_of_columns
-from muse.files.plain_text import as_utf8, blocks_of_lines, decoded_line, marked_encoding
-from muse.files.source import Source, check_archive, open_source
+from muse.files.plain_text import read_lines
+from muse.files.source import check_archive
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.optional import library
 
 Cell = str | int | float | bool | None
 Row = Sequence[Cell]
-WriteRow = Callable[[Row], None]
+WriteRow = Callable[[Row], object]
 Columns = Mapping[str, type]  # the type of the cells of each column; any cell may be None
 NumberedRow = tuple[int, list[str]]  # the number of the row or line, from 1
 
@@ -43,8 +42,7 @@ TEXT_FORMS = ("tsv", "csv")
 BOM = "\ufeff"
 MOST_ROWS, LONGEST_CELL = 1_048_576, 32_767  # of a sheet of Excel, which counts the header, and UTF-16 units
 MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
-_LEAST_UNMARKED = 16  # bytes from which on UTF-16 without a byte order mark is told
-_HEAD, _SAMPLE = 4_096, 1_000  # bytes and lines that tell what a file is
+_SAMPLE = 1_000  # lines that tell what a file is
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # What XML cannot have, and a carriage return, which it does not keep.
 _NOT_IN_A_SHEET = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
@@ -142,7 +140,7 @@ def open_table(path: Path, form: str = "tsv", columns: int = 2) -> TableRows:
         kind = readable_kind(file, TABLE).name
     if kind in ("xlsx", "parquet"):
         return workbook(path) if kind == "xlsx" else columns_of_parquet(path)
-    lines = _lines_of_file(path)
+    lines = read_lines(path)
     sample = list(islice(lines, _SAMPLE))
     first = next(filter(str.strip, sample), "")
     lines = chain(sample, lines)
@@ -162,31 +160,6 @@ def _width(line: str, delimiter: str) -> int:
         return len(next(csv.reader([line], delimiter=delimiter)))
     except csv.Error:  # a carriage return within: reading the table reports it
         return line.count(delimiter) + 1
-
-
-def _lines_of_file(path: Path) -> Iterator[str]:
-    with open_source(path) as source:
-        yield from lines_of_source(source)
-
-
-def lines_of_source(source: Source) -> Iterator[str]:
-    """The lines of text in UTF-8, or in UTF-16 as Excel's "Unicode text" is, without a byte order mark."""
-    head = source.peek(_HEAD)
-    read = as_utf8(source.read, marked_encoding(head) or _unmarked_utf_16(head), source.path)
-    number = 1
-    for lines in blocks_of_lines(read, source.path):
-        if number == 1:
-            lines[0] = lines[0].removeprefix(BOM.encode())
-        yield from [decoded_line(line, source.path, place) for place, line in enumerate(lines, number)]
-        number += len(lines)
-
-
-def _unmarked_utf_16(head: bytes) -> str | None:
-    # Every other byte of letters in ASCII, spaces and ends of lines is 0, no other one.
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    if len(head) >= _LEAST_UNMARKED and 4 * max(even, odd) > len(head) and not min(even, odd):
-        return "utf-16-le" if odd else "utf-16-be"
-    return None
 
 
 def tab_rows(lines: Iterable[str]) -> Iterator[NumberedRow]:
@@ -209,9 +182,9 @@ def csv_rows(
             cells = next(reader, None)
         except csv.Error as error:
             raise BadFile(
-                f"{path}:{number}: expected cells with {delimiter!r} between, got a quoted one that does "
-                f"not end before it ({error}); close the quotation marks, or double those that stand in "
-                "a cell"
+                f"{path}:{number}: expected cells of at most {csv.field_size_limit()} characters with "
+                f"{delimiter!r} between, got another ({error}); close the quotation marks, or double those "
+                "that stand in a cell"
             ) from None
         if cells is None:
             return
@@ -374,21 +347,19 @@ def check_rows(path: Path, form: str, rows: int) -> None:
         )
 
 
+class _Echo:
+    write = staticmethod(str)  # so that csv's writerow returns the line
+
+
 def line_maker(path: Path, form: str) -> Callable[[Row], str]:
     """What makes a row a line of CSV or TSV; `path` is for errors."""
-    places = count(0)
-    if form == "tsv":
-        return lambda row: "\t".join(map(_shown, _checked(path, form, row, next(places)))) + "\n"
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
+    places, as_csv = count(0), csv.writer(_Echo(), lineterminator="\n").writerow
 
     def line(row: Row) -> str:
         checked = _checked(path, form, row, next(places))
-        writer.writerow([harmless(cell) if isinstance(cell, str) else _shown(cell) for cell in checked])
-        found = buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-        return found
+        if form == "tsv":
+            return "\t".join(map(_shown, checked)) + "\n"
+        return str(as_csv([harmless(cell) if isinstance(cell, str) else _shown(cell) for cell in checked]))
 
     return line
 
@@ -424,11 +395,7 @@ def table_writer(path: Path | str, columns: Columns, form: str | None = None) ->
         line = line_maker(path, form)
         with replaced(path) as stream:
             stream.write(header(columns, form).encode())
-
-            def append(row: Row) -> None:
-                stream.write(line(row).encode())
-
-            yield append
+            yield lambda row: stream.write(line(row).encode())
         return
     places = count()
     with (_sheet if form == "xlsx" else table_of_columns)(path, columns) as write:
@@ -445,7 +412,7 @@ def _sheet(path: Path, columns: Columns) -> Iterator[WriteRow]:
     sheet.freeze_panes = "A2"  # the header stays in sight
 
     def cell(value: Cell) -> Any:
-        made = WriteOnlyCell(sheet, value if not isinstance(value, float) else float(_number(value)))
+        made = WriteOnlyCell(sheet, value if not isinstance(value, float) else float(_shown(value)))
         if isinstance(value, str):
             made.data_type = "s"  # openpyxl would take =... for a formula, and #N/A for an error
         return made
@@ -480,12 +447,6 @@ def _checked(path: Path, form: str, row: Row, place: int) -> Row:
 
 
 def _shown(cell: Cell) -> str:
-    if cell is None or isinstance(cell, str):
-        return cell or ""
     if isinstance(cell, bool):
         return str(cell).lower()
-    return _number(cell)
-
-
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.6g}"
+    return f"{cell:.6g}" if isinstance(cell, float) else "" if cell is None else str(cell)

@@ -154,7 +154,7 @@ BAD = {
     "no id": (lines(ROW, {"vector": [1, 2]}), "x:2: expected an id .* got None"),
     "half": (lines(ROW, {"id": "\ud800", "vector": [1, 2]}), "x:2: expected an id"),
     "true": (lines(ROW, {"id": True, "vector": [1, 2]}), "x:2: expected an id .* got True"),
-    "object": (lines(ROW, [1, 2]), "x:2: expected a JSON object on each line"),
+    "object": (lines(ROW, [1, 2]), "x:2: expected a whole JSON object on each line"),
     "cut": (lines(ROW) + '{"id": 2, "vec', "x:2: expected a whole JSON object on each line"),
     "deep": (lines(ROW) + "[" * 100_000, "x:2: expected a whole JSON object on each line"),
     "pretty": ('{\n  "id": 1,\n  "vector": [1, 2]\n}\n', "x:1: .*one on each line, as jq -c does"),
