@@ -15,8 +15,7 @@ from muse.commands.command import command
 from muse.dictionary_formats import formats as others
 from muse.errors import BadSetting
 from muse.files import read_lexicon
-from muse.files.dictionary_writer import dictionary_writer, form_of_name, written_formats
-from muse.files.lexicons import formats
+from muse.files.lexicons import dictionary_writer, form_of_name, formats, written_formats
 from muse.learn import settings
 from muse.lexicon import Entry
 from muse.options import of_checkpoint, options_of, recorded

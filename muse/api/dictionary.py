@@ -21,7 +21,7 @@ from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
 from muse.exchange import lexicon_of
 from muse.files import read_lexicon
-from muse.files.dictionary_writer import Write, can_store_entry, dictionary_writer, form_of_name
+from muse.files.lexicons import Write, can_store_entry, dictionary_writer, form_of_name
 from muse.files.tables import require_form
 from muse.lexicon import Entry, Lexicon
 from muse.options import check_names, takes

@@ -19,7 +19,7 @@ from muse.options import Clustered, Common, Device, OneSpace, OptionSet, Retriev
 from muse.ranking.settings import InducedPairs
 
 if TYPE_CHECKING:
-    from muse.files.dictionary_writer import Write
+    from muse.files.lexicons import Write
     from muse.lexicon import Entry
     from muse.ranking.induction import InductionConfig
     from muse.search.approximate import Approximation, Recall
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# As muse.files.dictionary_writer has them, which help need not load.
+# As muse.files.lexicons has them, which help need not load.
 FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "kaikki", "stardict")
 
 
@@ -132,7 +132,7 @@ class _Wanted(NamedTuple):
 
 
 def _form(out: Path, *, on_cluster: bool) -> str:
-    from muse.files.dictionary_writer import form_of_name
+    from muse.files.lexicons import form_of_name
 
     if on_cluster:  # where it is a folder, of Parquet unless its name says else
         suffix = Path(out.name.removesuffix(".gz")).suffix
@@ -153,7 +153,7 @@ def _write(
     """What each file has and lacks; the files appear only once all are complete."""
     import numpy as np
 
-    from muse.files.dictionary_writer import dictionary_writer
+    from muse.files.lexicons import dictionary_writer
     from muse.ranking.induction import entries
     from muse.search.retrieval import Retrieval
     from muse.space.direction import search_with
@@ -179,7 +179,7 @@ def _write(
 
 
 def _warn_of_left_out(space: Space, wanted: _Wanted, form: str) -> None:
-    from muse.files.dictionary_writer import can_store
+    from muse.files.lexicons import can_store
 
     targets = space.vectors(wanted.way[1]).words[: wanted.limits.target_max]
     for language, every in zip(wanted.way, (wanted.words(space), targets), strict=True):
@@ -193,7 +193,7 @@ def _warn_of_left_out(space: Space, wanted: _Wanted, form: str) -> None:
 
 def _fill(write: Write, wanted: _Wanted, words: int, form: str, found: Iterable[Entry]) -> dict[str, Any]:
     """Write the entries of one direction that fit the format; what the file has and lacks."""
-    from muse.files.dictionary_writer import can_store_entry
+    from muse.files.lexicons import can_store_entry
     from muse.ranking.induction import Counts, check_found, summary
 
     within, written = Counts(), Counts()

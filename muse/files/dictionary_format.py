@@ -15,7 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from muse.files.detect import Beginning
-from muse.files.tables import lines_of_source
+from muse.files.plain_text import lines_of_source
 from muse.files.writing import replaced
 from muse.languages import Languages
 from muse.lexicon import Entry, PairLine
@@ -84,7 +84,7 @@ class DictionaryFile:
         return next((line for line in self.sample if line.strip(BLANK)), "")
 
 
-Append = Callable[[Entry, int], None]  # the entry and its place from 0
+Append = Callable[[Entry, int], object]  # the entry and its place from 0
 Read = Callable[[DictionaryFile], Iterator[PairLine]]
 Write = Callable[[Path, Languages | None], AbstractContextManager[Append]]
 
@@ -105,7 +105,7 @@ class DictionaryFormat:
     kind: str = ""
     is_text: Callable[[DictionaryFile], bool] | None = None
     write: Write | None = None
-    can_store: Callable[[str], bool] | None = None
+    can_store: Callable[[str], bool] = lambda word: True
     needs_probability: bool = False
     ending: str = ""
 

@@ -14,14 +14,14 @@ from torch import Tensor
 
 from muse.commands.induce import FORMS as SHOWN
 from muse.files import read_lexicon
-from muse.files.dictionary_writer import dictionary_writer, written_formats
+from muse.files.lexicons import dictionary_writer, written_formats
 from muse.files.plain_text import read_lines
 from muse.lexicon import Entry
 from muse.ranking.induction import InductionConfig, entries
 from muse.search import approximate
 from muse.search.exact import Neighbours
 from muse.space import load_space
-from muse.space.direction import Exact
+from muse.space.direction import Search
 from tests.support.command import Command, refused_leaving, tree
 from tests.support.spaces import saved
 
@@ -154,13 +154,13 @@ def test_no_more_words_are_looked_up_than_a_list_has(
     muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_up: list[int] = []
-    search = Exact.best
+    search = Search.best
 
-    def counted(self: Exact, rows: Tensor, top: int) -> Neighbours:
+    def counted(self: Search, rows: Tensor, top: int) -> Neighbours:
         looked_up.append(len(rows))
         return search(self, rows, top)
 
-    monkeypatch.setattr(Exact, "best", counted)
+    monkeypatch.setattr(Search, "best", counted)
     (space.parent / "list.txt").write_text("fr7\nfr12\n", encoding="utf-8")
     muse("induce", space, "--out", space.parent / "d.tsv", "--words", space.parent / "list.txt")
     assert looked_up == [2]

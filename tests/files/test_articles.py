@@ -13,7 +13,7 @@ import pytest
 from muse.dictionary_formats.articles import can_be_headword
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_lexicon
-from muse.files.dictionary_writer import dictionary_writer
+from muse.files.lexicons import dictionary_writer
 from muse.lexicon import Entry
 
 

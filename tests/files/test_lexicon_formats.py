@@ -13,8 +13,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_lexicon
-from muse.files.dictionary_writer import can_store_entry, dictionary_writer, form_of_name, written_formats
-from muse.files.lexicons import formats
+from muse.files.lexicons import can_store_entry, dictionary_writer, form_of_name, formats, written_formats
 from muse.lexicon import Entry, Lexicon
 from tests.files.test_what_dictionaries_are_read import TEI, TMX
 
@@ -325,7 +324,7 @@ def test_lines_that_look_like_pairs_and_are_none(tmp_path: Path, content: str, m
         ('{"source": "\\ud83d", "target": "king"}\n', "d:1: expected a JSON object on each line"),
         (
             'roi,"king\nreine,queen\n',
-            "d:1: expected cells with ',' between, got a quoted one that does not end",
+            "d:1: expected cells of at most 131072 characters with ',' between, got another",
         ),
         ("roi\tking\tnoun\n", "or name the columns in a first row, such as source, target and note"),
         ("source,target\n", "got only blank lines or a header"),

@@ -9,8 +9,7 @@ import pytest
 
 from muse.errors import BadFile
 from muse.files import read_lexicon
-from muse.files.dictionary_writer import dictionary_writer
-from muse.files.lexicons import formats
+from muse.files.lexicons import dictionary_writer, formats
 from muse.files.tables import table_writer
 from muse.lexicon import Entry
 from tests.conftest import ROOT

@@ -19,7 +19,7 @@ from muse.commands.word_tables import read_words
 from muse.embedding import pretrained
 from muse.files import read_lexicon
 from muse.files.derived import DerivedFiles, arrays_of
-from muse.files.dictionary_writer import dictionary_writer
+from muse.files.lexicons import dictionary_writer
 from muse.files.space_folder import checksum, derived_name
 from muse.files.tables import plain_cell, table_writer
 from muse.lexicon import Entry

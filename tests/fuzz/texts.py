@@ -12,8 +12,7 @@ from typing import Any
 from muse.export.torch_file import read_vocabulary
 from muse.fetch.published import SUMS, read_pins
 from muse.files import read_lexicon
-from muse.files.dictionary_writer import dictionary_writer
-from muse.files.lexicons import formats
+from muse.files.lexicons import dictionary_writer, formats
 from muse.files.parquet import parquet_writer, read_column
 from muse.files.plain_text import read_lines
 from muse.files.tables import table_writer
