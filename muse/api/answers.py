@@ -1,7 +1,7 @@
 """Answers: the translations of every word, chosen by all the evidence at the end of `muse align`.
 
 Each mapped language and the pivot get a table in either direction, kept beside the space
-(`muse.space.answer_table`). A mapping that failed, and rows without words, get none: CSLS ranks there.
+(`muse.space.derived`). A mapping that failed, and rows without words, get none: CSLS ranks there.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from muse.ranking.train_ranker import learn_answers
 from muse.ranking.trees import BoostedTrees
 from muse.run.seeds import AlignStream, generator
 from muse.space import Space
-from muse.space.answer_table import write_answers
-from muse.space.hubness import write_hubness
+from muse.space.derived import write_answers, write_hubness
 from muse.vectors import Vectors
 
 LABELLED = 1_000  # words of pairs: more hardly improve the choice, and each view needs a search of its own

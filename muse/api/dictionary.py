@@ -29,7 +29,7 @@ from muse.ranking.query import direction_of
 from muse.ranking.settings import InducedPairs, Translated
 from muse.search.retrieval import Retrieval
 from muse.space import Space
-from muse.space.answer_table import AnswersBy
+from muse.space.derived import AnswersBy
 from muse.space.saving import check_not_an_input
 
 log = logging.getLogger(__name__)

@@ -39,7 +39,7 @@ from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_top
 from muse.space import Space
 from muse.space import load_space as load_aligned
-from muse.space.answer_table import AnswersBy
+from muse.space.derived import AnswersBy
 from muse.space.saving import copy_space
 from muse.text.strings import all_strings, check_word
 from muse.vectors import Matrix

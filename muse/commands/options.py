@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from muse.search.approximate import Approximation
     from muse.search.retrieval import Retrieval
     from muse.space import Space
-    from muse.space.answer_table import AnswersBy
+    from muse.space.derived import AnswersBy
 
 log = logging.getLogger(__name__)
 

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadFile, BadSetting
+from muse.files.archive import arrays_of
 from muse.files.atomic import atomic_path, parents_made
-from muse.files.derived import arrays_of
 from muse.files.source import DAMAGED
 from muse.files.space_folder import checksum
 from muse.files.vectors.arrays import tensor_names

@@ -22,7 +22,7 @@ from muse.installation import __version__
 from muse.lexicon import Lexicon
 from muse.ranking.ranker import Ranker
 from muse.space import Space
-from muse.space.hubness import uses_cached_hubness
+from muse.space.derived import uses_cached_hubness
 
 Hits = NDArray[np.bool_]
 Interval = tuple[float, float]

@@ -37,7 +37,7 @@ from muse.ranking.ranker import Ranker
 from muse.search.exact import nearest, zero_places
 from muse.search.retrieval import Retrieval
 from muse.space import Space
-from muse.space.answer_table import AnswersBy
+from muse.space.derived import AnswersBy
 from muse.vectors import WordIndex
 
 BANDS = (1_000, 5_000, 20_000)  # the last rank of each band; a further band has the rest

@@ -30,7 +30,7 @@ from muse.ranking.ranker import Ranked, Ranker
 from muse.search.approximate import Approximation
 from muse.search.retrieval import check_top
 from muse.space import Space
-from muse.space.answer_table import AnswerTable
+from muse.space.derived import AnswerTable
 from muse.space.direction import search_with
 from muse.vectors import Numbers
 

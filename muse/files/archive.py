@@ -57,3 +57,15 @@ def strictly() -> Iterator[None]:
             yield
     except Warning as warning:
         raise ValueError(str(warning)) from warning
+
+
+def arrays_of(content: bytes) -> Arrays:
+    """The named arrays of an .npz; ValueError or another of the errors of a damaged archive."""
+    with strictly(), np.load(io.BytesIO(content), allow_pickle=False) as found:
+        return {name: found[name] for name in found.files}
+
+
+def write_arrays(path: Path, parts: Arrays) -> None:
+    """Write named arrays to an .npz, where its folder may be missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **parts)  # type: ignore[arg-type]

@@ -8,8 +8,7 @@ from pathlib import Path
 from muse.files.space_folder import derived_name
 from muse.ranking.probability import find_calibration, write_calibration
 from muse.space import Space
-from muse.space.answer_table import ANSWERS
-from muse.space.hubness import hubness_file, write_hubness
+from muse.space.derived import ANSWERS, hubness_file, write_hubness
 
 
 def write_derived(space: Space, folder: Path, languages: Iterable[str] | None = None) -> None:

@@ -21,7 +21,7 @@ from muse.errors import BadFile
 from muse.ranking.candidates import Candidates, NeighbourLists, best_of_groups, mutual_pairs
 from muse.ranking.features import KINDS, NAMES, OUTSIDE, places_of
 from muse.ranking.trees import BoostedTrees
-from muse.space.answer_table import AnswerTable
+from muse.space.derived import AnswerTable
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 PRETRAINED = Path(__file__).with_name("pretrained.npz")

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.files.derived import arrays_of, write_arrays
+from muse.files.archive import arrays_of, write_arrays
 from muse.files.space_folder import derived_name
 from muse.orthography import plain
 from muse.ranking.candidates import (
@@ -36,8 +36,7 @@ from muse.ranking.spelling import Grams, Spellings, letters, same_strings
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import Space
-from muse.space.answer_table import ALIGN, AnswerTable
-from muse.space.hubness import HIGHEST
+from muse.space.derived import ALIGN, HIGHEST, AnswerTable
 from muse.vectors import Matrix, Numbers
 
 MODEL = "answers.{}.model.npz"

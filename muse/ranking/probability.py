@@ -47,7 +47,7 @@ from muse.procrustes import cross_fitted
 from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval, best_targets, mutual_neighbours
 from muse.space.aligned import Space
-from muse.space.hubness import HUBNESS_K
+from muse.space.derived import HUBNESS_K
 
 log = logging.getLogger(__name__)
 

@@ -34,9 +34,8 @@ from muse.search.approximate import Approximation
 from muse.search.exact import Neighbours
 from muse.search.retrieval import Retrieval, check_top
 from muse.space import Space
-from muse.space.answer_table import AnswerTable
+from muse.space.derived import AnswerTable, uses_cached_hubness
 from muse.space.direction import Direction, MakeSearch, Search, search_with
-from muse.space.hubness import uses_cached_hubness
 from muse.space.new_words import NewWords
 from muse.text.strings import all_strings
 from muse.vectors import Matrix, Numbers, Vectors

@@ -68,7 +68,7 @@ from muse.ranking.model import (
 from muse.ranking.oov import OovRanker
 from muse.ranking.spelling import Spellings
 from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
-from muse.space.answer_table import AnswerTable
+from muse.space.derived import AnswerTable
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 LEAST_ANSWERED = 1_000  # pairs that canonical directions are learned from

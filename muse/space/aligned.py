@@ -19,14 +19,21 @@ from torch.nn.functional import normalize
 
 from muse.alignment import StoreMap
 from muse.errors import BadSetting, Contradiction, Mismatch, did_you_mean
-from muse.files.derived import DerivedFiles
 from muse.files.space_manifest import Manifest
 from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval
-from muse.space.answer_table import AnswersBy, AnswerTable, read_answers
-from muse.space.hubness import hubness_file, hubness_of_both, read_hubness, uses_cached_hubness
+from muse.space.derived import (
+    AnswersBy,
+    AnswerTable,
+    DerivedFiles,
+    hubness_file,
+    hubness_of_both,
+    read_answers,
+    read_hubness,
+    uses_cached_hubness,
+)
 from muse.space.saving import mapped
 from muse.vectors import Matrix, Vectors
 

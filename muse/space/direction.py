@@ -12,7 +12,7 @@ from muse.search.approximate import Approximation, Prepared
 from muse.search.exact import Keys, Neighbours, nearest
 from muse.search.retrieval import Retrieval
 from muse.space.aligned import Space
-from muse.space.hubness import HUBNESS_K
+from muse.space.derived import HUBNESS_K
 
 HUBS = 10_000  # of very many words, the most frequent ones
 

@@ -44,7 +44,7 @@ from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.space.aligned import Side, Space
-from muse.space.answer_table import AnswersBy
+from muse.space.derived import AnswersBy
 from muse.space.saving import CHUNK
 from muse.vectors import Vectors
 

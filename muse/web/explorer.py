@@ -24,7 +24,7 @@ from muse.ranking.ranker import translate_words
 from muse.ranking.translations import Translations
 from muse.search.retrieval import Retrieval
 from muse.space import Space
-from muse.space.answer_table import AnswersBy
+from muse.space.derived import AnswersBy
 from muse.translate.text import Choice, TextConfig, Translator
 from muse.web.pictures import Background, Direction, Pictures, lower_thread_priority
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from muse.ranking.translations import Grade
-from muse.space.answer_table import AnswersBy
+from muse.space.derived import AnswersBy
 
 
 class Scored(BaseModel):

@@ -13,7 +13,7 @@ import numpy as np
 from muse.ranking.probability import find_calibration
 from muse.ranking.ranker import translate_words
 from muse.space import Space, load_space
-from muse.space.answer_table import AnswerTable, write_answers
+from muse.space.derived import AnswerTable, write_answers
 from tests.faults.kills import Report
 from tests.support.spaces import derived, saved
 

@@ -16,7 +16,7 @@ from muse.files.space_manifest import read_manifest
 from muse.ranking.probability import find_calibration, known_calibration
 from muse.search.retrieval import Retrieval
 from muse.space import Space, load_space
-from muse.space.answer_table import AnswerTable, write_answers
+from muse.space.derived import AnswerTable, write_answers
 from tests.support.spaces import best, derived, saved
 
 WAY = ("fr", "en")

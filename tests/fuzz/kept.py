@@ -18,7 +18,6 @@ import numpy as np
 from muse.commands.word_tables import read_words
 from muse.embedding import pretrained
 from muse.files import read_lexicon
-from muse.files.derived import DerivedFiles, arrays_of
 from muse.files.lexicons import dictionary_writer
 from muse.files.space_folder import checksum, derived_name
 from muse.files.tables import plain_cell, table_writer
@@ -29,8 +28,15 @@ from muse.ranking.model import AnswerModel
 from muse.ranking.oov import OovRanker, SpelledAlike
 from muse.ranking.probability import CALIBRATION, Calibration, _possible, write_calibration
 from muse.ranking.spelling import Grams
-from muse.space.answer_table import AnswerTable, read_answers, write_answers
-from muse.space.hubness import read_hubness, write_hubness
+from muse.space.derived import (
+    AnswerTable,
+    DerivedFiles,
+    arrays_of,
+    read_answers,
+    read_hubness,
+    write_answers,
+    write_hubness,
+)
 from tests.fuzz.target import Target
 from tests.fuzz.texts import SENTENCES, files, only
 from tests.support.spaces import raw_rows

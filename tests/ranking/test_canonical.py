@@ -11,7 +11,7 @@ from muse.ranking.canonical import CanonicalMap, refine
 from muse.ranking.features import KnownPairs
 from muse.ranking.model import read_pretrained
 from muse.ranking.train_ranker import RefinedViews, answered_pairs, learn_answers
-from muse.space.answer_table import AnswerTable
+from muse.space.derived import AnswerTable
 from tests.support.made_up_pair import made_up, unit
 
 Floats = np.ndarray

@@ -15,7 +15,7 @@ from muse.normalise import normalise
 from muse.ranking.ranker import translate_words
 from muse.report.measured import Gold, gold_answers, measure
 from muse.space import SideToSave, Space, load_space, save_space
-from muse.space.answer_table import AnswerTable, write_answers
+from muse.space.derived import AnswerTable, write_answers
 from muse.vectors import Vectors
 from tests.support.command import Command
 from tests.support.spaces import PROVENANCE, STEPS, derived, raw_rows, saved

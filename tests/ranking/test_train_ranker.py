@@ -25,7 +25,7 @@ from muse.ranking.model import (
 from muse.ranking.oov import OovRanker
 from muse.ranking.train_ranker import ChosenAnswers, learn_answers
 from muse.ranking.trees import TreesConfig, fit_trees
-from muse.space.answer_table import AnswerTable
+from muse.space.derived import AnswerTable
 from tests.support.made_up_pair import Made, made_up
 
 FEW = TreesConfig(trees=25, rate=0.2, hessian=0.5)

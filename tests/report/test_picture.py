@@ -19,7 +19,7 @@ from muse.report.word_map import (
     regions,
 )
 from muse.space import Space
-from muse.space.answer_table import AnswerTable
+from muse.space.derived import AnswerTable
 from tests.support.spaces import plain_space
 
 GROUPS, SIZE = 4, 8

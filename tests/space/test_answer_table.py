@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from muse.space import Space
-from muse.space.answer_table import AnswerTable, write_answers
+from muse.space.derived import AnswerTable, write_answers
 from tests.support.spaces import derived, saved
 
 WAY = ("fr", "en")

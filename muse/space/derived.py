@@ -1,0 +1,219 @@
+"""Derived: what is computed of a space once, and written beside its vectors by who writes the space.
+
+That is the hubness of each word, the bias of CSLS, and the answers to all words, chosen by all the evidence,
+as `muse.ranking` learns them. The manifest has the checksums of these files, as of all. One that is damaged,
+or whose values cannot be, is not used: what can be computed again then is, in memory. Using a space writes
+nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from muse.files.archive import array_in, arrays_of, write_arrays
+from muse.files.source import DAMAGED
+from muse.files.space_folder import derived_name, write_array
+from muse.progress import Progress
+from muse.search.approximate import Approximation
+from muse.search.bidirectional_search import BidirectionalSearch
+from muse.search.retrieval import Retrieval
+from muse.vectors import Matrix, ShortRepr
+
+log = logging.getLogger(__name__)
+
+Made = TypeVar("Made")
+AnswersBy = Literal["all", "csls"]
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+COMPUTED, ALIGN = "it is computed again", "align again to choose answers by all evidence"
+ANSWERS = "answers.{}.npz"
+HUBNESS_K = 10  # the neighbourhood of the hubness on disk: k of the default retrieval
+HIGHEST = 1.001  # a mean cosine, of rows whose length is 1 but for rounding
+LIMIT = 4.01  # CSLS lies between -4 and 4, but for rounding
+_ARRAYS = ("pointers", "columns", "csls", "probability")
+
+
+@dataclass(frozen=True)
+class DerivedFiles:
+    """The derived files in the folder of a space, by the checksums of its manifest, or their `contents`."""
+
+    folder: Path | None = None
+    checksums: Mapping[str, str] = field(default_factory=dict)
+    contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+    def read(self, name: str, made: Callable[[bytes], Made], remedy: str = COMPUTED) -> Made | None:
+        """What is `made` of the content of a file; None if the space was saved without it.
+
+        None, with a warning, for one with another checksum, or that `made` refuses with a ValueError.
+        """
+        if self.folder is None or name not in self.checksums:
+            return None
+        try:
+            content = self.contents.get(name) or (self.folder / name).read_bytes()
+            if hashlib.sha256(content).hexdigest() != self.checksums[name]:
+                raise ValueError("another content than was written")
+            return made(content)
+        except (*DAMAGED, MemoryError) as error:  # a damaged header may ask for any amount
+            found = f"a part is missing: {error}" if isinstance(error, KeyError) else str(error)
+            log.warning("%s: not used, %s; %s", self.folder / name, found or type(error).__name__, remedy)
+            return None
+
+
+# Hubness
+
+
+def uses_cached_hubness(retrieval: Retrieval) -> bool:
+    """Whether a retrieval needs the hubness that a space keeps, and nothing else."""
+    return (retrieval.method, retrieval.k) == ("csls", HUBNESS_K)
+
+
+def hubness_of_both(
+    languages: tuple[str, str], rows: tuple[Tensor, Tensor], progress: Progress,
+    approximation: Approximation | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The mean cosine (n,) and (m,) of each row (n, d) and (m, d) to its HUBNESS_K nearest of the other.
+
+    These are the nearest that an approximate search finds, if an `approximation` is given.
+    """
+    if approximation is None:
+        with progress.stage(f"hubs of {' and '.join(languages)}", len(rows[0]), "words") as tick:
+            return BidirectionalSearch(*rows).hubness(HUBNESS_K, step=tick)
+    found = []
+    for own, other in ((0, 1), (1, 0)):
+        with progress.stage(f"hubs of {languages[own]}", len(rows[own]), "words") as tick:
+            found.append(approximation.nearest(rows[own], rows[other], HUBNESS_K, tick).scores.mean(dim=1))
+    return found[0], found[1]
+
+
+def hubness_file(languages: tuple[str, str], *, approximate: bool) -> str:
+    """The path in a space of the hubness of the first language against the second."""
+    return derived_name(f"hubness.{{}}{'.approximate' if approximate else ''}.npy", *languages)
+
+
+def read_hubness(
+    derived: DerivedFiles, languages: tuple[str, str], count: int, *, approximate: bool = False
+) -> Matrix | None:
+    """The hubness (n,) of the `count` words of the first language against the second, from a space's file.
+
+    None if there is none, a damaged one, or one with a value that is no mean cosine.
+    """
+
+    def made(content: bytes) -> Matrix:
+        found = array_in(np.frombuffer(bytearray(content), np.uint8))  # writable, as torch wants its arrays
+        if found.dtype != np.float32 or found.shape != (count,) or not (np.abs(found) <= HIGHEST).all():
+            raise ValueError(f"impossible values, or {found.dtype} of shape {found.shape}")
+        return found
+
+    return derived.read(hubness_file(languages, approximate=approximate), made)
+
+
+def write_hubness(
+    folder: Path, languages: tuple[str, str], found: tuple[Tensor, Tensor], *, approximate: bool = False
+) -> None:
+    """Write the hubness of both languages to the folder of a space."""
+    for way, one in zip((languages, languages[::-1]), found, strict=True):
+        path = folder / hubness_file(way, approximate=approximate)
+        write_array(path, tuple(one.shape), [one.cpu().numpy()])
+
+
+# Answers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnswerTable(ShortRepr):
+    """The answers to n words, best first: word i has `columns[pointers[i]:pointers[i + 1]]`.
+
+    `columns` (c,) are rows of the target with their `csls` (c,), and `probability` (c,) that each is a
+    translation; several may be, and they do not sum to 1. A word without candidates has no answer. `report`
+    says how they were chosen.
+    """
+
+    pointers: Numbers
+    columns: Numbers
+    csls: Floats
+    probability: Floats
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.pointers) - 1
+
+    def first(self) -> Numbers:
+        """The best answer of each word (n,), -1 for a word without one."""
+        found = np.full(len(self), -1)
+        some = np.diff(self.pointers) > 0
+        found[some] = self.columns[self.pointers[:-1][some]]
+        return found
+
+    def padded(self, rows: Numbers) -> tuple[Numbers, Floats, Floats]:
+        """The columns, CSLS and probabilities of some words (q,), each (q, k); -1, -inf and 0 fill up."""
+        counts = self.pointers[rows + 1] - self.pointers[rows]
+        width = int(counts.max(initial=0))
+        places = np.minimum(self.pointers[rows][:, None] + np.arange(width), max(0, len(self.columns) - 1))
+        some = np.arange(width) < counts[:, None]
+        columns, csls, probability = (side[places] for side in (self.columns, self.csls, self.probability))
+        return np.where(some, columns, -1), np.where(some, csls, -np.inf), np.where(some, probability, 0)
+
+    def within(self, rows: Numbers, most: int) -> tuple[Numbers, Floats, Floats]:
+        """`padded`, with only the first `most` targets: others come forward."""
+        columns, csls, probability = self.padded(rows)
+        out = (columns < 0) | (columns >= most)
+        order = np.argsort(out, axis=1, kind="stable")
+        out = np.take_along_axis(out, order, 1)
+        return (
+            np.where(out, -1, np.take_along_axis(columns, order, 1)),
+            np.where(out, -np.inf, np.take_along_axis(csls, order, 1)),
+            np.where(out, 0, np.take_along_axis(probability, order, 1)),
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The answers as named arrays, for an .npz."""
+        return {name: getattr(self, name) for name in _ARRAYS} | {"columns": self.columns.astype(np.int32)}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], report: Mapping[str, Any]) -> AnswerTable:
+        """The answers from named arrays."""
+        own = {name: arrays[name] for name in _ARRAYS} | {"columns": arrays["columns"].astype(np.int64)}
+        return cls(**own, report=report)
+
+
+def write_answers(folder: Path, languages: tuple[str, str], table: AnswerTable) -> None:
+    """Write the table of the answers from the first language to the second to the folder of a space."""
+    text = json.dumps(dict(table.report), ensure_ascii=False)
+    report = np.frombuffer(text.encode(), np.uint8)
+    write_arrays(folder / derived_name(ANSWERS, *languages), {**table.arrays(), "report": report})
+
+
+def read_answers(
+    derived: DerivedFiles, languages: tuple[str, str], counts: tuple[int, int]
+) -> AnswerTable | None:
+    """The table of a space for `counts` words of both languages; None if there is none, or a broken one."""
+
+    def made(content: bytes) -> AnswerTable:
+        parts = arrays_of(content)
+        table = AnswerTable.of_arrays(parts, json.loads(parts["report"].tobytes()))
+        _check(table, counts)
+        return table
+
+    return derived.read(derived_name(ANSWERS, *languages), made, ALIGN)
+
+
+def _check(table: AnswerTable, counts: tuple[int, int]) -> None:
+    pointers, columns = table.pointers, table.columns
+    fits = pointers.shape == (counts[0] + 1,) and pointers[0] == 0 and pointers[-1] == len(columns)
+    fits = fits and all(one.shape == (len(columns),) for one in (columns, table.csls, table.probability))
+    fits = fits and pointers.dtype.kind == "i" and bool((np.diff(pointers) >= 0).all())
+    fits = fits and bool(((columns >= 0) & (columns < counts[1])).all())
+    shares = table.probability
+    fits = fits and bool((np.abs(table.csls) <= LIMIT).all())  # which nan is not
+    if not fits or not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError("no answers to the words of this space")
