@@ -1,4 +1,4 @@
-"""Kills, full disks, replaced spaces, changed caches, redirects: scripts/faults --help."""
+"""Kills, full disks, replaced spaces: scripts/faults --help."""
 
 from __future__ import annotations
 
@@ -15,13 +15,10 @@ from pathlib import Path
 import click
 
 from tests.faults import forks
-from tests.faults.caches import change_caches
 from tests.faults.concurrency import together
 from tests.faults.injection import calls_of, inject
 from tests.faults.jobs import JOBS
 from tests.faults.kills import BEFORE, Reference, Report, kill, reference
-from tests.faults.redirects import follow_redirects
-from tests.faults.serving import serve_and_kill
 
 
 def killed(references: Sequence[Reference], count: int, folder: Path, drawn: random.Random) -> Report:
@@ -45,13 +42,6 @@ def failing(references: Sequence[Reference], count: int, folder: Path, drawn: ra
     return report
 
 
-def _changed(asked: argparse.Namespace, folder: Path, drawn: random.Random) -> dict[str, Report]:
-    """What others change: what is derived of a space, where a download is sent."""
-    attacks = {"caches": change_caches, "redirects": follow_redirects}
-    counts = {name: getattr(asked, name) for name in attacks}
-    return {name: attacks[name](count, folder, drawn) for name, count in counts.items() if count}
-
-
 def _progress(what: str, done: int, count: int, report: Report) -> None:
     last = f"; the last: {report.wrong[-1]}" if report.wrong else ""
     click.echo(f"{what}: {done} of {count}, {len(report.wrong)} wrong{last}", err=True)
@@ -71,12 +61,9 @@ def main() -> int:
     """Runs everything and prints the counts; 1 if something is wrong."""
     parser = argparse.ArgumentParser(prog="scripts/faults", description=__doc__)
     parser.add_argument("--kills", type=int, default=24, help="that strike before the command's end")
-    parser.add_argument("--server-kills", type=int, default=4, help="of muse serve")
     parser.add_argument("--faults", type=int, default=24, help="needs strace")
     parser.add_argument("--loads", type=int, default=500)
     parser.add_argument("--replacements", type=int, default=20)
-    parser.add_argument("--caches", type=int, default=50, help="changes of what is kept beside a space")
-    parser.add_argument("--redirects", type=int, default=500, help="chains that muse fetch follows")
     parser.add_argument("--jobs", default="", help="names of commands, separated by commas; all of them")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
@@ -96,9 +83,6 @@ def main() -> int:
             reports["kills"] = killed(references, asked.kills, folder, drawn)
         if asked.faults:
             reports["faults"] = failing(references, asked.faults, folder, drawn)
-        if asked.server_kills:
-            reports["server kills"] = serve_and_kill(asked.server_kills, folder, drawn)
-        reports |= _changed(asked, folder, drawn)
         if asked.loads:
             reports["loads"] = together(folder, asked.loads, asked.replacements)
     if asked.out:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from tests.support.parallel import toy_text, write_text
 from tests.support.spaces import saved
 from tests.support.toys import raw_pair, write_vec
 
-ENVIRONMENT = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 _VARYING = ("seconds", "peak_memory_mb", "created")  # fields of manifests that no two runs share
 _NO_CHECKPOINT = "--resume needs the checkpoints"
 ENDED = (0, 3)  # done; 3: done, and called failed or doubtful, as adversarial training on toys may be
@@ -24,24 +22,16 @@ ENDED = (0, 3)  # done; 3: done, and called failed or doubtful, as adversarial t
 
 @dataclass(frozen=True)
 class Job:
-    """A command, what it writes, and whether it can be resumed.
-
-    `loaded`: it runs in this process's children alone, since loading makes its settings smaller.
-    """
+    """A command, what it writes, and whether it can be resumed."""
 
     name: str
     line: str
     out: str
     resumes: bool = False
-    loaded: bool = False
 
     def arguments(self, *more: str) -> list[str]:
         """Those of `muse`."""
         return [*self.line.split(), "--out", self.out, "-q", *more]
-
-    def command(self, *more: str) -> list[str]:
-        """The command as a process of its own."""
-        return [sys.executable, "-m", "muse", *self.arguments(*more)]
 
 
 _TRAIN = "--parallel pairs.tsv --epochs 3 --set steps=20 --batch 16"
@@ -57,7 +47,6 @@ JOBS = (
         "align --src fr --tgt en --src-emb fr.vec --tgt-emb en.vec --init adversarial --force",
         "out",
         True,
-        loaded=True,
     ),
     Job("train", "train space --encoder x-cbow --lang fr --parallel pairs.tsv --epochs 20", "out", True),
     Job("train lens", f"train space --encoder lens --lang fr {_TRAIN} --set dimension=32", "out", True),

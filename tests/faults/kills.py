@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import signal
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.forks import Fork
-from tests.faults.jobs import ENDED, ENVIRONMENT, Job, finished, others, prepare, result, run
+from tests.faults.jobs import ENDED, Job, finished, others, prepare, result, run
 
-START = 0.1  # of the kills that begin with a new Python: most of its time it loads modules
-LOADING = 2.0  # seconds that takes
 BEFORE = "ended before"  # it could be killed
 
 
@@ -73,21 +69,6 @@ def _until(one: Reference, folder: Path, moment: float) -> float | None:
     return seconds if ended else None
 
 
-def _until_from_its_start(one: Reference, folder: Path, moment: float) -> float | None:
-    began = time.perf_counter()
-    process = subprocess.Popen(
-        one.job.command(), cwd=folder, env={**os.environ, **ENVIRONMENT}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    try:
-        process.wait(moment)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return None
-    return max(0, time.perf_counter() - began - LOADING)
-
-
 def kill(one: Reference, folder: Path, drawn: random.Random, report: Report) -> Reference:
     """Kills the job once and checks what is left, before and after it is run again.
 
@@ -98,13 +79,9 @@ def kill(one: Reference, folder: Path, drawn: random.Random, report: Report) -> 
     # In every other folder there is the result of an earlier run: it must not be lost.
     shutil.copytree(drawn.choice((one.inputs, one.earlier)), folder)
     old = result(folder, job.out)
-    if drawn.random() < START and not job.loaded:
-        event, moment = "killed from the start of Python on", drawn.uniform(0, one.seconds + LOADING)
-        ended = _until_from_its_start(one, folder, moment)
-    else:
-        event, moment = "killed once muse was loaded", drawn.uniform(0, one.seconds)
-        ended = _until(one, folder, moment)
-    report.counts[event if ended is None else BEFORE] += 1
+    moment = drawn.uniform(0, one.seconds)
+    ended = _until(one, folder, moment)
+    report.counts["killed" if ended is None else BEFORE] += 1
     report.wrong += [f"{job.name}, {moment:.2f} s: {problem}" for problem in _problems(one, folder, old)]
     shutil.rmtree(folder)
     return one if ended is None else replace(one, seconds=min(one.seconds, ended))
