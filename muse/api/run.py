@@ -43,7 +43,7 @@ from muse.progress import Progress, messages_shown
 from muse.ranking.derived import write_derived
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.query import example_words
-from muse.run.checkpoint import Checkpoint, open_checkpoint
+from muse.run.checkpoint import Checkpoint, checkpoint_folder
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
 from muse.search.exact import searching_by, set_threads
@@ -281,7 +281,7 @@ def _checkpoint(config: AlignConfig, inputs: RunInputs) -> Checkpoint:
             found = hashlib.sha256("\0".join(side.vectors.words).encode())
             found.update(side.vectors.matrix.tobytes())
             fingerprint.append(found.hexdigest())
-    return open_checkpoint(config.folder, fingerprint, resume=config.resume)
+    return Checkpoint.open(checkpoint_folder(config.folder), fingerprint, resume=config.resume)
 
 
 def _save(

@@ -6,6 +6,7 @@ import hashlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting
 from muse.files.archive import open_archive
-from muse.files.atomic import atomic_path, make_parents, remove_empty, writing
+from muse.files.atomic import atomic_path, writing
 from muse.files.source import DAMAGED
 from muse.files.space_folder import folder_name
 from muse.run.processes import ALONE, Processes
@@ -29,44 +30,29 @@ def checkpoint_folder(out: Path) -> Path:
     return out.with_name(f".{out.name}.checkpoint")
 
 
-def open_checkpoint(
-    out: Path, fingerprint: Sequence[str], *, resume: bool, processes: Processes = ALONE
-) -> Checkpoint:
-    """The checkpoint beside `out`, as `Checkpoint.open` has it.
-
-    Of several processes the first one opens it, and the others read what it finds there.
-    """
-    folder = checkpoint_folder(out)
-    checkpoint = Checkpoint(folder, resumed=resume)
-    if processes.first:
-        checkpoint = Checkpoint.open(folder, fingerprint, resume=resume)
-    processes.wait()
-    return checkpoint
-
-
+@dataclass(frozen=True)
 class Checkpoint:
     """A folder with one file of arrays for each stage; without a folder, nothing is kept.
 
     A `resumed` one has the state of an earlier run.
     """
 
-    def __init__(
-        self, folder: Path | None = None, made: Sequence[Path] = (), *, resumed: bool = False
-    ) -> None:
-        self._folder = folder
-        self._made = made  # the folders above it that were not there before, the innermost first
-        self._resumed = resumed
+    folder: Path | None = None
+    resumed: bool = False
 
     @classmethod
-    def open(cls, folder: Path, fingerprint: Sequence[str], *, resume: bool) -> Checkpoint:
+    def open(
+        cls, folder: Path, fingerprint: Sequence[str], *, resume: bool, processes: Processes = ALONE
+    ) -> Checkpoint:
         """The checkpoints in `folder`, left by a killed run with the same `fingerprint`, or none yet.
 
         Without `resume` the checkpoints of an earlier run are removed. Raise BadSetting if there is
-        nothing to resume, or if the checkpoints are of other inputs or settings.
+        nothing to resume, or if the checkpoints are of other inputs or settings. Of several processes the
+        first one opens it, and the others read what it finds there.
         """
         digest = hashlib.sha256("\0".join(fingerprint).encode()).hexdigest()
-        note, made = folder / RUN, list[Path]()
-        if resume:
+        note = folder / RUN
+        if processes.first and resume:
             if not note.is_file():
                 raise BadSetting(
                     f"--resume needs the checkpoints of a killed run, found none in {folder}; omit --resume"
@@ -76,18 +62,17 @@ class Checkpoint:
                     f"--resume needs the inputs and settings of the killed run, those in {folder} differ; "
                     "use the same ones, or omit --resume to start again"
                 )
-        else:
+        elif processes.first:
             shutil.rmtree(folder, ignore_errors=True)
             with writing(folder.parent):
-                made = make_parents(folder)
-                folder.mkdir()
+                folder.mkdir(parents=True)
                 note.write_text(digest, encoding="utf-8")
-        return cls(folder, made, resumed=resume)
+        processes.wait()
+        return cls(folder, resume)
 
     def of(self, part: str) -> Checkpoint:
         """The checkpoints of a part of the run, such as a language, which `clear` forgets with the others."""
-        folder = None if self._folder is None else self._folder / folder_name(part)
-        return Checkpoint(folder, resumed=self._resumed)
+        return replace(self, folder=None if self.folder is None else self.folder / folder_name(part))
 
     def abandon(self, *, breakdown: bool = False) -> bool:
         """Whether the state stays once the run has failed; what is not worth resuming is cleared.
@@ -95,25 +80,23 @@ class Checkpoint:
         A resumed run leaves what it resumed. A new one leaves what it has saved only where training had a
         `breakdown`, which a lower rate may avoid: bad input would end it in the same place again.
         """
-        saved = breakdown and self._folder is not None and any(self._folder.rglob("*.npz"))
-        if not (self._resumed or saved):
+        saved = breakdown and self.folder is not None and any(self.folder.rglob("*.npz"))
+        if not (self.resumed or saved):
             self.clear()
-        return self._resumed or saved
+        return self.resumed or saved
 
     def interrupted(self) -> str:
         """What to say of a run that the user has interrupted: whether it can be resumed."""
         return RESUMABLE if self.abandon(breakdown=True) else "interrupted"
 
     def clear(self) -> None:
-        """Remove all checkpoints, and the folders created for them if these are empty."""
-        if self._folder is None:
-            return
-        shutil.rmtree(self._folder, ignore_errors=True)
-        remove_empty(self._made)
+        """Remove all checkpoints."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def load(self, stage: str) -> dict[str, NDArray[np.generic]] | None:
         """The arrays saved for `stage`, or None if there are none; BadFile if they are broken."""
-        if self._folder is None or not (path := self._folder / _file(stage)).exists():
+        if self.folder is None or not (path := self.folder / _file(stage)).exists():
             return None
         try:
             with open_archive(path) as arrays:
@@ -131,17 +114,17 @@ class Checkpoint:
                 yield
         except DAMAGED as error:
             raise BadFile(
-                f"{self._folder}: the checkpoint must be a complete one of an interrupted run, found an "
+                f"{self.folder}: the checkpoint must be a complete one of an interrupted run, found an "
                 f"incomplete or different one ({error}); run without --resume"
             ) from error
 
     def save(self, stage: str, arrays: Arrays) -> None:
         """Save the arrays of `stage`, replacing atomically those saved before."""
-        if self._folder is None:
+        if self.folder is None:
             return
-        with writing(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with atomic_path(self._folder / _file(stage)) as partial, partial.open("wb") as file:
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with atomic_path(self.folder / _file(stage)) as partial, partial.open("wb") as file:
                 np.savez(file, **arrays)  # type: ignore[arg-type]
 
 

@@ -45,7 +45,9 @@ def fit_threads(threads: int | None, *, torch: bool = True) -> int | None:
             f"the address space (ulimit -v) must have at least {least // 10**6:,} MB, "
             f"got {limit // 10**6:,} MB; raise the limit, or remove it with ulimit -v unlimited"
         )
-    wanted = threads or _default_threads()
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    wanted = threads or (int(given) if given.isdecimal() and int(given) else cores)
     fitting = min(wanted, 1 + (limit - least) // THREAD)
     if fitting == wanted:
         return threads
@@ -67,13 +69,6 @@ def address_space() -> int | None:
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else limit
-
-
-def _default_threads() -> int:
-    given = os.environ.get("OMP_NUM_THREADS", "")
-    if given.isdecimal() and int(given):
-        return int(given)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _size_of_torch() -> int:

@@ -93,7 +93,6 @@ class Processes:
             parameter.grad = mean.view_as(parameter)
 
     def _all_gathered(self, sent: Tensor) -> list[Tensor]:
-        """The tensors that all processes sent, of one shape."""
         found = [torch.empty_like(sent) for _ in range(self.count)]
         distributed.all_gather(found, sent)
         return found

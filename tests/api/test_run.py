@@ -59,7 +59,7 @@ def test_what_was_made_is_not_loaded_again(tmp_path: Path, monkeypatch: pytest.M
         for name, side in (("src", source), ("tgt", target))
     }
     monkeypatch.setattr("muse.api.run.load_space", None)
-    monkeypatch.setattr("muse.space.loading.verify", None)
+    monkeypatch.setattr("muse.files.space_folder.check_sum", None)
     space = muse.align("fr", "en", init="similarity", out=tmp_path / "space", **files)
     assert space.languages == ("fr", "en")
 

@@ -17,7 +17,7 @@ from muse.errors import BadFile, BadSetting, MuseError, NotConverged
 from muse.files.atomic import only_writer
 from muse.files.source import cannot_open
 from muse.files.space_folder import checksum
-from muse.run.checkpoint import Checkpoint, open_checkpoint
+from muse.run.checkpoint import Checkpoint, checkpoint_folder
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.saving import Saved, checksums, encoder_files
@@ -100,7 +100,8 @@ def _trained(system: System, request: TrainingRequest, runtime: Runtime) -> Trai
     digests = dict(inputs)
     contents = {name: " ".join(digests[str(path)] for path in files) for name, files in folders.items()}
     fingerprint = _fingerprint(request, recipe, backbone, contents)
-    checkpoint = open_checkpoint(request.out, fingerprint, resume=request.resume, processes=runtime.processes)
+    folder = checkpoint_folder(request.out)
+    checkpoint = Checkpoint.open(folder, fingerprint, resume=request.resume, processes=runtime.processes)
     runtime = replace(runtime, checkpoint=checkpoint)
     prepared = time.perf_counter()
     fitted = _fitted(system, Job(request, preset.config, preset.trainer, runtime, backbone, recipe))
