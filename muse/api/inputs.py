@@ -21,8 +21,7 @@ from muse.api.settings import OF_ROWS, given_for, pivot_file, source_files, via_
 from muse.errors import BadSetting, Contradiction, Mismatch, MuseError, reworded
 from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
-from muse.files.row_texts import with_texts
-from muse.files.vectors.table import ReadOptions, check_options, gather, items_table
+from muse.files.vectors.table import ReadOptions, check_options, gather, items_table, with_texts
 from muse.learn.bilingual import check_pair, normalise_in_place
 from muse.learn.settings import AlignConfig, RowArray, VectorSource
 from muse.lexicon import Lexicon

@@ -25,7 +25,7 @@ from muse.api.results import (
 )
 from muse.errors import BadFile, BadSetting, UnknownWord, named_as_in_python
 from muse.exchange import dictionary_frame
-from muse.files.space_manifest import ALIGNED, aligned_spaces, read_manifest
+from muse.files.space_manifest import ALIGNED, read_manifest, spaces_in
 from muse.lexicon import Entry
 from muse.options import check_names, takes
 from muse.progress import Progress
@@ -289,7 +289,7 @@ def load(
     With the `answers` "csls" translations are ranked by CSLS alone, as in the papers.
     """
     if folder is None:
-        known = aligned_spaces()
+        known = spaces_in(ALIGNED)
         if len(known) != 1:
             shown = ", ".join(map(str, known[:NAMED])) or "none; make one with muse.align"
             raise BadSetting(f"muse.load without a folder needs a single space in {ALIGNED}, got {shown}")

@@ -30,24 +30,24 @@ def folders(context: click.Context, incomplete: str) -> list[CompletionItem]:
 
 def spaces(context: click.Context, incomplete: str) -> Sequence[str | CompletionItem]:
     """The spaces in embeddings/aligned and in the folder that is being typed; without any, folders."""
-    from muse.files.space_manifest import nearby_spaces
+    from muse.files.space_manifest import ALIGNED, spaces_in
 
     typed = Path(incomplete if incomplete.endswith("/") else Path(incomplete).parent)
-    found = map(str, nearby_spaces(typed))
+    found = map(str, spaces_in(typed, Path(), ALIGNED))
     return [path for path in found if path.startswith(incomplete)] or folders(context, incomplete)
 
 
 def languages(context: click.Context, incomplete: str) -> list[str]:
     """The languages of the space that is named before; in a command without one, those with vectors."""
     from muse.errors import MuseError
-    from muse.files.space_manifest import aligned_spaces, read_manifest
+    from muse.files.space_manifest import ALIGNED, read_manifest, spaces_in
     from muse.files.vectors.locate import known_languages
 
     found = known_languages()
     if any(parameter.name == "space" for parameter in context.command.params):
         # click leaves what it has not come to parse in args.
         named = context.params.get("space") or next(iter(context.args), "")
-        candidates = [Path(named)] if named else aligned_spaces()
+        candidates = [Path(named)] if named else spaces_in(ALIGNED)
         try:
             found = list(read_manifest(candidates[0]).languages) if len(candidates) == 1 else []
         except MuseError:

@@ -68,9 +68,9 @@ def _find_space(ctx: click.Context) -> None:
         return
     # Not above: numpy needs more address space than there may be, which is checked later.
     from muse.errors import BadFile
-    from muse.files.space_manifest import ALIGNED, aligned_spaces
+    from muse.files.space_manifest import ALIGNED, spaces_in
 
-    found = aligned_spaces()
+    found = spaces_in(ALIGNED)
     if len(found) == 1:
         # A mistyped SPACE must not be translated.
         if a_word and get_close_matches(space.name, [found[0].name], cutoff=0.75):

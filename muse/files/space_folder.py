@@ -20,7 +20,6 @@ LONGEST_NAME = 100  # of a language's folder, which is in names of files too
 WORDS, VECTORS, MAPPING, MEANS = "words.txt", "vectors.npy", "mapping.npy", "means.npy"
 TEXTS = "texts.txt"  # of unlabelled vectors, if their texts are known
 STORE_MAP, HIDDEN = "store-map.npy", "hidden.npy"  # of queries into the unchanged rows of the pivot
-_BLOCK = 1 << 20
 Content = NDArray[np.uint8]
 AGAIN = "copy the whole folder again or run muse align again"
 
@@ -55,20 +54,21 @@ def with_checksum(name: str, digest: str) -> str:
 
 def checksum(path: Path) -> str:
     """The sha256 of a file, in hexadecimal, or of the names and checksums of the files in a folder."""
-    digest = hashlib.sha256()
     if path.is_dir():
-        for inner in sorted(inner for inner in path.rglob("*") if inner.is_file()):
-            digest.update(f"{inner.relative_to(path).as_posix()} {checksum(inner)}\n".encode())
-        return digest.hexdigest()
+        inside = sorted(inner for inner in path.rglob("*") if inner.is_file())
+        text = "".join(f"{inner.relative_to(path).as_posix()} {checksum(inner)}\n" for inner in inside)
+        return hashlib.sha256(text.encode()).hexdigest()
     refuse_stream(path, "whose checksum is kept")
     with path.open("rb") as file:
-        for block in iter(lambda: file.read(_BLOCK), b""):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check_sum(path: Path, found: str, expected: object) -> None:
-    """Raise BadFile unless the checksum of a file of a space is the one that its manifest has."""
+def check_sum(path: Path, expected: object, of: Path | Content) -> None:
+    """Raise BadFile unless a file of a space, by a copy or its bytes, has the checksum in its manifest."""
+    try:
+        found = checksum(of) if isinstance(of, Path) else hashlib.sha256(of.data).hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from error
     if found != expected:
         raise BadFile(
             f"{path}: expected the saved file (sha256 {str(expected)[:8]}), got a changed or incomplete one "
@@ -85,11 +85,11 @@ def read_content(path: Path) -> Content:
         raise unreadable(path, error) from error
 
 
-def write_words(path: Path, words: Sequence[str]) -> None:
-    r"""Write one word a line, each ended by \n; `check_words` must have accepted them."""
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    r"""Write one word or text a line, each ended by \n; `check_words` must have accepted words."""
     with path.open("wb") as file:
-        for word in words:
-            file.write(word.encode() + b"\n")
+        for line in lines:
+            file.write(line.encode() + b"\n")
 
 
 def check_words(language: str, words: Sequence[str]) -> None:
@@ -106,18 +106,15 @@ def check_words(language: str, words: Sequence[str]) -> None:
             )
 
 
-def read_words(path: Path, count: int, content: Content | None = None) -> list[str]:
-    """The `count` words of a file, one a line; `content` are its bytes, if they are in memory."""
+def read_lines(path: Path, count: int, content: Content) -> list[str]:
+    """The `count` words or texts of a file, one a line, whose bytes are in memory."""
     try:
-        read = path.read_bytes() if content is None else content.tobytes()
-        *words, rest = read.decode().split("\n")
-    except OSError as error:
-        raise unreadable(path, error) from error
+        *lines, rest = content.tobytes().decode().split("\n")
     except UnicodeDecodeError as error:
         raise BadFile(f"{path}: expected UTF-8, got other bytes; {AGAIN}") from error
-    if rest or len(words) != count:
-        raise BadFile(f"{path}: expected {count} words, got {len(words)}; {AGAIN}")
-    return words
+    if rest or len(lines) != count:
+        raise BadFile(f"{path}: expected {count} lines, got {len(lines)}; {AGAIN}")
+    return lines
 
 
 def write_array(path: Path, shape: tuple[int, ...], chunks: Iterable[Matrix]) -> None:

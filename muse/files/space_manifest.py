@@ -25,23 +25,9 @@ from typing import Any, ClassVar, Self, TypeGuard, get_args, get_origin, get_typ
 import numpy as np
 
 from muse.errors import BadFile
+from muse.files import space_folder as disk
 from muse.files.json_text import parse_json
 from muse.files.source import is_stream
-from muse.files.space_folder import (
-    AGAIN,
-    HIDDEN,
-    MANIFEST,
-    MAPPING,
-    MEANS,
-    STORE_MAP,
-    TEXTS,
-    VECTORS,
-    WORDS,
-    check_sum,
-    checksum,
-    folder_name,
-    unreadable,
-)
 from muse.installation import __version__
 from muse.vectors import ShortRepr
 
@@ -257,19 +243,19 @@ class LanguageRecord(JsonRecord):
     def shapes(self, k: int) -> dict[str, tuple[int, ...]]:
         """The shapes of its arrays in a space of dimension k, by the names of their files."""
         d = self.dimension or k
-        found: dict[str, tuple[int, ...]] = {VECTORS: (self.words, k), MAPPING: (k, d)}
-        found[MEANS] = self.normalisation.count("centre"), d
+        found: dict[str, tuple[int, ...]] = {disk.VECTORS: (self.words, k), disk.MAPPING: (k, d)}
+        found[disk.MEANS] = self.normalisation.count("centre"), d
         if self.store_map:
-            found[STORE_MAP] = k, d
+            found[disk.STORE_MAP] = k, d
             if self.hidden_units:
-                found[HIDDEN] = self.hidden_units, d + 1 + k
+                found[disk.HIDDEN] = self.hidden_units, d + 1 + k
         return found
 
     @property
     def file_names(self) -> tuple[str, ...]:
         """The names of the files that the space cannot do without, in the folder of the space."""
-        names = WORDS, *self.shapes(1), *([TEXTS] if self.texts else [])
-        return tuple(f"{folder_name(self.language)}/{name}" for name in names)
+        names = disk.WORDS, *self.shapes(1), *([disk.TEXTS] if self.texts else [])
+        return tuple(f"{disk.folder_name(self.language)}/{name}" for name in names)
 
 
 @dataclass(frozen=True, repr=False)
@@ -320,7 +306,7 @@ class Manifest(JsonRecord):
     def derived_names(self) -> list[str]:
         """The paths of the files that were derived of the space, in its folder."""
         needed = {name for entry in self.languages.values() for name in entry.file_names}
-        folders = set(map(folder_name, self.languages))
+        folders = set(map(disk.folder_name, self.languages))
         return [name for name in self.checksums if name.rpartition("/")[0] in folders and name not in needed]
 
     def all_inputs(self) -> dict[str, str]:
@@ -334,7 +320,9 @@ class Manifest(JsonRecord):
         """The manifest as it is written, with the versions of the software and the checksums of all files."""
         import torch  # not above: a manifest is read, and completed on the command line, without it
 
-        files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / MANIFEST)
+        files = sorted(
+            path for path in folder.rglob("*") if path.is_file() and path != folder / disk.MANIFEST
+        )
         written = replace(
             self,
             format_version=FORMAT_VERSION,
@@ -342,10 +330,10 @@ class Manifest(JsonRecord):
             created_with={
                 "python": platform.python_version(), "numpy": np.__version__, "torch": torch.__version__,
             },
-            checksums={path.relative_to(folder).as_posix(): checksum(path) for path in files},
+            checksums={path.relative_to(folder).as_posix(): disk.checksum(path) for path in files},
         )  # fmt: skip
         text = json.dumps(plain(written), indent=2, allow_nan=False)
-        (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+        (folder / disk.MANIFEST).write_text(text + "\n", encoding="utf-8")
         return written
 
 
@@ -388,7 +376,6 @@ _kinds = cache(get_type_hints)
 
 
 def _called(kind: Any) -> str:
-    """What a type is called in JSON's Python."""
     outer = get_origin(kind) or kind
     names = {tuple: "list", Mapping: "dict", Any: "figure"}
     return "dict" if is_dataclass(kind) else names.get(outer) or outer.__name__
@@ -403,7 +390,7 @@ def input_file(path: Path | str) -> InputFile:
     """The path and the checksum of an input file of a space; None of a pipe, which was read once."""
     found = None
     with suppress(OSError):  # it existed when the run began: no reason to lose the result
-        found = None if is_stream(Path(path)) else checksum(Path(path))
+        found = None if is_stream(Path(path)) else disk.checksum(Path(path))
     return InputFile(str(path), found)
 
 
@@ -432,7 +419,7 @@ def is_figure(value: object) -> TypeGuard[int | float]:
 def is_space(folder: Path) -> bool:
     """Whether a folder has the manifest of a space, of any version."""
     try:
-        manifest = parse_json((folder / MANIFEST).read_bytes(), paths=True)
+        manifest = parse_json((folder / disk.MANIFEST).read_bytes(), "surrogateescape")
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and manifest.get("format") == FORMAT
@@ -440,34 +427,33 @@ def is_space(folder: Path) -> bool:
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of the space in `folder`; BadFile if this version cannot read it."""
-    path = folder / MANIFEST
+    path = folder / disk.MANIFEST
     try:
-        found = parse_json(path.read_bytes(), paths=True)
+        found = parse_json(path.read_bytes(), "surrogateescape")
     except (FileNotFoundError, NotADirectoryError):
         raise BadFile(_no_space(folder)) from None
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise disk.unreadable(path, error) from error
     except ValueError as error:
-        raise BadFile(f"{path}: expected JSON, got {error}; {AGAIN}") from error
+        raise BadFile(f"{path}: expected JSON, got {error}; {disk.AGAIN}") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise BadFile(
-            f"{folder}: expected an aligned space, found another {MANIFEST}; make one with muse align"
+            f"{folder}: expected an aligned space, found another {disk.MANIFEST}; make one with muse align"
         )
     _check_version(path, found)
     try:
         manifest: Manifest = from_json(Manifest, found)
         _check_whole(found)
     except ValueError as error:
-        raise BadFile(f"{path}: {error}; {AGAIN}") from error
+        raise BadFile(f"{path}: {error}; {disk.AGAIN}") from error
     for language in manifest.languages:
-        folder_name(language)
+        disk.folder_name(language)
     if manifest.pivot not in manifest.languages:
-        raise BadFile(f"{path}: expected the pivot among the languages, got {manifest.pivot!r}; {AGAIN}")
+        raise BadFile(f"{path}: expected the pivot among the languages, got {manifest.pivot!r}; {disk.AGAIN}")
     return manifest
 
 
 def _check_whole(found: Mapping[str, Any]) -> None:
-    """Raise ValueError, with the key, for a manifest without what no space can do without."""
     needed: dict[str, tuple[Any, Sequence[str]]] = {}
     needed[""] = found, ("pivot", "dimension", "languages", "checksums")
     for language, entry in (found.get("languages") or {}).items():
@@ -478,12 +464,11 @@ def _check_whole(found: Mapping[str, Any]) -> None:
 
 
 def _check_version(path: Path, found: Mapping[str, Any]) -> None:
-    """Raise BadFile for the manifest of another version."""
     version = found.get("format_version")
     if version == FORMAT_VERSION:
         return
     if not isinstance(version, int):
-        raise BadFile(f"{path}: expected format_version to be of type int, got {version!r}; {AGAIN}")
+        raise BadFile(f"{path}: expected format_version to be of type int, got {version!r}; {disk.AGAIN}")
     by, advice = "a newer", "upgrade it"
     if version < FORMAT_VERSION:
         by, advice = "an earlier", f"make the space again: {_command_of(found)}"
@@ -503,40 +488,14 @@ def _command_of(found: Mapping[str, Any]) -> str:
 
 
 def _no_space(folder: Path) -> str:
-    found = f"no {MANIFEST} in it" if folder.exists() else "no such folder"
+    found = f"no {disk.MANIFEST} in it" if folder.exists() else "no such folder"
     found += " (it is a file)" if folder.is_file() else ""
-    near = ", ".join(map(str, nearby_spaces(folder)[:NAMED]))
+    near = ", ".join(map(str, spaces_in(folder, Path(), ALIGNED)[:NAMED]))
     advice = f"the spaces here are {near}" if near else "make one with muse align"
     return f"{folder}: expected an aligned space, found {found}; {advice}"
 
 
-def nearby_spaces(folder: Path) -> list[Path]:
-    """The spaces in a folder, in the working directory and where muse align writes them, sorted."""
-    places = (folder, Path(), ALIGNED)
+def spaces_in(*places: Path) -> list[Path]:
+    """The spaces in some folders, sorted."""
     inside = {path for place in places if place.is_dir() for path in islice(place.iterdir(), MOST)}
-    return sorted(path for path in inside if is_space(path))
-
-
-def aligned_spaces() -> list[Path]:
-    """The spaces where muse align writes them by default, sorted."""
-    return sorted(filter(is_space, islice(ALIGNED.iterdir(), MOST))) if ALIGNED.is_dir() else []
-
-
-def verify(folder: Path, manifest: Manifest) -> None:
-    """Raise BadFile, naming the file, if a file of the space is missing or differs from its checksum."""
-    for entry in manifest.languages.values():
-        for name in entry.file_names:
-            try:
-                found = checksum(folder / name)
-            except OSError as error:
-                raise unreadable(folder / name, error) from error
-            check_sum(folder / name, found, manifest.checksums.get(name))
-
-
-def derived_contents(folder: Path, manifest: Manifest) -> dict[str, bytes]:
-    """The contents of the files of a space that were derived of it, as far as they can be read."""
-    contents = {}
-    for name in manifest.derived_names:
-        with suppress(OSError):
-            contents[name] = (folder / name).read_bytes()
-    return contents
+    return sorted(filter(is_space, inside))

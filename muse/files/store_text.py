@@ -25,10 +25,9 @@ from muse.errors import BadFile
 from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, CsvForm, csv_form
 from muse.files.payloads import Payload, Values, columns_of
 from muse.files.plain_text import lines_of_source
-from muse.files.row_texts import one_line
 from muse.files.source import Source, is_stream, open_source
 from muse.files.tables import csv_rows
-from muse.files.vectors.table import Block, Table, Vectorless, chosen_column, item_ids, item_rows
+from muse.files.vectors.table import Block, Table, Vectorless, chosen_column, item_ids, item_rows, one_line
 
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
@@ -116,7 +115,6 @@ def _vector_columns(path: Path, sample: Sequence[_Record], column: str | None) -
 
 
 def _again(path: Path, read: _Reader) -> Iterator[_Record]:
-    """All rows, those without a vector too, of a file that is read once more."""
     with open_source(path) as source:
         yield from read(source)
 
@@ -228,7 +226,6 @@ def _of_openai(answer: dict[str, Any], number: int) -> Iterator[_Record]:
 
 
 def _first_of(names: Sequence[str], form: CsvForm) -> int | None:
-    """The place of the first of these columns that is there."""
     return next((form.names.index(name) for name in names if name in form.names), None)
 
 

@@ -124,7 +124,6 @@ class Direction:
 
     @property
     def _counts(self) -> tuple[int, int]:
-        """The numbers of all words of source and target."""
         source, target = (len(self.space.vectors(language)) for language in self.languages)
         return source, target
 

@@ -10,36 +10,20 @@ text a line). Nothing in it is a pickle.
 
 from __future__ import annotations
 
-import hashlib
 import logging
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from muse.alignment import HiddenLayer, StoreMap
 from muse.errors import BadFile
+from muse.files import space_folder as disk
 from muse.files.atomic import read_whole
-from muse.files.row_texts import KeptTexts
-from muse.files.space_folder import (
-    AGAIN,
-    HIDDEN,
-    MAPPING,
-    MEANS,
-    STORE_MAP,
-    TEXTS,
-    VECTORS,
-    WORDS,
-    Content,
-    check_sum,
-    folder_name,
-    read_array,
-    read_content,
-    read_words,
-)
-from muse.files.space_manifest import Manifest, derived_contents, read_manifest, verify
+from muse.files.space_manifest import Manifest, read_manifest
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
 from muse.search.approximate import Approximation
@@ -80,7 +64,7 @@ def load_space(
 
 def space_of_saved(folder: Path, manifest: Manifest) -> Space:
     """The space that was just saved in `folder`, as `load_space` would have it, without its checks."""
-    sides = {name: _load_side(folder, manifest, name, _content_of_small) for name in manifest.languages}
+    sides = {language: _load_side(folder, manifest, language) for language in manifest.languages}
     return Space(sides, manifest.pivot, manifest, folder=folder, approximation=_usual_approximation())
 
 
@@ -91,49 +75,48 @@ def _usual_approximation() -> Approximation:
 def _load_sides(
     folder: Path, check: bool, into_memory: bool
 ) -> tuple[dict[str, Side], Manifest, dict[str, bytes]]:
-    """The languages, the manifest, and the contents of derived files in memory."""
-    manifest = read_manifest(folder)
-    if check and not into_memory:
-        verify(folder, manifest)
-
-    def whole(path: Path) -> Content:
-        """The bytes of a file, which must have its checksum."""
-        content = read_content(path)
-        if check:
-            found = hashlib.sha256(content.data).hexdigest()
-            check_sum(path, found, manifest.checksums.get(path.relative_to(folder).as_posix()))
-        return content
-
-    read = whole if into_memory else _content_of_small
-    sides = {language: _load_side(folder, manifest, language, read, check) for language in manifest.languages}
-    return sides, manifest, derived_contents(folder, manifest) if into_memory else {}
-
-
-def _content_of_small(path: Path) -> Content | None:
-    """The bytes of a small file; None of one to map."""
-    return read_content(path) if path.name in (MAPPING, MEANS, STORE_MAP, HIDDEN) else None
+    # The languages, the manifest, and the contents of derived files in memory, as far as they can be read.
+    manifest, contents = read_manifest(folder), {}
+    sides = {
+        language: _load_side(folder, manifest, language, check=check, into_memory=into_memory)
+        for language in manifest.languages
+    }
+    for name in manifest.derived_names if into_memory else ():
+        with suppress(OSError):
+            contents[name] = (folder / name).read_bytes()
+    return sides, manifest, contents
 
 
 def _load_side(
-    folder: Path,
-    manifest: Manifest,
-    language: str,
-    read: Callable[[Path], Content | None],
-    check: bool = False,
+    folder: Path, manifest: Manifest, language: str, *, check: bool = False, into_memory: bool = False
 ) -> Side:
-    entry, home = manifest.languages[language], folder / folder_name(language)
+    entry, home = manifest.languages[language], folder / disk.folder_name(language)
     check_steps(entry.normalisation)
-    shapes = entry.shapes(manifest.dimension)
-    words = read_words(home / WORDS, entry.words, read(home / WORDS))
-    arrays = {name: read_array(home / name, shape, read(home / name)) for name, shape in shapes.items()}
+
+    def read(name: str) -> Any:
+        """The bytes of a file, which must have its checksum; None of one that is mapped."""
+        path = home / name
+        content = disk.read_content(path) if into_memory or name != disk.VECTORS else None
+        if check:
+            expected = manifest.checksums.get(f"{home.name}/{name}")
+            disk.check_sum(path, expected, path if content is None else content)
+        return content
+
+    words = disk.read_lines(home / disk.WORDS, entry.words, read(disk.WORDS))
+    texts = disk.read_lines(home / disk.TEXTS, entry.words, read(disk.TEXTS)) if entry.texts else None
+    arrays = {
+        name: disk.read_array(home / name, shape, read(name))
+        for name, shape in entry.shapes(manifest.dimension).items()
+    }
     for name, array in arrays.items() if check else ():  # else all that is computed of it would be nan
         if not all(np.isfinite(array[begin : begin + CHUNK]).all() for begin in range(0, len(array), CHUNK)):
-            raise BadFile(f"{home / name}: expected finite numbers, got nan or inf; {AGAIN}")
-    texts = KeptTexts(home / TEXTS, entry.words, read(home / TEXTS)) if entry.texts else None
-    vectors = Vectors(language, words, arrays[VECTORS], frequency_ordered=entry.ranked, texts=texts)
-    store, d = None, arrays[MAPPING].shape[1]
-    if STORE_MAP in arrays:
-        store = StoreMap(arrays[STORE_MAP])
-        if (whole := arrays.get(HIDDEN)) is not None:
+            raise BadFile(f"{home / name}: expected finite numbers, got nan or inf; {disk.AGAIN}")
+    vectors = Vectors(language, words, arrays[disk.VECTORS], frequency_ordered=entry.ranked, texts=texts)
+    store, d = None, arrays[disk.MAPPING].shape[1]
+    if disk.STORE_MAP in arrays:
+        store = StoreMap(arrays[disk.STORE_MAP])
+        if (whole := arrays.get(disk.HIDDEN)) is not None:
             store = replace(store, hidden=HiddenLayer(whole[:, :d], whole[:, d], whole[:, d + 1 :].T))
-    return Side(vectors, arrays[MAPPING], Normalisation(entry.normalisation, tuple(arrays[MEANS])), store)
+    return Side(
+        vectors, arrays[disk.MAPPING], Normalisation(entry.normalisation, tuple(arrays[disk.MEANS])), store
+    )

@@ -31,7 +31,6 @@ FALLBACKS = ("mean", "normal")
 SPECIALS = ("<pad>", "<unk>", "<s>", "</s>")
 PADDING = ("<pad>", "[PAD]", "<blank>")  # names of the padding token: its row is zero
 BATCH = 10_000  # words at once
-Rows = NDArray[np.int64]
 Show = Callable[[int], None]
 
 
@@ -187,18 +186,18 @@ def _add_words_(
     found = np.zeros(len(weight), np.int64)  # (v,)
     for side in languages:
         pairs = [(row, side.index[w]) for row, w in zip(missing, letters, strict=True) if w in side.index]
-        _sum_(weight, np.array(pairs, np.int64).reshape(-1, 2), side)
+        _sum_(weight, pairs, side)
         found[[row for row, _ in pairs]] += 1
     origin[found > 0] = source
     weight[found > 1] = normalise(weight[found > 1], ["unit"])[0]
 
 
-def _sum_(weight: Matrix, pairs: Rows, side: Vectors) -> None:
-    # Adds to each row of the table, pairs[:, 0], the row pairs[:, 1] of the language.
+def _sum_(weight: Matrix, pairs: Sequence[tuple[int, int]], side: Vectors) -> None:
+    # Adds to the row of the table that each pair begins with a row of the language.
     table = torch.from_numpy(weight)
     for begin in range(0, len(pairs), BATCH):
-        to, of = pairs[begin : begin + BATCH].T
-        table.index_add_(0, torch.from_numpy(to.copy()), torch.from_numpy(side.matrix[of]))
+        to, of = zip(*pairs[begin : begin + BATCH], strict=True)
+        table.index_add_(0, torch.tensor(to), torch.from_numpy(side.matrix[list(of)]))
 
 
 def _add_means_(
@@ -212,7 +211,7 @@ def _add_means_(
         for begin in range(0, len(side), BATCH):
             words = side.words[begin : begin + BATCH]
             pairs = [(rows[unit], begin + word) for word, unit in occurrences(words, rows)]
-            _sum_(weight, np.array(pairs, np.int64).reshape(-1, 2), side)
+            _sum_(weight, pairs, side)
             done += len(words)
             show(done)
     found = np.zeros(len(weight), bool)  # (v,)

@@ -18,17 +18,9 @@ from unicodedata import is_normalized, normalize
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files import read_vectors
+from muse.files import read_vectors, row_writers
 from muse.files.detect import kind_of
 from muse.files.payloads import Payload
-from muse.files.row_writers import (
-    CARRYING,
-    STORE_ENDINGS,
-    RowFormat,
-    check_row_file,
-    ending_of,
-    store_writer,
-)
 from muse.files.source import refuse_stream
 from muse.files.vectors.fasttext import load_fasttext
 from muse.files.vectors.formats import has_row_numbers, open_table
@@ -84,7 +76,6 @@ class WordVectors(ShortRepr):
 
     @cached_property
     def _mostly_composed(self) -> bool:
-        """Whether most accented words are in composed form, or as many as in the other."""
         return sum(is_normalized("NFC", word) - is_normalized("NFD", word) for word in self.words) >= 0
 
 
@@ -183,7 +174,6 @@ def _opened(path: Path, language: str) -> WordVectors:
 
 
 def _check_model(space: Space, language: str, path: Path, words: Sequence[str], mapped: Matrix) -> None:
-    """Raise Mismatch if mapped rows (n, k) of words of the space are not those that the space has."""
     cosine = float((mapped * _rows(space, language, words)).sum(axis=1).mean())
     if cosine < SAME_MODEL:
         raise Mismatch(
@@ -255,7 +245,7 @@ class StoreFiles:
         """What is copied beside ids and vectors, read from now on; the log says what is not."""
         if self.bare or payload is None:
             return None
-        carried = ending_of(self.out) in CARRYING
+        carried = row_writers.ending_of(self.out) in row_writers.CARRYING
         left = [*payload.vectors] if carried else [*payload.known, *payload.vectors]
         if left:
             log.warning(
@@ -263,7 +253,7 @@ class StoreFiles:
                 ", ..." if left[NAMED:] else "",
             )  # fmt: skip
         payload.wanted = carried
-        if ending_of(self.out) in (".csv", ".parquet"):  # whose columns are named first
+        if row_writers.ending_of(self.out) in (".csv", ".parquet"):  # whose columns are named first
             payload.find_columns(self.out)
         return payload if payload.wanted else None
 
@@ -276,7 +266,7 @@ def map_rows(space: Space, language: str, files: StoreFiles, *, progress: Progre
     learned from, or words of the space other rows, BadSetting if the name has another ending.
     """
     path, out = files.path, files.out
-    check_row_file(out, STORE_ENDINGS, half=files.half)
+    row_writers.check_row_file(out, row_writers.STORE_ENDINGS, half=files.half)
     queries = None if files.among is None else into_store(space, language, files.among)
     k = len(space.side(language).mapping)
     if files.among is not None:
@@ -287,8 +277,8 @@ def map_rows(space: Space, language: str, files: StoreFiles, *, progress: Progre
             f"mapping {language}", table.blocks, table.max_rows, lambda block: len(block[0]), "rows"
         )
         count, beyond_ascii = 0, 0
-        form = RowFormat(files.half, table.numbered, files.payload_of(table.payload))
-        with store_writer(out, k, form) as write:
+        form = row_writers.RowFormat(files.half, table.numbered, files.payload_of(table.payload))
+        with row_writers.store_writer(out, k, form) as write:
             for ids, rows in blocks:
                 table.dropped.check_hope()
                 if not ids:  # a block of blank lines, whose rows have no width

@@ -5,7 +5,6 @@ Languages may be added to a saved space: they are mapped to its pivot, and no fi
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,25 +17,9 @@ import numpy as np
 
 from muse.alignment import Alignment, StoreMap
 from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
+from muse.files import space_folder as disk
 from muse.files.atomic import atomic_folder, refuse_of_another, writing
-from muse.files.row_texts import write_texts
 from muse.files.source import is_stream
-from muse.files.space_folder import (
-    HIDDEN,
-    MANIFEST,
-    MAPPING,
-    MEANS,
-    STORE_MAP,
-    TEXTS,
-    VECTORS,
-    WORDS,
-    check_words,
-    checksum,
-    folder_name,
-    unreadable,
-    write_array,
-    write_words,
-)
 from muse.files.space_manifest import (
     LanguageRecord,
     Manifest,
@@ -45,8 +28,9 @@ from muse.files.space_manifest import (
     is_space,
     plain,
     read_manifest,
-    verify,
 )
+from muse.files.vectors.table import one_line
+from muse.files.writing import check_folder
 from muse.normalise import Normalisation, normalise
 from muse.vectors import Matrix, Vectors
 
@@ -110,16 +94,14 @@ def check_out(folder: Path | str) -> None:
         empty = folder.is_dir() and not any(folder.iterdir())
         if folder.exists() and not is_space(folder) and not empty:
             raise BadSetting(f"{folder} exists and is not an aligned space; choose another --out")
-        above = next(parent for parent in folder.resolve().parents if parent.exists())
-        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-            raise BadSetting(f"{folder} needs a writable folder, but {above} is not; choose another --out")
+        check_folder(folder.resolve().parent)
     refuse_of_another(folder)
 
 
 def check_language(language: str, words: Sequence[str] = ()) -> None:
     """Raise BadSetting for a name that is invalid for a folder, Mismatch for a word that fits no line."""
-    folder_name(language)
-    check_words(language, words)
+    disk.folder_name(language)
+    disk.check_words(language, words)
 
 
 def save_space(
@@ -148,7 +130,7 @@ def save_space(
             mapping="orthogonal" if all(map(_is_rotation, sides.values())) else "linear",
             languages={
                 language: _save_side(
-                    partial / folder_name(language), side, "pivot" if language == pivot else "source"
+                    partial / disk.folder_name(language), side, "pivot" if language == pivot else "source"
                 )
                 for language, side in sides.items()
             },
@@ -173,7 +155,6 @@ def check_apart(languages: Iterable[str]) -> None:
 
 
 def _check_side(language: str, side: SideToSave, k: int, pivot: str) -> None:
-    """Raise Mismatch if a side does not fit a space of dimension k, BadSetting if its name is invalid."""
     check_language(language, side.vectors.words)
     if not len(side.vectors):
         raise Mismatch(f"{language}: a space needs at least one word of each language, got none")
@@ -189,14 +170,17 @@ def _save_side(folder: Path, side: SideToSave, role: str) -> LanguageRecord:
     """The record of a language, whose words, texts if known, and arrays are written to a new folder."""
     k, d = side.map_or_identity().shape
     arrays: dict[str, Iterable[Matrix]] = {
-        VECTORS: side.mapped_rows(), MAPPING: [side.map_or_identity()], MEANS: side.normalisation.means,
+        disk.VECTORS: side.mapped_rows(), disk.MAPPING: [side.map_or_identity()],
+        disk.MEANS: side.normalisation.means,
     }  # fmt: skip
     units = 0
     if side.store_map is not None:
-        arrays[STORE_MAP] = [side.store_map.weight]
+        arrays[disk.STORE_MAP] = [side.store_map.weight]
         if (hidden := side.store_map.hidden) is not None:
             units = len(hidden.bias)
-            arrays[HIDDEN] = [np.concatenate([hidden.inner, hidden.bias[:, None], hidden.outer.T], axis=1)]
+            arrays[disk.HIDDEN] = [
+                np.concatenate([hidden.inner, hidden.bias[:, None], hidden.outer.T], axis=1)
+            ]
     record = LanguageRecord.of(
         **side.more, role=role, words=len(side.vectors), normalisation=side.normalisation.steps,
         files=[input_file(path) for path in side.files], dimension=None if k == d else d,
@@ -204,16 +188,15 @@ def _save_side(folder: Path, side: SideToSave, role: str) -> LanguageRecord:
         store_map=side.store_map is not None, hidden_units=units,
     )  # fmt: skip
     folder.mkdir()
-    write_words(folder / WORDS, side.vectors.words)
+    disk.write_lines(folder / disk.WORDS, side.vectors.words)
     if side.vectors.texts is not None:
-        write_texts(folder / TEXTS, side.vectors.texts)
+        disk.write_lines(folder / disk.TEXTS, map(one_line, side.vectors.texts))
     for name, shape in record.shapes(k).items():
-        write_array(folder / name, shape, arrays[name])
+        disk.write_array(folder / name, shape, arrays[name])
     return record
 
 
 def _is_rotation(side: SideToSave) -> bool:
-    """Whether the mapping of a side is (semi-)orthogonal: it rotates, and weights no direction."""
     return Alignment(side.map_or_identity()).orthogonality_defect < ORTHOGONAL
 
 
@@ -267,7 +250,7 @@ def add_to_space(
     with writing(folder), atomic_folder(folder) as partial:
         _copy_files(space, partial, manifest)
         added = {
-            language: _save_side(partial / folder_name(language), side, "source")
+            language: _save_side(partial / disk.folder_name(language), side, "source")
             for language, side in sides.items()
         }
         rotations = manifest.mapping == "orthogonal" and all(map(_is_rotation, sides.values()))
@@ -293,7 +276,7 @@ def copy_space(folder: Path | str, space: Path | str) -> None:
         return
     check_out(folder)
     with writing(folder), atomic_folder(folder) as partial:
-        shutil.copyfile(space / MANIFEST, partial / MANIFEST)
+        shutil.copyfile(space / disk.MANIFEST, partial / disk.MANIFEST)
         _copy_files(space, partial, read_manifest(partial))
 
 
@@ -303,17 +286,17 @@ def _copy_files(space: Path, to: Path, manifest: Manifest) -> None:
     What was derived of it and is damaged is left out.
     """
     for language, entry in manifest.languages.items():
-        (to / folder_name(language)).mkdir()
+        (to / disk.folder_name(language)).mkdir()
         for name in entry.file_names:
             try:
                 shutil.copyfile(space / name, to / name)
             except FileNotFoundError as error:
-                raise unreadable(space / name, error) from error
-    verify(to, manifest)
+                raise disk.unreadable(space / name, error) from error
+            disk.check_sum(space / name, manifest.checksums.get(name), to / name)
     for name in manifest.derived_names:
         with suppress(FileNotFoundError):
             shutil.copyfile(space / name, to / name)
-            if checksum(to / name) != manifest.checksums[name]:
+            if disk.checksum(to / name) != manifest.checksums[name]:
                 (to / name).unlink()
 
 
@@ -328,7 +311,7 @@ def check_not_an_input(manifest: Manifest, paths: Iterable[Path], *, written: st
         if not path.exists() or is_stream(path):
             continue
         try:
-            found = known.get(checksum(path))
+            found = known.get(disk.checksum(path))
         except OSError as error:
             raise BadFile(
                 f"{path}: expected a file that can be read before it is replaced, got {error.strerror}; "

@@ -9,7 +9,8 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
-from muse.files.row_texts import KeptTexts, write_texts
+from muse.files.space_folder import read_content, read_lines, write_lines
+from muse.files.vectors.table import one_line
 from muse.vectors import Vectors
 from tests.support.spaces import raw_rows
 from tests.support.toys import write_vec
@@ -19,29 +20,13 @@ FOLDED = ["A dog runs.", "", "Un chien court vite.", "<b>été</b>", "x y z", "?
 
 
 def test_what_is_written_is_read_folded(tmp_path: Path) -> None:
-    write_texts(tmp_path / "texts.txt", TEXTS)
-    kept = KeptTexts(tmp_path / "texts.txt", len(TEXTS))
-    assert list(kept) == [kept[row] for row in range(len(kept))] == FOLDED
-    assert (kept[-1], kept[1:4], kept[::2]) == (FOLDED[-1], FOLDED[1:4], FOLDED[::2])
-    with pytest.raises(IndexError):
-        _ = kept[len(TEXTS)]
-
-
-def test_a_file_that_replaces_it_is_not_mixed_with_it(tmp_path: Path) -> None:
-    write_texts(tmp_path / "texts.txt", TEXTS)
-    kept = KeptTexts(tmp_path / "texts.txt", len(TEXTS))
-    write_texts(tmp_path / "new.txt", ["another"])
-    (tmp_path / "new.txt").replace(tmp_path / "texts.txt")
-    assert kept[:] == FOLDED
-
-
-@pytest.mark.parametrize("content", [b"a\nb\nc\n", b"a\n", b"a\nb", b""])
-def test_too_many_too_few_or_torn(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "texts.txt").write_bytes(content)
-    with pytest.raises(BadFile, match="expected 2 texts"):
-        _ = KeptTexts(tmp_path / "texts.txt", 2)[0]
-    with pytest.raises(BadFile, match="expected a file of an aligned space"):
-        KeptTexts(tmp_path / "gone.txt", 2)
+    path = tmp_path / "texts.txt"
+    write_lines(path, map(one_line, TEXTS))
+    assert read_lines(path, len(TEXTS), read_content(path)) == FOLDED
+    for content in (b"a\nb\nc\n", b"a\n", b"a\nb", b""):
+        path.write_bytes(content)
+        with pytest.raises(BadFile, match="expected 2 lines"):
+            read_lines(path, 2, read_content(path))
 
 
 def test_texts_of_a_file_of_rows(tmp_path: Path) -> None:

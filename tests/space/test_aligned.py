@@ -202,15 +202,10 @@ def test_bias_is_that_of_the_retrieval(space: Space, retrieval: Retrieval) -> No
         assert space.bias(source, target, retrieval) is found
 
 
-def test_direction(tmp_path: Path) -> None:
-    space = saved(tmp_path / "two")
-    assert space.direction() == ("fr", "en")
-    assert space.direction("en") == ("en", "fr")
-    assert space.direction(target="fr") == ("en", "fr")
-    assert space.direction("fr", "en") == ("fr", "en")
-
-
 def test_direction_among_several(tmp_path: Path) -> None:
+    two = saved(tmp_path / "two")
+    assert two.direction() == two.direction("fr", "en") == ("fr", "en")
+    assert two.direction("en") == two.direction(target="fr") == ("en", "fr")
     space = saved(tmp_path / "three", "fr", "de")
     assert space.languages == ("en", "fr", "de")
     assert space.direction("de") == ("de", "en")

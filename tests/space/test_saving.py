@@ -6,7 +6,6 @@ import errno
 import hashlib
 import json
 import tracemalloc
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -150,25 +149,20 @@ def test_a_mapping_that_broke_down_is_not_saved(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def other_folder(path: Path) -> None:
-    path.mkdir()
-    (path / "thesis.tex").write_text("years of work")
+NO_SPACE = {
+    "thesis.tex": "years of work",
+    "manifest.json": '{"format": "webapp"}',
+    "manifest.json ": "{",
+    "": "",
+}
 
 
-def other_manifest(path: Path) -> None:
-    path.mkdir()
-    (path / "manifest.json").write_text('{"format": "webapp"}')
-
-
-def broken_manifest(path: Path) -> None:
-    path.mkdir()
-    (path / "manifest.json").write_text("{")
-
-
-@pytest.mark.parametrize("make", [other_folder, other_manifest, broken_manifest, Path.touch])
-def test_what_is_no_space_is_left_alone(tmp_path: Path, make: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("name", NO_SPACE)
+def test_what_is_no_space_is_left_alone(tmp_path: Path, name: str) -> None:
     out = tmp_path / "out"
-    make(out)
+    if name:
+        out.mkdir()
+    (out / name.strip()).write_text(NO_SPACE[name])
     before = contents(tmp_path)
     for attempt in (check_out, save):
         with pytest.raises(BadSetting, match=r"out exists and is not an aligned space; choose another --out"):
@@ -176,43 +170,31 @@ def test_what_is_no_space_is_left_alone(tmp_path: Path, make: Callable[[Path], N
     assert contents(tmp_path) == before
 
 
-def test_check_out_passes_what_can_be_written(tmp_path: Path) -> None:
-    check_out(tmp_path / "new")
-    check_out(str(tmp_path / "new" / "deep"))
-    save(tmp_path / "space")
-    check_out(tmp_path / "space")
-
-
-def test_an_empty_folder_will_do(tmp_path: Path) -> None:
-    (tmp_path / "s").mkdir()
-    check_out(tmp_path / "s")
-    assert saved(tmp_path / "s", "fr").languages == ("en", "fr")
-    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+@pytest.mark.parametrize("there", ["nothing", "folder", "space", "link"])
+def test_a_space_takes_the_place_of_an_empty_folder_or_another_space(tmp_path: Path, there: str) -> None:
+    out, real = tmp_path / "s", tmp_path / ("real" if there == "link" else "s")
+    if there == "folder":
+        out.mkdir()
+    elif there != "nothing":
+        saved(real, "de")
+    if there == "link":
+        out.symlink_to(real)
+    check_out(str(out))
+    check_out(out / "deep")
+    assert saved(out, "fr").languages == ("en", "fr")
+    assert out.is_symlink() == (there == "link")
+    assert {path.name for path in tmp_path.iterdir()} == {"s", real.name}
 
 
 def test_check_out_looks_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(BadSetting, match="needs a writable folder, but .*file"):
+    with pytest.raises(BadFile, match="expected a folder to write in, got the file"):
         check_out(tmp_path / "file" / "deep" / "s")
     monkeypatch.setattr("os.access", lambda *_: False)  # the tests may run as root, who may write anywhere
-    with pytest.raises(BadSetting, match="needs a writable folder"):
+    with pytest.raises(BadFile, match="expected a writable folder"):
         check_out(tmp_path / "a" / "s")
     with pytest.raises(BadFile, match="File name too long"):
         check_out(tmp_path / ("x" * 300))
-
-
-def test_a_space_takes_the_place_of_one_before(tmp_path: Path) -> None:
-    saved(tmp_path / "s", "de")
-    assert saved(tmp_path / "s", "fr").languages == ("en", "fr")
-    assert [path.name for path in tmp_path.iterdir()] == ["s"]
-
-
-def test_a_link_to_a_space_stays_a_link(tmp_path: Path) -> None:
-    saved(tmp_path / "real", "de")
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert saved(tmp_path / "link", "fr").languages == ("en", "fr")
-    assert (tmp_path / "link").is_symlink()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]
 
 
 FAULTS: list[tuple[BaseException, type[BaseException], str]] = [
@@ -247,7 +229,7 @@ def test_a_fault_leaves_what_was_there(
             raise fault
         write_array(path, *rest)
 
-    monkeypatch.setattr(space_saving, "write_array", failing)
+    monkeypatch.setattr("muse.files.space_folder.write_array", failing)
     for name in ("s", "new"):
         calls.clear()
         with pytest.raises(kind, match=message):

@@ -92,7 +92,7 @@ def test_each_block_is_written_before_the_next_is_read(
             yield told
 
     monkeypatch.setattr("muse.space.new_words.open_table", opened)
-    monkeypatch.setattr("muse.space.new_words.store_writer", written)
+    monkeypatch.setattr("muse.files.row_writers.store_writer", written)
     np.save(tmp_path / "a.npy", raw_rows(5, 20_000))
     map_rows(space, "fr", StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy"), progress=QUIET)
     sizes = (8_192, 8_192, 3_616)

@@ -8,14 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from muse.files.detect import VECTORS, Beginning, kind_of, open_beginning, readable_kind
-from muse.files.row_texts import with_texts
 from muse.files.store_text import csv_table, json_table
 from muse.files.vectors.arrays import faiss_table, npy_table, npz_table, safetensors_table, torch_table
 from muse.files.vectors.fasttext import fasttext_table
 from muse.files.vectors.parquet import parquet_table
 from muse.files.vectors.spacy import find_vectors, spacy_table
 from muse.files.vectors.static import static_table
-from muse.files.vectors.table import ReadOptions, Table, check_options, gather
+from muse.files.vectors.table import ReadOptions, Table, check_options, gather, with_texts
 from muse.files.vectors.text import text_table
 from muse.files.vectors.word2vec import word2vec_table
 from muse.progress import Progress

@@ -17,7 +17,6 @@ import numpy as np
 from muse.errors import BadFile
 from muse.files.parquet import SENTENCE, open_parquet, parquet_writer, read_column, text_columns
 from muse.files.payloads import RESERVED, Payload
-from muse.files.row_texts import one_line
 from muse.files.vectors.broken import Dropped, keep_whole
 from muse.files.vectors.table import (
     Block,
@@ -28,6 +27,7 @@ from muse.files.vectors.table import (
     fault_of_numbers,
     item_ids,
     item_rows,
+    one_line,
 )
 from muse.files.writing import check_writable
 from muse.vectors import Matrix
@@ -86,7 +86,7 @@ def _payload(columns: _Columns, schema: Any) -> Payload:
         one.name for one in others
         if _holds_numbers(one.type) or one.name in RESERVED or schema.names.count(one.name) > 1
     ]  # fmt: skip
-    return Payload((one.name for one in others if one.name not in behind), dict.fromkeys(behind))
+    return Payload([one.name for one in others if one.name not in behind], dict.fromkeys(behind))
 
 
 def _report(path: Path, columns: _Columns, names: Sequence[str]) -> None:

@@ -152,7 +152,7 @@ def load_spacy(path: Path) -> SpacyVectors:
                 raise ValueError(f"{SETTINGS} with another mode than default or floret")
             # Rows stay on the disk, even of files unpacked for now: a mapping outlives the name of its file.
             matrix = _matrix(path, vocab / ROWS)
-            strings = parse_json((vocab / STRINGS).read_bytes(), halves=True)
+            strings = parse_json((vocab / STRINGS).read_bytes(), "surrogatepass")
             if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
                 raise ValueError(f"{STRINGS} with other content than strings")
             strings = [string for string in strings if as_text(string) is not None]

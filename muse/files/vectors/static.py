@@ -159,6 +159,6 @@ _ALPHABET = {chr(byte): byte for byte in _PRINTABLE} | {
 
 def _parsed(file: Path) -> Any:
     try:
-        return parse_json(file.read_bytes(), halves=True)
+        return parse_json(file.read_bytes(), "surrogatepass")
     except (OSError, ValueError) as error:
         raise BadFile(f"{file}: expected JSON, got {error}; save the model again") from error

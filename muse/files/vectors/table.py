@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.payloads import Payload
+from muse.files.plain_text import read_lines
 from muse.files.vectors.broken import Dropped, as_text, keep_whole
 from muse.orthography import lowercase
 from muse.vectors import Matrix, Vectors, name_of_repeated
@@ -492,3 +493,35 @@ def shared_rows(matrix: Matrix) -> list[list[int]]:
         if counts[key] > 1:
             groups.setdefault(matrix[place].tobytes(), []).append(place)
     return [places for places in groups.values() if len(places) > 1 and matrix[places[0]].any()]
+
+
+# Texts, which rows stand for, a text a line
+
+
+def one_line(text: str) -> str:
+    r"""The text on one line, each run of white space a space, as UTF-8 can write it.
+
+    >>> one_line("A dog\n runs. ")
+    'A dog runs.'
+    """
+    return " ".join(text.split()).encode(errors="replace").decode()
+
+
+def with_texts(table: Table, path: Path | None) -> Table:
+    """The table with the texts of its rows in a file, if one is given.
+
+    Raise BadSetting if the table has words, Mismatch unless each row has one text.
+    """
+    if path is None:
+        return table
+    if table.frequency_ordered:
+        raise BadSetting(
+            f"{path}: texts are for items without a vocabulary, got words in {table.path}; leave it out"
+        )
+    texts = [one_line(line) for line in read_lines(path)]
+    if table.counted and len(texts) != table.max_rows:  # else `gather` checks it
+        raise Mismatch(
+            f"{path}: expected a line for each of {table.max_rows} rows of {table.path}, got "
+            f"{len(texts)}; give one text a line, in the order of the rows"
+        )
+    return replace(table, texts=texts)
