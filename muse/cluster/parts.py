@@ -134,7 +134,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a folder of parts; BadFile if it is none."""
     path = folder / MANIFEST
     try:
-        manifest = parse_json(path.read_bytes(), paths=True)
+        manifest = parse_json(path.read_bytes(), "surrogateescape")
     except (OSError, ValueError) as error:
         raise BadFile(f"{path}: expected the manifest of parts, got {error}; make them again") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or "settings" not in manifest:

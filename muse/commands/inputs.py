@@ -6,17 +6,15 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import click
 
 from muse.commands.outputs import echo, show
 from muse.errors import BadFile
 from muse.options import Common
-
-if TYPE_CHECKING:
-    from muse.files.plain_text import Stream
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +28,7 @@ def lines_on_stdin() -> Iterator[list[str]]:
 
     if sys.stdin is None:
         raise BadFile(f"{STDIN}: expected text, but it is closed; send text")
-    return read_blocks(cast("Stream", sys.stdin.buffer), STDIN)
+    return read_blocks(cast("BufferedReader", sys.stdin.buffer).read1, STDIN)
 
 
 class Sampled:

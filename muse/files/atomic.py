@@ -64,16 +64,19 @@ def parents_made(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[None]:
+def writing(place: Path, kind: str = "folder") -> Iterator[None]:
     """A block in which a full or read-only disk raises BadFile."""
     try:
         yield
-    except OSError as error:
-        if error.errno in FULL:
-            message = f"{folder}: the disk is full; free some space or choose another --out"
-        else:
-            message = f"{folder}: expected a writable folder, got {error.strerror or error}; check it"
-        raise BadFile(message) from error
+    except (OSError, RuntimeError) as error:
+        # Beside an error of the disk torch.save raises its own.
+        found = error.__context__ if isinstance(error, RuntimeError) else error
+        if not isinstance(found, OSError):
+            raise
+        message = f"{place}: expected a writable {kind}, got {found.strerror or found}; check it"
+        if found.errno in FULL:
+            message = f"{place}: the disk is full ({found.strerror}); free some space or choose another --out"
+        raise BadFile(message) from found
 
 
 def lock(path: Path, flags: int = os.O_RDONLY, *, without_locks: bool = True) -> int | None:

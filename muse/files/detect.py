@@ -14,7 +14,7 @@ import re
 import shlex
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,16 +41,17 @@ _NEVER_LOADED = "it can run code and is never loaded; where you trust it"
 _PYGLOSSARY = "convert it into lines with tabs: pyglossary {file} OUT.txt"
 
 
+@dataclass(eq=False)
 class Beginning:
     """The beginning of a file, of which as much is read as is asked for."""
 
-    def __init__(self, path: Path, opened: ExitStack) -> None:
-        self.path, self._opened = path, opened
+    path: Path
+    opened: ExitStack
 
     @cached_property
     def source(self) -> Source:
         """The content, unpacked; BadFile if it cannot be opened."""
-        return self._opened.enter_context(open_source(self.path))
+        return self.opened.enter_context(open_source(self.path))
 
     @cached_property
     def raw(self) -> bytes:
@@ -92,10 +93,6 @@ class Beginning:
                 return any(SPACY_FILES.fullmatch(member.name) for member in archive)
         except (*DAMAGED, MemoryError):
             return False  # opening it as another kind reports the error
-
-    def has(self, *names: str) -> bool:
-        """Whether it is a folder with a file of one of these names."""
-        return any((self.path / name).is_file() for name in names)
 
     @property
     def is_binary(self) -> bool:
@@ -231,25 +228,17 @@ def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
     if not records or len({len(one) for one in records}) > 1:
         return None
     first = records[0]
-    header = len(set(first)) == len(first) and not any(map(_is_value, first))
+    values = [cell in NULLS or _is_vector(cell) or INTEGER.fullmatch(cell) is not None for cell in first]
+    header = len(set(first)) == len(first) and not any(values)
     names = tuple(first) if header else tuple(map(str, range(1, len(first) + 1)))
     columns = zip(names, zip(*records[header:], strict=True), strict=False)
-    found = tuple(name for name, cells in columns if _are_vectors(cells))
+    known = {name: [cell for cell in cells if cell not in NULLS] for name, cells in columns}
+    found = tuple(name for name, cells in known.items() if cells and all(map(_is_vector, cells)))
     return CsvForm(delimiter, names, found, header) if found else None
-
-
-def _is_value(cell: str) -> bool:
-    """Whether a cell is no name of a column."""
-    return cell in NULLS or _is_vector(cell) or INTEGER.fullmatch(cell) is not None
 
 
 def _is_vector(cell: str) -> bool:
     return ("," in cell and _CELL.fullmatch(cell) is not None) or SPARSE_CELL.fullmatch(cell) is not None
-
-
-def _are_vectors(cells: Sequence[str]) -> bool:
-    known = [cell for cell in cells if cell not in NULLS]
-    return bool(known) and all(map(_is_vector, known))
 
 
 _HEADER = re.compile(rb"[ \t]*[0-9]{1,18}[ \t]+([0-9]{1,18})[ \t\r]*")
@@ -260,7 +249,11 @@ def _is_word2vec(file: Beginning) -> bool:
     """Whether the content after a line "n d" is binary rather than text."""
     first, _, body = file.head.partition(b"\n")
     header = _HEADER.fullmatch(first)
-    if header is None or any(_ends_in_numbers(line, int(header[1])) for line in body.split(b"\n")[:5]):
+    if header is None:
+        return False
+    # Random bytes may contain one number by chance, but hardly two in a row.
+    rows = [line.split() for line in body.split(b"\n")[:5]]
+    if any(len(row) > 1 and all(map(is_number, row[-min(int(header[1]), 2) :])) for row in rows):
         return False
     if not _NO_TEXT.isdisjoint(body):
         return True
@@ -269,12 +262,6 @@ def _is_word2vec(file: Beginning) -> bool:
     except UnicodeDecodeError as error:
         return error.end < len(body)  # at the very end, only the head cut a character in two
     return False
-
-
-def _ends_in_numbers(line: bytes, dimension: int) -> bool:
-    # Random bytes may contain one number by chance, but hardly two in a row.
-    fields = line.split()
-    return len(fields) > 1 and all(map(is_number, fields[-min(dimension, 2) :]))
 
 
 def is_number(field: bytes) -> bool:
@@ -312,7 +299,7 @@ KINDS = (
     # Folders, and files that are not read from their start.
     Kind("spacy", "a spaCy pipeline", (VECTORS,), wanted=(VECTORS,), looks=lambda file: file.is_pipeline),
     Kind("static", "the folder of a model", (VECTORS,),
-         looks=lambda file: file.has("modules.json", "tokenizer.json")),
+         looks=lambda file: any((file.path / name).is_file() for name in ("modules.json", "tokenizer.json"))),
     Kind("parquet", "a Parquet file", (VECTORS, SENTENCES, DICTIONARY, TABLE), "save its columns as CSV",
          (b"PAR1",), whole=True,
          looks=lambda file: file.path.suffix == ".parquet"),
@@ -349,10 +336,8 @@ KINDS = (
          (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",)),
     Kind("lfs", "a pointer of Git LFS", (), "get the file itself: git lfs pull", (b"version https://git-lfs",)),
     # Dictionaries that pyglossary converts, by their names.
-    Kind("bgl", "the format of Babylon", (), _PYGLOSSARY, looks=_named(".bgl"), wanted=(DICTIONARY,)),
-    Kind("mdx", "the format of MDict", (), _PYGLOSSARY, looks=_named(".mdx"), wanted=(DICTIONARY,)),
-    Kind("slob", "the format of Aard 2", (), _PYGLOSSARY, looks=_named(".slob"), wanted=(DICTIONARY,)),
-    Kind("dsl", "the format of ABBYY Lingvo", (), _PYGLOSSARY, looks=_named(".dsl"), wanted=(DICTIONARY,)),
+    *(Kind(name, f"the format of {of}", (), _PYGLOSSARY, looks=_named(f".{name}"), wanted=(DICTIONARY,))
+      for name, of in (("bgl", "Babylon"), ("mdx", "MDict"), ("slob", "Aard 2"), ("dsl", "ABBYY Lingvo"))),
     # Texts.
     Kind("store", "JSON lines of a vector store", (VECTORS,), looks=_is_store, wanted=(VECTORS,)),
     Kind("csv", "CSV of a vector store", (VECTORS,), looks=lambda file: csv_form(file.source),

@@ -134,10 +134,7 @@ def _chosen(named: Sequence[_Name], wanted: Languages | None) -> tuple[int, int]
 
 
 def _pairs_of_table(table: TableRows, file: DictionaryFile) -> Iterator[PairLine]:
-    """The pairs of a table, whose first row may be a header.
-
-    Cells that muse wrote are taken as they are, but for those of CSV, without what made them harmless.
-    """
+    # Cells that muse wrote are taken as they are, but for those of CSV, without what made them harmless.
     columns, width, rows = _layout(table, file)
     empty, kept = list[str](), False
     for number, written in rows:
@@ -157,8 +154,7 @@ def _pairs_of_table(table: TableRows, file: DictionaryFile) -> Iterator[PairLine
         if found is None:
             empty.append(where)
             continue
-        kept = True
-        numbers = _numbers(cells, columns, where)
+        kept, numbers = True, _numbers(cells, columns, where)
         for pair in [found] if columns.ours or file.exact else pairs_of_cells(*found):
             yield PairLine(pair, *numbers)
     if empty and not kept:
@@ -190,7 +186,7 @@ def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, I
             columns = columns_of_header(cells, file.languages)
             if columns is not None:
                 return columns, len(cells), table.rows
-            return PairColumns(), 0, chain([(number, written)], table.rows)
+            return PairColumns(score=2), 0, chain([(number, written)], table.rows)
     return PairColumns(), 0, table.rows
 
 
@@ -219,8 +215,6 @@ def _words(cells: list[str], columns: PairColumns, where: str) -> tuple[str, str
 
 
 def _numbers(cells: list[str], columns: PairColumns, where: str) -> tuple[float | None, float | None]:
-    if not columns.named:
-        return (read_number(cells[2], where) if len(cells) == 3 else None), None
     score, probability = (
         read_number(cells[place], where)
         if place is not None and place < len(cells) and cells[place]
@@ -260,7 +254,6 @@ def _is_tsv(file: DictionaryFile) -> bool:
 
 
 def _is_csv(file: DictionaryFile) -> bool:
-    """Whether lines are cells with commas or semicolons between."""
     lines = file.filled
     if not lines or _is_csv_of_muse(lines):
         return bool(lines)
@@ -286,7 +279,6 @@ def _csv(file: DictionaryFile) -> TableRows:
 
 
 def _is_of_muse(cells: Sequence[str]) -> bool:
-    """Whether a header is that of a table with ranks, as muse writes it."""
     return "rank" in cells and [*cells[:2]] == ["source", "target"]
 
 

@@ -9,11 +9,11 @@ DEEPEST = 100  # lists and objects in one another; what muse writes is not neste
 _DEEP = "lists or objects nested too deeply"
 
 
-def parse_json(text: bytes | str, *, paths: bool = False, halves: bool = False) -> Any:
+def parse_json(text: bytes | str, errors: str = "strict") -> Any:
     """The value of a JSON text; ValueError if it is broken, too deep or has strings that are no text.
 
-    With `paths`, strings may have what Python makes of the bytes in a path that are not UTF-8; with `halves`,
-    any half of a surrogate pair.
+    With the `errors` "surrogateescape", strings may have what Python makes of the bytes in a path that are
+    not UTF-8 (PEP 383); with "surrogatepass", any half of a surrogate pair.
 
     >>> parse_json('{"parts": 2}')
     {'parts': 2}
@@ -25,9 +25,7 @@ def parse_json(text: bytes | str, *, paths: bool = False, halves: bool = False) 
     level = [value]
     for _ in range(DEEPEST):
         if not (level := [inner for outer in level for inner in _inside(outer)]):
-            # Another half of a surrogate pair than those of paths (PEP 383) is a ValueError here.
-            errors = "surrogatepass" if halves else "surrogateescape" if paths else "strict"
-            json.dumps(value, ensure_ascii=False).encode(errors=errors)
+            json.dumps(value, ensure_ascii=False).encode(errors=errors)  # a ValueError for other halves
             return value
     raise ValueError(_DEEP)
 

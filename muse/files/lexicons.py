@@ -94,12 +94,6 @@ def _of_all(path: Path, name: str, numbers: Mapping[Pair, float | None]) -> tupl
     return known or None
 
 
-def check_form(form: str | None, option: str = "--dictionary-format") -> None:
-    """Raise BadSetting if there is no such format of a dictionary, which is the value of `option`."""
-    if form is not None and form not in formats():
-        raise BadSetting(f"{option} must be one of {', '.join(formats())}; got {form!r}")
-
-
 @cache
 def formats() -> Mapping[str, DictionaryFormat]:
     """The formats by their names, those of muse first."""
@@ -107,7 +101,8 @@ def formats() -> Mapping[str, DictionaryFormat]:
 
 
 def _entries(file: DictionaryFile, form: str | None) -> Iterator[PairLine]:
-    check_form(form)
+    if form is not None and form not in formats():
+        raise BadSetting(f"--dictionary-format must be one of {', '.join(formats())}; got {form!r}")
     if form is not None:
         return formats()[form].read(file)
     choices = [*(one for one in formats().values() if one not in OWN and not file.exact), *OWN]
@@ -122,7 +117,6 @@ def _entries(file: DictionaryFile, form: str | None) -> Iterator[PairLine]:
 
 
 def _check_text(file: DictionaryFile) -> None:
-    """Raise BadFile for lines that would be read as pairs and are none, with what to do."""
     lines = [line for line in file.filled if not line.startswith(_COMMENT)]
     if not lines:
         return

@@ -9,7 +9,8 @@ no row had before: so JSON lines are read twice. Of a pipe the columns are those
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ RESERVED = ("id", "vector")  # columns that are written anyway
 MOST_COLUMNS = 1_000  # where names differ from row to row, they are no columns
 
 
+@dataclass(eq=False)
 class Payload:
     """What the rows of the block read last have beside id and vector, read if it is `wanted`.
 
@@ -32,25 +34,20 @@ class Payload:
     reads what all rows have, of rows that may differ; then `kinds` are the types in each column.
     """
 
-    def __init__(
-        self,
-        known: Iterable[str] = (),
-        vectors: Iterable[str] = (),
-        again: Callable[[], Iterator[Values]] | None = None,
-    ) -> None:
-        self.known, self.vectors = tuple(known), tuple(vectors)
-        self.kinds: Mapping[str, set[type]] | None = None
-        self._again = again
-        self.wanted = False
-        self.rows: Sequence[Values] = ()
-        self.batch: Any = None
+    known: Collection[str] = ()
+    vectors: Collection[str] = ()
+    again: Callable[[], Iterator[Values]] | None = None
+    kinds: Mapping[str, set[type]] | None = None
+    wanted: bool = False
+    rows: Sequence[Values] = ()
+    batch: Any = None
 
     def find_columns(self, path: Path) -> None:
         """Reads the file once for the columns of all rows; Mismatch if they are too many for a table."""
-        if self._again is None:
+        if self.again is None:
             return
         kinds = dict[str, set[type]]()
-        for row in self._again():
+        for row in self.again():
             for name, value in columns_of(row).items():
                 kinds.setdefault(name, set()).add(kind_of(value))
             if len(kinds) > MOST_COLUMNS:
@@ -129,5 +126,4 @@ def as_cell(path: Path, value: object) -> str:
 
 
 def _written(text: str) -> str:
-    """The text as UTF-8 can write it."""
     return text if text.isascii() else text.encode(errors="replace").decode()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
 
 from muse.errors import BadFile
 from muse.files.source import Source, open_source
@@ -99,13 +98,6 @@ def blocks_of_lines(read: Read, name: object, *, longest: int = LONGEST) -> Iter
         yield [last]
 
 
-class Stream(Protocol):
-    """A stream such as standard input: `read1` returns the bytes available, and waits if there are none."""
-
-    def read1(self, size: int = ..., /) -> bytes:
-        """Up to `size` bytes, none only at the end."""
-
-
 def read_lines(path: Path | str, encoding: str | None = None) -> Iterator[str]:
     """The lines of a text file, compressed or not, without line ends.
 
@@ -117,22 +109,12 @@ def read_lines(path: Path | str, encoding: str | None = None) -> Iterator[str]:
 
 def lines_of_source(source: Source, encoding: str | None = None) -> Iterator[str]:
     """The lines of an open text, likewise; also of one in UTF-16 that has no byte order mark."""
-    for block in _blocks(source.read, str(source.path), encoding):
+    for block in read_blocks(source.read, str(source.path), encoding):
         yield from block
 
 
-def read_blocks(stream: Stream, name: str) -> Iterator[list[str]]:
+def read_blocks(read: Read, name: str, otherwise: str | None = None) -> Iterator[list[str]]:
     """The lines of a stream, without line ends, in blocks of all lines that have arrived so far."""
-    yield from _blocks(stream.read1, name)
-
-
-def lines_of(data: bytes, name: str, number: int) -> list[str]:
-    """The lines of a part of a text, without line ends; the first is line `number` of what `name` names."""
-    lines = data.removesuffix(b"\n").split(b"\n")
-    return [decoded_line(line, name, place) for place, line in enumerate(lines, number)]
-
-
-def _blocks(read: Read, name: str, otherwise: str | None = None) -> Iterator[list[str]]:
     number, begun = 1, [read(BLOCK)]
     encoding = marked_encoding(begun[0]) or otherwise or _unmarked_utf_16(begun[0])
     whole = as_utf8(lambda size: begun.pop() if begun else read(size), encoding, name)

@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from tokenize import TokenError
@@ -61,6 +62,7 @@ class Readable(Protocol):
         """Up to `size` bytes, none only at the end."""
 
 
+@dataclass(eq=False)
 class Source:
     """A stream of bytes, read once from the start, with its path, for messages, and its size, for estimates.
 
@@ -68,41 +70,39 @@ class Source:
     is the source that it is unpacked from, if it can be a pipe.
     """
 
-    def __init__(
-        self, path: Path, stream: Readable, *, size: int, ahead: bytes = b"", packed: bool = False,
-        inner: Source | None = None,
-    ) -> None:  # fmt: skip
-        self.path = path
-        self.size = size
-        self.packed = packed
-        self._stream = stream
-        self._ahead = ahead
-        self._inner = inner
-        self.taken = len(ahead)  # bytes, so far
-        self._at = 0  # in `ahead`, which is not copied for every block that is taken from it
+    path: Path
+    stream: Readable = field(repr=False)
+    size: int
+    ahead: bytes = field(default=b"", repr=False)
+    packed: bool = False
+    inner: Source | None = None
+    at: int = 0  # in `ahead`, which is not copied for every block that is taken from it
+
+    def __post_init__(self) -> None:
+        self.taken = len(self.ahead)  # bytes, so far
 
     def peek(self, size: int) -> bytes:
         """The next `size` bytes, fewer only at the end, without consuming them."""
-        self._ahead, self._at = self._ahead[self._at :], 0
-        while len(self._ahead) < size:
-            more = self._take(size - len(self._ahead))
+        self.ahead, self.at = self.ahead[self.at :], 0
+        while len(self.ahead) < size:
+            more = self._take(size - len(self.ahead))
             if not more:
                 break
-            self._ahead += more
-        return self._ahead[:size]
+            self.ahead += more
+        return self.ahead[:size]
 
     def read(self, size: int) -> bytes:
         """Up to `size` bytes, none only at the end."""
-        if self._at == len(self._ahead):
-            self._ahead, self._at = b"", 0
+        if self.at == len(self.ahead):
+            self.ahead, self.at = b"", 0
             return self._take(size)
-        taken = self._ahead[self._at : self._at + size]
-        self._at += len(taken)
+        taken = self.ahead[self.at : self.at + size]
+        self.at += len(taken)
         return taken
 
     def _take(self, size: int) -> bytes:
         try:
-            data = self._stream.read(size)
+            data = self.stream.read(size)
         except (*BROKEN, MemoryError) as error:  # an archive may ask for any amount
             if isinstance(error, OSError) and error.errno is not None:  # the disk's, not the content's
                 raise BadFile(cannot_open(self.path, error)) from error
@@ -111,7 +111,7 @@ class Source:
             ) from error
         self.taken += len(data)
         if self.packed:
-            check_ratio(self.path, self.taken, max(self.size, self._inner.taken if self._inner else 0))
+            check_ratio(self.path, self.taken, max(self.size, self.inner.taken if self.inner else 0))
         return data
 
 
@@ -184,7 +184,6 @@ def open_source(path: Path) -> Iterator[Source]:
 
 
 def _unpacked(source: Source, stack: ExitStack) -> Readable | None:
-    """What is packed in a source, None if it is not packed."""
     head = source.peek(_TAR_AT + len(_TAR))
     if name := next((name for name, magic in PACKED_OTHERWISE.items() if head.startswith(magic)), None):
         raise BadFile(

@@ -10,7 +10,7 @@ import numpy as np
 
 from muse.errors import BadFile
 from muse.files.parquet import is_parquet, read_rows, row_groups
-from muse.files.plain_text import BOM, lines_of, read_lines
+from muse.files.plain_text import BOM, decoded_line, read_lines
 from muse.files.source import is_packed
 
 SLICE = 16_384  # sentences
@@ -36,22 +36,21 @@ class TextSlice:
 
     def sentences(self) -> list[str]:
         """The sentences; BadFile if the file has changed since."""
-        found = self._read()
+        if self.end is None:
+            found = list(read_lines(self.path))
+        elif self.column is not None:
+            found = read_rows(self.path, self.column, self.group, self.begin, self.end)
+        else:
+            with self.path.open("rb") as file:
+                file.seek(self.begin)
+                lines = file.read(self.end - self.begin).removesuffix(b"\n").split(b"\n")
+            found = [decoded_line(line, self.path, place) for place, line in enumerate(lines, self.line)]
         if len(found) != self.rows:
             raise BadFile(
                 f"{self.path}: expected {self.rows} sentences in a part of it, got {len(found)}; "
                 "do not change a file while it is read"
             )
         return found
-
-    def _read(self) -> list[str]:
-        if self.column is not None and self.end is not None:
-            return read_rows(self.path, self.column, self.group, self.begin, self.end)
-        if self.end is None:
-            return list(read_lines(self.path))
-        with self.path.open("rb") as file:
-            file.seek(self.begin)
-            return lines_of(file.read(self.end - self.begin), str(self.path), self.line)
 
 
 def slices(path: Path, column: str | None = None, size: int = SLICE) -> list[TextSlice]:
@@ -102,7 +101,6 @@ def _of_text(path: Path, first: int, size: int) -> list[TextSlice]:
 
 
 def _ends(path: Path, begin: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yields where a slice ends, in bytes and in lines."""
     read = ended = begin
     lines = counted = 0
     with path.open("rb") as file:

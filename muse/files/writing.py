@@ -12,7 +12,7 @@ from typing import IO, cast
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.atomic import FULL, atomic_path, parents_made, refuse_of_another, refuse_special
+from muse.files.atomic import atomic_path, parents_made, refuse_of_another, refuse_special, writing
 from muse.files.vectors.broken import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
@@ -80,21 +80,13 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
 
     Missing parent folders are created, and removed again on an error.
     """
-    try:
-        with parents_made(path), atomic_path(path) as partial, partial.open("wb") as stream:
-            if path.suffix != ".gz":
-                yield stream
-                return
-            # Without name and time in the header, so that equal vectors give equal files.
-            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0) as packed:
-                yield cast("IO[bytes]", packed)
-    except (OSError, RuntimeError) as error:
-        # Beside an error of the disk torch.save raises its own.
-        found = error.__context__ if isinstance(error, RuntimeError) else error
-        if not isinstance(found, OSError):
-            raise
-        advice = "free some space or choose another path" if found.errno in FULL else "check the folder"
-        raise BadFile(f"{path}: expected a writable path, got {found.strerror or found}; {advice}") from found
+    with writing(path, "path"), parents_made(path), atomic_path(path) as partial, partial.open("wb") as file:
+        if path.suffix != ".gz":
+            yield file
+            return
+        # Without name and time in the header, so that equal vectors give equal files.
+        with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
+            yield cast("IO[bytes]", packed)
 
 
 def check_place(path: Path) -> None:

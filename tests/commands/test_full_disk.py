@@ -62,5 +62,5 @@ def test_an_error_that_is_not_of_the_disk_stays_as_it_is(tmp_path: Path) -> None
     with pytest.raises(RuntimeError, match="mine"), replaced(tmp_path / "x"):
         raise RuntimeError("mine")
     (tmp_path / "file").touch()
-    with pytest.raises(BadFile, match="check the folder"), replaced(tmp_path / "file" / "x"):
+    with pytest.raises(BadFile, match="expected a writable path"), replaced(tmp_path / "file" / "x"):
         pass

@@ -15,7 +15,18 @@ from typing import Any
 import pytest
 
 from muse.errors import BadFile
-from muse.files.atomic import atomic_files, atomic_folder, atomic_path, read_whole, refuse_of_another
+from muse.files.atomic import (
+    atomic_files,
+    atomic_folder,
+    atomic_path,
+    lock,
+    make_parents,
+    only_writer,
+    parents_made,
+    read_whole,
+    refuse_of_another,
+    remove_empty,
+)
 from muse.files.writing import check_place
 from muse.sentences.encoders.saving import check_out as check_encoder_out
 from muse.space import check_out
@@ -24,11 +35,14 @@ from tests.support.command import tree
 FAULTS = [KeyboardInterrupt, SystemExit, MemoryError, OSError, ValueError]
 
 
-def test_a_file_appears_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", [{}, {"f": b"old"}])
+def test_a_file_appears_whole(tmp_path: Path, before: dict[str, bytes]) -> None:
+    for name, content in before.items():
+        (tmp_path / name).write_bytes(content)
     with atomic_path(tmp_path / "f") as partial:
         partial.write_text("new")
-        assert not (tmp_path / "f").exists()
         assert partial.parent == tmp_path
+        assert {name: one for name, one in tree(tmp_path).items() if name[0] != "."} == before
     assert tree(tmp_path) == {"f": b"new"}
 
 
@@ -61,36 +75,19 @@ def test_all_that_is_written_reaches_the_disk_before_it_has_its_name(
     assert [name.startswith(".file.") or name for name in synced] == [True, "a"]
 
 
-def test_a_file_is_replaced(tmp_path: Path) -> None:
-    (tmp_path / "f").write_text("old")
-    with atomic_path(tmp_path / "f") as partial:
-        partial.write_text("new")
-        assert (tmp_path / "f").read_text() == "old"
-    assert tree(tmp_path) == {"f": b"new"}
-
-
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("before", [True, False])
-def test_a_fault_leaves_the_file_as_it_was(tmp_path: Path, fault: type[BaseException], before: bool) -> None:
-    if before:
-        (tmp_path / "f").write_text("old")
-    with pytest.raises(fault), atomic_path(tmp_path / "f") as partial:
-        partial.write_text("half")
-        raise fault
-    assert tree(tmp_path) == ({"f": b"old"} if before else {})
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("before", [True, False])
-def test_a_fault_leaves_the_folder_as_it_was(
-    tmp_path: Path, fault: type[BaseException], before: bool
+@pytest.mark.parametrize("write", [atomic_path, atomic_folder])
+def test_a_fault_leaves_what_was_there(
+    tmp_path: Path, fault: type[BaseException], before: bool, write: Callable[[Path], Any]
 ) -> None:
+    inner = "x" if write is atomic_folder else ""
     if before:
-        (tmp_path / "d").mkdir()
-        (tmp_path / "d" / "x").write_text("old")
+        with write(tmp_path / "d") as partial:
+            (partial / inner).write_text("old")
     was = tree(tmp_path)
-    with pytest.raises(fault), atomic_folder(tmp_path / "d") as partial:
-        (partial / "x").write_text("half")
+    with pytest.raises(fault), write(tmp_path / "d") as partial:
+        (partial / inner).write_text("half")
         raise fault
     assert tree(tmp_path) == was
 
@@ -141,15 +138,32 @@ def test_a_ctrl_c_while_one_folder_takes_the_place_of_another(
 
 
 def test_folders_above_are_made_and_go_again(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), atomic_folder(tmp_path / "a" / "b" / "d"):
-        raise KeyboardInterrupt
-    assert tree(tmp_path) == {}
+    for error in (KeyboardInterrupt, OSError):
+        with pytest.raises(error), atomic_folder(tmp_path / "a" / "b" / "d"):
+            raise error
+        assert tree(tmp_path) == {}
     with atomic_folder(tmp_path / "a" / "b" / "d"):
         pass
     assert tree(tmp_path) == {"a": None, "a/b": None, "a/b/d": None}
-    with pytest.raises(OSError, match="full"), atomic_folder(tmp_path / "a" / "c" / "d"):
-        raise OSError("full")
-    assert tree(tmp_path) == {"a": None, "a/b": None, "a/b/d": None}
+
+
+def test_parents_are_made_and_removed_as_far_as_they_are_empty(tmp_path: Path) -> None:
+    made = make_parents(tmp_path / "a" / "b" / "c.txt")
+    assert made == [tmp_path / "a" / "b", tmp_path / "a"]
+    assert made[0].is_dir() and make_parents(tmp_path / "a" / "b" / "c.txt") == []
+    (tmp_path / "a" / "mine.txt").touch()
+    remove_empty(made)
+    assert [path.name for path in tmp_path.rglob("*")] == ["a", "mine.txt"]
+
+
+def test_parents_stay_only_where_all_went_well(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), parents_made(tmp_path / "a" / "b" / "c.txt"):
+        assert (tmp_path / "a" / "b").is_dir()
+        raise ZeroDivisionError
+    assert not tree(tmp_path)
+    with parents_made(tmp_path / "a" / "b" / "c.txt"):
+        pass
+    assert tree(tmp_path) == {"a": None, "a/b": None}
 
 
 def test_others_may_read_what_was_written(tmp_path: Path) -> None:
@@ -353,3 +367,93 @@ def _texts(folder: Path) -> list[str]:
         return [(folder / name).read_text() for name in ("x", "y")]
     except OSError as error:
         raise BadFile(str(error)) from error
+
+
+# Locks
+
+
+HOLDS = """
+import sys
+from pathlib import Path
+from muse.files.atomic import only_writer
+with only_writer(Path("space")):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_folder_that_is_read_only_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("os.open", refused)
+    with (
+        pytest.raises(BadFile, match=f"{tmp_path}: expected a writable folder, got Permission denied"),
+        only_writer(tmp_path / "out"),
+    ):
+        pass
+
+
+def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLDS]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        first.stdout.readline()
+        with pytest.raises(BadFile, match=rf"space: .*got another at it \(process {first.pid} on "):
+            with only_writer(tmp_path / "space"):
+                pytest.fail("there are two writers")
+        first.kill()
+        first.wait()
+        with only_writer(tmp_path / "space"):  # the kill left the file, and no lock
+            assert (tmp_path / ".space.lock").read_text().startswith(f"process {os.getpid()} on ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_that_another_account_left_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, opened = tmp_path / ".out.lock", os.open
+    left.write_text("process 1 on another")
+
+    def open_(path: Path, flags: int, mode: int = 0o777) -> int:
+        if Path(path) == left and flags & os.O_RDWR:
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, flags, mode)
+
+    def unlink(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")  # as in a folder such as /tmp
+
+    monkeypatch.setattr("os.open", open_)
+    monkeypatch.setattr("os.unlink", unlink)
+    for _ in range(2):
+        with only_writer(tmp_path / "out"):
+            assert lock(left) is None
+    assert left.read_text() == "process 1 on another"
+
+
+def test_a_lock_ends_with_its_descriptor(tmp_path: Path) -> None:
+    descriptor = lock(tmp_path)
+    assert descriptor is not None
+    assert lock(tmp_path) is None
+    os.close(descriptor)
+    again = lock(tmp_path)
+    assert again is not None
+    os.close(again)
+
+
+def test_where_the_file_system_has_no_locks_nothing_is_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: object, **__: object) -> bool:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("muse.files.atomic.lock_descriptor", unknown)
+    with only_writer(tmp_path / "out"), only_writer(tmp_path / "out"):
+        pass
+    # Nobody knows then whether another writer of the same name has ended.
+    with atomic_path(tmp_path / "out") as first:
+        first.write_text("first")
+        with atomic_path(tmp_path / "out") as second:
+            second.write_text("second")
+    assert (tmp_path / "out").read_text() == "first"
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]

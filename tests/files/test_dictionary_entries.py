@@ -222,15 +222,6 @@ def test_a_related_word_of_an_entry_has_its_own_translations(tmp_path: Path) -> 
     assert found.pairs == (("roi soleil", "Sun King"), ("roi", "king"))
 
 
-@pytest.mark.parametrize(
-    ("kind", "program"),
-    [("xliff", "xliff2po"), ("TS", "ts2po"), ("martif", "tbx2po"), ("tbx", "tbx2po"), ("xdxf", "pyglossary")],
-)
-def test_other_xml_is_refused_with_what_converts_it(tmp_path: Path, kind: str, program: str) -> None:
-    with pytest.raises(BadFile, match=f"of the kind '{kind}'; convert it.*{program}"):
-        read(tmp_path, f"<?xml version='1.0'?><{kind}><x/></{kind}>")
-
-
 def test_entities_that_grow_are_refused_at_once(tmp_path: Path) -> None:
     levels = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
     text = f'<?xml version="1.0"?><!DOCTYPE TEI [<!ENTITY e0 "ha">{levels}]><TEI>&e9;</TEI>'

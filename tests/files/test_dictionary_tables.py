@@ -197,14 +197,12 @@ def test_rows_without_a_translation_are_left_out_and_counted(
         ("fr,en,prob\nroi,king,7\n", r"d.txt:2: expected a probability from 0 to 1, got 7"),
         ("roi,king,1\nchat,cat,nan\n", r"d.txt:2: expected a finite number, got 'nan'"),
         ("fr,en\n", "expected at least one pair of words"),
-        ("source\ttarget\n", "expected at least one pair of words"),
         ("roi,king\nchat,cat\nmot,word\nmain,hand\nun,one\n" * 400 + 'x,"y\n', r"d.txt:2001: expected cells"),
         (
             '{"roi": "king"}\n',
             r"d.txt:1: .* \(roi\)",
         ),
         ('{"fr": "roi", "en": "king"}\n[]\n', r"d.txt:2: .*got '\[\]'"),
-        ("roi ||| king ||| 0.5 0.5\n", "got a phrase table of Moses; give lex.f2e"),
         (
             "roi" + " 0.5" * 50 + "\n",
             r"d.txt:1: expected two words, got 51 fields; word vectors are no dictionary",

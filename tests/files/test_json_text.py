@@ -30,6 +30,6 @@ def test_paths_may_have_bytes_that_are_not_utf_8() -> None:
     text = r'["fr\udcff.vec"]'
     with pytest.raises(ValueError):
         parse_json(text)
-    assert parse_json(text, paths=True) == [b"fr\xff.vec".decode(errors="surrogateescape")]
+    assert parse_json(text, "surrogateescape") == [b"fr\xff.vec".decode(errors="surrogateescape")]
     with pytest.raises(ValueError):
-        parse_json(r'["fr\ud800.vec"]', paths=True)
+        parse_json(r'["fr\ud800.vec"]', "surrogateescape")

@@ -37,18 +37,6 @@ def test_parquet_comes_back(tmp_path: Path) -> None:
     assert [text for block in read_column(tmp_path / "x.parquet", None) for text in block] == SENTENCES
 
 
-@pytest.mark.parametrize("name", ["x.npy", "x.parquet"])
-def test_a_break_leaves_what_was_there(tmp_path: Path, name: str) -> None:
-    pytest.importorskip("pyarrow", reason="needs pyarrow")
-    (tmp_path / name).write_bytes(b"before")
-    with pytest.raises(KeyboardInterrupt):
-        with store_writer(tmp_path / name, 6) as write:
-            write(SENTENCES[:10], ROWS[:10])
-            raise KeyboardInterrupt
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-    assert (tmp_path / name).read_bytes() == b"before"
-
-
 @pytest.mark.parametrize("name", ["x.txt", "x", "x.npy.gz"])
 def test_other_names_are_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadSetting, match=r"ends in \.npy, \.parquet, got"):

@@ -132,8 +132,6 @@ def test_an_archive_of_several_files_is_refused(
 def test_bz2_and_xz_come_from_a_pipe(pack: Callable[[bytes], bytes]) -> None:
     with piped(pack(TEXT)) as path:
         assert list(read_lines(path)) == LINES
-    with piped(_in_tar(TEXT)) as path, pytest.raises(BadFile, match=r"got a pipe or a device; save it"):
-        list(read_lines(path))
 
 
 @pytest.mark.parametrize("content", [TEXT, gzip.compress(TEXT), b"x"], ids=["text", "gz", "short"])
@@ -183,14 +181,9 @@ def test_a_corpus_comes_from_a_pipe(tmp_path: Path) -> None:
         assert write_corpus([path], tmp_path / "corpus", language="fr").lines == 20_000
 
 
-def packed_in_zip() -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("a.txt", TEXT)
-    return stream.getvalue()
-
-
-@pytest.mark.parametrize("content", [packed_in_zip(), b"PAR1" + TEXT], ids=["zip", "parquet"])
+@pytest.mark.parametrize(
+    "content", [_in_zip(TEXT), _in_tar(TEXT), b"PAR1" + TEXT], ids=["zip", "tar", "parquet"]
+)
 def test_what_is_read_from_its_end_is_refused(content: bytes) -> None:
     with piped(content) as path, pytest.raises(BadFile, match=r"got a pipe or a device; save it"):
         list(read_lines(path))

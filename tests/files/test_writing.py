@@ -99,11 +99,3 @@ def test_folders_that_are_not_there_are_made(tmp_path: Path, write: Callable[...
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(BadFile, match="file"):
         write(tmp_path / "file" / "x", WORDS, MATRIX)
-
-
-def test_an_error_leaves_the_old_file(tmp_path: Path) -> None:
-    path = tmp_path / "x.vec"
-    path.write_text("old")
-    with pytest.raises(Mismatch):
-        write_vectors_text(path, ["a", "a\nb"], MATRIX[:2])
-    assert path.read_text() == "old"

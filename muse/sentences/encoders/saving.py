@@ -86,7 +86,7 @@ def check_out(folder: Path) -> None:
 def is_encoder(folder: Path) -> bool:
     """Whether the folder holds a saved encoder."""
     try:
-        return bool(parse_json((folder / MANIFEST).read_bytes(), paths=True).get("format") == FORMAT)
+        return bool(parse_json((folder / MANIFEST).read_bytes(), "surrogateescape").get("format") == FORMAT)
     except (OSError, ValueError, AttributeError):
         return False
 
@@ -152,7 +152,7 @@ _KEYS = {"kind": str, "name": str, "settings": dict, "parts": int, "spaces": dic
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        manifest = parse_json(path.read_bytes(), paths=True)
+        manifest = parse_json(path.read_bytes(), "surrogateescape")
     except OSError as error:
         killed = (checkpoint_folder(folder) / RUN).exists()
         hint = "finish the run with muse train --resume" if killed else "check the name"
