@@ -1,11 +1,8 @@
 """Loading: the aligned space that is saved in a folder, even while another process replaces it.
 
-The folder holds `manifest.json` and, for each language, a folder with `words.txt` (a word a line),
-`vectors.npy` (n, k), `mapping.npy` (k, d), `means.npy` (c, d), all float32, and what was derived of it and
-another language: `hubness.<other>.npy` or `hubness.<other>.approximate.npy` (n,), `calibration.<other>.json`,
-`answers.<other>.npz` and `answers.<other>.model.npz`. k is the dimension of the space, d the dimension of the
-language's own vectors, which may differ. Unlabelled vectors whose texts are known also have `texts.txt` (a
-text a line). Nothing in it is a pickle.
+The folder holds `manifest.json` and, for each language, a folder with its words, its arrays, whose shapes are
+`LanguageRecord.shapes`, the texts of rows if they are known, and what was derived (`muse.space.derived`).
+Nothing in it is a pickle.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ import numpy as np
 from muse.commands.word_tables import read_words
 from muse.embedding import pretrained
 from muse.files import read_lexicon
+from muse.files.archive import arrays_of
 from muse.files.lexicons import dictionary_writer
 from muse.files.space_folder import checksum, derived_name
 from muse.files.tables import plain_cell, table_writer
@@ -31,7 +32,6 @@ from muse.ranking.spelling import Grams
 from muse.space.derived import (
     AnswerTable,
     DerivedFiles,
-    arrays_of,
     read_answers,
     read_hubness,
     write_answers,

@@ -157,7 +157,6 @@ def test_read_as_written(space: Space) -> None:
     for name in ("pointers", "columns", "csls", "probability"):
         np.testing.assert_array_equal(getattr(found, name), getattr(table(), name))
     assert found.first()[:3].tolist() == [-1, 0, 2]
-    assert space.answers("en", "fr") is None
 
 
 def test_asked_for_csls(space: Space) -> None:

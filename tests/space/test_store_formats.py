@@ -348,6 +348,9 @@ def test_ids_that_a_format_has_not(
 def test_on_the_command_line(muse: Command, space: Space, tmp_path: Path) -> None:
     parquet(INTEGERS, w=[[1.0]] * 6)(tmp_path / "a.parquet")
     line = ("map", space.folder, "--lang", "fr", "--vectors", tmp_path / "a.parquet")
+    np.save(tmp_path / "a.npy", ROWS)
+    refused(muse(*line[:-1], tmp_path / "a.npy"), "unlabelled vectors", "--out")
+    refused(muse(*line[:-1], tmp_path / "a.npy", "--out", tmp_path / "b.npy", "--fit"), "--fit", code=2)
     refused(muse(*line, "--out", tmp_path / "b.csv"), "columns of vectors (v, w), got none")
     ended = muse(*line, "--column", "v", "--float16", "--out", tmp_path / "b.csv", "--json")
     assert ended.json == {"rows": 6, "out": str(tmp_path / "b.csv")}

@@ -20,7 +20,6 @@ from muse.progress import Progress
 from muse.space import Space
 from muse.space.new_words import StoreFiles, map_rows
 from muse.vectors import Matrix
-from tests.support.command import Command, refused
 from tests.support.parallel import toy_space
 from tests.support.references import unit
 from tests.support.spaces import plain_space, raw_rows, rotation, saved
@@ -36,13 +35,6 @@ def space(tmp_path: Path) -> Space:
 def _rows(space: Space, count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
     dimension = space.side("fr").mapping.shape[1]
     return np.random.default_rng(0).standard_normal((count, dimension)).astype(np.float32)
-
-
-def test_more_rows_than_a_block(space: Space, tmp_path: Path) -> None:
-    rows = _rows(space, 20_000)
-    np.save(tmp_path / "a.npy", rows)
-    assert map_rows(space, "fr", StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy"), progress=QUIET) == 20_000
-    np.testing.assert_allclose(np.load(tmp_path / "b.npy"), space.map_words("fr", rows), atol=1e-6)
 
 
 def in_space(raw: Matrix) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -97,17 +89,6 @@ def test_each_block_is_written_before_the_next_is_read(
     map_rows(space, "fr", StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy"), progress=QUIET)
     sizes = (8_192, 8_192, 3_616)
     assert events == [f"{what} {size}" for size in sizes for what in ("read", "write")]
-
-
-def test_ids_are_kept_in_parquet(space: Space, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    rows = _rows(space, 30)
-    np.savez(tmp_path / "a.npz", ids=np.array([f"doc-{row}" for row in range(30)]), vectors=rows)
-    map_rows(space, "fr", StoreFiles(tmp_path / "a.npz", tmp_path / "b.parquet"), progress=QUIET)
-    found = read_vectors(tmp_path / "b.parquet", language="fr")
-    assert found.words == tuple(f"doc-{row}" for row in range(30))
-    assert not found.frequency_ordered
-    np.testing.assert_allclose(found.matrix, space.map_words("fr", rows), atol=1e-6)
 
 
 def test_blank_lines_are_no_rows(space: Space, tmp_path: Path) -> None:
@@ -173,12 +154,3 @@ def test_numbers_of_rows_are_no_words(tmp_path: Path) -> None:
     of = plain_space(raw_rows(0, 40), raw_rows(1, 40), numbers, [f"en{i}" for i in range(40)])
     np.save(tmp_path / "a.npy", raw_rows(5, 30))
     assert map_rows(of, "fr", StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy"), progress=QUIET) == 30
-
-
-def test_on_the_command_line(muse: Command, space: Space, tmp_path: Path) -> None:
-    np.save(tmp_path / "a.npy", _rows(space, 40))
-    line = ("map", tmp_path / "space", "--lang", "fr", "--vectors", tmp_path / "a.npy")
-    ended = muse(*line, "--out", tmp_path / "b.npy", "--json")
-    assert ended.json == {"rows": 40, "out": str(tmp_path / "b.npy")}
-    refused(muse(*line), "unlabelled vectors", "--out")
-    refused(muse(*line, "--out", tmp_path / "b.npy", "--fit"), "--fit", code=2)
