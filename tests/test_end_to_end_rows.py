@@ -295,17 +295,8 @@ def test_the_chunks_of_documents_are_learned_from_and_paired_in_their_order(
     kept = (np.arange(240).reshape(4, 60)[:, order]).ravel()[:-1]  # the last document lacks its last chunk
     (tmp_path / "b.jsonl").write_bytes(_chunks(rows[kept] @ turn, [names[row] for row in kept]))
     (tmp_path / "ids.tsv").write_text("".join(f"doc {doc}\tdoc {doc}\n" for doc in range(60)))
-    files = (
-        "--src-emb",
-        tmp_path / "a.jsonl",
-        "--tgt-emb",
-        tmp_path / "b.jsonl",
-        "--dictionary",
-        tmp_path / "ids.tsv",
-    )
-    ended = muse(
-        "align", "--src", "a", "--tgt", "b", *files, "--init", "dictionary", "--out", tmp_path / "space"
-    )
+    pairs = "--dictionary", tmp_path / "ids.tsv", "--init", "dictionary"
+    ended = muse(*_arguments(tmp_path, tmp_path / "space", "a.jsonl", "b.jsonl", *pairs))
     assert ended.code == 0
     assert "ids repeat (60 of them, such as" in ended.err
     assert "59 pairs have ids of several rows, as many on both sides" in ended.err

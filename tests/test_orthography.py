@@ -1,10 +1,13 @@
-"""Tests of the case of letters; of spellings that are one word in tests/test_word_index.py."""
+"""The case of letters, and which lines are the same sentence; of spellings in tests/test_word_index.py."""
 
 from __future__ import annotations
 
+import unicodedata
+from typing import Literal
+
 import pytest
 
-from muse.orthography import lowercase
+from muse.orthography import canonical, lowercase
 
 
 @pytest.mark.parametrize(
@@ -24,3 +27,15 @@ from muse.orthography import lowercase
 def test_lower_case_is_a_matter_of_the_language(language: str, word: str, lower: str) -> None:
     assert lowercase(word, language) == lower
     assert lowercase(lower, language) == lower
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("line", ["Não é possível", "한국어 문장", "कक़ ड़", "آدم", "Ｆull ﬁn ½"])
+def test_encodings_and_white_space_make_no_difference(line: str, form: Literal["NFC", "NFD"]) -> None:
+    written = f"\u3000{unicodedata.normalize(form, line)}\t".replace(" ", " \u00a0\u2009 ")
+    assert canonical(written) == canonical(line) == unicodedata.normalize("NFC", line)
+
+
+@pytest.mark.parametrize(("one", "two"), [("ﬁn", "fin"), ("été", "ete"), ("Été", "été"), ("a b", "ab")])
+def test_other_letters_are_another_sentence(one: str, two: str) -> None:
+    assert canonical(one) != canonical(two)

@@ -17,6 +17,7 @@ from muse.evaluation.score import (
     lexicon_name,
     percentile_interval,
     space_signature,
+    with_interval,
 )
 from muse.lexicon import Lexicon
 from muse.space import Space
@@ -41,12 +42,9 @@ class CorrelationScore(JsonScore):
 
     def __str__(self) -> str:
         """The lines to print: a correlation each, then `counts`."""
-        both = (
-            ("Pearson", self.pearson, self.pearson_ci95),
-            ("Spearman", self.spearman, self.spearman_ci95),
-        )
-        lines = [f"{name} = {value:.3f} [{low:.3f}, {high:.3f}]" for name, value, (low, high) in both]
-        return "\n".join([*(f"{line} | {self.signature}" for line in lines), self.counts])
+        both = (("Pearson", self.pearson, self.pearson_ci95), ("Spearman", self.spearman, self.spearman_ci95))
+        lines = (f"{name} = {with_interval(value, ci95, 3)} | {self.signature}" for name, value, ci95 in both)
+        return "\n".join([*lines, self.counts])
 
     @property
     def counts(self) -> str:
@@ -101,12 +99,8 @@ def correlations(
 ) -> tuple[float, float, Interval, Interval]:
     """Pearson's and Spearman's correlation of (p,) and (p,), and the intervals of both, by the same draws."""
     drawn = rng.integers(len(ratings), size=(SAMPLES, len(ratings)))
-    return (
-        pearson(found, ratings),
-        spearman(found, ratings),
-        correlation_interval(found, ratings, drawn, ranks=False),
-        correlation_interval(found, ratings, drawn, ranks=True),
-    )
+    low, high = (correlation_interval(found, ratings, drawn, ranks=ranks) for ranks in (False, True))
+    return pearson(found, ratings), spearman(found, ratings), low, high
 
 
 def pearson(cosines: Values, ratings: Values) -> float:
@@ -134,22 +128,17 @@ def correlation_interval(
 def sampled_correlations(
     cosines: Values, ratings: Values, drawn: NDArray[np.int64], *, ranks: bool
 ) -> Values:
-    """The correlation (s,) of each sample of pairs drawn (s, p)."""
+    """The correlation (s,) of each sample of pairs drawn (s, p); nan where a side is constant."""
+    found = list[Values]()
     # Each pair drawn takes about 75 bytes until its sample is done.
-    parts = np.array_split(drawn, min(len(drawn), 1 + drawn.size // AT_ONCE))
-    return np.concatenate([_of_samples(cosines[part], ratings[part], ranks=ranks) for part in parts])
-
-
-def _of_samples(x: Values, y: Values, *, ranks: bool) -> Values:
-    """The correlation (s,) of each sample (s, p) and (s, p); nan where a side is constant."""
-    found: Values = np.full(len(x), np.nan)
-    varied = np.ptp(x, axis=1).astype(bool) & np.ptp(y, axis=1).astype(bool)
-    x, y = x[varied], y[varied]
-    if ranks:
-        x, y = scipy.stats.rankdata(x, axis=1), scipy.stats.rankdata(y, axis=1)
-    x, y = (side - side.mean(axis=1, keepdims=True) for side in (x, y))
-    found[varied] = (x * y).sum(axis=1) / np.sqrt(np.square(x).sum(axis=1) * np.square(y).sum(axis=1))
-    return found
+    for part in np.array_split(drawn, min(len(drawn), 1 + drawn.size // AT_ONCE)):
+        sides = cosines[part], ratings[part]
+        varied = np.logical_and(*(np.ptp(side, axis=1) > 0 for side in sides))
+        ranked = (scipy.stats.rankdata(side, axis=1) if ranks else side for side in sides)
+        x, y = (side - side.mean(axis=1, keepdims=True) for side in ranked)
+        lengths = np.sqrt(np.square(x).sum(axis=1) * np.square(y).sum(axis=1))
+        found.append(np.divide((x * y).sum(axis=1), lengths, out=np.full(len(x), np.nan), where=varied))
+    return np.concatenate(found)
 
 
 def is_constant(values: Values) -> bool:
@@ -165,16 +154,14 @@ def _ratings(space: Space, rated: Lexicon, source: str, target: str) -> Values:
             "write word, word and rating on each line, separated by tabs"
         )
     x, y = space.vectors(source).index, space.vectors(target).index
-    covered = [
-        x.lookup_row(first) is not None and y.lookup_row(second) is not None for first, second in rated.pairs
-    ]
-    ratings = np.array(rated.scores, np.float64)[covered]
+    pairs = zip(rated.pairs, rated.scores, strict=True)
+    covered = (one for (a, b), one in pairs if None not in (x.lookup_row(a), y.lookup_row(b)))
+    ratings = np.fromiter(covered, np.float64)
     if len(ratings) < FEWEST_PAIRS:
-        advice = (
-            f"its direction is {target} to {source}: swap --src and --tgt"
-            if len(rated.reversed().located(x, y)) > len(ratings)
-            else "check languages, case and direction of the file"
-        )
+        swapped = len(rated.reversed().located(x, y)) > len(ratings)
+        advice = "check languages, case and direction of the file"
+        if swapped:
+            advice = f"its direction is {target} to {source}: swap --src and --tgt"
         raise Mismatch(
             f"word similarity needs at least {FEWEST_PAIRS} pairs with known words of {source} and {target}, "
             f"got {len(ratings)} of {len(rated)}; {advice}"

@@ -6,7 +6,7 @@ found for the mapped query of another model (`evaluate_store`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from muse.evaluation.score import (
     bootstrap_mean,
     json_fields,
     space_signature,
+    with_interval,
 )
 from muse.files.vectors.table import Block, Table
 from muse.lexicon import Lexicon
@@ -67,12 +68,11 @@ class RowsScore(JsonScore):
 
     def __str__(self) -> str:
         """The lines to print."""
-        low, high = self.mean_rank_ci95
+        rank = with_interval(self.mean_rank, self.mean_rank_ci95)
         return (
             f"{Score('P@1', self.p_at_1, self.ci95, self.signature)}\n"
-            f"P@5 = {self.p_at_5:.1f}, P@10 = {self.p_at_10:.1f}, mean rank {self.mean_rank:.1f} "
-            f"[{low:.1f}, {high:.1f}], mean cosine {self.mean_cosine:.3f}; {self.queries} rows looked up "
-            f"among {self.targets}"
+            f"P@5 = {self.p_at_5:.1f}, P@10 = {self.p_at_10:.1f}, mean rank {rank}, "
+            f"mean cosine {self.mean_cosine:.3f}; {self.queries} rows looked up among {self.targets}"
             + (f", {self.missing} pairs left out: a row is missing" if self.missing else "")
         )
 
@@ -150,10 +150,9 @@ class Sufferer:
 
     def __str__(self) -> str:
         """The line to print."""
-        shown = [f"{name} ({text})" if text else name for name, text in (
-            (self.query, self.text), self.native, self.mapped,
-        )]  # fmt: skip
-        return f"  {self.recall_at_10:.0f} %  {shown[0]}: natively {shown[1]}, mapped {shown[2]}"
+        rows = (self.query, self.text), self.native, self.mapped
+        query, native, mapped = (f"{name} ({text})" if text else name for name, text in rows)
+        return f"  {self.recall_at_10:.0f} %  {query}: natively {native}, mapped {mapped}"
 
 
 @dataclass(frozen=True)
@@ -184,16 +183,11 @@ class StoreScore:
     def __str__(self) -> str:
         """The lines to print."""
         left = f", {self.learned} left out: the map learned from them" if self.learned else ""
-        figures = [
-            f"{name} {value:.1f} [{low:.1f}, {high:.1f}]"
-            for name, value, (low, high) in (
-                ("recall@1", self.recall_at_1, self.recall_at_1_ci95),
-                ("overlap", self.overlap, self.overlap_ci95),
-            )
-        ]
+        at_1 = with_interval(self.recall_at_1, self.recall_at_1_ci95)
         return "\n".join((
-            f"{Score('recall@10', self.recall_at_10, self.recall_at_10_ci95, self.signature)}",
-            f"{', '.join(figures)}; {self.queries} queries among {self.rows} rows{left}",
+            str(Score("recall@10", self.recall_at_10, self.recall_at_10_ci95, self.signature)),
+            f"recall@1 {at_1}, overlap {with_interval(self.overlap, self.overlap_ci95)}; "
+            f"{self.queries} queries among {self.rows} rows{left}",
             "queries that lose most, by the share of their ten nearest rows that is left:",
             *map(str, self.worst),
         ))  # fmt: skip
@@ -218,100 +212,78 @@ def evaluate_store(
     into = into_store(space, queries.language, language)
     in_space = space.map_words(queries.language, queries.matrix)
     rows = space.tensor(queries.language)  # which the map may have learned from
-    best = nearest(torch.from_numpy(in_space).to(rows), rows, 1).scores[:, 0]
-    fresh = best.cpu().numpy() < SAME_ROW
-    found = Matched.of(table, into(queries.matrix), queries, native)
-    kept = fresh & found.known
+    fresh = nearest(torch.from_numpy(in_space).to(rows), rows, 1).scores[:, 0].cpu().numpy() < SAME_ROW
+    ids, best, known = _neighbours(table, into(queries.matrix), queries, native)
+    kept = fresh & known
     if not kept.any():
         raise Mismatch(
             "at least one query must be in the store or have a native row, and be none that the map "
-            f"learned from; got {len(queries)} queries, {int(found.known.sum())} known, "
+            f"learned from; got {len(queries)} queries, {int(known.sum())} known, "
             f"{int((~fresh).sum())} learned from"
         )
-    first, shares, overlaps = (values[kept] for values in found.shares())
-    worst = np.flatnonzero(kept)[np.argsort(shares, kind="stable")[:WORST]]
+    natively, mapped = best[: len(queries)], best[len(queries) :]
+    both = (natively[:, :, None] == mapped[:, None, :]).sum(axis=(1, 2))
+    share = both / NEIGHBOURS
+    worst = np.flatnonzero(kept)[np.argsort(share[kept], kind="stable")[:WORST]]
     signature = space_signature(
         space, queries.language, language, retrieval="nn", gold=gold, more=("into the store",)
     )
-    at_1, at_10, both = (_percent(values, rng) for values in (first, shares, overlaps))
+    at_1, at_10, overlap = (
+        _percent(values[kept], rng)
+        for values in (natively[:, 0] == mapped[:, 0], share, both / (2 * NEIGHBOURS - both))
+    )
+    texts, wanted = list[str](table.texts or ()), {*best[:, 0].tolist()}
+    named = {row: (ids[row], texts[row] if texts else "") for row in wanted}
+    sufferers = (
+        Sufferer(
+            queries.words[place], "" if queries.texts is None else queries.texts[place],
+            round(100 * float(share[place]), 1),
+            named[int(natively[place, 0])], named[int(mapped[place, 0])],
+        )
+        for place in worst.tolist()
+    )  # fmt: skip
     return StoreScore(
-        *at_1, *at_10, *both, int(kept.sum()), len(found.ids), int((~fresh).sum()),
-        tuple(found.sufferers(worst, queries)), signature,
+        *at_1, *at_10, *overlap, int(kept.sum()), len(ids), int((~fresh).sum()),
+        tuple(sufferers), signature,
     )  # fmt: skip
 
 
-def _percent(shares: NDArray[np.float64], rng: np.random.Generator) -> tuple[float, Interval]:
+def _percent(shares: NDArray[Any], rng: np.random.Generator) -> tuple[float, Interval]:
     """The mean of shares (q,) in percent, with its interval."""
-    values = 100 * shares
+    values = 100 * shares.astype(float)
     low, high = bootstrap_mean(values, rng)
     return round(float(values.mean()), 2), (round(low, 2), round(high, 2))
 
 
-@dataclass(frozen=True, eq=False)
-class Matched:
-    """The nearest rows of a store natively and mapped, (q, k) row numbers; which queries are `known` (q,)."""
+def _neighbours(
+    table: Table, mapped: Matrix, queries: Vectors, native: Vectors | None
+) -> tuple[list[str], Rows, NDArray[np.bool_]]:
+    """The ids of a store, the nearest rows natively and, below, mapped (2q, k), and which are known (q,).
 
-    native: Rows
-    mapped: Rows
-    known: NDArray[np.bool_]
-    ids: Sequence[str]
-    texts: dict[int, str]  # of the rows found first
-
-    @classmethod
-    def of(cls, table: Table, mapped: Matrix, queries: Vectors, native: Vectors | None) -> Matched:
-        """The neighbours in a store, read block by block; into memory where it has the native queries."""
-        blocks: Iterable[Block] = table.blocks
-        known, own = np.ones(len(queries), bool), np.full(len(queries), -1)
-        if native is None:
-            blocks = list(blocks)
-            place = {name: row for row, name in enumerate(queries.words)}
-            rows = np.zeros_like(mapped)
-            number = 0
-            for ids, block in blocks:
-                for name, row in zip(ids, block, strict=True):
-                    if (query := place.get(name)) is not None and own[query] < 0:
-                        rows[query], own[query] = row, number
-                    number += 1
-            known = own >= 0
-        else:
-            rows = native.matrix
-        both = normalise(np.concatenate([rows, mapped]), ["unit"])[0]
-        ids, best = _nearest(blocks, both, np.concatenate([own, own]))
-        half = len(queries)
-        wanted = set(best[:, 0].tolist())
-        texts = {row: text for row, text in enumerate(table.texts or ()) if row in wanted}
-        return cls(best[:half], best[half:], known, ids, texts)
-
-    def shares(self) -> tuple[NDArray[np.float64], ...]:
-        """Whether each query (q,) keeps its first row, the share of its rows it keeps, and the overlap."""
-        k = self.native.shape[1]
-        both = (self.native[:, :, None] == self.mapped[:, None, :]).sum(axis=(1, 2))
-        first = (self.native[:, 0] == self.mapped[:, 0]).astype(float)
-        return first, both / k, both / (2 * k - both)
-
-    def sufferers(self, places: Rows, queries: Vectors) -> list[Sufferer]:
-        """The queries at these places, with their texts where they are known."""
-        shares, texts = self.shares()[1], queries.texts
-        return [
-            Sufferer(
-                queries.words[place], "" if texts is None else texts[place],
-                round(100 * float(shares[place]), 1),
-                self._id_and_text(self.native[place, 0]), self._id_and_text(self.mapped[place, 0]),
-            )
-            for place in places.tolist()
-        ]  # fmt: skip
-
-    def _id_and_text(self, row: int) -> tuple[str, str]:
-        return self.ids[row], self.texts.get(int(row), "")
+    The store is read block by block; into memory where it has the native queries.
+    """
+    blocks: Iterable[Block] = table.blocks
+    known, own = np.ones(len(queries), bool), np.full(len(queries), -1)
+    if native is None:
+        blocks = list(blocks)
+        place = {name: row for row, name in enumerate(queries.words)}
+        rows = np.zeros_like(mapped)
+        every = ((name, row) for ids, block in blocks for name, row in zip(ids, block, strict=True))
+        for number, (name, row) in enumerate(every):
+            if (query := place.get(name)) is not None and own[query] < 0:
+                rows[query], own[query] = row, number
+        known = own >= 0
+    else:
+        rows = native.matrix
+    both = normalise(np.concatenate([rows, mapped]), ["unit"])[0]
+    return *_nearest(blocks, both, np.concatenate([own, own])), known
 
 
 def _nearest(blocks: Iterable[Block], queries: Matrix, own: Rows) -> tuple[list[str], Rows]:
     """The ids of all rows, and the nearest (q, k) of each query (q, d) by cosine, without its `own` row."""
     names = list[str]()
-    best, scores = (
-        np.full((len(queries), NEIGHBOURS), -1),
-        np.full((len(queries), NEIGHBOURS), -np.inf, np.float32),
-    )
+    best = np.full((len(queries), NEIGHBOURS), -1)
+    scores = np.full(best.shape, -np.inf, np.float32)
     for ids, rows in blocks:
         if not ids:
             continue
@@ -322,9 +294,8 @@ def _nearest(blocks: Iterable[Block], queries: Matrix, own: Rows) -> tuple[list[
         here = np.flatnonzero((own >= begin) & (own < len(names)))
         near[here, own[here] - begin] = -np.inf
         near = np.concatenate([scores, near], axis=1)
-        numbers = np.concatenate(
-            [best, np.broadcast_to(np.arange(begin, len(names)), (len(best), len(ids)))], axis=1
-        )
+        here_too = np.broadcast_to(np.arange(begin, len(names)), (len(best), len(ids)))
+        numbers = np.concatenate([best, here_too], axis=1)
         order = np.argsort(-near, axis=1, kind="stable")[:, :NEIGHBOURS]
         best, scores = (np.take_along_axis(one, order, axis=1) for one in (numbers, near))
     if not np.isfinite(scores).all():

@@ -53,17 +53,14 @@ class Signature:
     def __str__(self) -> str:
         """The parts in one line."""
         parts = [
-            self.retrieval,
-            self.direction,
-            self.normalisation,
-            self.method,
+            self.retrieval, self.direction, self.normalisation, self.method,
             "" if self.seed is None else f"seed:{self.seed}",
             "" if self.vocabulary is None else "vocab:{}/{}".format(*self.vocabulary),
             self.gold and f"gold:{self.gold}",
             "" if self.coverage is None else f"coverage:{self.coverage:.2f}",
             *self.more,
             f"muse {self.version}",
-        ]
+        ]  # fmt: skip
         return " | ".join(part for part in parts if part)
 
 
@@ -86,6 +83,16 @@ class JsonScore:
         return json_fields(self)
 
 
+def with_interval(value: float, ci95: Interval, digits: int = 1) -> str:
+    """A figure with its interval, as it is shown.
+
+    >>> with_interval(81.25, (79.0, 83.5))
+    '81.2 [79.0, 83.5]'
+    """
+    low, high = ci95
+    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
 @dataclass(frozen=True)
 class Score:
     """A figure in percent, its 95 % interval if there is one, and its signature.
@@ -104,8 +111,8 @@ class Score:
 
     def __str__(self) -> str:
         """The line to print."""
-        interval = "" if self.ci95 is None else " [{:.1f}, {:.1f}]".format(*self.ci95)
-        return f"{self.name} = {self.value:.1f}{interval} | {self.signature}"
+        shown = f"{self.value:.1f}" if self.ci95 is None else with_interval(self.value, self.ci95)
+        return f"{self.name} = {shown} | {self.signature}"
 
 
 def space_signature(
@@ -121,17 +128,11 @@ def space_signature(
     """The signature of a score of `space` from `source` to `target`, looked up exactly unless `more` says."""
     sides = (space.side(source), space.side(target))
     steps = list(dict.fromkeys(",".join(side.normalisation.steps) or "none" for side in sides))
+    words = len(sides[0].vectors), len(sides[1].vectors)
     return Signature(
-        retrieval,
-        f"{source}-{target}",
-        normalisation="/".join(steps),
-        method=space.method(source, target),
-        seed=space.manifest.seed,
-        vocabulary=(len(sides[0].vectors), len(sides[1].vectors)),
-        gold=gold,
-        coverage=coverage,
-        more=more,
-    )
+        retrieval, f"{source}-{target}", "/".join(steps), space.method(source, target), space.manifest.seed,
+        words, gold, coverage, more,
+    )  # fmt: skip
 
 
 def look_up_signature(ranker: Ranker, *, gold: str = "", coverage: float | None = None) -> Signature:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from muse.errors import Mismatch, MissingExtra
+from muse.evaluation.score import with_interval
 from muse.installation import __version__, install_extra
 from muse.languages import language_code
 
@@ -25,8 +26,7 @@ class Quality:
 
     def __str__(self) -> str:
         """The line to print."""
-        low, high = self.ci95
-        return f"{self.name} = {self.value:.2f} [{low:.2f}, {high:.2f}] | {self.signature}"
+        return f"{self.name} = {with_interval(self.value, self.ci95, 2)} | {self.signature}"
 
 
 def check_references(lines: int, references: Sequence[str]) -> None:
@@ -57,10 +57,17 @@ def quality(
     system = [("muse", list(translations))]
     signatures, scores = test(system, ready, references=None, test_type="bs", n_samples=SAMPLES)()
     ours = [*([made] if made else []), f"muse {__version__}"]
+    named = (
+        (name, scores[key][0], str(signatures[key])) for name, key in zip(metrics, signatures, strict=True)
+    )
     return [
-        _score(name, scores[key][0], " | ".join([str(signatures[key]), *ours]))
-        for name, key in zip(metrics, signatures, strict=True)
-    ]
+        Quality(
+            name, float(found.score),
+            (max(0.0, float(found.mean - found.ci)), min(100.0, float(found.mean + found.ci))),
+            " | ".join([signature, *ours]),
+        )
+        for name, found, signature in named
+    ]  # fmt: skip
 
 
 def require_sacrebleu() -> tuple[dict[str, Any], Any]:
@@ -74,8 +81,3 @@ def require_sacrebleu() -> tuple[dict[str, Any], Any]:
             f"BLEU and chrF need sacrebleu, which is missing; run {install_extra('eval')}"
         ) from error
     return {"BLEU": BLEU, "chrF": CHRF}, PairedTest
-
-
-def _score(name: str, found: Any, signature: str) -> Quality:
-    low, high = max(0.0, float(found.mean - found.ci)), min(100.0, float(found.mean + found.ci))
-    return Quality(name, float(found.score), (low, high), signature)

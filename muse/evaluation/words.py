@@ -30,6 +30,7 @@ from muse.evaluation.score import (
     lexicon_name,
     look_up_signature,
     percentile_interval,
+    with_interval,
 )
 from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
 from muse.orthography import casefolded
@@ -46,7 +47,6 @@ log = logging.getLogger(__name__)
 
 NEIGHBOURS = 10
 LARGEST = 10
-_OTHER_CASE = "they differ in upper and lower case: convert the dictionary to the vocabulary's"
 SAMPLES = 10_000
 
 
@@ -61,8 +61,7 @@ class GroupScore(JsonScore):
 
     def __str__(self) -> str:
         """The line to print."""
-        low, high = self.ci95
-        return f"{self.name:12} P@1 = {self.p_at_1:.1f} [{low:.1f}, {high:.1f}], {self.queries}"
+        return f"{self.name:12} P@1 = {with_interval(self.p_at_1, self.ci95)}, {self.queries}"
 
 
 def by_band(
@@ -285,7 +284,7 @@ def _nothing_covered(space: Space, lexicon: Lexicon, source: str, target: str) -
     if len(_covered(space, lexicon.reversed(), source, target)):
         return f"{message}; its direction is {target} to {source}: swap --src and --tgt"
     if lexicon.known_in_any_case(space.vectors(source).words, space.vectors(target).words):
-        return f"{message}; {_OTHER_CASE}"
+        return f"{message}; they differ in upper and lower case: convert the dictionary to the vocabulary's"
     return f"{message}; check that the dictionary is of these languages and in this direction"
 
 

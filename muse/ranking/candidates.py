@@ -95,10 +95,10 @@ class NeighbourLists(TwoWay):
     def of(cls, source: Matrix, target: Matrix) -> NeighbourLists:
         """The neighbours among unit rows (n, d) and (m, d) of two languages in one space."""
         found = nearest_both(source, target, NEAREST)
-        cosines, names = ([one.numpy() for one in part] for part in zip(*found, strict=True))
-        lists = cls._of_nearest(cosines, names)
+        cosines, (of_source, of_target) = ([one.numpy() for one in part] for part in zip(*found, strict=True))
         large = APPROXIMATION.applies(len(source), len(target))
-        return replace(lists, near=(names[0], names[1])) if large else lists
+        lists = cls._of_nearest(cosines, (of_source, of_target))
+        return replace(lists, near=(of_source, of_target)) if large else lists
 
     def again(self, source: Matrix, target: Matrix) -> NeighbourLists:
         """The neighbours by other unit rows (n, e) and (m, e) of the same words, alike enough to these.
@@ -118,16 +118,14 @@ class NeighbourLists(TwoWay):
         columns, csls = best_by_csls(cosines[0], names[0], own, other)
         rows, csls_back = best_by_csls(cosines[1], names[1], other, own)
         named, named_back = (
-            np.stack(
-                [np.bincount(one, minlength=len(back)) for one in (of[:, 0], of[:, :COUNTED].ravel())], 1
-            )
-            for of, back in ((columns, rows), (rows, columns))
+            np.stack([np.bincount(one[:, :count].ravel(), minlength=len(of)) for count in (1, COUNTED)], 1)
+            for one, of in ((columns, rows), (rows, columns))
         )
         return cls(columns, csls, rows, csls_back, own, other, named, named_back)
 
     def csls_of(self, cosines: Matrix, rows: Numbers, columns: Numbers) -> Matrix:
         """The CSLS (c,) of sources `rows` (c,) and targets `columns` (c,) with these cosines (c,)."""
-        return np.asarray(2 * cosines - self.hubness[rows] - self.hubness_back[columns])
+        return 2 * cosines - self.hubness[rows] - self.hubness_back[columns]
 
     def mutual(self) -> Numbers:
         """The pairs (p, 2) of words that are each other's first."""
@@ -147,8 +145,7 @@ def mutual_pairs(there: Numbers, back: Numbers) -> Numbers:
 
 def share_no_word(pairs: Numbers, others: Numbers) -> Flags:
     """Whether neither word of each of some pairs (p, 2) is in one of the `others` (o, 2): (p,)."""
-    known = np.isin(pairs[:, 0], others[:, 0]) | np.isin(pairs[:, 1], others[:, 1])
-    return np.asarray(~known)
+    return ~(np.isin(pairs[:, 0], others[:, 0]) | np.isin(pairs[:, 1], others[:, 1]))
 
 
 def nearest_both(source: Matrix, target: Matrix, k: int) -> tuple[Neighbours, Neighbours]:
@@ -207,8 +204,7 @@ class Candidates:
     def only(self, kept: Flags) -> tuple[Candidates, Flags]:
         """The candidates of some of the words (w,), and which of all candidates these are (c,)."""
         of_kept = kept[self.places]
-        counts = np.diff(self.pointers)[kept]
-        pointers = np.concatenate([[0], np.cumsum(counts)])
+        pointers = np.append(0, np.cumsum(np.diff(self.pointers)[kept]))
         return Candidates(self.words[kept], pointers, self.columns[of_kept]), of_kept
 
     @property

@@ -37,9 +37,7 @@ LEADS = 4  # bands of the lead of a word's first
 MOST_ODDS = 5.0  # of one source, whatever the rates: they are of some thousand words
 SMOOTHED = 5.0  # candidates added to each cell, in proportion to all
 LEAST_RIGHT = 0.02  # of the answers by all other evidence
-SCALES = np.concatenate(
-    [[0.0], np.geomspace(0.05, 20, 27)]
-)  # tried, of 1 / temperature, in standard deviations
+SCALES = np.append(0, np.geomspace(0.05, 20, 27))  # tried, of 1 / temperature, in standard deviations
 # Most answers that an encoder confirms may be spelled like their words, and then it seems better than it is.
 # The more answers are wrong, the more it may count: the highest scale, times the odds that one is. Chosen on
 # the training lists of five pairs, like the share of spelling that is subtracted; a sixth gained as much.
@@ -62,7 +60,7 @@ class ComparableVectors(TwoWay):
     def csls(self, rows: Numbers, columns: Numbers) -> Matrix:
         """The CSLS (c,) of each source of `rows` (c,) and target of `columns` (c,); nan if one is unknown."""
         found = 2 * dots(self.source, self.target, rows, columns)
-        return np.asarray(found - self.hubness[rows] - self.hubness_back[columns])
+        return found - self.hubness[rows] - self.hubness_back[columns]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,19 +81,20 @@ class ExternalScores(TwoWay):
     @classmethod
     def of_vectors(cls, source: Matrix, target: Matrix) -> ExternalScores:
         """By CSLS of comparable vectors (n, d) and (m, d), each language centred; zeros are unknown words."""
-        counts = len(source), len(target)
+        n, m = len(source), len(target)
         mine, other = (np.flatnonzero(side.any(axis=1)) for side in (source, target))
         if min(len(mine), len(other)) < 2:
-            return cls.none(counts)
+            return cls.none((n, m))
         x, y = normalise(source[mine])[0], normalise(target[other])[0]
         lists = NeighbourLists.of(x, y)
-        there = _spread(mine, other[lists.columns], counts[0]), _spread(mine, lists.csls, counts[0])
-        back = _spread(other, mine[lists.rows], counts[1]), _spread(other, lists.csls_back, counts[1])
-        hubness, hubness_back = np.full(counts[0], np.nan, np.float32), np.full(counts[1], np.nan, np.float32)
-        hubness[mine], hubness_back[other] = lists.hubness, lists.hubness_back
-        rows = np.zeros((counts[0], x.shape[1]), np.float32), np.zeros((counts[1], y.shape[1]), np.float32)
-        rows[0][mine], rows[1][other] = x, y
-        return cls(*there, *back, ComparableVectors(*rows, hubness, hubness_back))
+        hubness = _spread(mine, lists.hubness, n, np.nan), _spread(other, lists.hubness_back, m, np.nan)
+        return cls(
+            _spread(mine, other[lists.columns[:, :LISTED]], n, -1),
+            _spread(mine, lists.csls[:, :LISTED], n, -np.inf),
+            _spread(other, mine[lists.rows[:, :LISTED]], m, -1),
+            _spread(other, lists.csls_back[:, :LISTED], m, -np.inf),
+            ComparableVectors(_spread(mine, x, n, 0), _spread(other, y, m, 0), *hubness),
+        )
 
     @classmethod
     def none(cls, counts: tuple[int, int]) -> ExternalScores:
@@ -136,8 +135,8 @@ class ExternalScores(TwoWay):
     def candidates(self, words: Numbers) -> tuple[Numbers, Numbers]:
         """The candidates of some words: rows and columns (c,)."""
         columns = self.columns[words]
-        some = columns >= 0
-        return np.repeat(words, columns.shape[1])[some.ravel()], columns[some]
+        places, ranks = np.nonzero(columns >= 0)
+        return words[places], columns[places, ranks]
 
     def ranks(self, rows: Numbers, columns: Numbers) -> tuple[Numbers, Numbers]:
         """The rank (c,) of each target among its word's best, from 0, and of each source; LISTED for none."""
@@ -184,10 +183,10 @@ def _lead(scores: Matrix) -> Matrix:
     return leads
 
 
-def _spread(rows: Numbers, values: NDArray[Any], count: int) -> NDArray[Any]:
-    """The first LISTED `values` (r, k) of some rows (r,) of `count`; the others are -1, or -inf of scores."""
-    found = np.full((count, LISTED), -np.inf if values.dtype.kind == "f" else -1, values.dtype)
-    found[rows, : values.shape[1]] = values[:, :LISTED]
+def _spread(rows: Numbers, values: NDArray[Any], count: int, none: float) -> NDArray[Any]:
+    """The `values` (r, k) of some rows (r,) of `count`; the others have `none`."""
+    found = np.full((count, *values.shape[1:]), none, values.dtype)
+    found[rows] = values
     return found
 
 
@@ -195,11 +194,10 @@ def _best(pairs: Numbers, scores: Doubles, count: int) -> tuple[Numbers, Matrix]
     """The LISTED best of the second words of pairs (p, 2) for each of `count` first ones, with scores."""
     columns, best = np.full((count, LISTED), -1), np.full((count, LISTED), -np.inf, np.float32)
     order = np.lexsort((pairs[:, 1], -scores, pairs[:, 0]))
+    rank = np.arange(len(order)) - np.searchsorted(pairs[order, 0], pairs[order, 0])
+    order, rank = order[rank < LISTED], rank[rank < LISTED]
     rows = pairs[order, 0]
-    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
-    kept = rank < LISTED
-    columns[rows[kept], rank[kept]] = pairs[order, 1][kept]
-    best[rows[kept], rank[kept]] = scores[order][kept]
+    columns[rows, rank], best[rows, rank] = pairs[order, 1], scores[order]
     return columns, best
 
 
@@ -273,7 +271,8 @@ def measured_odds(
     alike they are spelled.
     """
     if scores.vectors is None:
-        return CellOdds(_odds_of_cells(scores, candidates, log_odds, probability))
+        order, cells = candidates.order(log_odds), scores.cells(candidates.rows, candidates.columns)
+        return CellOdds(_odds_of_cells(cells[order], candidates.ranks, probability[order]))
     said = scores.said(candidates.rows, candidates.columns)
     firsts = candidates.firsts(log_odds)
     firsts = firsts[np.isfinite(said[firsts])]
@@ -308,29 +307,20 @@ def _slopes(said: Matrix, alike: Matrix, words: Numbers) -> Matrix:
     return np.linalg.lstsq(products[:-1, :-1], products[:-1, -1], rcond=None)[0].astype(np.float32)
 
 
-def _odds_of_cells(
-    scores: ExternalScores,
-    candidates: Candidates,
-    log_odds: Doubles,
-    probability: Matrix,
-) -> Doubles:
-    """The log odds of each cell."""
-    order = candidates.order(log_odds)
-    rank = candidates.ranks
-    cell, chance = scores.cells(candidates.rows, candidates.columns)[order], probability[order]
+def _odds_of_cells(cells: Numbers, ranks: Numbers, probability: Matrix) -> Doubles:
+    """The log odds of each cell, by those (c,) of candidates of these ranks (c,) and probabilities (c,)."""
     count = 1 + len(RANKS) ** 2 * LEADS
     # Whether the scores know a word says nothing of its translations.
-    first, others = ((cell > 0) & place for place in (rank == 0, (rank > 0) & (rank <= OTHERS)))
+    first, others = ((cells > 0) & place for place in (ranks == 0, (ranks > 0) & (ranks <= OTHERS)))
     if not first.any() or not others.any():
         return np.zeros(count)
-    p = float(chance[first].mean())
-    mixed, wrong = (np.bincount(cell[one], minlength=count).astype(float) for one in (first, others))
+    p = float(probability[first].mean())
+    mixed, wrong = (np.bincount(cells[one], minlength=count).astype(float) for one in (first, others))
     every = (mixed + wrong + 1) / (mixed + wrong + 1).sum()
     mixed, wrong = ((one + SMOOTHED * every) / (one.sum() + SMOOTHED) for one in (mixed, wrong))
     # Some of the others are right too. What that makes the ratio too low is in the weight of the odds; to
     # solve for both rates would need more exact shares than are known.
     right = (mixed - (1 - p) * wrong) / max(p, LEAST_RIGHT)
-    odds = np.log(np.maximum(right, np.exp(-MOST_ODDS) * wrong) / wrong)
-    found = np.clip(odds, -MOST_ODDS, MOST_ODDS)
-    found[0] = 0
-    return np.asarray(found)
+    odds = np.log(np.maximum(right, np.exp(-MOST_ODDS) * wrong) / wrong).clip(-MOST_ODDS, MOST_ODDS)
+    odds[0] = 0
+    return np.asarray(odds)

@@ -288,8 +288,8 @@ def evidence_of(views: BilingualViews, halves: SpellingHalves, words: Numbers) -
     return every, evidence
 
 
-def candidates_of(views: BilingualViews, words: Numbers) -> Candidates:
-    """The candidates of some words (w,), ascending."""
+def candidates_of(views: BilingualViews, words: Numbers, *more: tuple[Numbers, Numbers]) -> Candidates:
+    """The candidates of some words (w,), ascending, and `more` pairs of rows and columns."""
     same = views.written.same[0]
     own = np.flatnonzero(same >= 0)
     if views.spelled is None:
@@ -297,7 +297,7 @@ def candidates_of(views: BilingualViews, words: Numbers) -> Candidates:
     else:
         written = words[views.whole.source[words].any(axis=1)]
         spelled = np.repeat(written, views.spelled[0].shape[1]), views.spelled[0][written].ravel()
-    found = [*by_neighbours(views.lists, words), spelled, (own, same[own])]
+    found = [*by_neighbours(views.lists, words), spelled, (own, same[own]), *more]
     if views.outside is not None:
         found.append(views.outside.candidates(words))
     return Candidates.of(words, found, len(views.target))

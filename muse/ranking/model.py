@@ -28,9 +28,7 @@ PRETRAINED = Path(__file__).with_name("pretrained.npz")
 ANSWERS = 10  # candidates of a word that are kept
 PROBED = 2_000  # words on which the influence of each kind of evidence is measured
 BINS = 20  # of the calibration, at most
-SAME_STRING = (
-    5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like the others
-)
+SAME_STRING = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like all
 LOG_RANKS_APART = float(np.log(10))  # how far the logarithms of both ranks may be apart for that
 LEAST_LETTERS = 2  # letters at least: m and t are no names, but parts of I'm and don't
 SAME_STRING_PROBABLE = 2.0  # of SAME_STRING, what counts in the probability: all of it promised too much
@@ -155,9 +153,10 @@ class AnswerModel:
         """The model as named arrays, for an .npz."""
         own = {"mix": np.array([self.mix, self.discount])}
         own |= {"knots": self.curve.knots, "values": self.curve.values}
-        for name, trees in (("here", self.here), ("pretrained", self.pretrained)):
-            own |= {} if trees is None else trees.arrays(f"{name}.")
-        return own
+        both = (("here", self.here), ("pretrained", self.pretrained))
+        return own | {
+            name: one for kind, trees in both if trees for name, one in trees.arrays(f"{kind}.").items()
+        }
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AnswerModel:
@@ -166,8 +165,8 @@ class AnswerModel:
             BoostedTrees.of_arrays(arrays, f"{name}.") if f"{name}.feature" in arrays else None
             for name in ("here", "pretrained")
         )
-        calibrated = ProbabilityCurve(arrays["knots"], arrays["values"])
-        return cls(here, pretrained, float(arrays["mix"][0]), calibrated, float(arrays["mix"][1]))
+        (mix, discount), curve = arrays["mix"].tolist(), ProbabilityCurve(arrays["knots"], arrays["values"])
+        return cls(here, pretrained, mix, curve, discount)
 
 
 @lru_cache(maxsize=2)
@@ -217,16 +216,13 @@ def best_answers(
 
     None is more probable than a better one. `csls` is that of sources (q,) and targets (q,).
     """
-    order = candidates.order(values)
-    kept = order[candidates.ranks < ANSWERS]
-    counts = np.minimum(np.diff(candidates.pointers), ANSWERS)
-    shares = np.ones((len(counts), ANSWERS), np.float32)
+    kept = candidates.order(values)[candidates.ranks < ANSWERS]
+    counts, columns = np.minimum(np.diff(candidates.pointers), ANSWERS), candidates.columns[kept]
     some = np.arange(ANSWERS) < counts[:, None]
+    shares = np.ones(some.shape, np.float32)
     shares[some] = probability[kept]
-    shares = np.minimum.accumulate(shares, axis=1)
-    pointers = np.concatenate([[0], np.cumsum(counts)])
-    columns = candidates.columns[kept]
-    return AnswerTable(pointers, columns, csls(candidates.rows[kept], columns), shares[some])
+    shares = np.minimum.accumulate(shares, axis=1)[some]
+    return AnswerTable(np.append(0, np.cumsum(counts)), columns, csls(candidates.rows[kept], columns), shares)
 
 
 @dataclass(frozen=True)
@@ -325,16 +321,13 @@ def decisive(
 
     All candidates of a word get the values of its first by CSLS. At most PROBED words are measured.
     """
-    places = candidates.places
     drawn = np.zeros(len(candidates.words), bool)
     drawn[rng.permutation(len(drawn))[:PROBED]] = True
-    drawn &= np.diff(candidates.pointers) > 0
-    kept = drawn[places]
-    some, place = evidence[kept], places[kept]
+    kept = drawn[candidates.places]
+    some = evidence[kept]
     if not len(some):
         return {}
-    starts = np.unique(place, return_index=True)[1]
-    group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(place)]))
+    group = np.unique(candidates.places[kept], return_inverse=True)[1]
     first = best_of_groups(group, some[:, NAMES.index("csls")])
     best = best_of_groups(group, model.log_odds(some))
     shares = {}

@@ -24,13 +24,12 @@ from muse.ranking.candidates import (
     HUBNESS_K,
     NEAREST,
     SPELLED,
-    Candidates,
     NeighbourLists,
     best_by_csls,
 )
 from muse.ranking.canonical import CanonicalMap, Correspondences, Maps, dots, unit
 from muse.ranking.external_scores import ExternalScores
-from muse.ranking.features import BilingualViews, features_of
+from muse.ranking.features import BilingualViews, candidates_of, features_of
 from muse.ranking.model import AnswerModel, best_answers
 from muse.ranking.spelling import Grams, Spellings, letters, same_strings
 from muse.search.exact import nearest
@@ -137,13 +136,16 @@ class OovRanker:
         written = Spellings((words, target), bare, no_rows, no_rows, lengths, same)
         whole, ends = (side.correspondences([*bare[0]]) for side in (self.whole, self.ends))
         lists, back = self._lists(compared, target_rows)
+        spelled = nearest(
+            torch.from_numpy(whole.source), torch.from_numpy(whole.target), min(SPELLED, len(target))
+        ).indices.numpy()
         ranks = np.full(len(words), self.count)
         # Nobody scored these words; the model may have learned from words that somebody did.
         outside = ExternalScores.none((len(words), len(target)))
         views = BilingualViews(
-            compared, target_rows, lists, written, whole, ends, ranks=ranks, outside=outside
+            compared, target_rows, lists, written, whole, ends, (spelled, back[1]), ranks, outside
         )
-        candidates = self._candidates(views, back)
+        candidates = candidates_of(views, np.arange(len(words)), back)
         evidence = features_of(views, candidates)
         log_odds = self.model.log_odds(evidence)
         probability = self.model.probability(evidence, log_odds)
@@ -170,20 +172,6 @@ class OovRanker:
             columns, csls, none, self.csls_back, own, self.hubness_back, self.named, no_names
         )
         return lists, (best[0], columns[best])
-
-    def _candidates(self, views: BilingualViews, back: tuple[Numbers, Numbers]) -> Candidates:
-        every, columns = np.arange(len(views.source)), views.lists.columns
-        forward = np.repeat(every, columns.shape[1]), columns.ravel()
-        written = np.flatnonzero(views.whole.source.any(axis=1))
-        spelled = nearest(
-            torch.from_numpy(views.whole.source[written]), torch.from_numpy(views.whole.target),
-            min(SPELLED, len(views.target)),
-        ).indices.numpy()  # fmt: skip
-        alike = np.repeat(written, spelled.shape[1]), spelled.ravel()
-        own = np.flatnonzero(views.written.same[0] >= 0)
-        return Candidates.of(
-            every, [forward, back, alike, (own, views.written.same[0][own])], len(views.target)
-        )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it as named arrays, for an .npz."""

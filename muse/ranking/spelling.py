@@ -161,10 +161,9 @@ class Spellings(TwoWay):
         bare = np.array([*map(plain, source)], object), np.array([*map(plain, target)], object)
         kinds = [(side.tolist(), only) for only in (False, True) for side in bare]
         with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
-            made = pool.map(
+            first, second, first_ends, second_ends = pool.map(
                 lambda kind, own: Grams.of(kind[0], ends=kind[1], rng=own), kinds, rng.spawn(len(kinds))
             )
-            first, second, first_ends, second_ends = made
         known = (first[0], first_ends[0]), (second[0], second_ends[0])
         grams, ends = (first[1], second[1]), (first_ends[1], second_ends[1])
         lengths = letters(bare[0]), letters(bare[1])

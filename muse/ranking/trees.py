@@ -74,9 +74,8 @@ class BoostedTrees:
         values, masks = self._leaves_and_masks
         for begin in range(0, len(rows), BLOCK):
             block = rows[begin : begin + BLOCK]
-            left = np.full(
-                (len(block), len(starts)), np.uint16(2**LEAVES - 1)
-            )  # leaves not ruled out, as bits
+            # Leaves not ruled out, as bits.
+            left = np.full((len(block), len(starts)), np.uint16(2**LEAVES - 1))
             for feature, (thresholds, kept) in masks.items():
                 left &= kept[np.searchsorted(thresholds, block[:, feature].astype(np.float64))]
             found[begin : begin + BLOCK] += values[_LOWEST[left] + starts].sum(axis=1)

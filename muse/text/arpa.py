@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -28,6 +27,7 @@ _LN10 = math.log(10)
 _ROWS = 10_000  # n-grams written at once
 _ADVICE = "give a model as ARPA text, from muse train-lm or KenLM's lmplz"
 _HIGHEST_BACKOFF = 99.0  # no model has a weight near 10^99
+Part = tuple[Ids, Logs, Logs]  # n-grams of a length as in the file: words (g, length), natural logs, back-off
 _LOWEST, _HIGHEST = -99.0, 1e-3  # log-probabilities are clipped to the first, and rejected above the second
 
 
@@ -54,14 +54,6 @@ class _Lines:
             for self.number, line in enumerate(lines, 1):
                 if stripped := line.strip():
                     yield stripped
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    # The g n-grams of one length, in the order of the file: words (g, length) as numbers, natural logs.
-    words: Ids
-    log_p: Logs
-    backoff: Logs
 
 
 def read_arpa(path: Path | str) -> LanguageModel:
@@ -100,7 +92,7 @@ def _read_counts(lines: _Lines) -> list[int]:
     return counts
 
 
-def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) -> _Part:
+def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) -> Part:
     # The 1-grams fill `index`; longer n-grams may only have words in it.
     rows: list[list[int]] = []
     log_p: list[float] = []
@@ -124,25 +116,22 @@ def _read_part(lines: _Lines, length: int, count: int, index: dict[bytes, int]) 
             raise lines.fault(expected, line)
     # -inf stands for impossible words; sums with it could no longer be compared.
     logs = [(np.maximum(np.array(one), _LOWEST) * _LN10).astype(np.float32) for one in (log_p, backoff)]
-    return _Part(np.array(rows, dtype=np.int64).reshape(-1, length), *logs)
+    return np.array(rows, dtype=np.int64).reshape(-1, length), logs[0], logs[1]
 
 
-def _assembled(path: Path, parts: list[_Part], words: list[str]) -> LanguageModel:
+def _assembled(path: Path, parts: list[Part], words: list[str]) -> LanguageModel:
     for word in (BEGIN, END):
         if word not in words:
             raise BadFile(f"{path}: expected the word {word}, got none among {len(words)}; {_ADVICE}")
     if UNKNOWN not in words:
         words = [*words, UNKNOWN]
-        first = parts[0]
-        lowest = first.log_p[first.log_p > -90 * _LN10].min(initial=0)
-        parts[0] = _Part(
-            np.append(first.words, [[len(words) - 1]], axis=0),
-            np.append(first.log_p, lowest),
-            np.append(first.backoff, np.float32(0)),
-        )
+        ids, log_p, backoff = parts[0]
+        lowest = log_p[log_p > -90 * _LN10].min(initial=0)
+        ids = np.append(ids, [[len(words) - 1]], axis=0)
+        parts[0] = ids, np.append(log_p, lowest), np.append(backoff, np.float32(0))
     levels: list[NGrams] = []
-    for length, part in enumerate(parts, 1):
-        keys = part.words[:, 0]  # (g,)
+    for length, (ids, log_p, backoff) in enumerate(parts, 1):
+        keys = ids[:, 0]  # (g,)
         for shorter in range(1, length):
             if shorter > 1:
                 keys = find(levels[shorter - 1].keys, keys)
@@ -151,11 +140,11 @@ def _assembled(path: Path, parts: list[_Part], words: list[str]) -> LanguageMode
                         f"{path}: expected the prefix of every n-gram to be an n-gram too, got {lacking} "
                         f"without; {_ADVICE}"
                     )
-            keys = keys * len(words) + part.words[:, shorter]
+            keys = keys * len(words) + ids[:, shorter]
         order = np.argsort(keys, kind="stable")
         if (np.diff(keys[order]) == 0).any():
             raise BadFile(f"{path}: expected no duplicate n-grams, got some of {length} words; {_ADVICE}")
-        levels.append(NGrams(keys[order], part.log_p[order], part.backoff[order]))
+        levels.append(NGrams(keys[order], log_p[order], backoff[order]))
     return LanguageModel(words, tuple(levels))
 
 

@@ -104,10 +104,6 @@ class TextReader:
         self._phrases = Phrases(vectors.words)
         self._respelled: dict[str, str | None] = {}  # of words that are not in the vocabulary
 
-    def pieces(self, tokens: Sequence[str]) -> list[Piece]:
-        """The pieces of tokens with spaces between them."""
-        return self.read([WrittenToken(token, written=token) for token in tokens])
-
     def read(self, tokens: Sequence[WrittenToken]) -> list[Piece]:
         """The pieces of a line; a name of several words, each of them capitalised, is copied whole."""
         found: list[Piece] = []

@@ -163,6 +163,11 @@ def _ten_nearest(queries: Matrix, store: Matrix, own: list[int] | None = None) -
     return [row[:10].tolist() for row in np.argsort(-cosines, axis=1)]
 
 
+def _kept(ours: list[list[int]], theirs: list[list[int]]) -> NDArray[np.int64]:
+    """How many of ten rows are in both lists of each query."""
+    return np.array([len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)])
+
+
 def _store(count: int = 60) -> tuple[Space, Matrix, Matrix, Matrix]:
     """A space whose sides are in one space already, a store, queries, and the same queries natively."""
     rng = np.random.default_rng(3)
@@ -182,7 +187,7 @@ def test_what_a_store_loses_is_the_brute_force_count() -> None:
         rng=np.random.default_rng(0), gold="s.npy@1234",
     )  # fmt: skip
     ours, theirs = _ten_nearest(queries, store), _ten_nearest(native, store)
-    both = np.array([len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)])
+    both = _kept(ours, theirs)
     first = np.array([one[0] == other[0] for one, other in zip(ours, theirs, strict=True)])
     assert found.recall_at_1 == pytest.approx(100 * first.mean(), abs=0.01)
     assert found.recall_at_10 == pytest.approx(10 * both.mean(), abs=0.01)
@@ -206,8 +211,7 @@ def test_queries_that_are_in_the_store_do_not_find_themselves() -> None:
     table = items_table(Path("s.npy"), store, [f"d{row}" for row in range(60)])
     found = evaluate_store(space, named, None, ("en", table), rng=np.random.default_rng(0))
     ours, theirs = _ten_nearest(queries, store, place), _ten_nearest(store[place], store, place)
-    both = [len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)]
-    assert found.recall_at_10 == pytest.approx(10 * np.mean(both), abs=0.01)
+    assert found.recall_at_10 == pytest.approx(10 * _kept(ours, theirs).mean(), abs=0.01)
 
 
 def test_queries_that_were_learned_from_are_left_out() -> None:
@@ -219,8 +223,7 @@ def test_queries_that_were_learned_from_are_left_out() -> None:
     assert (found.queries, found.learned) == (21, 4)
     assert "4 left out: the map learned from them" in str(found)
     ours, theirs = _ten_nearest(queries[4:], store), _ten_nearest(native[4:], store)
-    both = [len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)]
-    assert found.recall_at_10 == pytest.approx(10 * np.mean(both), abs=0.01)
+    assert found.recall_at_10 == pytest.approx(10 * _kept(ours, theirs).mean(), abs=0.01)
     table = items_table(Path("s.npy"), store)
     one = _rows_of("fr", queries[:4], "q"), _rows_of("en", native[:4], "q")
     with pytest.raises(Mismatch, match="got 4 queries, 4 known, 4 learned from"):
@@ -239,8 +242,7 @@ def test_what_is_measured_is_the_map_of_queries(tmp_path: Path) -> None:
     ours, theirs = (
         _ten_nearest(rows, store) for rows in (map_into_store(space, "fr", queries, "en"), native)
     )
-    both = [len(set(one) & set(other)) for one, other in zip(ours, theirs, strict=True)]
-    assert found.recall_at_10 == pytest.approx(10 * np.mean(both), abs=0.01)
+    assert found.recall_at_10 == pytest.approx(10 * _kept(ours, theirs).mean(), abs=0.01)
 
 
 def test_a_store_by_command(muse: Command, tmp_path: Path) -> None:

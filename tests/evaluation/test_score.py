@@ -24,15 +24,7 @@ from muse.space import Space
 from tests.support.spaces import plain_space, raw_rows, saved
 
 SIGNATURE = Signature(
-    "csls:10",
-    "fr-en",
-    normalisation="unit,centre,unit",
-    method="gromov",
-    seed=0,
-    vocabulary=(14_000, 13_999),
-    gold="fr-en.sample.txt@3f2a",
-    coverage=0.9849,
-    version="0.1.0",
+    "csls:10", "fr-en", "unit,centre,unit", "gromov", 0, (14_000, 13_999), "g.txt@3f2a", 0.98
 )
 
 
@@ -98,14 +90,6 @@ def test_nineteen_of_twenty_intervals_hold_the_truth() -> None:
         low, high = bootstrap_interval(rng.random(300) < 0.6, rng)
         held += low <= 60 <= high
     assert 0.91 < held / 400 < 0.98
-
-
-def test_the_seed_decides() -> None:
-    hits = np.arange(100) < 37
-    first, again, other = (bootstrap_interval(hits, np.random.default_rng(seed)) for seed in (0, 0, 5))
-    assert first == again
-    assert all(isinstance(end, float) for end in first)
-    assert other != first
 
 
 def test_where_all_are_right_or_none_is_the_interval_has_a_width() -> None:

@@ -1,4 +1,4 @@
-"""P@k against a brute-force count, and what happens to queries that are not covered."""
+"""P@k, hubness and the paired test against counts by hand, and queries that are not covered."""
 
 from __future__ import annotations
 
@@ -7,10 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
-from muse.evaluation.words import WordScore, by_band, by_part, evaluate_words, warn_of_dictionary
+from muse.evaluation.words import (
+    WordScore,
+    by_band,
+    by_part,
+    compare,
+    compare_words,
+    evaluate_words,
+    hubness,
+    warn_of_dictionary,
+)
 from muse.lexicon import Lexicon, Pair
 from muse.search.retrieval import Retrieval
 from muse.space import Space
@@ -222,3 +232,99 @@ def test_groups_add_up_to_the_whole() -> None:
     for groups in (bands, parts[:2], parts[2:]):
         assert sum(group.queries for group in groups) == 900
         assert sum(group.queries * group.p_at_1 for group in groups) == pytest.approx(100 * hits.sum())
+
+
+@pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
+def test_the_count_by_hand(retrieval: Retrieval) -> None:
+    space = noisy_space(0)
+    found = hubness(space, "fr", "en", retrieval, k=4)
+    table = scores(space.vectors("fr").matrix, space.vectors("en").matrix, retrieval)
+    counts = np.zeros(60)
+    for row in np.argsort(-table, axis=1)[:, :4]:
+        counts[row] += 1
+    deviation = counts - counts.mean()
+    assert found.skewness == pytest.approx((deviation**3).mean() / (deviation**2).mean() ** 1.5)
+    assert found.never == pytest.approx(100 * (counts == 0).mean())
+    assert [count for _, count in found.largest] == sorted(counts.tolist(), reverse=True)[:10]
+    assert all(counts[int(word[1:])] == count for word, count in found.largest)
+    assert sum(counts) == 50 * 4
+
+
+def test_csls_is_less_hubby() -> None:
+    rng = np.random.default_rng(0)
+    target = rng.normal(0, 1, (500, 20)).astype(np.float32)
+    source = target + rng.normal(0, 0.5, target.shape).astype(np.float32)
+    source[:, 0] += 3  # all sources lean one way: the targets that do so too are hubs
+    space = plain_space(source, target, [f"s{i}" for i in range(500)], [f"t{i}" for i in range(500)])
+    nn, csls = (hubness(space, "fr", "en", Retrieval(method)) for method in ("nn", "csls"))
+    assert csls.skewness < 0.8 * nn.skewness
+    assert csls.never < nn.never
+
+
+def test_a_space_without_hubs() -> None:
+    axes = np.eye(4, dtype=np.float32)
+    found = hubness(plain_space(axes, axes, list("abcd"), list("wxyz")), "fr", "en", Retrieval("nn"), k=1)
+    assert (found.skewness, found.never, found.largest[0]) == (0, 0, ("w", 1))
+
+
+def drawn(seed: int, first: float, second: float, count: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    shared = rng.random(count)
+    return (shared < first), np.where(rng.random(count) < 0.7, shared, rng.random(count)) < second
+
+
+@pytest.mark.parametrize("second", [0.5, 0.53, 0.6])
+def test_p_is_that_of_the_exact_sign_test(second: float) -> None:
+    hits = drawn(1, 0.5, second)
+    found = compare(*hits, np.random.default_rng(0), samples=200_000)
+    exact = scipy.stats.binomtest(found.only_first, found.only_first + found.only_second, 0.5).pvalue
+    assert found.p_value == pytest.approx(exact, abs=0.005)
+
+
+def test_the_interval_is_that_of_resampled_queries() -> None:
+    first, second = drawn(2, 0.6, 0.5)
+    found = compare(first, second, np.random.default_rng(0))
+    rng = np.random.default_rng(1)
+    rows = rng.integers(len(first), size=(4_000, len(first)))
+    differences = 100 * (first[rows].mean(1) - second[rows].mean(1))
+    assert found.ci95 == pytest.approx(tuple(np.percentile(differences, [2.5, 97.5])), abs=0.5)
+    assert found.difference == pytest.approx(100 * (first.mean() - second.mean()))
+    assert (found.first, found.second) == pytest.approx((100 * first.mean(), 100 * second.mean()))
+
+
+def test_equals_are_called_different_as_rarely_as_promised() -> None:
+    rng = np.random.default_rng(0)
+    found = [
+        compare(rng.random(200) < 0.5, rng.random(200) < 0.5, rng, samples=500).p_value for _ in range(400)
+    ]
+    assert 0.01 < np.mean(np.array(found) < 0.05) < 0.08
+
+
+def test_exchanging_the_two_changes_the_sign() -> None:
+    first, second = drawn(3, 0.6, 0.5)
+    here, there = (compare(*pair, np.random.default_rng(0)) for pair in ((first, second), (second, first)))
+    assert here.difference == -there.difference
+    assert here.p_value == pytest.approx(there.p_value, abs=0.02)
+    assert (here.only_first, here.only_second) == (there.only_second, there.only_first)
+
+
+def test_what_cannot_be_compared() -> None:
+    for hits in ((np.ones(3, bool), np.ones(2, bool)), (np.ones(0, bool), np.ones(0, bool))):
+        with pytest.raises(Mismatch, match="the same queries for both"):
+            compare(*hits, np.random.default_rng(0))
+
+
+def test_the_first_is_compared_to_the_second_over_the_queries_of_both() -> None:
+    rng = np.random.default_rng(0)
+    good, bad, two = (
+        evaluate_words(SPACE, Lexicon(tuple(pairs)), rng=rng, retrieval=NN)
+        for pairs in (
+            (("un", "one"), ("deux", "two"), ("trois", "three")),
+            (("un", "two"), ("deux", "one"), ("trois", "three")),
+            (("deux", "two"), ("trois", "four")),
+        )
+    )
+    found = compare_words(good, bad, rng)
+    assert (found.only_first, found.only_second) == (2, 0)
+    assert found.difference == pytest.approx(200 / 3)
+    assert compare_words(good, two, rng).queries == 2

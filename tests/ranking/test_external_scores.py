@@ -141,14 +141,6 @@ def test_the_temperature_of_a_mixture() -> None:
     assert softmax_odds(candidates, knows_nothing, alike, 0.3).scale < 0.15
 
 
-def test_scores_that_know_nothing_change_nothing() -> None:
-    candidates, scores, rng = mixture(share=0.6, words=4_000)
-    alike = np.zeros((scores.size, 1), np.float32)
-    shuffled = rng.permutation(scores.ravel())
-    odds = softmax_odds(candidates, shuffled.reshape(scores.shape), alike, 0.6)
-    assert abs(odds(shuffled.astype(np.float32), alike, candidates.places)).max() < 0.3
-
-
 def test_scores_count_less_the_more_answers_are_right() -> None:
     candidates, scores, _ = mixture(share=0.8)
     alike = np.zeros((scores.size, 1), np.float32)

@@ -29,6 +29,7 @@ from muse.space.derived import AnswerTable
 from tests.support.made_up_pair import Made, made_up
 
 FEW = TreesConfig(trees=25, rate=0.2, hessian=0.5)
+Cipher = tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]
 
 
 def pairs(made: Made, every: int = 2) -> np.ndarray:
@@ -42,15 +43,23 @@ def right(answers: AnswerTable, made: Made, *, but: np.ndarray) -> float:
     return float((answers.first()[others] == made.gold[others]).mean())
 
 
+def learned(
+    made: Made, known: np.ndarray | None = None, *, seed: int = 0, **options: Any
+) -> tuple[ChosenAnswers, ...]:
+    """The answers by the pairs that are known, by few trees."""
+    given = None if known is None else KnownPairs(known, np.ones(len(known)))
+    rng = np.random.default_rng(seed)
+    return learn_answers(made.words, made.rows, given, rng=rng, config=FEW, **options)
+
+
 @pytest.fixture(scope="module")
-def cipher() -> tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]:
+def cipher() -> Cipher:
     made = made_up(500)
     known = pairs(made)
-    given = KnownPairs(known, np.ones(len(known)))
-    return made, known, learn_answers(made.words, made.rows, given, rng=np.random.default_rng(0), config=FEW)
+    return made, known, learned(made, known)
 
 
-def test_a_cipher_is_read(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+def test_a_cipher_is_read(cipher: Cipher) -> None:
     made, known, (there, _) = cipher
     by_csls = right(csls_answers(NeighbourLists.of(*made.rows)), made, but=known)
     assert by_csls < 0.75
@@ -59,23 +68,21 @@ def test_a_cipher_is_read(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, .
     assert there.report.decided["spelling"] > 0.05
 
 
-def test_back_as_well(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+def test_back_as_well(cipher: Cipher) -> None:
     made, known, (there, back) = cipher
     share = mutual_share(there.answers.first(), back.answers.first())
     assert there.report.mutual == pytest.approx(share)
     assert share > (there.report.mutual_csls or 0)
 
 
-def test_probabilities_are_near_the_share_that_is_right(
-    cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]],
-) -> None:
+def test_probabilities_are_near_the_share_that_is_right(cipher: Cipher) -> None:
     made, known, (there, _) = cipher
     others = np.setdiff1d(np.arange(len(made.gold)), known[:, 0])
     said = there.answers.probability[there.answers.pointers[others]]
     assert abs(float(said.mean()) - right(there.answers, made, but=known)) < 0.06
 
 
-def test_order_and_ranges(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+def test_order_and_ranges(cipher: Cipher) -> None:
     answers = cipher[2][0].answers
     inner = np.setdiff1d(np.arange(1, len(answers.columns)), answers.pointers)
     assert (np.diff(answers.probability)[inner - 1] <= 1e-6).all()
@@ -86,45 +93,31 @@ def test_order_and_ranges(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, .
 def test_ids_keep_csls() -> None:
     made = made_up(400, spelled="ids")
     known = pairs(made)
-    there, back = learn_answers(
-        made.words, made.rows, rng=np.random.default_rng(0), pretrained=read_pretrained(), config=FEW
-    )
+    there, back = learned(made, pretrained=read_pretrained())
     assert there.report.by == back.report.by == "csls"
     np.testing.assert_array_equal(there.answers.first(), NeighbourLists.of(*made.rows).columns[:, 0])
-    learned, _ = learn_answers(
-        made.words,
-        made.rows,
-        KnownPairs(known, np.ones(len(known))),
-        rng=np.random.default_rng(0),
-        config=FEW,
-    )
     by_csls = right(csls_answers(NeighbourLists.of(*made.rows)), made, but=known)
-    assert right(learned.answers, made, but=known) > by_csls - 0.03
+    assert right(learned(made, known)[0].answers, made, but=known) > by_csls - 0.03
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("spelled", "by"), [("cipher", "all evidence"), ("ids", "csls")])
 def test_pairs_that_csls_knows_already_decide_nothing(spelled: str, by: str) -> None:
     made = made_up(500, spelled=spelled)
-    alone, _ = learn_answers(
-        made.words, made.rows, rng=np.random.default_rng(0), pretrained=read_pretrained(), config=FEW
-    )
+    alone, _ = learned(made, pretrained=read_pretrained())
     by_csls = NeighbourLists.of(*made.rows).columns[:, 0]
     easy = np.flatnonzero((alone.answers.first() == made.gold) & (by_csls == made.gold))[:120]
     known = np.stack([easy, made.gold[easy]], axis=1)
-    learned, _ = learn_answers(
-        made.words, made.rows, KnownPairs(known, np.ones(len(known))),
-        rng=np.random.default_rng(0), pretrained=read_pretrained(), config=FEW,
-    )  # fmt: skip
-    assert learned.report.undecided
-    assert learned.report.evidence == pytest.approx(learned.report.csls, abs=0.02)
-    assert alone.report.by == learned.report.by == by
-    assert alone.report.spelling_informs == learned.report.spelling_informs == (spelled == "cipher")
+    report = learned(made, known, pretrained=read_pretrained())[0].report
+    assert report.undecided
+    assert report.evidence == pytest.approx(report.csls, abs=0.02)
+    assert alone.report.by == report.by == by
+    assert alone.report.spelling_informs == report.spelling_informs == (spelled == "cipher")
 
 
 def test_nothing_known_keeps_csls() -> None:
     made = made_up(300)
-    there, _ = learn_answers(made.words, made.rows, rng=np.random.default_rng(0))
+    there, _ = learned(made)
     assert there.report.by == "csls"
     assert np.isnan(there.answers.probability).all()
 
@@ -139,18 +132,16 @@ def test_maps_that_saw_the_pairs_are_not_believed() -> None:
     without = np.ones(len(known), bool)
     naive = KnownPairs(known, np.ones(len(known)))
     fair = replace(naive, held_out=(HeldOutRows(*made.rows, without),))
-    learned = [
-        learn_answers(
-            made.words, (exact, made.rows[1]), given, rng=np.random.default_rng(0), both=False, config=FEW
-        )[0]
+    rows = exact, made.rows[1]
+    (one,), (two,) = (
+        learn_answers(made.words, rows, given, rng=np.random.default_rng(0), both=False, config=FEW)
         for given in (naive, fair)
-    ]
-    naively, fairly = (right(one.answers, made, but=known) for one in learned)
-    assert fairly > naively
-    assert (learned[0].report.csls or 0) > 0.95 > (learned[1].report.csls or 0)
+    )
+    assert right(two.answers, made, but=known) > right(one.answers, made, but=known)
+    assert (one.report.csls or 0) > 0.95 > (two.report.csls or 0)
 
 
-def test_saved_without_pickle(cipher: tuple[Made, np.ndarray, tuple[ChosenAnswers, ...]]) -> None:
+def test_saved_without_pickle(cipher: Cipher) -> None:
     there = cipher[2][0]
     file = BytesIO()
     assert there.unseen is not None
@@ -196,20 +187,9 @@ def test_unseen_words_are_answered_by_the_same_evidence() -> None:
 @pytest.mark.slow
 def test_deterministic() -> None:
     made = made_up(300)
-    known = pairs(made)
-    one, two = (
-        learn_answers(
-            made.words,
-            made.rows,
-            KnownPairs(known, np.ones(len(known))),
-            rng=np.random.default_rng(1),
-            both=False,
-            config=FEW,
-        )
-        for _ in "ab"
-    )
-    np.testing.assert_array_equal(one[0].answers.columns, two[0].answers.columns)
-    np.testing.assert_array_equal(one[0].answers.probability, two[0].answers.probability)
+    (one,), (two,) = (learned(made, pairs(made), seed=1, both=False) for _ in "ab")
+    np.testing.assert_array_equal(one.answers.columns, two.answers.columns)
+    np.testing.assert_array_equal(one.answers.probability, two.answers.probability)
 
 
 def test_calibration_recovers_shares() -> None:

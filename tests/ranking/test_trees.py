@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -47,24 +46,6 @@ def test_values_equal_to_a_threshold_go_left() -> None:
         np.array([0.0, -3.0, 5.0]), np.array([0], np.int32), np.array([0.5]),
     )  # fmt: skip
     assert trees.log_odds(np.array([[1.0], [1.5]], np.float32)).tolist() == [-2.5, 5.5]
-
-
-def test_saved_without_pickle() -> None:
-    x, y = data()
-    trees = fit_trees(x, y, rng=np.random.default_rng(0), config=TreesConfig(trees=5))
-    file = BytesIO()
-    arrays: dict[str, Any] = trees.arrays("a.")
-    np.savez(file, **arrays)
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as read:
-        again = BoostedTrees.of_arrays(read, "a.")
-    np.testing.assert_array_equal(again.log_odds(x), trees.log_odds(x))
-
-
-def test_same_seed_same_trees() -> None:
-    x, y = data()
-    one, two = (fit_trees(x, y, rng=np.random.default_rng(3), config=TreesConfig(trees=8)) for _ in "ab")
-    np.testing.assert_array_equal(one.log_odds(x), two.log_odds(x))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

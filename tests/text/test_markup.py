@@ -128,34 +128,21 @@ def test_what_is_no_tag_is_translated(line: str) -> None:
     assert split_at_tags(line) == [(line, "")]
 
 
-@pytest.mark.parametrize("damaged", ["<!-- ", '<a b="', "<a b='\"", "<a ", '<a b="c" ', "</a ", "<a b> "])
-def test_tags_that_never_end_take_linear_time(damaged: str) -> None:
-    line = damaged * 20_000
-    began = time.process_time()
-    assert split_at_tags(line) == [(line, "")]
-    assert time.process_time() - began < 1.0
-
-
 @pytest.mark.parametrize(
     "line",
     [
+        *(part * 20_000 for part in ("<!-- ", '<a b="', "<a b='\"", "<a ", '<a b="c" ', "</a ", "<a b> ")),
         "<" * 100_000, "<input" + " disabled" * 50_000, "<input" + " a=b" * 50_000 + " <",
         "<input a =" + " " * 100_000, "<input a" + " " * 100_000, "<input a=" + "b" * 100_000,
+        "<input" + " disabled" * 50_000 + " a" + " " * 50_000 + ">",
+        "<input" + " disabled" * 50_000 + " " * 50_000 + ">", "<input" + " a  =  b" * 50_000 + ">",
     ],
+    ids=lambda line: line[:12],
 )  # fmt: skip
-def test_a_long_tag_that_never_ends_takes_linear_time(line: str) -> None:
+def test_long_tags_and_those_that_never_end_take_linear_time(line: str) -> None:
     began = time.process_time()
-    assert split_at_tags(line) == [(line, "")]
-    assert split_at_tags(f"{line} <br class=x>")[0][1] == "<br class=x>"
-    assert time.process_time() - began < 1.0
-
-
-def test_a_long_tag_takes_linear_time() -> None:
-    began = time.process_time()
-    for tag in ("<input" + " disabled" * 50_000 + " " * 50_000 + ">", "<input" + " a  =  b" * 50_000 + ">"):
-        assert split_at_tags(tag) == [("", tag), ("", "")]
-    no_tag = "<input" + " disabled" * 50_000 + " a" + " " * 50_000 + ">"
-    assert split_at_tags(no_tag) == [(no_tag, "")]
+    whole = line.endswith(("disabled" + " " * 50_000 + ">", "b>"))
+    assert split_at_tags(line) == ([("", line), ("", "")] if whole else [(line, "")])
     assert time.process_time() - began < 1.0
 
 
@@ -185,7 +172,8 @@ def test_markup_is_copied_and_its_words_are_translated_elsewhere_alone() -> None
 
 
 def test_a_tag_before_a_sentence_leaves_its_first_word_first() -> None:
-    pieces = TextReader(Vectors("fr", ["chat"], np.ones((1, 1), np.float32))).pieces(["<b>", "Zoé", "</b>"])
+    reader = TextReader(Vectors("fr", ["chat"], np.ones((1, 1), np.float32)))
+    pieces = reader.read(written_tokens(Tokeniser("fr"), "<b>Zoé</b>"))
     assert [(piece.first, piece.name, piece.entry) for piece in pieces] == [
         (False, False, None), (True, False, None), (False, False, None),
     ]  # fmt: skip

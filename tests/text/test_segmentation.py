@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from muse.search.retrieval import Retrieval
 from muse.sentences.encoders.reading import Vocabulary
 from muse.text import segmentation
-from muse.text.segmentation import Phrases, Segmenter, is_spaced, unspaced_advice, unspaced_language
+from muse.text.segmentation import (
+    Phrases,
+    Segmenter,
+    is_spaced,
+    unspaced_advice,
+    unspaced_language,
+    unspaced_letters,
+)
 from muse.text.tokens import Tokeniser
 from muse.translate.text import TextConfig, Translator
 from tests.support.spaces import plain_space
@@ -133,3 +140,28 @@ def test_phrases_are_read_as_their_entries_by_encoders_and_in_translation() -> N
     assert translator.translate(["Học sinh đi học, trường."]) == ["School pupil goes learn, school."]
     back = Translator(space, source="en", target="fr", config=TextConfig(Retrieval("nn")))
     assert back.translate(["school pupil goes"]) == ["học sinh đi"]
+
+
+SENTENCES = {
+    "zh": ["今天", "天气", "很", "好", "我们", "去", "公园", "散步"],
+    "ja": ["私", "は", "毎日", "日本", "語", "を", "勉強", "し", "て", "い", "ます"],
+    "th": ["วันนี้", "อากาศ", "ดี", "มาก", "เรา", "ไป", "เที่ยว", "กัน"],
+    "my": ["မြန်မာ", "စကား", "ပြော", "တယ်"],
+    "km": ["ខ្ញុំ", "រៀន", "ភាសា", "ខ្មែរ"],
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_words_with_and_without_spaces(language: str) -> None:
+    words = SENTENCES[language]
+    assert unspaced_letters(["".join(words)] * 3) == len("".join(words))
+    assert unspaced_letters([" ".join(words)] * 3) is None
+
+
+@pytest.mark.parametrize("lines", [[], [""], ["Donaudampfschifffahrtsgesellschaft"], ["हिन्दीभाषामेंलिखाहुआ"]])
+def test_other_scripts_are_never_told(lines: list[str]) -> None:
+    assert unspaced_letters(lines) is None
+
+
+def test_a_few_quotations_are_not_told() -> None:
+    assert unspaced_letters(["A proverb: 千里之行始于足下", "Nothing else.", "Nor here."]) is None

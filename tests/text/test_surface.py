@@ -1,4 +1,4 @@
-"""Apostrophes, elision, capitals; and text in another script."""
+"""Apostrophes, elision, capitals, expressions, by any code of the language; and text in another script."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 
 from muse.errors import BadSetting
+from muse.languages import language_code
 from muse.text.surface import (
     elide,
     forms,
+    grouped,
     has_name_capital,
     in_text,
     is_all_caps,
     is_always_capital,
+    joined,
     with_capitals,
 )
+from muse.text.tokens import Tokeniser
 from muse.translate.text import check_script
 from muse.vectors import Vectors
 
@@ -98,3 +102,39 @@ def test_scripts(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.getMessage() for record in caplog.records] == [
         "the words of fr are in Latin script, got text in Cjk; check --src"
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Aujourd' hui , quelqu' un", ["Aujourd'hui", ",", "quelqu'un"]),
+        ("s' il te plaît s' il pleut", ["s'il te plaît", "s'", "il", "pleut"]),
+        ("PARCE QUE", ["PARCE QUE"]),
+        ("aujourd'", ["aujourd'"]),
+        ("", []),
+    ],
+)
+def test_groups(line: str, expected: list[str]) -> None:
+    groups = list(grouped(line.split(), "fr"))
+    assert [joined(group) for group in groups] == expected
+    assert [token for group in groups for token in group] == line.split()
+    assert [list(group) for group in grouped(line.split(), "de")] == [[token] for token in line.split()]
+
+
+@pytest.mark.parametrize("name", ["fr", "fra", "fre", "fra_Latn", "fr-CA", "FR"])
+def test_french_by_any_name(name: str) -> None:
+    assert language_code(name) == "fr"
+    assert elide(["la", "eau"], name) == ["l'", "eau"]
+    assert forms("L'", name)[0] == "le"
+    assert list(grouped(["parce", "que"], name)) == [["parce", "que"]]
+    assert Tokeniser(name).tokens("l'eau") == ["l'", "eau"]
+
+
+@pytest.mark.parametrize("name", ["de", "deu_Latn", "de_AT", "ltz"])
+def test_a_capital_says_little_where_every_noun_has_one(name: str) -> None:
+    assert not has_name_capital("Haus", name)
+
+
+def test_other_languages_keep_their_name() -> None:
+    assert language_code("xx") == "xx"
+    assert has_name_capital("Haus", "xx")

@@ -81,6 +81,7 @@ def test_what_is_no_word_is_unchanged(kept: str) -> None:
         ("la mer – l'eau, la mer–l'eau", "the sea – the water, the sea–the water"),
         ("il dit : oui ! Oui ? Oui ; oui…", "he says: yes! Yes? Yes; yes…"),
         ("l'<b>eau</b>", "the <b>water</b>"),
+        ("le m est h, 5 m à 3 h", "the not5 is not4, 5 m to 3 h"),  # units are words but after numbers
         ("dit-il , oui .", "says he, yes."),
         ("l’homme, dit l’O’Brien", "the man, says the O’Brien"),
         ("mer👍🏽, [mer] {mer}", "sea👍🏽, [sea] {mer}"),

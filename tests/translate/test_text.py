@@ -26,6 +26,7 @@ from tests.support.spaces import plain_space
 PAIRS = {
     "le": "the", "l": "the", "chat": "cat", "mange": "eats", "il": "he", "est": "is", "un": "a",
     "week": "week", "end": "end", "homme": "man", "je": "i", "tom": "thomas", "d": "of", "à": "to",
+    "aujourd": "day", "hui": "today",
 }  # fmt: skip
 EXTRA = ["tom", "kitten"]  # English words that no French word is for
 
@@ -51,6 +52,9 @@ def translate(line: str, **options: object) -> str:
         ("LE CHAT MANGE !", "THE CAT EATS!"),
         ("L'homme est à Zanzibar, 3,5 km.", "The man is to Zanzibar, 3,5 km."),
         ("Il mange. Le chat est...", "He eats. The cat is..."),
+        ("Il mange? Tom est… Tom mange... Tom", "He eats? Thomas is… Thomas eats... Thomas"),
+        ("il mange aujourd'hui", "he eats today"),
+        ("le tom homme, à Tom Homme", "the thomas man, to Tom Homme"),
         ("je", "I"),
         ("le week-end", "the week-end"),
         ("un chat-huant", "a chat-huant"),
@@ -134,6 +138,7 @@ FOREIGN = {
     "hi": ("बिल्ली=cat", {"बिल्\u200dली": "cat"}),
     "el": ("οδός=street", {"οδόσ": "street"}),
     "de": ("Straße=street heißen=called", {"die Strasse heissen": "die Street called", "HEISSEN": "CALLED"}),
+    "fr": ("Paris=Paris est=is", {"Paris est": "Paris is", "paris est": "paris is"}),
     "es": ("cœur=heart", {"coeur, COEUR": "heart, HEART"}),
 }  # fmt: skip
 
