@@ -9,7 +9,7 @@ import pytest
 
 from muse.sentences.encoders.saving import read_encoder
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.translator.learning import TranslatorLearner
+from muse.sentences.systems.translator.translator_system import TranslatorLearner
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.killed import killed_at

@@ -17,8 +17,8 @@ from muse.run.seeds import generator_for
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.systems.networks.transformer import Memory
 from muse.sentences.systems.pieces import BOS, EOS, MASK, PAD, UNK, Pieces
-from muse.sentences.systems.translator import learning, seq2seq
-from muse.sentences.systems.translator.translator_system import Translating
+from muse.sentences.systems.translator import seq2seq
+from muse.sentences.systems.translator import translator_system as system
 from muse.sentences.systems.writing import best_sequences
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import SideToSave, load_space, save_space
@@ -40,12 +40,12 @@ def pieces() -> Pieces:
     return Pieces.learned(dict(zip(WAY, map(list, sides), strict=True)), TINY.pieces, generator_for(0))
 
 
-def text_of(pieces: Pieces) -> learning.TrainingText:
+def text_of(pieces: Pieces) -> system.TrainingText:
     """Text of the toy languages, of different sentences."""
     texts = {"en": [en for en, _ in toy_text()], "fr": [fr for _, fr in toy_text(300, seed=1)]}
     drawn = generator_for(1)
-    return learning.TrainingText(
-        "en", {name: learning.monolingual(name, part, pieces, 24, drawn) for name, part in texts.items()}
+    return system.TrainingText(
+        "en", {name: system.monolingual(name, part, pieces, 24, drawn) for name, part in texts.items()}
     )
 
 
@@ -65,11 +65,11 @@ SENTENCES = Ragged.of([[5, 6, 7, 8, 9], [8], [], [9, 5, 6]])
 
 
 def test_without_shares_noise_changes_nothing_and_words_stay_whole() -> None:
-    quiet = learning.Noise(0.0, 0.0, 0, BEGINS)(SENTENCES, generator_for(0))
+    quiet = system.Noise(0.0, 0.0, 0, BEGINS)(SENTENCES, generator_for(0))
     assert quiet.ids.tolist() == SENTENCES.ids.tolist()
     assert quiet.offsets.tolist() == SENTENCES.offsets.tolist()
     for seed in range(20):
-        moved = learning.Noise(0.0, 0.0, 3, BEGINS)(SENTENCES, generator_for(seed))
+        moved = system.Noise(0.0, 0.0, 3, BEGINS)(SENTENCES, generator_for(seed))
         first = moved.take(torch.tensor([0])).ids.tolist()
         assert sorted(first) == [5, 6, 7, 8, 9]
         assert first[first.index(5) :][:3] == [5, 6, 7]
@@ -78,26 +78,26 @@ def test_without_shares_noise_changes_nothing_and_words_stay_whole() -> None:
 def test_words_move_no_further_than_the_window_and_the_shares_are_kept() -> None:
     begins = torch.ones(1_000, dtype=torch.bool)
     text = Ragged.of([list(range(10, 60)) for _ in range(200)])
-    moved = learning.Noise(0.0, 0.0, 3, begins)(text, generator_for(0)).padded().ids  # (200, 50)
+    moved = system.Noise(0.0, 0.0, 3, begins)(text, generator_for(0)).padded().ids  # (200, 50)
     away = (moved - 10 - torch.arange(50)).abs()
     assert int(away.max()) == 3
     assert (away > 0).float().mean() > 0.3
-    noisy = learning.Noise(0.2, 0.1, 0, begins)(text, generator_for(0))
+    noisy = system.Noise(0.2, 0.1, 0, begins)(text, generator_for(0))
     assert abs(len(noisy.ids) / len(text.ids) - 0.8) < 0.02
     assert abs(float((noisy.ids == MASK).float().mean()) - 0.1) < 0.02
-    lost = learning.Noise(0.9, 0.0, 3, begins)(Ragged.of([[7, 8], [], [9]] * 50), generator_for(0))
+    lost = system.Noise(0.9, 0.0, 3, begins)(Ragged.of([[7, 8], [], [9]] * 50), generator_for(0))
     assert (lost.lengths.view(-1, 3) > 0).tolist() == [[True, False, True]] * 50
 
 
 def test_pieces_that_begin_a_word(pieces: Pieces) -> None:
-    begins = learning.word_begins(pieces)
+    begins = system.word_begins(pieces)
     for token, begin in zip(pieces.tokens[5:], begins.tolist()[5:], strict=True):
         assert begin == (token.startswith("▁") or not token[0].isalnum())
 
 
 def test_a_combining_mark_begins_no_word() -> None:
     pieces = Pieces.learned({"hi": ["किताब किताबें, कि ता बें।"] * 4}, 40, generator_for(0))
-    begins = learning.word_begins(pieces)
+    begins = system.word_begins(pieces)
     assert {"ि", "ा", "।", ","} <= set(pieces.tokens)
     found = {piece: bool(begins[pieces.id_of(piece) or 0]) for piece in ("ि", "ा", "।", ",")}
     assert found == {"ि": False, "ा": False, "।": True, ",": True}
@@ -217,9 +217,9 @@ def test_first_words_of_the_space_then_its_own(
     space = load_space(tmp_path / "space")
     text = text_of(pieces)
     english = text.texts["en"].sentences
-    by_words = learning.WordByWord(text.texts, WAY, pieces, space, 24)
+    by_words = system.WordByWord(text.texts, WAY, pieces, space, 24)
     every = torch.arange(len(english))
-    backwards = learning.WordByWord(text.texts, WAY, pieces, space, 24)
+    backwards = system.WordByWord(text.texts, WAY, pieces, space, 24)
     parts = [backwards.take(rows) for rows in torch.split(every.flip(0), 7)]
     made = by_words.take(every)
     assert Ragged.joined(parts).take(every.flip(0)).ids.equal(made.ids)
@@ -227,10 +227,10 @@ def test_first_words_of_the_space_then_its_own(
     model = learn_language_model([line.split() for line in spoken])
     assert found == Translator(space, source="en", target="fr", model=model).translate(lines)
     assert found != Translator(space, source="en", target="fr").translate(lines)
-    both = {way: learning.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
-    noise = learning.Noise(0.0, 0.0, 0, learning.word_begins(pieces))
-    with_words = learning.TranslatorLearner(network, replace(text, by_words=both), noise)
-    without = learning.TranslatorLearner(network, text, noise)
+    both = {way: system.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
+    noise = system.Noise(0.0, 0.0, 0, system.word_begins(pieces))
+    with_words = system.TranslatorLearner(network, replace(text, by_words=both), noise)
+    without = system.TranslatorLearner(network, text, noise)
     values = []
     for learner, step in ((with_words, 1), (without, 1), (with_words, 2), (without, 2)):
         learner.begin(step)
@@ -244,9 +244,9 @@ def test_the_objective_is_the_weighted_sum_of_denoising_and_back_translation(
 ) -> None:
     config = replace(TINY, denoising=0.3, back_translation=0.7, words=1)
     network, text = network_of(pieces, tmp_path, config), text_of(pieces)
-    space, noise = load_space(tmp_path / "space"), learning.Noise(0.2, 0.2, 3, learning.word_begins(pieces))
-    by_words = {way: learning.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
-    learner = learning.TranslatorLearner(network, replace(text, by_words=by_words), noise)
+    space, noise = load_space(tmp_path / "space"), system.Noise(0.2, 0.2, 3, system.word_begins(pieces))
+    by_words = {way: system.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
+    learner = system.TranslatorLearner(network, replace(text, by_words=by_words), noise)
     learner.begin(config.words + 1)
     rows, drawn = torch.arange(0, learner.examples, 40), generator_for(5)
     found = learner.loss(rows, generator_for(5))
@@ -292,8 +292,8 @@ def test_with_ordered_attention_it_translates_word_by_word_before_it_has_learned
 
 def test_a_batch_has_sentences_of_similar_lengths_in_both_languages(pieces: Pieces, tmp_path: Path) -> None:
     text = text_of(pieces)
-    learner = learning.TranslatorLearner(
-        network_of(pieces, tmp_path), text, learning.Noise(0.0, 0.0, 0, learning.word_begins(pieces))
+    learner = system.TranslatorLearner(
+        network_of(pieces, tmp_path), text, system.Noise(0.0, 0.0, 0, system.word_begins(pieces))
     )
     order = torch.randperm(learner.examples, generator=generator_for(0))
     batches = learner.batches(order, 16, generator_for(0))
@@ -311,11 +311,9 @@ def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) ->
     space, text = load_space(tmp_path / "space"), text_of(pieces)
     text = replace(
         text,
-        by_words={way: learning.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions},
+        by_words={way: system.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions},
     )
-    learner = learning.TranslatorLearner(
-        network, text, learning.Noise(0.1, 0.1, 3, learning.word_begins(pieces))
-    )
+    learner = system.TranslatorLearner(network, text, system.Noise(0.1, 0.1, 3, system.word_begins(pieces)))
     config = TrainerConfig(epochs=1, batch=16, rate=1e-2, steps=15)
     epochs = train(learner, config, seed=0, runtime=Runtime())
     assert epochs[1].score > epochs[0].score + 10
@@ -324,8 +322,8 @@ def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) ->
 @pytest.mark.slow
 def test_it_learns_from_its_own_translations_alone(pieces: Pieces, tmp_path: Path) -> None:
     network = network_of(pieces, tmp_path, replace(TINY, hidden=32, words=0))
-    learner = learning.TranslatorLearner(
-        network, text_of(pieces), learning.Noise(0.1, 0.1, 3, learning.word_begins(pieces))
+    learner = system.TranslatorLearner(
+        network, text_of(pieces), system.Noise(0.1, 0.1, 3, system.word_begins(pieces))
     )
     config = TrainerConfig(epochs=2, batch=16, rate=1e-2, steps=8, patience=2)
     epochs = train(learner, config, seed=0, runtime=Runtime())
@@ -335,7 +333,7 @@ def test_it_learns_from_its_own_translations_alone(pieces: Pieces, tmp_path: Pat
 
 def test_long_lines_are_cut_and_empty_ones_stay(pieces: Pieces, tmp_path: Path) -> None:
     network = network_of(pieces, tmp_path)
-    translator = Translating(network, WAY, beam=1, batch=4)
+    translator = system.Translating(network, WAY, beam=1, batch=4)
     long = "en1 en2. " + "en3 en4 " * 20 + "en5"
     found = translator.translate(["", "en1", long, " ", "en6" * 40])
     assert (found[0], found[3]) == ("", "")
@@ -343,9 +341,9 @@ def test_long_lines_are_cut_and_empty_ones_stay(pieces: Pieces, tmp_path: Path) 
     assert translator.counts.cut == 1
     assert found[1] == translator.translate(["en1"])[0]
     with pytest.raises(BadSetting, match="knows en, fr, got 'de'"):
-        Translating(network, ("de", "en"))
+        system.Translating(network, ("de", "en"))
     with pytest.raises(BadSetting, match="two languages"):
-        Translating(network, ("en", "en"))
+        system.Translating(network, ("en", "en"))
 
 
 @pytest.mark.parametrize(
