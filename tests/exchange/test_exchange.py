@@ -19,8 +19,7 @@ from muse.installation import install_extra
 from muse.lexicon import Entry, Lexicon
 from muse.ranking.induction import induce
 from tests.evaluation.test_words import noisy_space
-from tests.support.command import Command, tree
-from tests.support.spaces import saved
+from tests.support.command import tree
 
 SPACE = noisy_space(0)
 
@@ -140,11 +139,3 @@ def test_what_is_missing_is_named(
         call(tmp_path)
     assert install_extra("parquet" if package.startswith("pyarrow") else "exchange") in str(caught.value)
     assert tree(tmp_path) == {}
-
-
-def test_parquet_from_the_command_line(muse: Command, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    saved(tmp_path / "space")
-    ended = muse("export", tmp_path / "space", "--format", "parquet", "--out", tmp_path / "out", "--json")
-    assert ended.code == 0
-    assert [Path(file["path"]).name for file in ended.json["files"]] == ["en.parquet", "fr.parquet"]

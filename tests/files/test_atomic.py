@@ -22,7 +22,6 @@ from muse.files.atomic import (
     lock,
     make_parents,
     only_writer,
-    parents_made,
     read_whole,
     refuse_of_another,
     remove_empty,
@@ -92,13 +91,6 @@ def test_a_fault_leaves_what_was_there(
     assert tree(tmp_path) == was
 
 
-def test_a_folder_replaces_another_whole(tmp_path: Path) -> None:
-    for content in ("old", "new"):
-        with atomic_folder(tmp_path / "d") as partial:
-            (partial / content).write_text(content)
-    assert tree(tmp_path) == {"d": None, "d/new": b"new"}
-
-
 def test_a_folder_that_cannot_take_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "x").write_text("old")
@@ -154,16 +146,6 @@ def test_parents_are_made_and_removed_as_far_as_they_are_empty(tmp_path: Path) -
     (tmp_path / "a" / "mine.txt").touch()
     remove_empty(made)
     assert [path.name for path in tmp_path.rglob("*")] == ["a", "mine.txt"]
-
-
-def test_parents_stay_only_where_all_went_well(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), parents_made(tmp_path / "a" / "b" / "c.txt"):
-        assert (tmp_path / "a" / "b").is_dir()
-        raise ZeroDivisionError
-    assert not tree(tmp_path)
-    with parents_made(tmp_path / "a" / "b" / "c.txt"):
-        pass
-    assert tree(tmp_path) == {"a": None, "a/b": None}
 
 
 def test_others_may_read_what_was_written(tmp_path: Path) -> None:
@@ -429,16 +411,6 @@ def test_a_lock_that_another_account_left_is_no_obstacle(
         with only_writer(tmp_path / "out"):
             assert lock(left) is None
     assert left.read_text() == "process 1 on another"
-
-
-def test_a_lock_ends_with_its_descriptor(tmp_path: Path) -> None:
-    descriptor = lock(tmp_path)
-    assert descriptor is not None
-    assert lock(tmp_path) is None
-    os.close(descriptor)
-    again = lock(tmp_path)
-    assert again is not None
-    os.close(again)
 
 
 def test_where_the_file_system_has_no_locks_nothing_is_locked(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -66,10 +65,6 @@ def test_of_several_processes_the_first_one_opens_it(tmp_path: Path, monkeypatch
     assert waited == [0, 1]
 
 
-def test_a_stage_never_saved(tmp_path: Path) -> None:
-    assert Checkpoint.open(tmp_path / "c", [], resume=False).load("x") is None
-
-
 @pytest.mark.parametrize("other", [["a"], ["a", "c"], ["ab"], ["b", "a"]])
 def test_another_run_is_refused(tmp_path: Path, other: list[str]) -> None:
     Checkpoint.open(tmp_path / "c", ["a", "b"], resume=False).save("x", ARRAYS)
@@ -109,16 +104,9 @@ def test_clear_and_no_folder_at_all(tmp_path: Path) -> None:
     nowhere.clear()
 
 
-def test_archives_and_notes_that_are_damaged(tmp_path: Path) -> None:
-    store = Checkpoint.open(tmp_path / "c", [], resume=False)
-    path = (tmp_path / "c") / "x.npz"
-    for header in (b"{'descr': '<f4', 'shape': (", b"{'descr': 3}", b"[" * 90):
-        with zipfile.ZipFile(path, "w") as archive:
-            size = len(header).to_bytes(2, "little")
-            archive.writestr("a.npy", b"\x93NUMPY\x01\x00" + size + header)
-        with pytest.raises(BadFile, match=r"x\.npz: .*run without --resume"):
-            store.load("x")
-    ((tmp_path / "c") / "run.txt").write_bytes(b"\xff")
+def test_a_note_that_is_damaged(tmp_path: Path) -> None:
+    Checkpoint.open(tmp_path / "c", [], resume=False)
+    (tmp_path / "c" / "run.txt").write_bytes(b"\xff")
     with pytest.raises(BadSetting, match="those in .* differ"):
         Checkpoint.open(tmp_path / "c", [], resume=True)
 

@@ -15,7 +15,6 @@ import pytest
 
 from muse.api.settings import check, settings_of
 from muse.errors import BadFile, BadSetting, Mismatch, MuseError, NotConverged
-from muse.files.atomic import writing
 from muse.files.space_folder import write_array
 from muse.files.space_manifest import InputFile
 from muse.installation import __version__
@@ -236,14 +235,6 @@ def test_a_fault_leaves_what_was_there(
             save(tmp_path / name)
     assert contents(tmp_path) == before
     assert [path.name for path in tmp_path.iterdir()] == ["s"]
-
-
-def test_a_disk_that_fills_up_for_real(tmp_path: Path) -> None:
-    full = Path("/dev/full")
-    if not full.exists():
-        pytest.skip("needs /dev/full")
-    with pytest.raises(BadFile, match="the disk is full"), writing(tmp_path):
-        write_array(full, (3, 2), [np.zeros((3, 2), np.float32)])
 
 
 def test_rows_are_written_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
