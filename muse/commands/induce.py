@@ -179,11 +179,11 @@ def _write(
 
 
 def _warn_of_left_out(space: Space, wanted: _Wanted, form: str) -> None:
-    from muse.files.lexicons import can_store
+    from muse.files.lexicons import written_formats
 
     targets = space.vectors(wanted.way[1]).words[: wanted.limits.target_max]
     for language, every in zip(wanted.way, (wanted.words(space), targets), strict=True):
-        if words := [word for word in every if not can_store(form, word)]:
+        if words := [word for word in every if not written_formats()[form].can_store(word)]:
             log.warning(
                 "%s: leaving out %d words of %s that the format %s cannot represent, the first is %r; "
                 "--format jsonl has every word",

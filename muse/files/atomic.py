@@ -143,9 +143,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """
     path = Path(os.path.realpath(path))  # a link stays one
     refuse_special(path)
-    mode = (
-        path.stat().st_mode & 0o777 if path.exists() else None
-    )  # of a file that is replaced, which keeps it
+    mode = path.stat().st_mode & 0o777 if path.exists() else None  # a file that is replaced keeps its mode
 
     def place(partial: Path) -> None:
         if mode is not None:

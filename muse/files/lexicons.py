@@ -238,7 +238,7 @@ def dictionary_writer(
             place = next(places)
             for word in entry[:2]:
                 check_unicode(path, word, place, kind="pair")
-                if not can_store(form, word):
+                if not made.can_store(word):
                     raise unwritable(path, word, place, kind="pair")
             append(entry, place)
 
@@ -253,19 +253,11 @@ def written_formats() -> Mapping[str, DictionaryFormat]:
     return {name: one for name, one in formats().items() if one.write is not None}
 
 
-def can_store(form: str, word: str) -> bool:
-    r"""Whether a dictionary of this format can have a word: a tab, for one, only in jsonl.
-
-    >>> can_store("muse", "new york"), can_store("tsv", "a\tb"), can_store("jsonl", "a\tb")
-    (True, False, True)
-    """
-    return written_formats()[form].can_store(word)
-
-
 def can_store_entry(form: str, entry: Entry) -> bool:
     """Whether a dictionary of this format can have a pair: in bicleaner each has a probability."""
-    known = entry.probability is not None or not written_formats()[form].needs_probability
-    return known and all(can_store(form, word) for word in entry[:2])
+    made = written_formats()[form]
+    known = entry.probability is not None or not made.needs_probability
+    return known and all(map(made.can_store, entry[:2]))
 
 
 def form_of_name(path: Path) -> str:

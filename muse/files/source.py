@@ -14,7 +14,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -205,25 +205,23 @@ def _unpacked(source: Source, stack: ExitStack) -> Readable | None:
 
 
 def _only_member(path: Path, stack: ExitStack, kind: str) -> IO[bytes]:
+    opened: Callable[[str], IO[bytes] | None]
     try:
         if kind == "zip":
             zipped = stack.enter_context(zipfile.ZipFile(path))
-            names = [entry.filename for entry in zipped.infolist() if not entry.is_dir()]
-            return zipped.open(_only(path, names, kind))
-        tarred = stack.enter_context(tarfile.open(path))
-        names = [member.name for member in islice(tarred, _MEMBERS) if member.isfile()]
-        return cast("IO[bytes]", tarred.extractfile(_only(path, names, kind)))  # since it is a file
+            names, opened = [one.filename for one in zipped.infolist() if not one.is_dir()], zipped.open
+        else:
+            tarred = stack.enter_context(tarfile.open(path))
+            names = [member.name for member in islice(tarred, _MEMBERS) if member.isfile()]
+            opened = tarred.extractfile
+        # macOS packs files of its own beside each file.
+        own = [name for name in names if not re.search(r"^__MACOSX/|(?:^|/)(?:\._[^/]*|\.DS_Store)$", name)]
+        if len(own) == 1:
+            return cast("IO[bytes]", opened(own[0]))  # since it is a file
     except DAMAGED as error:
         raise BadFile(
             f"{path}: expected a complete .{kind}, got a broken one ({error}); download it again"
         ) from error
-
-
-def _only(path: Path, names: Sequence[str], kind: str) -> str:
-    # macOS packs files of its own beside each file.
-    own = [name for name in names if not re.search(r"^__MACOSX/|(?:^|/)(?:\._[^/]*|\.DS_Store)$", name)]
-    if len(own) == 1:
-        return own[0]
     raise BadFile(
         f"{path}: expected one file in the .{kind}, got {len(own)} ({', '.join(own[:3])}); unpack the one "
         "you want"

@@ -165,32 +165,29 @@ class AnswerTable(ShortRepr):
 
     def within(self, rows: Numbers, most: int) -> tuple[Numbers, Floats, Floats]:
         """`padded`, with only the first `most` targets: others come forward."""
-        columns, csls, probability = self.padded(rows)
-        out = (columns < 0) | (columns >= most)
+        padded = self.padded(rows)
+        out = (padded[0] < 0) | (padded[0] >= most)
         order = np.argsort(out, axis=1, kind="stable")
         out = np.take_along_axis(out, order, 1)
-        return (
-            np.where(out, -1, np.take_along_axis(columns, order, 1)),
-            np.where(out, -np.inf, np.take_along_axis(csls, order, 1)),
-            np.where(out, 0, np.take_along_axis(probability, order, 1)),
-        )
+        columns, csls, probability = (np.take_along_axis(one, order, 1) for one in padded)
+        return np.where(out, -1, columns), np.where(out, -np.inf, csls), np.where(out, 0, probability)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The answers as named arrays, for an .npz."""
-        return {name: getattr(self, name) for name in _ARRAYS} | {"columns": self.columns.astype(np.int32)}
+        text = json.dumps(dict(self.report), ensure_ascii=False)
+        own = {name: getattr(self, name) for name in _ARRAYS} | {"columns": self.columns.astype(np.int32)}
+        return own | {"report": np.frombuffer(text.encode(), np.uint8)}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], report: Mapping[str, Any]) -> AnswerTable:
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AnswerTable:
         """The answers from named arrays."""
         own = {name: arrays[name] for name in _ARRAYS} | {"columns": arrays["columns"].astype(np.int64)}
-        return cls(**own, report=report)
+        return cls(**own, report=json.loads(arrays["report"].tobytes()))
 
 
 def write_answers(folder: Path, languages: tuple[str, str], table: AnswerTable) -> None:
     """Write the table of the answers from the first language to the second to the folder of a space."""
-    text = json.dumps(dict(table.report), ensure_ascii=False)
-    report = np.frombuffer(text.encode(), np.uint8)
-    write_arrays(folder / derived_name(ANSWERS, *languages), {**table.arrays(), "report": report})
+    write_arrays(folder / derived_name(ANSWERS, *languages), table.arrays())
 
 
 def read_answers(
@@ -199,8 +196,7 @@ def read_answers(
     """The table of a space for `counts` words of both languages; None if there is none, or a broken one."""
 
     def made(content: bytes) -> AnswerTable:
-        parts = arrays_of(content)
-        table = AnswerTable.of_arrays(parts, json.loads(parts["report"].tobytes()))
+        table = AnswerTable.of_arrays(arrays_of(content))
         _check(table, counts)
         return table
 

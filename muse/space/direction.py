@@ -128,13 +128,12 @@ class Direction:
         return source, target
 
     def _approximate(self, retrieval: Retrieval, prepared: tuple[Prepared, Prepared]) -> Search:
-        (x, y), (source, target) = self.rows, self.languages
-        with self.space.progress.stage(f"nearest {target} of {source}", len(x), "words") as tick:
-            of_source = prepared[0].search(x, tick)
-        with self.space.progress.stage(f"nearest {source} of {target}", len(y), "words") as tick:
-            of_target = prepared[1].search(y, tick)
-        found = of_source, of_target
-        return search_among(*found, self.biases(lambda side: found[side], retrieval))
+        found = list[Neighbours]()
+        for side, rows in enumerate(self.rows):
+            name = f"nearest {self.languages[1 - side]} of {self.languages[side]}"
+            with self.space.progress.stage(name, len(rows), "words") as tick:
+                found.append(prepared[side].search(rows, tick))
+        return search_among(found[0], found[1], self.biases(found.__getitem__, retrieval))
 
     def biases(self, found: Callable[[int], Neighbours], retrieval: Retrieval) -> Biases:
         """The biases by the hubness that the space has kept, or else that the search of all words has found.

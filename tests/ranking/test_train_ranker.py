@@ -150,7 +150,7 @@ def test_saved_without_pickle(cipher: Cipher) -> None:
     np.savez(file, **arrays)
     file.seek(0)
     with np.load(file, allow_pickle=False) as read:
-        again, answers = AnswerModel.of_arrays(read), AnswerTable.of_arrays(read, {})
+        again, answers = AnswerModel.of_arrays(read), AnswerTable.of_arrays(read)
     evidence = np.random.default_rng(0).standard_normal((50, len(NAMES))).astype(np.float32)
     np.testing.assert_array_equal(again.log_odds(evidence), model.log_odds(evidence))
     np.testing.assert_array_equal(answers.first(), there.answers.first())
