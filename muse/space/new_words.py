@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 from unicodedata import is_normalized, normalize
@@ -114,7 +114,7 @@ def load_new_words(space: Space, language: str, path: Path | str, *, fit: bool =
         raise Mismatch(f"{path}: new words of {language} need {d} numbers each, got {found}; {_ADVICE}")
     if common:
         sample = common[:: max(1, len(common) // COMPARED)]
-        _check_model(space, language, vectors.path, sample, space.map_words(language, vectors.rows(sample)))
+        _check_model(space, language, vectors.path, sample, vectors.rows(sample))
     else:
         log.warning("%s: no word is also in the space, so it is unknown whether the vectors fit it", path)
     return NewWords(language, vectors, lambda matrix: space.map_words(language, matrix))
@@ -173,7 +173,8 @@ def _opened(path: Path, language: str) -> WordVectors:
     )
 
 
-def _check_model(space: Space, language: str, path: Path, words: Sequence[str], mapped: Matrix) -> None:
+def _check_model(space: Space, language: str, path: Path, words: Sequence[str], rows: Matrix) -> None:
+    mapped = space.map_words(language, rows)
     cosine = float((mapped * _rows(space, language, words)).sum(axis=1).mean())
     if cosine < SAME_MODEL:
         raise Mismatch(
@@ -185,20 +186,15 @@ def _check_model(space: Space, language: str, path: Path, words: Sequence[str], 
 def _warn_of_another_language(space: Space, language: str, vectors: WordVectors) -> None:
     """Warns if few of the words of a file are in the language, or more are in another one of the space."""
     words = vectors.words[:LOOKED_AT]
-
-    def share(of: str) -> float:
-        index = space.vectors(of).index
-        return sum(word in index for word in words) / len(words)
-
-    known = share(language)
-    others = {other: share(other) for other in space.languages if other != language}
-    if known >= MANY or not others:
-        return
-    best = max(others, key=lambda other: others[other])
-    if known < FEW or others[best] > known:
+    shares = {
+        of: sum(map(space.vectors(of).index.__contains__, words)) / len(words) for of in space.languages
+    }
+    known = shares.pop(language)
+    best = max(shares, key=shares.__getitem__, default="")
+    if best and known < MANY and (known < FEW or shares[best] > known):
         log.warning(
             "%s: %.0f %% of the first %d words are words of %s, %.0f %% of %s: is %s their language?",
-            vectors.path, 100 * known, len(words), language, 100 * others[best], best, language,
+            vectors.path, 100 * known, len(words), language, 100 * shares[best], best, language,
         )  # fmt: skip
 
 
@@ -267,10 +263,10 @@ def map_rows(space: Space, language: str, files: StoreFiles, *, progress: Progre
     """
     path, out = files.path, files.out
     row_writers.check_row_file(out, row_writers.STORE_ENDINGS, half=files.half)
-    queries = None if files.among is None else into_store(space, language, files.among)
+    into: Callable[[Matrix], Matrix] = partial(space.map_words, language)
     k = len(space.side(language).mapping)
     if files.among is not None:
-        k = space.side(files.among).mapping.shape[1]
+        into, k = into_store(space, language, files.among), space.side(files.among).mapping.shape[1]
     with open_table(path, ReadOptions(column=files.column)) as table:
         space.check_raw(language, table.dimension, str(path))
         blocks = progress.through(
@@ -284,11 +280,9 @@ def map_rows(space: Space, language: str, files: StoreFiles, *, progress: Progre
                 if not ids:  # a block of blank lines, whose rows have no width
                     continue
                 beyond_ascii += sum(not one.isascii() for one in ids)
-                if queries is None or not count:
-                    mapped = space.map_words(language, rows)
                 if not count:
-                    _check_words(space, language, path, ids, mapped)
-                write(ids, mapped if queries is None else queries(rows))
+                    _check_words(space, language, path, ids, rows)
+                write(ids, into(rows))
                 count += len(rows)
             _check_places(table, out)
             table.dropped.settle(path, beyond_ascii=beyond_ascii)
@@ -311,11 +305,11 @@ def _check_places(table: Table, out: Path) -> None:
         )
 
 
-def _check_words(space: Space, language: str, path: Path, ids: Sequence[str], mapped: Matrix) -> None:
+def _check_words(space: Space, language: str, path: Path, ids: Sequence[str], rows: Matrix) -> None:
     # Ids are no words: a number may be the place of a row, and a word of the space.
     vectors = space.vectors(language)
     if has_row_numbers(path) or not vectors.frequency_ordered:
         return
     common = [place for place, word in enumerate(ids) if word in vectors.index and not word.isdigit()]
     if common:
-        _check_model(space, language, path, [ids[place] for place in common], mapped[common])
+        _check_model(space, language, path, [ids[place] for place in common], rows[common])
