@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from muse.files.space_manifest import Curve, LanguageRecord, StageCurves
@@ -56,33 +57,20 @@ STANDS = (
 WIDE, NARROW = (860.0, 620.0), (330.0, 560.0)  # of the map, on a screen and on a phone
 
 
-@dataclass(frozen=True)
-class Stroke:
+class Stroke(NamedTuple):
     """A line through points, or the outline of an area; `style` is its class in the style sheet."""
 
-    points: tuple[Point, ...]
+    points: Sequence[Point]
     style: str
 
-    @property
-    def path(self) -> str:
-        """The points as SVG has them."""
-        return " ".join(f"{x:.1f},{y:.1f}" for x, y in self.points)
 
-
-@dataclass(frozen=True)
-class Dot:
+class Dot(NamedTuple):
     """A disc, or a diamond of the same area, of a radius."""
 
     at: Point
     radius: float
     style: str
     diamond: bool = False
-
-    @property
-    def path(self) -> str:
-        """The corners of the diamond as SVG has them."""
-        (x, y), half = self.at, self.radius * math.sqrt(math.pi / 2)
-        return f"{x - half:.1f},{y:.1f} {x:.1f},{y - half:.1f} {x + half:.1f},{y:.1f} {x:.1f},{y + half:.1f}"
 
 
 class Caption(NamedTuple):
@@ -94,19 +82,19 @@ class Caption(NamedTuple):
     anchor: str = "start"
 
 
-class Drawing(NamedTuple):
+@dataclass
+class Drawing:
     """What to draw, in order, and `alt`, which says the same in words."""
 
     width: float
     height: float
-    alt: str
-    strokes: tuple[Stroke, ...]
-    dots: tuple[Dot, ...]
-    captions: tuple[Caption, ...]
+    alt: str = ""
+    strokes: list[Stroke] = field(default_factory=list)
+    dots: list[Dot] = field(default_factory=list)
+    captions: list[Caption] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """The pixels of a chart's area, and the ranges of the data in it."""
 
     left: float
@@ -118,34 +106,29 @@ class Frame:
 
     def at(self, x: float, y: float) -> Point:
         """The place of a point of the data."""
-        return (
-            self.left + (self.right - self.left) * _share(x, self.x),
-            self.bottom - (self.bottom - self.top) * _share(y, self.y),
+        shares = (
+            (value - low) / (high - low) if high > low else 0.5
+            for value, (low, high) in ((x, self.x), (y, self.y))
         )
+        across, up = shares
+        return self.left + (self.right - self.left) * across, self.bottom - (self.bottom - self.top) * up
 
     def stroke(self, points: Iterable[Point], style: str) -> Stroke:
         """The line through points of the data."""
-        return Stroke(tuple(self.at(*point) for point in points), style)
+        return Stroke([self.at(*point) for point in points], style)
 
-    def axes(self, x_ticks: Iterable[float], y_ticks: Iterable[float], unit: str = "") -> tuple[
-        list[Stroke], list[Caption]
-    ]:  # fmt: skip
-        """The lines across the area at the ticks of y, the axis of x, and the numbers of all ticks."""
-        strokes, captions = [], []
+    def draw_axes(
+        self, drawing: Drawing, x_ticks: Iterable[float], y_ticks: Iterable[float], unit: str = ""
+    ) -> None:
+        """Draws the lines across the area at the ticks of y, the axis of x, and the numbers of all ticks."""
         for y in y_ticks:
-            strokes.append(self.stroke([(self.x[0], y), (self.x[1], y)], "rule"))
-            place = self.at(self.x[0], y)
-            captions.append(Caption((place[0] - 6, place[1] + 4), f"{y:g}{unit}", "tick", "end"))
+            drawing.strokes.append(self.stroke([(self.x[0], y), (self.x[1], y)], "rule"))
+            left, at = self.at(self.x[0], y)
+            drawing.captions.append(Caption((left - 6, at + 4), f"{y:g}{unit}", "tick", "end"))
         for x in x_ticks:
-            place = self.at(x, self.y[0])
-            captions.append(Caption((place[0], place[1] + 16), f"{x:g}{unit}", "tick", "middle"))
-        strokes.append(self.stroke([(self.x[0], self.y[0]), (self.x[1], self.y[0])], "axis"))
-        return strokes, captions
-
-
-def _share(value: float, limits: tuple[float, float]) -> float:
-    low, high = limits
-    return (value - low) / (high - low) if high > low else 0.5
+            at, bottom = self.at(x, self.y[0])
+            drawing.captions.append(Caption((at, bottom + 16), f"{x:g}{unit}", "tick", "middle"))
+        drawing.strokes.append(self.stroke([(self.x[0], self.y[0]), (self.x[1], self.y[0])], "axis"))
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
@@ -163,44 +146,33 @@ def ticks(low: float, high: float, most: int) -> list[float]:
     return [float(f"{place * step:.10g}") for place in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-@dataclass(frozen=True)
-class Drawings:
+class Drawings(NamedTuple):
     """The charts of a page, None where there is nothing to draw; `narrow` is the map on a phone.
 
     `fluctuates` is whether a curve falls where no note says why.
     """
 
-    panels: tuple[Drawing, ...]
+    panels: list[Drawing]
     reliability: Drawing | None
     map: Drawing | None
     narrow: Drawing | None
     fluctuates: bool
-
-    def named(self) -> dict[str, Drawing]:
-        """The charts that can stand alone, by name."""
-        found = {f"run-{number}": panel for number, panel in enumerate(self.panels, start=1)}
-        more = {"reliability": self.reliability, "map": self.map}
-        return found | {name: drawing for name, drawing in more.items() if drawing is not None}
 
 
 def drawings(facts: Facts) -> Drawings:
     """The charts of a report."""
     found = panels(facts.records)
     reliable = None if facts.accuracy is None else facts.accuracy.reliability
-    return Drawings(
-        tuple(map(panel_drawing, found)), None if reliable is None else reliability_drawing(reliable),
-        map_drawing(facts.picture, *WIDE), map_drawing(facts.picture, *NARROW),
-        any(map(_fluctuates, found)),
-    )  # fmt: skip
-
-
-def _fluctuates(panel: Panel) -> bool:
-    noted = dict(panel.notes)
-    return any(
-        after < before and not (series.chosen and step in noted)
+    unexplained = (
+        after < before and not (series.chosen and step in dict(panel.notes))
+        for panel in found
         for series in panel.series
-        for (_, before), (step, after) in zip(series.points, series.points[1:], strict=False)
+        for (_, before), (step, after) in pairwise(series.points)
     )
+    return Drawings(
+        [*map(panel_drawing, found)], None if reliable is None else reliability_drawing(reliable),
+        map_drawing(facts.picture, *WIDE), map_drawing(facts.picture, *NARROW), any(unexplained),
+    )  # fmt: skip
 
 
 class Series(NamedTuple):
@@ -211,44 +183,36 @@ class Series(NamedTuple):
     chosen: bool
 
 
-@dataclass(frozen=True)
-class Panel:
+class Panel(NamedTuple):
     """The curves of one figure of one stage, and notes: the steps at which the chosen one falls, and why."""
 
     title: str
     figure: str
     unit: str
-    series: tuple[Series, ...]
-    notes: tuple[tuple[float, str], ...]
+    series: list[Series]
+    notes: list[tuple[float, str]]
 
 
-def panels(records: Sequence[LanguageRecord]) -> tuple[Panel, ...]:
+def panels(records: Sequence[LanguageRecord]) -> list[Panel]:
     """A panel for each figure of each stage that was recorded; the last refinement comes last."""
-    found: list[Panel] = []
+    found = []
     for record in records:
         of = f" of {record.language}" if len(records) > 1 else ""
         tried = [(one.name, one.traces, one.chosen) for one in record.candidates]
         last = [(record.method or "chosen", record.history, True)]
         for runs, rounds in ((tried, "first"), (last, "last")):
-            for stage, figure in SHOWN:
-                named = f"{of}, {rounds} rounds" if stage == "refine" or runs is last else of
-                found += _panel(stage, figure, named, runs)
-    return tuple(found)
-
-
-def _panel(
-    stage: str, figure: str, of: str, runs: Sequence[tuple[str, Sequence[StageCurves], bool]]
-) -> Iterator[Panel]:
-    series, notes = [], []
-    for name, traces, chosen in runs:
-        blocks = [trace for trace in traces if trace.stage == stage and figure in trace.curves]
-        curve, reasons = joined(blocks, figure)
-        if curve:
-            series.append(Series(name, curve, chosen))
-            notes += falls(curve, reasons) if chosen else []
-    if series:
-        title, called, unit = SHOWN[stage, figure]
-        yield Panel(title + of, called, unit, tuple(series), tuple(notes))
+            for (stage, figure), (title, called, unit) in SHOWN.items():
+                series, notes = [], []
+                for name, traces, chosen in runs:
+                    blocks = [trace for trace in traces if trace.stage == stage and figure in trace.curves]
+                    curve, reasons = joined(blocks, figure)
+                    if curve:
+                        series.append(Series(name, curve, chosen))
+                        notes += falls(curve, reasons) if chosen else []
+                if series:
+                    more = f", {rounds} rounds" if stage == "refine" or runs is last else ""
+                    found.append(Panel(f"{title}{of}{more}", called, unit, series, notes))
+    return found
 
 
 def joined(blocks: Sequence[StageCurves], figure: str) -> tuple[Curve, dict[float, str]]:
@@ -287,7 +251,7 @@ def falls(curve: Curve, reasons: dict[float, str]) -> list[tuple[float, str]]:
     least = FALL * (max(values) - min(values))
     return [
         (step, reasons[step])
-        for (_, before), (step, value) in zip(curve, curve[1:], strict=False)
+        for (_, before), (step, value) in pairwise(curve)
         if before - value > least and step in reasons
     ]
 
@@ -295,68 +259,61 @@ def falls(curve: Curve, reasons: dict[float, str]) -> list[tuple[float, str]]:
 def panel_drawing(panel: Panel) -> Drawing:
     """The curves of a panel, numbered notes where the chosen one falls, and what all of it is called."""
     named = len(panel.series) * (len(panel.series) > 1)  # a lone curve needs no name
-    points = [point for series in panel.series for point in series.points]
-    steps, values = zip(*points, strict=True)
+    steps, values = zip(*(point for series in panel.series for point in series.points), strict=True)
     low, high = min(values), max(values)
     margin = (high - low) / 12 or abs(high) / 12 or 1.0
     frame = Frame(52, 44, WIDTH - 12, 204, (min(steps), max(steps)), (low - margin, high + 2 * margin))
-    strokes, captions = frame.axes(
-        [step for step in ticks(min(steps), max(steps), 8) if step == int(step)], ticks(*frame.y, 6)
-    )
-    captions += [
+    made = Drawing(WIDTH, BELOW - 8 + (named + len(panel.notes)) * LINE)
+    whole = [step for step in ticks(*frame.x, 8) if step == int(step)]
+    frame.draw_axes(made, whole, ticks(*frame.y, 6))
+    made.captions += [
         Caption((0, 14), panel.title, "title"),
         Caption((0, 31), panel.figure, "tick"),
         Caption((WIDTH - 12, 236), panel.unit, "tick", "end"),
     ]
-    dots: list[Dot] = []
     # The chosen one is drawn last, above the others.
     styled = [(one, f"other{place % STYLES}") for place, one in enumerate(panel.series) if not one.chosen]
     styled += [(one, "chosen") for one in panel.series if one.chosen]
     for place, (series, style) in enumerate(styled):
-        strokes.append(frame.stroke(series.points, f"curve {style}"))
+        made.strokes.append(frame.stroke(series.points, f"curve {style}"))
         if series.chosen or len(series.points) == 1:
-            dots += [Dot(frame.at(*point), 2.5, style) for point in series.points]
+            made.dots += [Dot(frame.at(*point), 2.5, style) for point in series.points]
         if named:
             y = BELOW + place * LINE
-            strokes.append(Stroke(((0, y - 4), (26, y - 4)), f"curve {style}"))
-            captions.append(Caption((34, y), series.name + ", chosen" * series.chosen, "name"))
+            made.strokes.append(Stroke([(0, y - 4), (26, y - 4)], f"curve {style}"))
+            made.captions.append(Caption((34, y), series.name + ", chosen" * series.chosen, "name"))
     for number, (step, reason) in enumerate(panel.notes, start=1):
-        y = BELOW + (named + number - 1) * LINE
-        x = frame.at(step, 0)[0]
-        strokes.append(Stroke(((x, frame.top + BADGE), (x, frame.bottom)), "because"))
+        x, y = frame.at(step, 0)[0], BELOW + (named + number - 1) * LINE
+        made.strokes.append(Stroke([(x, frame.top + BADGE), (x, frame.bottom)], "because"))
         for at in ((x, frame.top), (BADGE, y - 4)):
-            dots.append(Dot(at, BADGE, "badge"))
-            captions.append(Caption((at[0], at[1] + 4), str(number), "number", "middle"))
-        captions.append(Caption((2 * BADGE + 6, y), reason, "name"))
+            made.dots.append(Dot(at, BADGE, "badge"))
+            made.captions.append(Caption((at[0], at[1] + 4), str(number), "number", "middle"))
+        made.captions.append(Caption((2 * BADGE + 6, y), reason, "name"))
     curves = "; ".join(
         f"{one.name}{' (chosen)' * one.chosen} from {one.points[0][1]:.3g} to {one.points[-1][1]:.3g}"
         for one in panel.series
     )
-    alt = f"{panel.title}: {panel.figure}, by {panel.unit}: {curves}." + "".join(
-        f" It falls at {panel.unit} {step:g}: {reason}." for step, reason in panel.notes
-    )
-    height = BELOW - 8 + (named + len(panel.notes)) * LINE
-    return Drawing(WIDTH, height, alt, tuple(strokes), tuple(dots), tuple(captions))
+    why = "".join(f" It falls at {panel.unit} {step:g}: {reason}." for step, reason in panel.notes)
+    made.alt = f"{panel.title}: {panel.figure}, by {panel.unit}: {curves}.{why}"
+    return made
 
 
 def reliability_drawing(found: Reliability) -> Drawing:
     """Predicted probability against the share found right, a disc for each bin."""
-    frame = Frame(48, 32, WIDTH - 24, 318, (0, 100), (0, 100))
-    strokes, captions = frame.axes(range(0, 101, 20), range(0, 101, 20), " %")
-    strokes.append(frame.stroke([(0, 0), (100, 100)], "because"))
-    captions.append(Caption(((frame.left + frame.right) / 2, 354), "predicted probability", "name", "middle"))
-    captions.append(Caption((0, 14), "share found right", "name"))
+    frame, made = Frame(48, 32, WIDTH - 24, 318, (0, 100), (0, 100)), Drawing(WIDTH, 362)
+    frame.draw_axes(made, range(0, 101, 20), range(0, 101, 20), " %")
+    made.strokes.append(frame.stroke([(0, 0), (100, 100)], "because"))
+    middle = (frame.left + frame.right) / 2
+    made.captions.append(Caption((middle, 354), "predicted probability", "name", "middle"))
+    made.captions.append(Caption((0, 14), "share found right", "name"))
     most = max(one.found.queries for one in found.bins)
-    dots = []
     for one in found.bins:
-        low, high = one.found.ci95
-        strokes.append(frame.stroke([(one.predicted, low), (one.predicted, high)], "range one"))
+        made.strokes.append(frame.stroke([(one.predicted, end) for end in one.found.ci95], "range one"))
         size = 3 + 5 * math.sqrt(one.found.queries / most)
-        dots.append(Dot(frame.at(one.predicted, one.found.p_at_1), size, "one"))
-    alt = "Predicted probability against the share found right: " + ", ".join(
-        f"{one.predicted:.0f} % predicted, {one.found.p_at_1:.0f} % right" for one in found.bins
-    )
-    return Drawing(WIDTH, 362, alt + ".", tuple(strokes), tuple(dots), tuple(captions))
+        made.dots.append(Dot(frame.at(one.predicted, one.found.p_at_1), size, "one"))
+    bins = (f"{one.predicted:.0f} % predicted, {one.found.p_at_1:.0f} % right" for one in found.bins)
+    made.alt = f"Predicted probability against the share found right: {', '.join(bins)}."
+    return made
 
 
 def map_drawing(picture: Picture, width: float, height: float) -> Drawing | None:
@@ -364,23 +321,24 @@ def map_drawing(picture: Picture, width: float, height: float) -> Drawing | None
     p = len(picture.pairs)
     if not p:
         return None
-    left, top = picture.places.min(axis=0).tolist()
-    right, bottom = picture.places.max(axis=0).tolist()
+    (left, top), (right, bottom) = (
+        ends.tolist() for ends in (picture.places.min(axis=0), picture.places.max(axis=0))
+    )
     frame = Frame(MARGIN, MARGIN, width - MARGIN, height - MARGIN, (left, right), (top, bottom))
     points = [frame.at(x, y) for x, y in picture.places.tolist()]
-    words = [word for word, _ in picture.pairs] + [word for _, word in picture.pairs]
+    words = [pair[side] for side in (0, 1) for pair in picture.pairs]
     styles = ["one"] * p + ["two"] * p
-    links = tuple(Stroke(ends, "link") for ends in zip(points[:p], points[p:], strict=True))
-    dots = tuple(
-        Dot(at, RADIUS, style, diamond=style == "two") for at, style in zip(points, styles, strict=True)
-    )
-    captions = tuple(labels(points, words, styles, (width, height)))
     alt = (
         f"{p} words of {picture.source} and their translations into {picture.target} on a plane, each pair "
         "joined by a line: " + ", ".join(" and ".join(pair) for pair in picture.pairs[:12])
         + (" and others." if p > 12 else ".")
     )  # fmt: skip
-    return Drawing(width, height, alt, links, dots, captions)
+    return Drawing(
+        width, height, alt,
+        [Stroke(ends, "link") for ends in zip(points[:p], points[p:], strict=True)],
+        [Dot(at, RADIUS, style, style == "two") for at, style in zip(points, styles, strict=True)],
+        [*labels(points, words, styles, (width, height))],
+    )  # fmt: skip
 
 
 def labels(

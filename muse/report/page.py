@@ -65,9 +65,9 @@ def write_report(facts: Facts, page: Path) -> dict[str, Path]:
         **view(facts), drawings=drawn, styles=_styles("page.css", "drawing.css")
     )
     folder = page.with_suffix(FIGURES)
-    figures = {
-        folder / f"{name}.svg": _alone(environment, drawing) for name, drawing in drawn.named().items()
-    }
+    alone = {f"run-{number}": panel for number, panel in enumerate(drawn.panels, start=1)}
+    alone |= {name: one for name in ("reliability", "map") if (one := getattr(drawn, name)) is not None}
+    figures = {folder / f"{name}.svg": _alone(environment, drawing) for name, drawing in alone.items()}
     with replaced(page) as stream:
         stream.write(text.encode(errors="replace"))  # the name of a folder need not be UTF-8
         stream.flush()  # if there is no room for the page, there are no figures either

@@ -24,12 +24,12 @@ def found(**entry: Any) -> Any:
 
 def test_a_fall_is_explained_where_it_happens() -> None:
     (panel,) = found(history=[GROWING])
-    assert panel.notes == ((4, "rarer words join: 4,000 → 10,000"),)
+    assert panel.notes == [(4, "rarer words join: 4,000 → 10,000")]
 
 
 def test_a_fall_in_the_second_round_has_its_own_reason() -> None:
     (panel,) = found(history=[trace("refine", words=[2e3] * 3, objective=[0.19, 0.16, 0.17])])
-    assert panel.notes == ((2, "pairs are scored by mappings not fitted to them"),)
+    assert panel.notes == [(2, "pairs are scored by mappings not fitted to them")]
 
 
 def test_rounds_in_several_blocks_are_one_curve() -> None:
@@ -40,12 +40,12 @@ def test_rounds_in_several_blocks_are_one_curve() -> None:
     (panel,) = found(history=blocks)
     (series,) = panel.series
     assert series.points == [(1, 0.2), (2, 0.3), (3, 0.1), (4, 0.2)]
-    assert panel.notes == ((3, "rarer words join: 2,000 → 5,000"),)
+    assert panel.notes == [(3, "rarer words join: 2,000 → 5,000")]
 
 
 def test_noise_and_rises_are_not_explained() -> None:
     (panel,) = found(history=[trace("refine", words=[2e3] * 4, objective=[0.1, 0.2, 0.3, 0.299])])
-    assert panel.notes == ()
+    assert panel.notes == []
 
 
 def test_notes_are_on_the_chosen_curve_alone() -> None:
@@ -63,7 +63,7 @@ def test_notes_are_on_the_chosen_curve_alone() -> None:
         ("gromov:rank", False),
         ("similarity", True),
     ]
-    assert panel.notes == ()
+    assert panel.notes == []
 
 
 def test_each_language_has_its_own_panels() -> None:
