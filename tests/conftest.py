@@ -19,7 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Ray's workers give way to everything else: beside the other tests they would hardly run.
 os.environ.setdefault("RAY_worker_niceness", "0")
 
-from tests.support.browser import browser, home  # noqa: E402, F401 - fixtures
+from tests.support.browser import browser, home, visit  # noqa: E402, F401 - fixtures
 from tests.support.command import Command  # noqa: E402
 from tests.support.pages import Reader  # noqa: E402
 from tests.support.toys import raw_pair, write_vec  # noqa: E402
@@ -110,6 +110,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return GROUPS.get(file, file)
 
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, in which we are."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture

@@ -53,10 +53,7 @@ def test_in_a_checkout_the_checkout_is_installed(clone: Path, monkeypatch: pytes
 
 
 @pytest.mark.usefixtures("own_pip")
-def test_from_elsewhere_the_checkout_is_named(
-    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_from_elsewhere_the_checkout_is_named(clone: Path, here: Path) -> None:
     asked = shlex.split(install_extra("eval", clone / "muse"))
     assert asked == ["pip", "install", "-c", f"{clone}/constraints.txt", "-e", f"{clone}[eval]"]
     (clone / "constraints.txt").unlink()

@@ -175,8 +175,7 @@ def test_a_space_made_with_other_settings_is_not_replaced(muse: Command, tmp_pat
     assert muse(*line).code == 0  # made as it was
 
 
-def test_a_mistyped_space_is_no_word(muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_mistyped_space_is_no_word(muse: Command, here: Path) -> None:
     saved(Path("embeddings", "aligned", "fr-en"))
     assert muse("translate", "fr20", "--json").json["translations"]
     ended = muse("translate", "fr-em", "fr20")

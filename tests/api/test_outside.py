@@ -143,13 +143,12 @@ def test_refused(
     assert not options["out"].exists()
 
 
-def test_pairs_are_read_before_long_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text").write_text("a few words\n" * 9)
-    (tmp_path / "pairs.txt").write_text("a b c d\n")
+def test_pairs_are_read_before_long_work(here: Path) -> None:
+    (here / "text").write_text("a few words\n" * 9)
+    (here / "pairs.txt").write_text("a b c d\n")
     with pytest.raises(BadFile, match="pairs.txt:1: expected two words"):
         align("xx", "yy", src_text="text", tgt_text="text", evidence="pairs.txt", quiet=True)
-    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix) == ["pairs.txt"]
+    assert sorted(path.name for path in here.iterdir() if path.suffix) == ["pairs.txt"]
 
 
 @pytest.mark.parametrize(("swapped", "told"), [(True, "columns swapped"), (False, "pairs are of words")])

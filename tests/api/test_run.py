@@ -235,16 +235,15 @@ def test_one_language_for_detours_may_be_a_string(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_vectors_of_a_pipeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_vectors_of_a_pipeline(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("spacy", reason="the vectors of pipelines need spaCy")
     from tests.support.pipelines import of_words, packaged
 
     source, target, _ = raw_pair()
-    made = of_words(tmp_path / "made", source.words, source.matrix)
-    packaged(tmp_path / "site", made)
-    write_vec(tmp_path / "en.vec", target)
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    monkeypatch.chdir(tmp_path)
+    made = of_words(here / "made", source.words, source.matrix)
+    packaged(here / "site", made)
+    write_vec(here / "en.vec", target)
+    monkeypatch.syspath_prepend(here / "site")
     by_name, by_folder = (
         muse.align("fr", "en", src_emb=given, tgt_emb="en.vec", out=out)
         for given, out in (("xx_toy_md", "by-name"), (made, "by-folder"))

@@ -295,13 +295,12 @@ def test_what_is_no_space_is_not_loaded(tmp_path: Path) -> None:
         muse.load(tmp_path / "nowhere")
 
 
-def test_the_only_space_needs_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_only_space_needs_no_name(here: Path) -> None:
     with pytest.raises(BadSetting, match="needs a single space in embeddings/aligned, got none; make one"):
         muse.load()
-    saved(tmp_path / "embeddings" / "aligned" / "fr-en")
+    saved(here / "embeddings" / "aligned" / "fr-en")
     assert muse.load().languages == ("en", "fr")
-    saved(tmp_path / "embeddings" / "aligned" / "de-en", "de")
+    saved(here / "embeddings" / "aligned" / "de-en", "de")
     with pytest.raises(BadSetting, match="got embeddings/aligned/de-en, embeddings/aligned/fr-en"):
         muse.load()
 

@@ -18,19 +18,18 @@ FAILS = ["--init", "similarity"]
 
 
 @pytest.fixture
-def unlike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def unlike(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory, with vectors of fr and en that are unlike; every tenth word is spelt alike.
 
     Of what auto tries it tries the quickest alone: all would fail here.
     """
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(auto, "AUTO", ("similarity",))
     rng = np.random.default_rng(0)
     for language in ("fr", "en"):
         words = [f"same{row}" if row % 10 == 0 else f"{language}{row}" for row in range(600)]
         rows = rng.normal(size=(600, 50)).astype(np.float32)
-        write_vec(tmp_path / f"{language}.vec", Vectors(language, words, rows))
-    return tmp_path
+        write_vec(here / f"{language}.vec", Vectors(language, words, rows))
+    return here
 
 
 def failed(muse: Command, *more: object) -> list[str]:

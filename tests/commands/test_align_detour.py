@@ -47,11 +47,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def files(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def files(made: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, in which we are; fr, en and xx are found by name."""
     monkeypatch.setenv("MUSE_EMBEDDINGS", str(made))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return here
 
 
 def align(muse: Command, *arguments: object) -> Ended:

@@ -21,7 +21,7 @@ COUNT, UNSEEN, MORE = 600, 20, 8
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder, in which we are, of xx.vec (28 d), yy.vec (24 d) and en.vec (20 d): word i translates word i.
 
     The first has UNSEEN words more in all.xx.vec and all.en.vec.
@@ -32,11 +32,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         wide = np.hstack([rows + noise, 0.3 * cloud(seed, len(rows), more)])
         turned = (wide @ rotation(seed, wide.shape[1]).T).astype(np.float32)
         every = Vectors(language, [f"{language}word{i}" for i in range(len(rows))], turned)
-        write_vec(tmp_path / f"{language}.vec", every.most_frequent(COUNT))
-        write_vec(tmp_path / f"all.{language}.vec", every)
-    monkeypatch.setenv("MUSE_EMBEDDINGS", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        write_vec(here / f"{language}.vec", every.most_frequent(COUNT))
+        write_vec(here / f"all.{language}.vec", every)
+    monkeypatch.setenv("MUSE_EMBEDDINGS", str(here))
+    return here
 
 
 def align(muse: Command, *arguments: object) -> None:
@@ -109,16 +108,13 @@ def test_a_wrong_dimension_in_the_manifest(muse: Command, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_real_vectors(muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_real_vectors(muse: Command, here: Path) -> None:
     """French in 300 dimensions and English in 60: its principal components, with noise."""
-    monkeypatch.chdir(tmp_path)
     sample = read_vectors(ROOT / "embeddings" / "sample" / "en.vec.gz", language="en")
     centred = sample.matrix - sample.matrix.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2][:60]  # (60, 300)
     noise = np.random.default_rng(0).normal(0, 0.1 * centred.std(), (len(sample), 60))
-    write_vec(
-        tmp_path / "en.vec", replace(sample, matrix=(sample.matrix @ axes.T + noise).astype(np.float32))
-    )
+    write_vec(here / "en.vec", replace(sample, matrix=(sample.matrix @ axes.T + noise).astype(np.float32)))
     fr = ROOT / "embeddings" / "sample" / "fr.vec.gz"
     ended = muse("align", "--src", "fr", "--tgt", "en", "--src-emb", fr, "--tgt-emb", "en.vec",
                  "--no-identical", "--max-vocab", 4000, "--answers", "csls",

@@ -57,13 +57,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def files(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def files(made: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of the same LANG.vec, in which we are."""
     for path in made.glob("*.vec"):
-        (tmp_path / path.name).symlink_to(path)
-    monkeypatch.setenv("MUSE_EMBEDDINGS", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (here / path.name).symlink_to(path)
+    monkeypatch.setenv("MUSE_EMBEDDINGS", str(here))
+    return here
 
 
 @pytest.fixture
@@ -228,9 +227,14 @@ BAD: dict[str, tuple[list[object], list[str]]] = {
         ["--max-vocab must be at least 500", "got 99; raise it"],
     ),
     "resume": (["--src", "es", "--into", "space", "--resume"], ["--resume needs the checkpoints"]),
+    "dictionary": (
+        ["--src", "fr", "--src", "de", "--tgt", "en", "--dictionary", "gold.txt"],
+        ["needs a single --src, got 2"],
+    ),
 }
 WRONG_USAGE = (
-    "twice", "itself", "files", "reweight", "reweight into", "joint alone", "joint into", "target file"
+    "twice", "itself", "files", "reweight", "reweight into", "joint alone", "joint into", "target file",
+    "dictionary",
 )  # fmt: skip
 
 
@@ -243,18 +247,6 @@ def test_bad_input(muse: Command, made: Path, files: Path, name: str) -> None:
     before = tree(files)
     refused(align(muse, *arguments), *parts, code=2 if name in WRONG_USAGE else 1)
     assert tree(files) == before
-
-
-def test_a_dictionary_belongs_to_one(muse: Command, files: Path) -> None:
-    (files / "gold.txt").write_text("fr1 en1\n")
-    ended = several(muse, "--dictionary", "gold.txt", "--init", "dictionary")
-    refused(ended, "needs a single --src, got 2", code=2)
-
-
-def test_neither_target_nor_space_is_wrong_usage(muse: Command, files: Path) -> None:
-    ended = align(muse, "--src", "fr")
-    assert ended.code == 2
-    assert "--into SPACE" in ended.err
 
 
 @pytest.mark.slow

@@ -15,17 +15,16 @@ BOTH = ["--src-text", "fr.txt", "--tgt-text", "en.txt"]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with the texts fr.txt and en.txt, whose words have the same topics."""
     rng = np.random.default_rng(0)
     for language in ("fr", "en"):
         topics = rng.integers(TOPICS, size=(LINES, 1))
         words = topics + TOPICS * rng.integers(WORDS // TOPICS, size=(LINES, 10))
         lines = [" ".join(f"{language}{word}" for word in line) for line in words]
-        (tmp_path / f"{language}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
+        (here / f"{language}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     monkeypatch.setattr("muse.embedding.config.EPOCHS", (1, 1))
-    return tmp_path
+    return here
 
 
 @pytest.mark.slow

@@ -14,12 +14,11 @@ from tests.support.toys import raw_pair, write_vec
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in that is in no checkout, with no vectors."""
-    monkeypatch.setattr(locate, "SAMPLE", tmp_path / "nowhere")
+    monkeypatch.setattr(locate, "SAMPLE", here / "nowhere")
     monkeypatch.delenv("MUSE_EMBEDDINGS", raising=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return here
 
 
 def test_without_vectors_it_says_where_to_get_them(place: Path, muse: Command) -> None:

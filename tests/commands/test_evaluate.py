@@ -119,21 +119,6 @@ def test_a_pair_that_is_rated_twice_is_told(muse: Command, space: Path) -> None:
     assert "coverage 3/3" in ended.out
 
 
-@pytest.mark.parametrize(
-    ("more", "part"),
-    [
-        ([], "Missing option '--dictionary'"),
-        (["--task", "similarity"], "Missing option '--pairs'"),
-        (["--task", "magic"], "magic"),
-    ],
-    ids=str,
-)
-def test_usage(muse: Command, space: Path, more: list[str], part: str) -> None:
-    ended = muse("evaluate", space, *more)
-    assert (ended.code, ended.out) == (2, "")
-    assert part in ended.err
-
-
 def test_a_task_is_a_command_or_an_option(muse: Command, space: Path) -> None:
     gold, ratings = space.parent / "gold.txt", space.parent / "rated.txt"
     asked = ["words", space, "--dictionary", gold, "--json"]
@@ -143,11 +128,8 @@ def test_a_task_is_a_command_or_an_option(muse: Command, space: Path) -> None:
         assert muse("evaluate", *before, "--pairs", ratings, "--json").json["pairs"] == 31
 
 
-def test_a_space_may_have_the_name_of_a_task(
-    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    space.rename(space.parent / "words")
-    monkeypatch.chdir(space.parent)
+def test_a_space_may_have_the_name_of_a_task(muse: Command, space: Path, here: Path) -> None:
+    space.rename(here / "words")
     assert muse("evaluate", "./words", "--dictionary", "gold.txt").code == 0
     assert muse("evaluate", "words", "words", "--dictionary", "gold.txt").code == 0
     refused(muse("evaluate", "words", "--dictionary", "gold.txt"), "Missing argument 'SPACE'", code=2)
@@ -173,11 +155,8 @@ def test_a_space_may_have_the_name_of_a_task(
     ],
     ids=str,
 )
-def test_usage_of_tasks(
-    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch, line: str, part: str
-) -> None:
-    monkeypatch.chdir(space.parent)
-    (space.parent / "x").write_text("a,b,1\n")
+def test_usage_of_tasks(muse: Command, space: Path, here: Path, line: str, part: str) -> None:
+    (here / "x").write_text("a,b,1\n")
     refused(muse("evaluate", *line.split()), part, code=2)
 
 

@@ -182,17 +182,7 @@ def test_the_folders_of_a_file_are_made(muse: Command, space: Path, tmp_path: Pa
     assert out.stat().st_size
 
 
-def test_no_space(muse: Command, tmp_path: Path) -> None:
-    refused(
-        muse("export", tmp_path / "no", "--format", "text", "--out", tmp_path / "x"),
-        "expected an aligned space",
-    )
-
-
-def test_into_the_folder_where_it_is_called(
-    muse: Command, space: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_into_the_folder_where_it_is_called(muse: Command, space: Path, here: Path) -> None:
     ended = muse("export", space, "--format", "npz", "--out", "x.npz", "--json", "-q")
     assert (ended.code, ended.err) == (0, "")
     assert ended.json["files"][0]["path"] == "x.npz"

@@ -308,12 +308,6 @@ def test_a_name_that_promises_another_format(muse: Command, space: Path, name: s
     assert muse("induce", space, "--out", out, "--format", "jsonl").code == 0
 
 
-@pytest.mark.parametrize("more", [["--src-max", 0], ["--min-probability", 1.5], ["--format", "xml"]], ids=str)
-def test_usage(muse: Command, space: Path, more: list[object]) -> None:
-    ended = muse("induce", space, "--out", space.parent / "d", *more)
-    assert (ended.code, ended.out) == (2, "")
-
-
 def test_pairs_without_probabilities_cost_no_calibration(
     muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

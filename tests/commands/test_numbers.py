@@ -129,16 +129,15 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize(("line", "option"), [(line, option) for line in LINES for option in LINES[line]])
 def test_no_number_gives_a_traceback_or_nan(
-    muse: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, files: Path, line: str, option: str
+    muse: Command, here: Path, files: Path, line: str, option: str
 ) -> None:
     for path in files.iterdir():
-        (tmp_path / path.name).symlink_to(path)
-    monkeypatch.chdir(tmp_path)
+        (here / path.name).symlink_to(path)
     for number in (*NEVER, *EXTREME):
         ended = muse(*line.split(), option, number, "-q", stdin="fr3 fr4, fr5\n")
         assert ended.code in ((2,) if number in NEVER else (0, 1, 2, 3)), (number, ended)
         assert ended.code in (0, 3) or len(ended.err.splitlines()) <= 4, (number, ended)
-        found = [ended.out, *(path.read_text() for path in tmp_path.glob("out*/*.txt"))]
+        found = [ended.out, *(path.read_text() for path in here.glob("out*/*.txt"))]
         assert not any(re.search(r"\b(nan|inf)\b", text) for text in found), number
-        for path in tmp_path.glob("out*"):
+        for path in here.glob("out*"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()

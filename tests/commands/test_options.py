@@ -62,11 +62,8 @@ TAKEN = "is en, the pivot, since none was given; the languages of this space are
         "export space --format moses --out table",
     ],
 )
-def test_a_pivot_that_is_taken_is_named(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    saved(tmp_path / "space", "fr", "de", plain=True)
+def test_a_pivot_that_is_taken_is_named(muse: Command, here: Path, line: str) -> None:
+    saved(here / "space", "fr", "de", plain=True)
     Path("gold.txt").write_text("fr20 en20\n")
     Path("rated.txt").write_text("".join(f"fr{i}\ten{i}\t{i % 5}\n" for i in range(9)))
     Path("text").write_text("fr20 en20\n")
@@ -170,10 +167,7 @@ def test_one_option_names_a_language_in_all_commands() -> None:
 ALIGNED = Path("embeddings", "aligned")
 
 
-def test_the_space_may_be_left_out_where_there_is_one(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_space_may_be_left_out_where_there_is_one(muse: Command, here: Path) -> None:
     saved(ALIGNED / "fr-en", plain=True)
     (ALIGNED / "notes").mkdir()
     Path("gold.txt").write_text("fr20 en20\n")
@@ -194,8 +188,7 @@ def test_the_space_may_be_left_out_where_there_is_one(
     refused(muse("translate", ALIGNED, "fr3"), "expected an aligned space, found no manifest.json in it")
 
 
-def test_several_spaces_are_named(muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_several_spaces_are_named(muse: Command, here: Path) -> None:
     refused(muse("report"), "Missing argument 'SPACE': embeddings/aligned has none", "muse align", code=2)
     for name in ("fr-en", "de-en"):
         saved(ALIGNED / name, plain=True)

@@ -40,20 +40,17 @@ DESTROYS = [
 
 
 @pytest.mark.parametrize("line", DESTROYS)
-def test_an_output_that_is_an_input(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    saved(tmp_path / "space", plain=True)
+def test_an_output_that_is_an_input(muse: Command, here: Path, line: str) -> None:
+    saved(here / "space", plain=True)
     for name in ("text.txt", "other.txt"):
-        (tmp_path / name).write_text("fr20 fr21\n" * 30)
-    np.save(tmp_path / "a.npy", np.ones(3))
-    (tmp_path / "link.npy").symlink_to("a.npy")
+        (here / name).write_text("fr20 fr21\n" * 30)
+    np.save(here / "a.npy", np.ones(3))
+    (here / "link.npy").symlink_to("a.npy")
     for name in ("a.vec", "space/raw.vec"):
-        write_vectors_text(tmp_path / name, ["a", "b"], np.eye(2, dtype=np.float32))
-    before = tree(tmp_path)
+        write_vectors_text(here / name, ["a", "b"], np.eye(2, dtype=np.float32))
+    before = tree(here)
     refused(muse(*line.split()), "choose another --")
-    assert tree(tmp_path) == before
+    assert tree(here) == before
 
 
 @pytest.mark.parametrize(
@@ -63,15 +60,12 @@ def test_an_output_that_is_an_input(
         ("encode space --lang fr --input text.txt --out a.npy --save a.npy", "--save"),
     ],
 )
-def test_two_outputs_of_one_name(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, other: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    saved(tmp_path / "space", plain=True)
-    (tmp_path / "text.txt").write_text("fr20 fr21\n" * 30)
-    before = tree(tmp_path)
+def test_two_outputs_of_one_name(muse: Command, here: Path, line: str, other: str) -> None:
+    saved(here / "space", plain=True)
+    (here / "text.txt").write_text("fr20 fr21\n" * 30)
+    before = tree(here)
     refused(muse(*line.split()), f"--out and {other} need different names; choose another {other}")
-    assert tree(tmp_path) == before
+    assert tree(here) == before
 
 
 def made_of_files(folder: Path) -> None:
@@ -104,39 +98,32 @@ OF_SPACE = [
 
 @pytest.mark.parametrize(("line", "what"), OF_SPACE)
 def test_no_file_that_a_space_was_made_of_is_replaced(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, what: str
+    muse: Command, here: Path, line: str, what: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    made_of_files(tmp_path)
+    made_of_files(here)
     os.link("raw/pairs.reverse.txt", "pairs.reverse.txt")
     shutil.copy("raw/fr.vec", "renamed.npy")  # known by its content
-    before = tree(tmp_path)
+    before = tree(here)
     refused(muse(*line.split()), f"--out would replace {what}, which this space was made of; choose another")
-    assert tree(tmp_path) == before
+    assert tree(here) == before
 
 
-def test_an_earlier_export_is_replaced(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    made_of_files(tmp_path)
+def test_an_earlier_export_is_replaced(muse: Command, here: Path) -> None:
+    made_of_files(here)
     for line in ("export space --format text --out out", "induce space --out pairs.txt"):
         assert muse(*line.split(), "--max-vocab", 10).code == 0
-        before = tree(tmp_path)
+        before = tree(here)
         assert muse(*line.split()).code == 0
-        assert tree(tmp_path) != before
+        assert tree(here) != before
 
 
 @pytest.mark.parametrize("name", ["x" * 201, "é" * 101, "/".join(["folder"] * 600)])
-def test_a_name_that_no_file_system_takes(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_vectors_text(tmp_path / "a.vec", ["a", "b"], np.eye(2, dtype=np.float32))
+def test_a_name_that_no_file_system_takes(muse: Command, here: Path, name: str) -> None:
+    write_vectors_text(here / "a.vec", ["a", "b"], np.eye(2, dtype=np.float32))
     align = ["align", "--src", "fr", "--src-emb", "a.vec", "--tgt", "en", "--tgt-emb", "a.vec"]
     refused(muse(*align, "--out", name), "--out must be at most 200 bytes", "choose a shorter one")
     refused(muse(*align[:2], "x" * 101, *align[3:]), "a language needs a name of at most 100 characters")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.vec"]
+    assert sorted(path.name for path in here.iterdir()) == ["a.vec"]
 
 
 PIPED = [
@@ -156,21 +143,18 @@ PIPED = [
 
 
 @pytest.mark.parametrize("line", PIPED)
-def test_a_pipe_is_not_replaced(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    saved(tmp_path / "space", plain=True)
+def test_a_pipe_is_not_replaced(muse: Command, here: Path, line: str) -> None:
+    saved(here / "space", plain=True)
     for name in ("text.txt", "other.txt"):
-        (tmp_path / name).write_text("fr20 fr21\n" * 30)
-    (tmp_path / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
+        (here / name).write_text("fr20 fr21\n" * 30)
+    (here / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
     rows = np.random.default_rng(0).normal(size=(300, 20)).astype(np.float32)
-    write_vectors_text(tmp_path / "a.vec", [f"w{n}" for n in range(300)], rows)
+    write_vectors_text(here / "a.vec", [f"w{n}" for n in range(300)], rows)
     os.mkfifo("pipe")
     ended = muse(*line.split(), "-q")
     assert ended.code in (1, 2) and "pipe" in ended.err, ended
-    assert (tmp_path / "pipe").is_fifo()
-    assert not [name for name in tree(tmp_path) if "partial" in str(name) or "pipe." in str(name)]
+    assert (here / "pipe").is_fifo()
+    assert not [name for name in tree(here) if "partial" in str(name) or "pipe." in str(name)]
 
 
 @pytest.mark.parametrize(
@@ -181,15 +165,12 @@ def test_a_pipe_is_not_replaced(
         "train-translator space --text fr=text.txt --text en=text.txt --epochs 0 --out out",
     ],
 )
-def test_two_runs_cannot_write_one_output(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    saved(tmp_path / "space", plain=True)
-    (tmp_path / "text.txt").write_text("fr20 fr21\n" * 30)
-    (tmp_path / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
-    write_vectors_text(tmp_path / "a.vec", [f"w{n}" for n in range(20)], np.eye(20, dtype=np.float32))
-    with only_writer(tmp_path / "out"):
+def test_two_runs_cannot_write_one_output(muse: Command, here: Path, line: str) -> None:
+    saved(here / "space", plain=True)
+    (here / "text.txt").write_text("fr20 fr21\n" * 30)
+    (here / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
+    write_vectors_text(here / "a.vec", [f"w{n}" for n in range(20)], np.eye(20, dtype=np.float32))
+    with only_writer(here / "out"):
         refused(muse(*line.split(), "-q"), f"another at it (process {os.getpid()} on ")
 
 
@@ -198,9 +179,8 @@ SRC = ("--src", "fr")
 
 
 @pytest.fixture
-def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def hostile(here: Path) -> str:
     """A word with controls of a terminal, which both languages of a space have, in the current folder."""
-    monkeypatch.chdir(tmp_path)
     rows = raw_rows(0, 4)
     words = [HOSTILE, "roi", "mer", "eau"]
     sides = {one: replace(side_to_save(one, rows), vectors=Vectors(one, words, rows)) for one in ("fr", "en")}

@@ -107,12 +107,6 @@ def test_what_is_refused_on_stdin(muse: Command, space: Path) -> None:
     assert "error: standard input:2: expected UTF-8, got the byte 0xe2" in ended.err
 
 
-def test_text_in_another_language_is_told(muse: Command, space: Path) -> None:
-    ended = translate(muse, space, stdin="the cat eats\n")
-    assert "3 of 3 tokens have no vector: is the text in fr?" in ended.err
-    assert "no vector" not in translate(muse, space, stdin="le chat zzz\n").err
-
-
 @pytest.mark.slow
 def test_a_closed_stdin_is_told(space: Path) -> None:
     command = f"{sys.executable} -m muse translate {space} <&-"

@@ -67,17 +67,16 @@ def side(folder: Path, language: str, words: list[str], onto: torch.Tensor | Non
 @pytest.mark.slow
 @pytest.mark.parametrize("language", OTHERS)
 def test_text_without_spaces_is_embedded_encoded_mined_and_translated(
-    muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str
+    muse: Command, here: Path, language: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     for code, subjects, between in (("en", ENGLISH, " "), (language, OTHERS[language], "")):
         text = sentences(subjects, between, 0, LINES)
         Path(f"text.{code}").write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
         ended = muse("embed", f"text.{code}", "--lang", code, "--out", f"{code}.vec", *EMBED)
         assert (ended.code, "spaces" in ended.err) == (0, False), ended.err
     english, words = (" ".join(subjects).split() for subjects in (ENGLISH, OTHERS[language]))
-    pivot = side(tmp_path, "en", english, None)
-    other = side(tmp_path, language, words, torch.from_numpy(pivot.vectors.matrix))
+    pivot = side(here, "en", english, None)
+    other = side(here, language, words, torch.from_numpy(pivot.vectors.matrix))
     save_space("space", {"en": pivot, language: other}, pivot="en", provenance=PROVENANCE)
 
     # Parallel sentences: the words of a line are the translations of those of the other.

@@ -126,14 +126,19 @@ def test_the_table_is_a_dictionary(muse: Command, space: Path) -> None:
     ids=str,
 )
 def test_what_is_refused_before_any_work(
-    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], part: str, code: int
+    muse: Command,
+    space: Path,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    part: str,
+    code: int,
 ) -> None:
     pytest.importorskip("openpyxl")
-    monkeypatch.chdir(space.parent)
     for name, text in (("blank.txt", "\n \n"), ("two.txt", "x\na\tb\n"), ("bell.txt", "a\x07\n")):
         Path(name).write_text(text, encoding="utf-8")
     monkeypatch.setattr("muse.commands.translate.open_space", None)
-    refused_leaving(space.parent, muse, ["translate", "space", *arguments], part, code=code)
+    refused_leaving(here, muse, ["translate", "space", *arguments], part, code=code)
 
 
 def test_more_rows_than_a_sheet_has(muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,43 +100,6 @@ RETIRED = (
 
 
 # Names that functions, classes, constants and fields no longer have, and what they are called.
-RETIRED_NAMES = {
-    "transported": "barycentres, with_transport",
-    "carried": "transfer_mapping",
-    "Improvement": "RefinementConfig",
-    "RELAXED": "ROW_REFINEMENT",
-    "Heat": "Round",
-    "played": "evaluated",
-    "FARTHEST": "MAX_NONORTHOGONALITY",
-    "RISE": "MIN_GAIN_TO_CONTINUE",
-    "HOPELESS": "GIVE_UP_BELOW",
-    "prepare_": "normalise_in_place",
-    "of_rows": "for_unranked_rows",
-    "Both": "BothDirections",
-    "KEPT": "MAX_CACHED_BYTES",
-    "PASSING": "MAX_TRANSIENT_BYTES",
-    "is_served": "uses_cached_hubness",
-    "check_spared": "check_not_an_input",
-    "Wanted": "ReadOptions",
-    "lacks_ngrams": "no_ngrams_error",
-    "stands_in_a_line": "survives_line_round_trip",
-    "holds": "can_store",
-    "silent": "without_targets",
-    "idle": "ineffective_settings",
-    "whitened": "whiten, fit_whitened",
-    "_Field": "_Candidates",
-    "better": "best_path",
-    "_over": "_path_through",
-    "grown": "with_induced_pairs",
-    "less": "minus_bias",
-    "room": "max_rows",
-    "told": "warnings",
-    "step_back": "lower_thread_priority",
-    "warm": "fill_caches",
-    "occasion": "when_and_how",
-    "of_language": "manifest_entry",
-    "Surroundings": "Context",
-}
 
 
 class Text(NamedTuple):
@@ -191,26 +154,6 @@ def test_code(part: Path) -> None:
     pages = [path for path in sorted(part.rglob("*")) if path.suffix in (".html", ".js")]
     texts = [text for module in modules for text in _strings(module)]
     _check([*texts, *map(_file, pages)], prose=False)
-
-
-def test_no_retired_name_is_defined() -> None:
-    found = [
-        f"{module.relative_to(ROOT)}:{line}: {name}: say {RETIRED_NAMES[name]}"
-        for module in sorted(PACKAGE.rglob("*.py"))
-        for line, name in _defined(ast.parse(module.read_text(encoding="utf-8")))
-        if name in RETIRED_NAMES
-    ]
-    assert not found, "\n".join(found)
-
-
-def _defined(module: ast.Module) -> Iterator[tuple[int, str]]:
-    """The functions and classes, and the constants and fields outside functions, with their lines."""
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.lineno, node.name
-        for one in node.body if isinstance(node, ast.Module | ast.ClassDef) else ():
-            targets = one.targets if isinstance(one, ast.Assign) else [getattr(one, "target", None)]
-            yield from ((one.lineno, name.id) for name in targets if isinstance(name, ast.Name))
 
 
 def _check(texts: list[Text], *, prose: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.report.test_report import CANDIDATES, SUPERVISION, gold_list, with_history
-from tests.support.browser import MARKS, clean, opened, serious_barriers
+from tests.support.browser import MARKS, Visit, serious_barriers
 from tests.support.pages import run
 
 pytest.importorskip("jinja2")
@@ -46,69 +46,61 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_loads_nothing_and_bars_nobody(
-    browser: Any, pages: dict[str, str], kind: str, scheme: str
+    visit: Visit, pages: dict[str, str], kind: str, scheme: str
 ) -> None:
-    watched = opened(browser, pages[kind], scheme=scheme)
-    assert watched.asked == [pages[kind]]
-    assert serious_barriers(watched.page) == []
-    clean(watched)
+    page = visit(pages[kind], scheme=scheme)
+    assert visit.asked == [pages[kind]]
+    assert serious_barriers(page) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_fits_the_narrowest_phone(browser: Any, pages: dict[str, str], kind: str) -> None:
-    watched = opened(browser, pages[kind], width=320)
-    assert watched.page.evaluate("document.documentElement.scrollWidth") <= 320
-    assert serious_barriers(watched.page) == []
-    assert watched.page.locator("svg.narrow").is_visible()
-    assert not watched.page.locator("svg.wide").is_visible()
+def test_it_fits_the_narrowest_phone(visit: Visit, pages: dict[str, str], kind: str) -> None:
+    page = visit(pages[kind], width=320)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert serious_barriers(page) == []
+    assert page.locator("svg.narrow").is_visible()
+    assert not page.locator("svg.wide").is_visible()
     narrow = "[...document.querySelectorAll('th, td')].filter((cell) => cell.textContent.trim().length > 2"
-    assert watched.page.evaluate(f"{narrow} && cell.offsetHeight && cell.offsetWidth < 24).length") == 0
-    clean(watched)
+    assert page.evaluate(f"{narrow} && cell.offsetHeight && cell.offsetWidth < 24).length") == 0
 
 
-def test_the_first_screen_answers(browser: Any, pages: dict[str, str]) -> None:
-    watched = opened(browser, pages["measured"])
+def test_the_first_screen_answers(visit: Visit, pages: dict[str, str]) -> None:
+    page = visit(pages["measured"])
     for heading in ("It worked", "How good is it?", "On what evidence?", "What next?"):
-        place = watched.page.get_by_role("heading", name=heading).bounding_box()
+        place = page.get_by_role("heading", name=heading).bounding_box()
         assert place is not None
         assert place["y"] < 844, heading
-    clean(watched)
 
 
-def test_the_schemes_differ_and_paper_is_light(browser: Any, pages: dict[str, str]) -> None:
+def test_the_schemes_differ_and_paper_is_light(visit: Visit, pages: dict[str, str]) -> None:
     colour = "getComputedStyle(document.querySelector('.card')).backgroundColor"
-    light, dark = (opened(browser, pages["measured"], scheme=scheme) for scheme in ("light", "dark"))
-    assert light.page.evaluate(colour) == "rgb(255, 255, 255)"
-    assert dark.page.evaluate(colour) != "rgb(255, 255, 255)"
-    paper = dark.page.pdf()
+    light, dark = (visit(pages["measured"], scheme=scheme) for scheme in ("light", "dark"))
+    assert light.evaluate(colour) == "rgb(255, 255, 255)"
+    assert dark.evaluate(colour) != "rgb(255, 255, 255)"
+    paper = dark.pdf()
     assert paper.startswith(b"%PDF")
-    clean(light)
-    clean(dark)
 
 
-def test_colours_that_the_reader_forces_reach_the_charts(browser: Any, pages: dict[str, str]) -> None:
-    watched = opened(browser, pages["measured"], forced_colors="active")
+def test_colours_that_the_reader_forces_reach_the_charts(visit: Visit, pages: dict[str, str]) -> None:
+    page = visit(pages["measured"], forced_colors="active")
     text, body = (
-        watched.page.evaluate(f"getComputedStyle(document.querySelector('{name}')).{colour}")
+        page.evaluate(f"getComputedStyle(document.querySelector('{name}')).{colour}")
         for name, colour in ((".drawing text", "fill"), ("body", "color"))
     )
     assert text == body
-    clean(watched)
 
 
-def test_a_table_stays_one_on_a_phone(browser: Any, pages: dict[str, str]) -> None:
-    watched = opened(browser, pages["measured"], width=320)
-    table = watched.page.get_by_role("table").filter(has_text="By frequency rank")
+def test_a_table_stays_one_on_a_phone(visit: Visit, pages: dict[str, str]) -> None:
+    page = visit(pages["measured"], width=320)
+    table = page.get_by_role("table").filter(has_text="By frequency rank")
     row = table.get_by_role("row").filter(has_text="ranks 1 to 120")
     assert row.get_by_role("cell").count() == 2
     assert row.get_by_role("rowheader").count() == 1
-    clean(watched)
 
 
-def test_every_chart_is_described(browser: Any, pages: dict[str, str]) -> None:
-    watched = opened(browser, pages["measured"])
-    images = watched.page.get_by_role("img")
+def test_every_chart_is_described(visit: Visit, pages: dict[str, str]) -> None:
+    page = visit(pages["measured"])
+    images = page.get_by_role("img")
     assert images.count() == 4
     for number in range(images.count()):
         assert len(images.nth(number).get_attribute("aria-label")) > 40
-    clean(watched)

@@ -22,14 +22,23 @@ def found(**entry: Any) -> Any:
     return panels(Manifest.of(**{"pivot": "en", "languages": {"fr": entry}}).mapped)
 
 
-def test_a_fall_is_explained_where_it_happens() -> None:
-    (panel,) = found(history=[GROWING])
-    assert panel.notes == [(4, "rarer words join: 4,000 → 10,000")]
-
-
-def test_a_fall_in_the_second_round_has_its_own_reason() -> None:
-    (panel,) = found(history=[trace("refine", words=[2e3] * 3, objective=[0.19, 0.16, 0.17])])
-    assert panel.notes == [(2, "pairs are scored by mappings not fitted to them")]
+@pytest.mark.parametrize(
+    ("history", "notes"),
+    [
+        (GROWING, [(4, "rarer words join: 4,000 → 10,000")]),
+        (
+            trace("refine", words=[2e3] * 3, objective=[0.19, 0.16, 0.17]),
+            [(2, "pairs are scored by mappings not fitted to them")],
+        ),
+        (trace("refine", words=[2e3] * 4, objective=[0.1, 0.2, 0.3, 0.299]), []),
+    ],
+    ids=["words", "second round", "noise"],
+)
+def test_a_fall_is_explained_where_it_happens(
+    history: dict[str, Any], notes: list[tuple[float, str]]
+) -> None:
+    (panel,) = found(history=[history])
+    assert panel.notes == notes
 
 
 def test_rounds_in_several_blocks_are_one_curve() -> None:
@@ -41,11 +50,6 @@ def test_rounds_in_several_blocks_are_one_curve() -> None:
     (series,) = panel.series
     assert series.points == [(1, 0.2), (2, 0.3), (3, 0.1), (4, 0.2)]
     assert panel.notes == [(3, "rarer words join: 2,000 → 5,000")]
-
-
-def test_noise_and_rises_are_not_explained() -> None:
-    (panel,) = found(history=[trace("refine", words=[2e3] * 4, objective=[0.1, 0.2, 0.3, 0.299])])
-    assert panel.notes == []
 
 
 def test_notes_are_on_the_chosen_curve_alone() -> None:

@@ -306,25 +306,6 @@ def test_what_align_writes_is_what_a_report_shows(muse: Command, tmp_path: Path)
     assert "history" not in json.dumps(aligned.json["candidates"])
 
 
-def test_the_highest_criterion_is_why_where_none_is_aligned() -> None:
-    tried = [{**fields, "verdict": "doubtful"} for fields in CANDIDATES]
-    entry = {"method": "similarity", "candidates": tried, "reason": "highest criterion"}
-    (record,) = Manifest.of(**{"pivot": "en", "languages": {"fr": entry}}).mapped
-    assert [candidate.chosen for candidate in record.candidates] == [False, True]
-    assert "highest criterion" in why_chosen(record)
-
-
-def test_the_verdict_is_why_where_it_alone_decides() -> None:
-    tried = [
-        {**CANDIDATES[0], "criterion": 0.9},
-        {**CANDIDATES[1], "verdict": "doubtful", "criterion": 0.4},
-        {**CANDIDATES[0], "method": "features", "verdict": "doubtful", "criterion": 0.3},
-    ]
-    entry = {"method": "similarity", "candidates": tried, "reason": "best verdict"}
-    (record,) = Manifest.of(**{"pivot": "en", "languages": {"fr": entry}}).mapped
-    assert "best verdict" in why_chosen(record)
-
-
 def test_why_is_shown_as_it_was_recorded_and_never_guessed(muse: Command, tmp_path: Path) -> None:
     for reason in Reason:
         assert why_chosen(record_of(reason=reason)) == REASONS[reason]
@@ -437,18 +418,6 @@ def test_each_language_has_its_own_supervision() -> None:
     assert supervision_json(found) == {"languages": {"fr": {"supervision": SUPERVISION}}}
 
 
-def test_the_method_of_the_pairs_is_the_one_chosen_though_another_was_judged_aligned() -> None:
-    tried = [
-        {**CANDIDATES[1], "chosen": False},
-        {"method": "dictionary:procrustes", "verdict": "doubtful", "chosen": True},
-    ]
-    record = record_of(
-        supervision=SUPERVISION, method="dictionary:procrustes", candidates=tried, reason="pairs"
-    )
-    assert [candidate.chosen for candidate in record.candidates] == [False, True]
-    assert "pairs to learn from" in why_chosen(record)
-
-
 def test_pairs_that_allow_no_test_do_not_carry_the_verdict() -> None:
     untested = {**SUPERVISION, "candidates": [{**METHODS[1], "words": 0}]}
     assert record_of(supervision=SUPERVISION).judged_on_pairs
@@ -459,12 +428,3 @@ def test_pairs_that_allow_no_test_do_not_carry_the_verdict() -> None:
 def test_an_interval_is_drawn_within_its_scale() -> None:
     methods = record_of(supervision=SUPERVISION).supervision.methods
     assert [method.interval for method in methods] == [(71.25, 60.54, 80.01), (12.5, 6.93, 21.48), None]
-
-
-@pytest.mark.parametrize(("count", "shown"), [(0, "0 figures"), (1, "1 figure"), (2, "2 figures")])
-def test_the_number_of_figures_is_said(
-    muse: Command, space: Path, monkeypatch: pytest.MonkeyPatch, count: int, shown: str
-) -> None:
-    figures = {str(number): Path("x.svg") for number in range(count)}
-    monkeypatch.setattr("muse.report.page.write_report", lambda facts, page: figures)
-    assert muse("report", space).out.strip().endswith(f".html, with {shown}")

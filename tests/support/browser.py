@@ -11,7 +11,6 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -25,16 +24,6 @@ MARKS = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (apt-get install chromium)"),
     pytest.mark.filterwarnings("default"),  # of the server's and the browser's threads
 ]
-
-
-@dataclass
-class Watched:
-    """A page, what its console said, and what it asked of others than the server."""
-
-    page: Any
-    said: list[str] = field(default_factory=list)
-    elsewhere: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
 
 
 @pytest.fixture(scope="module")
@@ -77,55 +66,58 @@ def browser() -> Iterator[Any]:
         made.close()
 
 
-def opened(
-    browser: Any,
-    address: str,
-    *,
-    width: int = 1200,
-    height: int = 844,
-    scheme: str = "light",
-    motion: str = "reduce",  # else screenshots would catch the map in flight
-    before: Callable[[Any], object] = lambda page: None,
-    ready: bool = True,
-    **options: Any,
-) -> Watched:
-    """A page at the address, which knows its space where `ready`; `before` gets it before it is loaded."""
-    context = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme=scheme,
-        reduced_motion=motion,
-        **options,
-    )
-    context.set_default_timeout(PATIENCE)
-    watched = Watched(context.new_page())
-    watched.page.on("console", lambda message: watched.said.append(f"{message.type}: {message.text}"))
-    watched.page.on("pageerror", lambda error: watched.said.append(f"error: {error}"))
-    root = address.partition("#")[0]
+class Visit:
+    """Opens pages: at an address of the server `home`, which begins with #, or elsewhere.
 
-    def requested(request: Any) -> None:
-        here = request.url.startswith((root, "data:"))
-        (watched.asked if here else watched.elsewhere).append(request.url)
+    A page knows its space where `ready`; `before` gets it before it is loaded. In the end nothing may have
+    gone wrong but a 404 or what is `forgiven`, and nothing have been asked of others than the server.
+    """
 
-    watched.page.on("request", requested)
-    before(watched.page)
-    watched.page.goto(address)
-    if ready and address.startswith("http"):
-        # "Loaded" comes before the page has asked for its space: until then it has no names and no buttons.
-        watched.page.locator("#map-tab[aria-selected]").wait_for(state="attached")
-    return watched
+    def __init__(self, browser: Any, home: Callable[[], str]) -> None:
+        self.browser, self.home, self.contexts = browser, home, list[Any]()
+        self.said, self.elsewhere, self.asked = list[str](), list[str](), list[str]()
+        self.forgiven: tuple[str, ...] = ("404",)
+
+    def __call__(
+        self, address: str = "", *, width: int = 1200, height: int = 844, scheme: str = "light",
+        motion: str = "reduce",  # else screenshots would catch the map in flight
+        before: Callable[[Any], object] = lambda page: None,
+        ready: bool = True, forgiven: tuple[str, ...] = (), **options: Any,
+    ) -> Any:  # fmt: skip
+        address = address if ":" in address.partition("#")[0] else f"{self.home()}{address}"
+        self.forgiven += forgiven
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion=motion, **options
+        )
+        self.contexts.append(context)
+        context.set_default_timeout(PATIENCE)
+        page, root = context.new_page(), address.partition("#")[0]
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+
+        def requested(request: Any) -> None:
+            here = request.url.startswith((root, "data:"))
+            (self.asked if here else self.elsewhere).append(request.url)
+
+        page.on("request", requested)
+        before(page)
+        page.goto(address)
+        if ready and address.startswith("http"):
+            # "Loaded" comes before the page has asked for its space: until then it has no names and buttons.
+            page.locator("#map-tab[aria-selected]").wait_for(state="attached")
+        return page
 
 
-def clean(watched: Watched, *, forgiven: tuple[str, ...] = ()) -> None:
-    """Closes the page, on which nothing but a 404 or what is forgiven went wrong."""
-    expected = ("404", *forgiven)
-    errors = [
-        said
-        for said in watched.said
-        if said.startswith("error") and not any(part in said for part in expected)
-    ]
-    assert errors == []
-    assert watched.elsewhere == []
-    watched.page.context.close()
+@pytest.fixture
+def visit(browser: Any, request: pytest.FixtureRequest) -> Iterator[Visit]:
+    """What opens pages, and sees in the end that nothing went wrong."""
+    found = Visit(browser, lambda: str(request.getfixturevalue("home")))
+    yield found
+    errors = [said for said in found.said if said.startswith("error")]
+    assert [said for said in errors if not any(part in said for part in found.forgiven)] == []
+    assert found.elsewhere == []
+    for context in found.contexts:
+        context.close()
 
 
 def serious_barriers(page: Any) -> list[dict[str, Any]]:

@@ -262,27 +262,6 @@ def test_hostile_words_are_only_unknown(client: Client, path: str, word: str) ->
     assert len(answer.content) < 10_000
 
 
-def test_a_hostile_word_of_the_vocabulary_is_only_data(client: Client) -> None:
-    answer = client.get("/api/translate", params={"word": SCRIPT})
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "application/json"
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {}, {"word": ""}, {"word": "roi", "top": "many"}, {"word": "roi", "top": 0},
-        {"word": "roi", "top": 10**9},
-        {"word": "roi", "src": "de"}, {"word": "roi", "src": "fr", "tgt": "fr"},
-        {"word": "roi", "tgt": "../x"},
-    ],
-)  # fmt: skip
-def test_wrong_questions_are_said_to_be(client: Client, parameters: dict[str, Any]) -> None:
-    answer = client.get("/api/translate", params=parameters)
-    assert answer.status_code == 422
-    assert answer.json()["error"]
-
-
 @pytest.mark.parametrize(
     "path",
     [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browser import MARKS, best, changed, clean, drawn, look_up, opened, serious_barriers
+from tests.support.browser import MARKS, Visit, best, changed, drawn, look_up, serious_barriers
 
 for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
     pytest.importorskip(_package)
@@ -37,9 +37,8 @@ def sideways(page: Any) -> int:
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1200])
-def test_no_screen_needs_scrolling_sideways(browser: Any, home: str, width: int) -> None:
-    watched = opened(browser, f"{home}#fr/roi", width=width, before=lengthened)
-    page = watched.page
+def test_no_screen_needs_scrolling_sideways(visit: Visit, width: int) -> None:
+    page = visit("#fr/roi", width=width, before=lengthened)
     page.locator("#other li").first.wait_for()
     assert sideways(page) <= 0
     box = page.locator("#best").bounding_box()
@@ -52,23 +51,19 @@ def test_no_screen_needs_scrolling_sideways(browser: Any, home: str, width: int)
         look_up(page, text)
         page.locator(sign).wait_for()
         assert sideways(page) <= 0
-    clean(watched)
 
 
-def test_a_wide_screen_has_the_map_beside_the_answer(browser: Any, home: str) -> None:
-    watched = opened(browser, f"{home}#fr/roi")
-    page = watched.page
+def test_a_wide_screen_has_the_map_beside_the_answer(visit: Visit) -> None:
+    page = visit("#fr/roi")
     best(page, "king")
     answer, chart = page.locator("#answer").bounding_box(), page.locator("#picture").bounding_box()
     assert answer["x"] + answer["width"] <= chart["x"]
     assert chart["y"] < answer["y"] < chart["y"] + chart["height"]
     assert page.locator("#tabs").is_hidden()
-    clean(watched)
 
 
-def test_a_phone_has_answer_and_map_in_tabs(browser: Any, home: str) -> None:
-    watched = opened(browser, f"{home}#fr/roi", width=390, has_touch=True)
-    page = watched.page
+def test_a_phone_has_answer_and_map_in_tabs(visit: Visit) -> None:
+    page = visit("#fr/roi", width=390, has_touch=True)
     best(page, "king")
     assert page.locator("#picture").is_hidden()
     page.get_by_role("tab", name="Map").tap()
@@ -80,21 +75,19 @@ def test_a_phone_has_answer_and_map_in_tabs(browser: Any, home: str) -> None:
     page.set_viewport_size({"width": 1200, "height": 800})  # as when a tablet is turned
     page.locator("#picture").wait_for()
     assert page.locator("#best").is_visible()
-    clean(watched)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_scheme_of_the_system(browser: Any, home: str, scheme: str) -> None:
-    watched = opened(browser, f"{home}#fr/roi", scheme=scheme)
-    drawn(watched.page)
-    background = watched.page.evaluate("getComputedStyle(document.body).backgroundColor")
+def test_the_scheme_of_the_system(visit: Visit, scheme: str) -> None:
+    page = visit("#fr/roi", scheme=scheme)
+    drawn(page)
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(246, 247, 249)") == (scheme == "light")
     # The canvas changes with it.
-    before = watched.page.locator("#picture").screenshot()
-    watched.page.emulate_media(color_scheme="dark" if scheme == "light" else "light")
-    watched.page.wait_for_timeout(300)
-    assert watched.page.locator("#picture").screenshot() != before
-    clean(watched)
+    before = page.locator("#picture").screenshot()
+    page.emulate_media(color_scheme="dark" if scheme == "light" else "light")
+    page.wait_for_timeout(300)
+    assert page.locator("#picture").screenshot() != before
 
 
 STATES = {
@@ -108,20 +101,18 @@ STATES = {
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("state", STATES)
-def test_no_serious_barrier(browser: Any, home: str, state: str, scheme: str) -> None:
+def test_no_serious_barrier(visit: Visit, state: str, scheme: str) -> None:
     address, sign = STATES[state]
-    watched = opened(browser, home + address, scheme=scheme)
-    drawn(watched.page)
+    page = visit(address, scheme=scheme)
+    drawn(page)
     if sign:
-        watched.page.locator(sign).first.wait_for()
-    assert serious_barriers(watched.page) == []
-    clean(watched)
+        page.locator(sign).first.wait_for()
+    assert serious_barriers(page) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_serious_barrier_in_what_opens(browser: Any, home: str, scheme: str) -> None:
-    watched = opened(browser, home + SENTENCE, scheme=scheme)
-    page = watched.page
+def test_no_serious_barrier_in_what_opens(visit: Visit, scheme: str) -> None:
+    page = visit(SENTENCE, scheme=scheme)
     page.locator("#glosses button").first.click()
     page.locator("#alternatives").wait_for()
     assert serious_barriers(page) == []
@@ -136,24 +127,20 @@ def test_no_serious_barrier_in_what_opens(browser: Any, home: str, scheme: str) 
     page.locator("#how").click()
     page.locator("#evidence[open]").wait_for()
     assert serious_barriers(page) == []
-    clean(watched)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_serious_barrier_on_a_phone(browser: Any, home: str, scheme: str) -> None:
-    watched = opened(browser, f"{home}#fr/roi", width=360, scheme=scheme)
-    page = watched.page
+def test_no_serious_barrier_on_a_phone(visit: Visit, scheme: str) -> None:
+    page = visit("#fr/roi", width=360, scheme=scheme)
     best(page, "king")
     assert serious_barriers(page) == []
     page.click("#map-tab")
     drawn(page)
     assert serious_barriers(page) == []
-    clean(watched)
 
 
-def test_forced_colours_keep_chips_apart_and_the_map_readable(browser: Any, home: str) -> None:
-    watched = opened(browser, f"{home}#fr/roi", forced_colors="active", scheme="dark")
-    page = watched.page
+def test_forced_colours_keep_chips_apart_and_the_map_readable(visit: Visit) -> None:
+    page = visit("#fr/roi", forced_colors="active", scheme="dark")
     best(page, "king")
     drawn(page)
     border = page.locator(".chip").first.evaluate("chip => getComputedStyle(chip).borderTopWidth")
@@ -163,7 +150,6 @@ def test_forced_colours_keep_chips_apart_and_the_map_readable(browser: Any, home
         "getComputedStyle(document.body).backgroundColor"
     )
     assert len(colours(page)) > 3
-    clean(watched)
 
 
 def colours(page: Any) -> set[tuple[int, ...]]:
@@ -182,9 +168,9 @@ def colours(page: Any) -> set[tuple[int, ...]]:
     return {tuple(map(int, one.split(","))) for one in found}
 
 
-def test_everything_by_keyboard_alone(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page, keys = watched.page, watched.page.keyboard
+def test_everything_by_keyboard_alone(visit: Visit) -> None:
+    page = visit()
+    keys = page.keyboard
     drawn(page)
     keys.type("roi")  # the box has the focus
     keys.press("Enter")
@@ -195,20 +181,17 @@ def test_everything_by_keyboard_alone(browser: Any, home: str) -> None:
         stops.append(page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()"))
     for stop in ("clear", "picture", "closer", "farther", "whole", "how", "source", "swap", "target"):
         assert stop in stops
-    clean(watched)
 
 
-def test_a_screen_reader_hears_the_answer(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_a_screen_reader_hears_the_answer(visit: Visit) -> None:
+    page = visit()
     look_up(page, "roi")
     page.locator("#status[role=status]").filter(has_text="roi → king").wait_for(state="attached")
     assert page.title() == "roi → king · muse"
     assert page.locator("#best").get_attribute("lang") == "en"
     assert page.locator("#map-status").get_attribute("role") == "status"
-    clean(watched)
 
 
-def test_barriers_are_found_where_there_are_some(browser: Any) -> None:
-    watched = opened(browser, "data:text/html,<html lang=en><title>x</title><main><img src='data:,'><input>")
-    assert {barrier["id"] for barrier in serious_barriers(watched.page)} >= {"image-alt", "label"}
+def test_barriers_are_found_where_there_are_some(visit: Visit) -> None:
+    page = visit("data:text/html,<html lang=en><title>x</title><main><img src='data:,'><input>")
+    assert {barrier["id"] for barrier in serious_barriers(page)} >= {"image-alt", "label"}

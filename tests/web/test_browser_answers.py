@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browser import MARKS, best, changed, clean, look_up, opened
+from tests.support.browser import MARKS, Visit, best, changed, look_up
 
 for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
     pytest.importorskip(_package)
@@ -17,9 +17,9 @@ pytestmark = MARKS
 ALTERNATIVES = "#alternatives [role=option]"
 
 
-def test_the_box_has_the_focus_and_suggests_words_by_rank(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page, keys = watched.page, watched.page.keyboard
+def test_the_box_has_the_focus_and_suggests_words_by_rank(visit: Visit) -> None:
+    page = visit()
+    keys = page.keyboard
     assert page.evaluate("document.activeElement.id") == "text"
     keys.type("MÔTa")
     options = page.locator("#suggestions [role=option]")
@@ -34,14 +34,10 @@ def test_the_box_has_the_focus_and_suggests_words_by_rank(browser: Any, home: st
     best(page, "wordab")
     assert page.input_value("#text") == "motab"
     assert page.locator("#suggestions").is_hidden()
-    clean(watched)
 
 
-def test_enter_asks_for_what_is_typed_and_not_for_a_suggestion_to_an_earlier_word(
-    browser: Any, home: str
-) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_enter_asks_for_what_is_typed_and_not_for_a_suggestion_to_an_earlier_word(visit: Visit) -> None:
+    page = visit()
     page.locator("#text").press_sequentially("mot")
     page.locator("#suggestions [role=option]").first.wait_for()
     page.keyboard.press("ArrowDown")
@@ -50,12 +46,10 @@ def test_enter_asks_for_what_is_typed_and_not_for_a_suggestion_to_an_earlier_wor
     look_up(page, "roi")
     best(page, "king")
     page.unroute_all(behavior="ignoreErrors")
-    clean(watched)
 
 
-def test_a_suggestion_by_click_and_none_after_escape(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_a_suggestion_by_click_and_none_after_escape(visit: Visit) -> None:
+    page = visit()
     page.locator("#text").press_sequentially("mota")
     page.locator("#suggestions [data-word=motac]").click()
     best(page, "wordac")
@@ -67,24 +61,20 @@ def test_a_suggestion_by_click_and_none_after_escape(browser: Any, home: str) ->
     page.locator("#suggestions [role=option]").first.wait_for()
     page.locator("h1").click()  # a click elsewhere
     assert page.locator("#suggestions").is_hidden()
-    clean(watched)
 
 
-def test_a_word_has_a_headline_with_its_probability(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_a_word_has_a_headline_with_its_probability(visit: Visit) -> None:
+    page = visit()
     look_up(page, "ROI")
     best(page, "king")
     assert page.locator("article .chip.trusted").inner_text().split()[-2:] == [">99", "%"]
     assert page.get_by_text("king ⇄ roi").is_visible()
     assert page.get_by_text("looked up for “ROI”").is_visible()
     assert page.locator("#translations li").count() == 5
-    clean(watched)
 
 
-def test_neighbours_of_both_languages_without_the_translations(browser: Any, home: str) -> None:
-    watched = opened(browser, f"{home}#fr/roi")
-    page = watched.page
+def test_neighbours_of_both_languages_without_the_translations(visit: Visit) -> None:
+    page = visit("#fr/roi")
     page.locator("#other li").first.wait_for()
     own, other = (page.locator(f"#{side} li button").all_text_contents() for side in ("own", "other"))
     shown = {"king", *page.locator("#translations button").all_text_contents()}
@@ -95,10 +85,9 @@ def test_neighbours_of_both_languages_without_the_translations(browser: Any, hom
     page.locator("#best").filter(has_not_text="king").wait_for()
     assert page.input_value("#source") == "en"
     assert page.input_value("#text") == other[0]
-    clean(watched)
 
 
-def test_a_quick_hand_is_answered_once_the_languages_are_known(browser: Any, home: str) -> None:
+def test_a_quick_hand_is_answered_once_the_languages_are_known(visit: Visit) -> None:
     slow = """
     const real = window.fetch;
     window.fetch = async (...asked) => {
@@ -106,40 +95,35 @@ def test_a_quick_hand_is_answered_once_the_languages_are_known(browser: Any, hom
       return real(...asked);
     };
     """
-    watched = opened(browser, home, before=lambda page: page.add_init_script(slow), ready=False)
-    look_up(watched.page, "roi")
-    best(watched.page, "king")
-    clean(watched)
+    page = visit(before=lambda page: page.add_init_script(slow), ready=False)
+    look_up(page, "roi")
+    best(page, "king")
 
 
-def test_a_word_with_the_sign_that_follows_it_is_a_word(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
+def test_a_word_with_the_sign_that_follows_it_is_a_word(visit: Visit) -> None:
+    page = visit()
     for text in ("roi,", "« roi »", "Roi!"):
-        look_up(watched.page, text)
-        best(watched.page, "king")
-    watched.page.get_by_text("looked up for “Roi!”").wait_for()
-    clean(watched)
+        look_up(page, text)
+        best(page, "king")
+    page.get_by_text("looked up for “Roi!”").wait_for()
 
 
-def test_a_misspelt_word_offers_others(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    look_up(watched.page, "roii")
-    watched.page.get_by_text("“roii” is not in the French vocabulary").wait_for()
-    watched.page.locator("#spellings button", has_text="roi").click()
-    best(watched.page, "king")
-    assert watched.page.locator(".trouble").count() == 0
-    clean(watched)
+def test_a_misspelt_word_offers_others(visit: Visit) -> None:
+    page = visit()
+    look_up(page, "roii")
+    page.get_by_text("“roii” is not in the French vocabulary").wait_for()
+    page.locator("#spellings button", has_text="roi").click()
+    best(page, "king")
+    assert page.locator(".trouble").count() == 0
 
 
-def test_a_word_of_the_other_language_offers_to_turn_round(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_a_word_of_the_other_language_offers_to_turn_round(visit: Visit) -> None:
+    page = visit()
     look_up(page, "king")
     page.get_by_text("“king” is an English word").wait_for()
     page.get_by_role("button", name="Translate it into French").click()
     best(page, "roi")
     assert page.input_value("#source") == "en"
-    clean(watched)
 
 
 def weakened(fields: Any) -> None:
@@ -149,9 +133,8 @@ def weakened(fields: Any) -> None:
         one.update(grade="weak", probability=0.31 / (place + 1), mutual=False)
 
 
-def test_weak_answers_are_dimmed_and_said_to_be(browser: Any, home: str) -> None:
-    watched = opened(browser, f"{home}#fr/roi", before=lambda page: changed(page, "/api/translate", weakened))
-    page = watched.page
+def test_weak_answers_are_dimmed_and_said_to_be(visit: Visit) -> None:
+    page = visit("#fr/roi", before=lambda page: changed(page, "/api/translate", weakened))
     best(page, "king")
     assert page.locator(".notice").inner_text() == "No translation I would trust"
     assert page.locator(".notice").bounding_box()["y"] < page.locator("#best").bounding_box()["y"]
@@ -160,10 +143,9 @@ def test_weak_answers_are_dimmed_and_said_to_be(browser: Any, home: str) -> None
         page.locator(one).first.evaluate("word => getComputedStyle(word).color") for one in ("#best", "h1")
     ]
     assert colours[0] != colours[1]
-    clean(watched)
 
 
-def test_a_weak_answer_offers_the_language_where_the_word_is_more_frequent(browser: Any, home: str) -> None:
+def test_a_weak_answer_offers_the_language_where_the_word_is_more_frequent(visit: Visit) -> None:
     asked = []
 
     def weak_at_first(fields: Any) -> None:
@@ -172,18 +154,14 @@ def test_a_weak_answer_offers_the_language_where_the_word_is_more_frequent(brows
             weakened(fields)
             fields["languages"] = ["en"]
 
-    watched = opened(
-        browser, f"{home}#fr/roi", before=lambda page: changed(page, "/api/translate", weak_at_first)
-    )
-    page = watched.page
+    page = visit("#fr/roi", before=lambda page: changed(page, "/api/translate", weak_at_first))
     page.get_by_text("No translation I would trust; it is more frequent in English.").wait_for()
     page.get_by_role("button", name="Translate it into French").click()
     page.get_by_text("“roi” is a French word").wait_for()  # the small space has it in French alone
     assert page.input_value("#source") == "en"
-    clean(watched)
 
 
-def test_an_answer_is_rated_once_the_probabilities_are_known(browser: Any, home: str) -> None:
+def test_an_answer_is_rated_once_the_probabilities_are_known(visit: Visit) -> None:
     asked = []
 
     def unrated_first(fields: Any) -> None:
@@ -193,28 +171,22 @@ def test_an_answer_is_rated_once_the_probabilities_are_known(browser: Any, home:
             for one in fields["translations"]:
                 one.update(grade=None, probability=None)
 
-    watched = opened(
-        browser, f"{home}#fr/roi", before=lambda page: changed(page, "/api/translate", unrated_first)
-    )
-    watched.page.locator("article .chip", has_text="not rated yet").wait_for()
-    watched.page.locator("article .chip.trusted").wait_for()
+    page = visit("#fr/roi", before=lambda page: changed(page, "/api/translate", unrated_first))
+    page.locator("article .chip", has_text="not rated yet").wait_for()
+    page.locator("article .chip.trusted").wait_for()
     assert len(asked) == 2
-    clean(watched)
 
 
-def test_a_hostile_word_is_shown_as_text(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
-    page.on("dialog", lambda dialog: watched.said.append("error: a dialog"))
+def test_a_hostile_word_is_shown_as_text(visit: Visit) -> None:
+    page = visit()
+    page.on("dialog", lambda dialog: visit.said.append("error: a dialog"))
     look_up(page, SCRIPT)
     best(page, SCRIPT)
     assert page.locator("main script").count() == 0
-    clean(watched)
 
 
-def test_a_sentence_has_each_source_word_above_its_translation(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_a_sentence_has_each_source_word_above_its_translation(visit: Visit) -> None:
+    page = visit()
     look_up(page, "Roi dort, Zzyx.")
     best(page, "King sleeps, Zzyx.")
     glosses = page.locator("#glosses .gloss")
@@ -229,12 +201,11 @@ def test_a_sentence_has_each_source_word_above_its_translation(browser: Any, hom
         assert one["y"] + one["height"] <= other["y"] + 4
         assert abs(one["x"] + one["width"] / 2 - other["x"] - other["width"] / 2) < 25
     assert "kept" in glosses.nth(2).get_attribute("class")
-    clean(watched)
 
 
-def test_a_sentence_by_keyboard_alone(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page, keys = watched.page, watched.page.keyboard
+def test_a_sentence_by_keyboard_alone(visit: Visit) -> None:
+    page = visit()
+    keys = page.keyboard
     keys.type("Roi dort.")
     keys.press("Enter")
     best(page, "King sleeps.")
@@ -248,12 +219,10 @@ def test_a_sentence_by_keyboard_alone(browser: Any, home: str) -> None:
     best(page, f"King {wanted}.")
     assert page.locator("#alternatives").count() == 0
     assert page.evaluate("document.activeElement.textContent") == wanted
-    clean(watched)
 
 
-def test_alternatives_close_by_choice_by_escape_and_by_a_click_elsewhere(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_alternatives_close_by_choice_by_escape_and_by_a_click_elsewhere(visit: Visit) -> None:
+    page = visit()
     look_up(page, "roi dort")
     word = page.locator("#glosses button").first
     for close in (
@@ -270,22 +239,19 @@ def test_alternatives_close_by_choice_by_escape_and_by_a_click_elsewhere(browser
         page.locator("#alternatives").wait_for(state="detached")
         assert word.get_attribute("aria-expanded") == "false"
     assert word.inner_text() == wanted
-    clean(watched)
 
 
-def test_a_word_of_a_sentence_is_looked_up_alone(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    look_up(watched.page, "roi dort")
-    watched.page.locator("#glosses button").first.click()
-    watched.page.get_by_role("button", name="Look up “roi” alone").click()
-    best(watched.page, "king")
-    assert watched.page.input_value("#text") == "roi"
-    clean(watched)
+def test_a_word_of_a_sentence_is_looked_up_alone(visit: Visit) -> None:
+    page = visit()
+    look_up(page, "roi dort")
+    page.locator("#glosses button").first.click()
+    page.get_by_role("button", name="Look up “roi” alone").click()
+    best(page, "king")
+    assert page.input_value("#text") == "roi"
 
 
-def test_alternatives_stay_on_a_narrow_screen(browser: Any, home: str) -> None:
-    watched = opened(browser, home, width=320)
-    page = watched.page
+def test_alternatives_stay_on_a_narrow_screen(visit: Visit) -> None:
+    page = visit(width=320)
     look_up(page, "roi dort motaa motab motac")
     page.locator("#glosses button").first.wait_for()
     for word in page.locator("#glosses button").all():
@@ -294,12 +260,10 @@ def test_alternatives_stay_on_a_narrow_screen(browser: Any, home: str) -> None:
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 320
         page.keyboard.press("Escape")
-    clean(watched)
 
 
-def test_a_line_break_by_shift_and_enter(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_a_line_break_by_shift_and_enter(visit: Visit) -> None:
+    page = visit()
     low = page.locator("#text").bounding_box()["height"]
     page.keyboard.type("roi")
     for _ in range(4):
@@ -311,23 +275,20 @@ def test_a_line_break_by_shift_and_enter(browser: Any, home: str) -> None:
     page.get_by_role("button", name="Clear").click()
     assert page.input_value("#text") == ""
     assert page.evaluate("document.activeElement.id") == "text"
-    clean(watched)
 
 
 @pytest.mark.parametrize(("text", "answer"), [("roi", "king"), ("Roi dort.", "King sleeps.")])
-def test_an_answer_is_copied(browser: Any, home: str, text: str, answer: str) -> None:
-    watched = opened(browser, home, permissions=["clipboard-read", "clipboard-write"])
-    page = watched.page
+def test_an_answer_is_copied(visit: Visit, text: str, answer: str) -> None:
+    page = visit(permissions=["clipboard-read", "clipboard-write"])
     look_up(page, text)
     best(page, answer)
     page.get_by_role("button", name="Copy the translation").click()
     page.get_by_role("button", name="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == answer
     page.get_by_role("button", name="Copy the translation").wait_for()
-    clean(watched)
 
 
-def test_how_do_you_know_opens_the_reasons(browser: Any, home: str) -> None:
+def test_how_do_you_know_opens_the_reasons(visit: Visit) -> None:
     verdict = {"label": "aligned", "confidence": 0.93, "agreement": 0.7, "null": 0.1, "mutual": 0.5}
 
     def judged(fields: Any) -> None:
@@ -337,13 +298,11 @@ def test_how_do_you_know_opens_the_reasons(browser: Any, home: str) -> None:
             verdict=verdict, files=[{"name": "fr.vec.gz", "sha256": "ab12cd34ef56ab12"}]
         )
 
-    watched = opened(
-        browser,
-        f"{home}#fr/roi",
+    page = visit(
+        "#fr/roi",
         before=lambda page: changed(page, "/api/spaces", judged),
         permissions=["clipboard-read", "clipboard-write"],
     )
-    page = watched.page
     best(page, "king")
     assert page.locator("#verdict .chip.trusted").inner_text().strip() == "aligned"
     page.locator("article").get_by_role("button", name="How do you know?").click()
@@ -371,4 +330,3 @@ def test_how_do_you_know_opens_the_reasons(browser: Any, home: str) -> None:
     page.locator("#how").click()
     reasons.get_by_role("button", name="Close").click()
     reasons.wait_for(state="hidden")
-    clean(watched)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browser import MARKS, best, clean, drawn, look_up, opened
+from tests.support.browser import MARKS, Visit, best, drawn, look_up
 
 for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
     pytest.importorskip(_package)
@@ -24,12 +24,11 @@ def colour_of(page: Any, language: str) -> str:
     return str(mark.evaluate("mark => getComputedStyle(mark).backgroundColor"))
 
 
-def test_swapping_keeps_the_map_the_colours_and_the_text(browser: Any, home: str) -> None:
-    watched = opened(browser, f"{home}#fr/same")
-    page = watched.page
+def test_swapping_keeps_the_map_the_colours_and_the_text(visit: Visit) -> None:
+    page = visit("#fr/same")
     drawn(page)
     page.locator(".trouble").wait_for()  # an unknown word, so that the map shows all
-    pictures = sum("/api/picture" in url for url in watched.asked)
+    pictures = sum("/api/picture" in url for url in visit.asked)
     before = page.locator("#picture").screenshot(), colour_of(page, "French"), colour_of(page, "English")
     page.locator("#swap").click()
     page.get_by_text("not in the English vocabulary").wait_for()
@@ -38,13 +37,11 @@ def test_swapping_keeps_the_map_the_colours_and_the_text(browser: Any, home: str
     assert after == before
     assert page.input_value("#text") == "same"
     assert (page.input_value("#source"), page.input_value("#target")) == ("en", "fr")
-    assert sum("/api/picture" in url for url in watched.asked) == pictures  # not drawn again
-    clean(watched)
+    assert sum("/api/picture" in url for url in visit.asked) == pictures  # not drawn again
 
 
-def test_swapping_translates_what_was_found_back(browser: Any, home: str) -> None:
-    watched = opened(browser, f"{home}#fr/roi")
-    page = watched.page
+def test_swapping_translates_what_was_found_back(visit: Visit) -> None:
+    page = visit("#fr/roi")
     best(page, "king")
     page.locator("#swap").click()
     best(page, "roi")
@@ -53,26 +50,23 @@ def test_swapping_translates_what_was_found_back(browser: Any, home: str) -> Non
     page.locator("#swap").click()
     best(page, "sleeps")
     assert (page.input_value("#text"), page.input_value("#source")) == ("dort", "fr")
-    clean(watched)
 
 
-def test_a_link_to_a_language_that_the_space_lacks_says_so(browser: Any, home: str) -> None:
-    watched = opened(browser, f"{home}#de/König")
-    watched.page.get_by_role("heading", name="This space has no German").wait_for()
-    watched.page.get_by_text("the languages here are French and English").wait_for()
-    look_up(watched.page, "roi")
-    best(watched.page, "king")
-    assert watched.page.locator(".trouble").count() == 0
-    clean(watched)
+def test_a_link_to_a_language_that_the_space_lacks_says_so(visit: Visit) -> None:
+    page = visit("#de/König")
+    page.get_by_role("heading", name="This space has no German").wait_for()
+    page.get_by_text("the languages here are French and English").wait_for()
+    look_up(page, "roi")
+    best(page, "king")
+    assert page.locator(".trouble").count() == 0
 
 
-def test_a_language_that_is_chosen_twice_takes_the_place_of_the_other(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    watched.page.select_option("#source", "en")
-    assert watched.page.input_value("#target") == "fr"
-    watched.page.select_option("#target", "en")
-    assert watched.page.input_value("#source") == "fr"
-    clean(watched)
+def test_a_language_that_is_chosen_twice_takes_the_place_of_the_other(visit: Visit) -> None:
+    page = visit()
+    page.select_option("#source", "en")
+    assert page.input_value("#target") == "fr"
+    page.select_option("#target", "en")
+    assert page.input_value("#source") == "fr"
 
 
 def held(page: Any, part: str) -> Callable[[], None]:
@@ -87,9 +81,8 @@ def held(page: Any, part: str) -> Callable[[], None]:
     return release
 
 
-def test_a_late_answer_of_the_other_direction_is_never_shown(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_a_late_answer_of_the_other_direction_is_never_shown(visit: Visit) -> None:
+    page = visit(forgiven=(REFUSED, "ERR_ABORTED"))
     release = held(page, "translate?src=fr")
     look_up(page, "roi")
     page.wait_for_timeout(300)
@@ -99,12 +92,10 @@ def test_a_late_answer_of_the_other_direction_is_never_shown(browser: Any, home:
     page.wait_for_timeout(500)
     assert page.locator("#best").count() == 0
     assert page.input_value("#source") == "en"
-    clean(watched, forgiven=(REFUSED, "ERR_ABORTED"))
 
 
-def test_of_several_questions_the_last_is_answered(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_of_several_questions_the_last_is_answered(visit: Visit) -> None:
+    page = visit(forgiven=(REFUSED, "ERR_ABORTED"))
     release = held(page, "word=motaa")
     look_up(page, "motaa")
     page.wait_for_timeout(300)
@@ -114,12 +105,10 @@ def test_of_several_questions_the_last_is_answered(browser: Any, home: str) -> N
     page.wait_for_timeout(500)
     best(page, "king")
     assert page.input_value("#text") == "roi"
-    clean(watched, forgiven=(REFUSED, "ERR_ABORTED"))
 
 
-def test_neighbours_that_come_late_do_not_join_another_word(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_neighbours_that_come_late_do_not_join_another_word(visit: Visit) -> None:
+    page = visit(forgiven=(REFUSED, "ERR_ABORTED"))
     release = held(page, "neighbours?src=fr&tgt=en&word=motaa")
     look_up(page, "motaa")
     best(page, "wordaa")
@@ -128,12 +117,10 @@ def test_neighbours_that_come_late_do_not_join_another_word(browser: Any, home: 
     release()
     page.wait_for_timeout(500)
     assert page.locator("#own").count() == 1
-    clean(watched, forgiven=(REFUSED, "ERR_ABORTED"))
 
 
-def test_links_and_the_way_back(browser: Any, home: str) -> None:
-    watched = opened(browser, f"{home}#fr/roi")
-    page = watched.page
+def test_links_and_the_way_back(visit: Visit) -> None:
+    page = visit("#fr/roi")
     best(page, "king")
     look_up(page, "dort")
     best(page, "sleeps")
@@ -158,45 +145,40 @@ def test_links_and_the_way_back(browser: Any, home: str) -> None:
     best(page, "roi")
     page.reload()
     best(page, "roi")
-    clean(watched)
 
 
-def test_the_way_back_to_the_start(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+def test_the_way_back_to_the_start(visit: Visit) -> None:
+    page = visit()
     look_up(page, "roi")
     best(page, "king")
     page.go_back()
     page.locator(".intro").wait_for()
     assert page.input_value("#text") == ""
     assert page.title() == "muse explorer"
-    clean(watched)
 
 
 @pytest.mark.parametrize(
     "link", ["#fr", "#fr/", "#de/roi", "#fr/fr/roi", "#fr/en/roi/x", "#%E0%A4%A", "#fr/%FF", "#/", "#a/b/c/d"]
 )
-def test_links_to_nothing_are_the_start(browser: Any, home: str, link: str) -> None:
-    watched = opened(browser, home + link)
-    watched.page.locator(".intro").wait_for()
-    assert watched.page.input_value("#source") == "fr"
-    clean(watched)
+def test_links_to_nothing_are_the_start(visit: Visit, link: str) -> None:
+    page = visit(link)
+    page.locator(".intro").wait_for()
+    assert page.input_value("#source") == "fr"
 
 
 @pytest.mark.parametrize("word", ["a/b", "100 %", "#fr/roi", "été", "<b>", "a?b&c"])
-def test_any_word_has_a_link(browser: Any, home: str, word: str) -> None:
-    watched = opened(browser, home)
-    look_up(watched.page, word)
-    watched.page.locator(".trouble, #best").first.wait_for()
-    watched.page.reload()
-    watched.page.locator(".trouble, #best").first.wait_for()
-    assert watched.page.input_value("#text") == word
-    clean(watched)
+def test_any_word_has_a_link(visit: Visit, word: str) -> None:
+    page = visit()
+    look_up(page, word)
+    page.locator(".trouble, #best").first.wait_for()
+    page.reload()
+    page.locator(".trouble, #best").first.wait_for()
+    assert page.input_value("#text") == word
 
 
-def test_a_third_language_is_in_the_link(browser: Any, home: str) -> None:
-    watched = opened(browser, home)
-    assert watched.page.evaluate(
+def test_a_third_language_is_in_the_link(visit: Visit) -> None:
+    page = visit()
+    assert page.evaluate(
         """async () => {
           const { address, question } = await import("/page/route.js");
           const defaultTarget = (code) => (code === "en" ? "de" : "en");
@@ -214,12 +196,10 @@ def test_a_third_language_is_in_the_link(browser: Any, home: str) -> None:
         "#en/fr/x%2Fy en fr x/y",
         "#en/x%2Fy en de x/y",
     ]
-    clean(watched)
 
 
-def test_a_server_that_is_gone_is_said_to_be_and_awaited(browser: Any, home: str) -> None:
-    watched = opened(browser, f"{home}#fr/roi")
-    page = watched.page
+def test_a_server_that_is_gone_is_said_to_be_and_awaited(visit: Visit) -> None:
+    page = visit("#fr/roi", forgiven=(REFUSED,))
     best(page, "king")
     page.route("**/api/**", lambda route: route.abort())
     page.route("**/healthz*", lambda route: route.abort())
@@ -231,21 +211,18 @@ def test_a_server_that_is_gone_is_said_to_be_and_awaited(browser: Any, home: str
     page.unroute_all()
     best(page, "sleeps")  # without a click, once it answers
     assert page.locator(".trouble").count() == 0
-    clean(watched, forgiven=(REFUSED,))
 
 
-def test_a_server_that_is_gone_from_the_start(browser: Any, home: str) -> None:
+def test_a_server_that_is_gone_from_the_start(visit: Visit) -> None:
     def gone(page: Any) -> None:
         page.route("**/api/**", lambda route: route.abort())
         page.route("**/healthz*", lambda route: route.abort())
 
-    watched = opened(browser, f"{home}#fr/roi", before=gone, ready=False)
-    page = watched.page
+    page = visit("#fr/roi", before=gone, ready=False, forgiven=(REFUSED,))
     page.get_by_text("The explorer does not answer").wait_for()
     page.unroute_all()
     page.get_by_role("button", name="Try again now").click()
     best(page, "king")
-    clean(watched, forgiven=(REFUSED,))
 
 
 @pytest.mark.parametrize(
@@ -268,15 +245,13 @@ def test_a_server_that_is_gone_from_the_start(browser: Any, home: str) -> None:
     ],
 )
 def test_errors_say_what_to_do(
-    browser: Any,
-    home: str,
+    visit: Visit,
     status: int,
     headers: dict[str, str],
     body: dict[str, str] | None,
     parts: list[str],
 ) -> None:
-    watched = opened(browser, home)
-    page = watched.page
+    page = visit(forgiven=(f"status of {status}",))
     text = "Internal Server Error" if body is None else json.dumps(body)
     page.route("**/api/translate?*", lambda route: route.fulfill(status=status, headers=headers, body=text))
     look_up(page, "roi")
@@ -287,16 +262,14 @@ def test_errors_say_what_to_do(
     page.unroute_all()
     trouble.get_by_role("button", name="Try again").click()
     best(page, "king")
-    clean(watched, forgiven=(f"status of {status}",))
 
 
-def test_a_map_that_cannot_be_drawn_leaves_the_answers(browser: Any, home: str) -> None:
+def test_a_map_that_cannot_be_drawn_leaves_the_answers(visit: Visit) -> None:
     def without(page: Any) -> None:
         error = json.dumps({"error": "a picture of a space needs scikit-learn; run pip install y"})
         page.route("**/api/picture?*", lambda route: route.fulfill(status=503, body=error))
         page.route("**/api/place?*", lambda route: route.fulfill(status=503, body=error))
 
-    watched = opened(browser, f"{home}#fr/roi", before=without)
-    best(watched.page, "king")
-    watched.page.locator("#map-status.problem", has_text="pip install y").wait_for()
-    clean(watched, forgiven=("status of 503",))
+    page = visit("#fr/roi", before=without, forgiven=("status of 503",))
+    best(page, "king")
+    page.locator("#map-status.problem", has_text="pip install y").wait_for()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.browser import MARKS, best, changed, clean, drawn, look_up, opened
+from tests.support.browser import MARKS, Visit, best, changed, drawn, look_up
 
 for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
     pytest.importorskip(_package)
@@ -50,20 +50,18 @@ def place_of(page: Any, word: str) -> tuple[float, float]:
     return float(x), float(y)
 
 
-def on_map(browser: Any, home: str, **options: Any) -> Any:
-    """A page whose map is drawn, and its page."""
-    watched = opened(browser, home, **options)
-    # Tabs listen once the page knows its space: an earlier click is lost.
-    watched.page.locator("#map-tab[aria-selected]").wait_for(state="attached")
-    if watched.page.locator("#map-tab").is_visible():
-        watched.page.locator("#map-tab").click()
-    watched.page.locator(CANVAS).wait_for()
-    drawn(watched.page)
-    return watched, watched.page
+def on_map(visit: Visit, **options: Any) -> Any:
+    """A page whose map is drawn."""
+    page = visit(**options)
+    if page.locator("#map-tab").is_visible():
+        page.locator("#map-tab").click()
+    page.locator(CANVAS).wait_for()
+    drawn(page)
+    return page
 
 
-def test_regions_from_afar_words_from_near_by(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_regions_from_afar_words_from_near_by(visit: Visit) -> None:
+    page = on_map(visit)
     far = labels(page)
     assert 1 <= far < 10
     for _ in range(3):
@@ -75,11 +73,10 @@ def test_regions_from_afar_words_from_near_by(browser: Any, home: str) -> None:
     page.locator("#whole").click()
     assert scale(page) == 1
     assert labels(page) == far
-    clean(watched)
 
 
-def test_from_afar_the_map_is_shaded_by_density(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_from_afar_the_map_is_shaded_by_density(visit: Visit) -> None:
+    page = on_map(visit)
     # Where most words are, the terrain is highest; far from all of them there is none.
     heights = page.evaluate(
         """async () => {
@@ -95,11 +92,10 @@ def test_from_afar_the_map_is_shaded_by_density(browser: Any, home: str) -> None
         }"""
     )
     assert heights[0] > heights[1] > heights[2] == 0
-    clean(watched)
 
 
-def test_labels_never_collide(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_labels_never_collide(visit: Visit) -> None:
+    page = on_map(visit)
     placed = page.evaluate(
         """async () => {
           const { Taken, overlap, place } = await import("/page/labels.js");
@@ -122,11 +118,10 @@ def test_labels_never_collide(browser: Any, home: str) -> None:
     )
     assert placed["boxes"] > 100
     assert (placed["clashes"], placed["covered"]) == (0, 0)
-    clean(watched)
 
 
-def test_the_map_cannot_be_lost(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_the_map_cannot_be_lost(visit: Visit) -> None:
+    page = on_map(visit)
     lost = page.evaluate(
         """async () => {
           const { View } = await import("/page/view.js");
@@ -158,11 +153,10 @@ def test_the_map_cannot_be_lost(browser: Any, home: str) -> None:
         page.mouse.move(box["x"] + box["width"] - 20, box["y"] + box["height"] / 2, steps=4)
         page.mouse.up()
     assert labels(page) > 0
-    clean(watched)
 
 
-def test_the_whole_map_stays_in_place(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_the_whole_map_stays_in_place(visit: Visit) -> None:
+    page = on_map(visit)
     before = painted(page)
     page.locator(CANVAS).focus()
     for key in ("ArrowLeft", "ArrowDown", "-", "-"):
@@ -170,11 +164,10 @@ def test_the_whole_map_stays_in_place(browser: Any, home: str) -> None:
     page.locator("#text").focus()
     assert scale(page) == 1
     assert painted(page) == before
-    clean(watched)
 
 
-def test_a_card_names_the_word_below_the_mouse(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_a_card_names_the_word_below_the_mouse(visit: Visit) -> None:
+    page = on_map(visit)
     x, y = place_of(page, "roi")
     page.locator(CANVAS).hover(position={"x": x, "y": y})
     card = page.locator("#hover")
@@ -186,11 +179,10 @@ def test_a_card_names_the_word_below_the_mouse(browser: Any, home: str) -> None:
     assert box["x"] + box["width"] <= chart["x"] + chart["width"]
     page.locator("h1").hover()
     card.wait_for(state="hidden")
-    clean(watched)
 
 
-def test_a_click_isolates_a_word_and_its_neighbours(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_a_click_isolates_a_word_and_its_neighbours(visit: Visit) -> None:
+    page = on_map(visit)
     whole = painted(page)
     x, y = place_of(page, "roi")
     page.locator(CANVAS).click(position={"x": x, "y": y})
@@ -207,11 +199,10 @@ def test_a_click_isolates_a_word_and_its_neighbours(browser: Any, home: str) -> 
     page.locator("h1").hover()
     scale(page)
     assert painted(page) == whole
-    clean(watched)
 
 
-def test_a_word_that_is_looked_up_is_isolated_and_escape_shows_all(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_a_word_that_is_looked_up_is_isolated_and_escape_shows_all(visit: Visit) -> None:
+    page = on_map(visit)
     look_up(page, "roi")
     page.get_by_text("roi → king, with its 16 nearest words").wait_for()
     assert scale(page) > 1
@@ -223,20 +214,18 @@ def test_a_word_that_is_looked_up_is_isolated_and_escape_shows_all(browser: Any,
     page.locator(CANVAS).click(position={"x": 300, "y": 120})  # nothing is there
     page.locator("#release").wait_for(state="hidden")
     best(page, "king")  # the answer stays
-    clean(watched)
 
 
-def test_a_word_that_is_not_on_the_map_is_shown_amid_its_neighbours(browser: Any, home: str) -> None:
+def test_a_word_that_is_not_on_the_map_is_shown_amid_its_neighbours(visit: Visit) -> None:
     from tests.web.test_api import SCRIPT
 
-    watched, page = on_map(browser, home)
+    page = on_map(visit)
     look_up(page, SCRIPT)  # not readable
     page.locator("#map-status", has_text="it would be about here").wait_for()
-    clean(watched)
 
 
-def test_the_wheel_scrolls_the_page_and_zooms_with_ctrl_or_focus(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home, height=500)
+def test_the_wheel_scrolls_the_page_and_zooms_with_ctrl_or_focus(visit: Visit) -> None:
+    page = on_map(visit, height=500)
     page.locator(CANVAS).hover()
     page.mouse.wheel(0, 200)
     page.wait_for_timeout(300)
@@ -256,7 +245,6 @@ def test_the_wheel_scrolls_the_page_and_zooms_with_ctrl_or_focus(browser: Any, h
     page.mouse.wheel(0, -300)
     assert scale(page) > zoomed
     assert page.evaluate("scrollY") == 0
-    clean(watched)
 
 
 def fingers(page: Any, *moments: list[tuple[float, float]]) -> None:
@@ -270,8 +258,8 @@ def fingers(page: Any, *moments: list[tuple[float, float]]) -> None:
     session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def test_two_fingers_move_and_zoom_and_one_scrolls(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home, width=390, height=700, has_touch=True)
+def test_two_fingers_move_and_zoom_and_one_scrolls(visit: Visit) -> None:
+    page = on_map(visit, width=390, height=700, has_touch=True)
     box = page.locator(CANVAS).bounding_box()
     x, y = box["x"] + box["width"] / 2, min(box["y"] + 200, 600)
     fingers(page, *[[(x - 20 - 8 * i, y), (x + 20 + 8 * i, y)] for i in range(10)])
@@ -287,22 +275,20 @@ def test_two_fingers_move_and_zoom_and_one_scrolls(browser: Any, home: str) -> N
     assert page.evaluate("scrollY") > 50  # the page scrolls below one finger
     assert scale(page) == zoomed
     assert page.locator("#gesture").inner_text() == "Use two fingers to move the map"
-    clean(watched)
 
 
-def test_a_tap_isolates_a_word(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home, width=390, height=844, has_touch=True)
+def test_a_tap_isolates_a_word(visit: Visit) -> None:
+    page = on_map(visit, width=390, height=844, has_touch=True)
     x, y = place_of(page, "roi")
     box = page.locator(CANVAS).bounding_box()
     page.touchscreen.tap(box["x"] + x, box["y"] + y)
     page.locator("#map-status", has_text="nearest words").wait_for()
     page.locator("#answer-tab").tap()
     page.locator("#best").wait_for()
-    clean(watched)
 
 
-def test_the_map_by_keyboard(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_the_map_by_keyboard(visit: Visit) -> None:
+    page = on_map(visit)
     page.locator(CANVAS).focus()
     keys = page.keyboard
     keys.press("+")
@@ -320,11 +306,10 @@ def test_the_map_by_keyboard(browser: Any, home: str) -> None:
     keys.press("0")
     assert scale(page) == 1
     assert page.locator("#map-status").inner_text() == ""
-    clean(watched)
 
 
-def test_the_answer_is_on_the_map_and_named(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_the_answer_is_on_the_map_and_named(visit: Visit) -> None:
+    page = on_map(visit)
     look_up(page, "roi")
     best(page, "king")
     page.get_by_text("roi → king, with its 16 nearest words").wait_for()
@@ -334,11 +319,10 @@ def test_the_answer_is_on_the_map_and_named(browser: Any, home: str) -> None:
     width, height = page.locator(CANVAS).evaluate("canvas => [canvas.clientWidth, canvas.clientHeight]")
     assert 0 < x < width
     assert 0 < y < height
-    clean(watched)
 
 
-def test_words_are_found_on_the_map(browser: Any, home: str) -> None:
-    watched, page = on_map(browser, home)
+def test_words_are_found_on_the_map(visit: Visit) -> None:
+    page = on_map(visit)
     page.fill("#find-text", "KIN")
     assert labels(page) == 1
     page.press("#find-text", "Enter")
@@ -347,14 +331,10 @@ def test_words_are_found_on_the_map(browser: Any, home: str) -> None:
     page.get_by_text("No word on the map begins with “zzz”").wait_for()
     page.fill("#find-text", "")
     page.locator("#map-status:empty").wait_for(state="attached")
-    clean(watched)
 
 
-def test_the_languages_come_together_unless_motion_is_unwanted_or_a_key_is_pressed(
-    browser: Any, home: str
-) -> None:
-    watched = opened(browser, home, motion="no-preference")
-    page = watched.page
+def test_the_languages_come_together_unless_motion_is_unwanted_or_a_key_is_pressed(visit: Visit) -> None:
+    page = visit(motion="no-preference")
     page.locator("#find:not([hidden])").wait_for()
     apart = painted(page)
     page.wait_for_timeout(500)
@@ -362,18 +342,16 @@ def test_the_languages_come_together_unless_motion_is_unwanted_or_a_key_is_press
     page.locator("#picture:not([data-labels='0'])").wait_for(state="attached")
     assert painted(page) != apart
     assert labels(page) > 0
-    clean(watched)
-    still, page = on_map(browser, home)
+    page = on_map(visit)
     assert labels(page) > 0  # at once
-    clean(still)
 
 
-def test_weak_pairs_are_not_joined(browser: Any, home: str) -> None:
-    joined, apart, unknown = (map_with(browser, home, probability) for probability in (0.9, 0.39, None))
+def test_weak_pairs_are_not_joined(visit: Visit) -> None:
+    joined, apart, unknown = (map_with(visit, probability) for probability in (0.9, 0.39, None))
     assert joined == unknown != apart
 
 
-def map_with(browser: Any, home: str, probability: float | None) -> str:
+def map_with(visit: Visit, probability: float | None) -> str:
     """The map near by, if each of its pairs has this probability."""
 
     def doubt(found: Any) -> None:
@@ -383,10 +361,8 @@ def map_with(browser: Any, home: str, probability: float | None) -> str:
     def before(page: Any) -> None:
         changed(page, "/api/picture", doubt)
 
-    watched = opened(browser, home, before=before)
-    drawn(watched.page)
+    page = visit(before=before)
+    drawn(page)
     for _ in range(3):
-        watched.page.locator("#closer").click()
-    found = painted(watched.page)
-    clean(watched)
-    return found
+        page.locator("#closer").click()
+    return painted(page)

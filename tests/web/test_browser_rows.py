@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from tests.support.browser import MARKS, best, clean, look_up, opened, serious_barriers, serving
+from tests.support.browser import MARKS, Visit, best, look_up, serious_barriers, serving
 
 for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
     pytest.importorskip(_package)
@@ -24,9 +23,8 @@ def rows() -> Iterator[str]:
         yield address
 
 
-def test_a_row_is_found_by_a_word_of_its_text(browser: Any, rows: str) -> None:
-    watched = opened(browser, rows)
-    page = watched.page
+def test_a_row_is_found_by_a_word_of_its_text(visit: Visit, rows: str) -> None:
+    page = visit(rows)
     assert f"{COUNT} fr rows" in page.locator("#about").inner_text()
     page.locator("#text").press_sequentially("dogs")
     option = page.locator("#suggestions [role=option]")
@@ -40,35 +38,28 @@ def test_a_row_is_found_by_a_word_of_its_text(browser: Any, rows: str) -> None:
     page.locator("#own .meant").first.wait_for()
     assert page.locator("#translations .meant").count() == page.locator("#translations li").count()
     assert serious_barriers(page) == []
-    clean(watched)
 
 
-def test_texts_are_no_markup(browser: Any, rows: str) -> None:
-    watched = opened(browser, rows)
-    page = watched.page
-    page.on("dialog", lambda dialog: watched.said.append("error: a dialog"))
+def test_texts_are_no_markup(visit: Visit, rows: str) -> None:
+    page = visit(rows)
+    page.on("dialog", lambda dialog: visit.said.append("error: a dialog"))
     look_up(page, "2")
     best(page, "2")
     assert page.locator("article .meant").first.inner_text() == HOSTILE
-    clean(watched)
 
 
-def test_a_text_is_no_sentence_to_translate(browser: Any, rows: str) -> None:
-    watched = opened(browser, rows)
-    page = watched.page
+def test_a_text_is_no_sentence_to_translate(visit: Visit, rows: str) -> None:
+    page = visit(rows)
     look_up(page, "A dog runs.")
     page.locator("#problem").get_by_text("is no row of fr").wait_for()
-    assert not any("/api/sentence" in one for one in watched.asked)
-    clean(watched)
+    assert not any("/api/sentence" in one for one in visit.asked)
 
 
-def test_suggestions_do_not_cover_the_answer(browser: Any, rows: str) -> None:
-    watched = opened(browser, rows)
-    page = watched.page
+def test_suggestions_do_not_cover_the_answer(visit: Visit, rows: str) -> None:
+    page = visit(rows)
     page.locator("#text").press_sequentially("1")
     page.locator("#suggestions [role=option]").first.wait_for()
     page.press("#text", "Enter")
     best(page, "1")
     page.locator("#own .meant").first.wait_for()
     assert page.locator("#suggestions").is_hidden()
-    clean(watched)
