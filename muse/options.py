@@ -6,14 +6,14 @@
 The class checks and converts its values, wherever they come from (`OptionSet`). `muse.commands.command` makes
 of it the options of a command, in sections of help; `takes` the signature of a function; `recorded` what
 the manifest of a space says of it; `compared` what decides whether a space is replaced without --force;
-`of_checkpoint` what a run shares with the one it resumes; `table` a table for the documentation.
+`of_checkpoint` what a run shares with the one it resumes.
 """
 
 from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cache
 from os import PathLike, fspath
@@ -180,9 +180,8 @@ class Declaration:
         """What a value must be, in words."""
         if self.choices and self.kind is TEXT:
             return f"one of {', '.join(self.choices)}"
-        ends = {"at least": self.least, "above": self.above, "at most": self.most, "below": self.below}
-        bounds = [f"{words} {bound:g}" for words, bound in ends.items() if bound is not None]
-        one = f"{self.kind.must_be} of {' and '.join(bounds)}" if bounds else self.kind.must_be
+        bounds = " and ".join(f"{words} {bound:g}" for words, _, bound in self._bounds)
+        one = f"{self.kind.must_be} of {bounds}" if bounds else self.kind.must_be
         return f"{one} or several" if self.multiple else one
 
     @property
@@ -206,17 +205,18 @@ class Declaration:
 
     def _one(self, value: Any) -> Any:
         made = self.kind.made(value)
-        if self.choices and self.kind is TEXT and made not in self.choices:
-            raise ValueError
-        outside = (
-            (self.least is not None and made < self.least)
-            or (self.most is not None and made > self.most)
-            or (self.above is not None and made <= self.above)
-            or (self.below is not None and made >= self.below)
-        )
-        if outside:
+        inside = all(holds(made, bound) for _, holds, bound in self._bounds)
+        if not inside or (self.choices and self.kind is TEXT and made not in self.choices):
             raise ValueError
         return made
+
+    @property
+    def _bounds(self) -> list[tuple[str, Callable[[Any, Any], bool], float]]:
+        known = (
+            ("at least", operator.ge, self.least), ("above", operator.gt, self.above),
+            ("at most", operator.le, self.most), ("below", operator.lt, self.below),
+        )  # fmt: skip
+        return [(words, holds, bound) for words, holds, bound in known if bound is not None]
 
 
 option: Any = Declaration  # so that a type checker takes what it makes for the field's value
@@ -271,12 +271,11 @@ def options_of(cls: type[OptionSet]) -> Mapping[str, Declaration]:
 
 @cache
 def _options_of(cls: Any) -> Mapping[str, Declaration]:
-    found: dict[str, Declaration] = {}
+    found, declared = dict[str, Declaration](), {one.name: one.default for one in fields(cls)}
     for owner in cls.__mro__:
         for name in owner.__dict__.get("__annotations__", {}):
-            declared = next(one.default for one in fields(cls) if one.name == name)
-            if isinstance(declared, Declaration) and name not in found:
-                found[name] = _bound(declared, name, owner)
+            if isinstance(one := declared[name], Declaration) and name not in found:
+                found[name] = _bound(one, name, owner)
     return MappingProxyType(found)
 
 
@@ -368,18 +367,6 @@ def takes(cls: type[OptionSet], *without: str) -> Callable[[F], F]:
         return function
 
     return named
-
-
-def table(cls: type[OptionSet]) -> Iterator[str]:
-    """Yields the lines of a Markdown table for the documentation: every option that is shown, by section."""
-    shown = [one for one in options_of(cls).values() if not one.hidden and one.section != COMMON]
-    for section in dict.fromkeys(one.section for one in shown):
-        yield from (f"## {section}", "", "| option | in Python | meaning |", "| --- | --- | --- |")
-        for one in shown:
-            if one.section == section:
-                help_ = " ".join(one.help.split()).replace("|", "\\|")
-                yield f"| `{one.flag}` | `{one.name}` | {help_} |"
-        yield ""
 
 
 # Options that nearly every command has

@@ -17,7 +17,7 @@ import pytest
 from muse.files import read_vectors
 from muse.learn.settings import AlignOptions
 from muse.normalise import normalise
-from muse.options import table
+from muse.options import COMMON, options_of
 from muse.sentences.systems.registry import SAVED
 from muse.space import Provenance, SideToSave, load_space, save_space
 from muse.vectors import Vectors
@@ -193,7 +193,15 @@ def test_the_first_page_links_every_page() -> None:
 
 def test_the_options_of_align_are_those_of_the_page() -> None:
     page = (PAGES / "align-options.md").read_text(encoding="utf-8")
-    assert page.partition("\n## ")[2] == "\n".join(table(AlignOptions)).partition("## ")[2]
+    shown = [one for one in options_of(AlignOptions).values() if not one.hidden and one.section != COMMON]
+    lines = []
+    for section in dict.fromkeys(one.section for one in shown):
+        lines += [f"## {section}", "", "| option | in Python | meaning |", "| --- | --- | --- |"]
+        for one in (one for one in shown if one.section == section):
+            meaning = " ".join(one.help.split()).replace("|", "\\|")
+            lines.append(f"| `{one.flag}` | `{one.name}` | {meaning} |")
+        lines.append("")
+    assert page.partition("\n## ")[2] == "\n".join(lines).partition("## ")[2]
 
 
 def test_the_settings_of_systems_are_those_of_the_page() -> None:

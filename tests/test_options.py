@@ -26,7 +26,6 @@ from muse.options import (
     option,
     options_of,
     recorded,
-    table,
     takes,
 )
 from tests.support.command import Command, align_arguments
@@ -78,8 +77,6 @@ def test_what_is_recorded_and_what_a_preset_sets() -> None:
     assert recorded(made) == {"count": 3, "way": "right", "form": None}  # nothing has the form
     assert of_checkpoint(made) == {"count": 3}
     assert departures(made) == () and departures(replace(made, way="left")) == ("way",)
-    lines = list(table(Options))
-    assert lines.index("| `--count` | `count` | How many. |") > lines.index("## How")
 
 
 def test_a_function_shows_its_options() -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -30,18 +29,6 @@ from muse.space.derived import write_answers, write_hubness
 from muse.vectors import Vectors
 
 LABELLED = 1_000  # words of pairs: more hardly improve the choice, and each view needs a search of its own
-
-
-@dataclass(frozen=True)
-class AnswersReport:
-    """How the answers from a language to the pivot were chosen, and those back."""
-
-    there: ChoiceReport
-    back: ChoiceReport
-
-    def as_json(self) -> dict[str, Any]:
-        """The fields of `muse align --json`, of the direction to the pivot; the other is `back`."""
-        return {**self.there.as_json(), "back": self.back.as_json()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +52,8 @@ def choose_answers(
     *,
     seed: int,
     progress: Progress,
-) -> dict[str, AnswersReport]:
-    """How the answers of each mapped language were chosen; those by all the evidence are written to `folder`.
+) -> dict[str, tuple[ChoiceReport, ChoiceReport]]:
+    """How the answers of each mapped language, and those back, were chosen; they are written to `folder`.
 
     So is the hubness of the words, which choosing needs. `normalised` has the rows of every language before
     the mapping, by which maps of cross-validation give evidence for words whose pairs they do not know. Pairs
@@ -92,7 +79,7 @@ def choose_answers(
 
 def _choose(
     space: Space, language: str, given: KnownPairs, trees: BoostedTrees, seed: int, folder: Path
-) -> AnswersReport:
+) -> tuple[ChoiceReport, ChoiceReport]:
     source, target = space.vectors(language), space.vectors(space.pivot)
     found = learn_answers(
         (source.words, target.words), (np.asarray(source.matrix), np.asarray(target.matrix)), given,
@@ -107,7 +94,7 @@ def _choose(
             write_answers(folder, way, replace(one.answers, report=one.report.as_json()))
             if one.unseen is not None:
                 write_unseen(folder, way, one.unseen)
-    return AnswersReport(*(one.report for one in found))
+    return found[0].report, found[1].report
 
 
 def known_pairs(held_out: HeldOutMaps, source: Vectors, target: Vectors) -> KnownPairs:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.settings import OF_ROWS, given_for, pivot_file, source_files, via_files
+from muse.api.settings import OF_ROWS, given_for, source_of
 from muse.errors import BadSetting, Contradiction, Mismatch, MuseError, reworded
 from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
@@ -66,14 +66,11 @@ def read_inputs(config: AlignConfig, progress: Progress) -> RunInputs:
         vectors = replace(side.vectors, matrix=np.array(side.vectors.matrix))
         target = SideToSave(vectors, side.normalisation)
     else:
-        target = read_side(config, config.pivot, pivot_file(config), progress)
+        target = read_side(config, config.pivot, source_of(config, config.pivot), progress)
     sources, via = dict[str, SideToSave](), dict[str, SideToSave]()
-    for found, languages, files, lexicon in (
-        (sources, config.src, source_files(config), config.lexicon),
-        (via, config.via, via_files(config), None),
-    ):
-        for language, given in zip(languages, files, strict=True):
-            found[language] = read_side(config, language, given, progress)
+    for found, languages, lexicon in ((sources, config.src, config.lexicon), (via, config.via, None)):
+        for language in languages:
+            found[language] = read_side(config, language, source_of(config, language), progress)
             check_pair(found[language].vectors, target.vectors, lexicon)
     return RunInputs(sources, target, via)
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from muse.api.answers import AnswersReport
-from muse.api.settings import files_of, via_files
+from muse.api.settings import files_of, source_of
 from muse.errors import MuseError, reworded
 from muse.evaluation.score import Signature
 from muse.files.space_manifest import InputFile, Manifest, input_file, plain, read_manifest
@@ -19,6 +18,7 @@ from muse.learn.schedule import first_rounds, refinement, refines_plainly
 from muse.learn.settings import AlignConfig
 from muse.learn.transport import TransportConfig
 from muse.options import departures, options_of, recorded
+from muse.ranking.model import ChoiceReport
 from muse.run.memory import peak_memory_mb
 from muse.space import Provenance, Space
 from muse.vectors import ShortRepr
@@ -44,8 +44,8 @@ class AlignResult(ShortRepr):
     joint: Joint | None = None
     failures: Mapping[str, MuseError] = field(default_factory=dict)
     """The languages that could not be mapped beside others, which are saved without them."""
-    answers: Mapping[str, AnswersReport] = field(default_factory=dict)
-    """How the answers of each language were chosen; empty where CSLS was asked for or no word is known."""
+    answers: Mapping[str, tuple[ChoiceReport, ChoiceReport]] = field(default_factory=dict)
+    """How the answers of each language were chosen, to the pivot and back; empty where CSLS ranks."""
 
     @property
     def space(self) -> Path:
@@ -82,7 +82,7 @@ class AlignResult(ShortRepr):
                 rows += ("initialisation", learned.alignment.method), ("criterion", own["criterion"])
             rows += [] if learned.supervision is None else [("held out", learned.supervision)]
             rows.append(("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"))
-            rows += [("answers", self.answers[language].there)] if language in self.answers else []
+            rows += [("answers", self.answers[language][0])] if language in self.answers else []
             rows.append(("signature", own["signature"]))
         rows += [] if self.joint is None else [None, ("joint", self.joint)]
         took = "time", f"{fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB"
@@ -123,7 +123,7 @@ class AlignResult(ShortRepr):
             "mutual": verdict.mutual,
             "unsupervised": _unsupervised(learned),
             **_supervision(self.config, learned),
-            **({"answers": self.answers[language].as_json()} if language in self.answers else {}),
+            **_answers(*self.answers.get(language, ())),
             "seconds": _rounded(own),
             "candidates": [candidate.as_json() for candidate in learned.candidates],
             "words": {side: self.words[side] for side in (language, self.target)},
@@ -158,6 +158,11 @@ def _pairs_of(config: AlignConfig) -> str:
     if config.lexicon is not None:
         return "dictionary"
     return "encoder" if config.evidence is None else "program"
+
+
+def _answers(*of: ChoiceReport) -> dict[str, Any]:
+    there_and_back = [one.as_json() for one in of]
+    return {"answers": {**there_and_back[0], "back": there_and_back[1]}} if of else {}
 
 
 def _rounded(seconds: Mapping[str, float]) -> dict[str, float]:
@@ -258,7 +263,8 @@ def _same_files(made: Sequence[InputFile], now: Sequence[Path] | None) -> bool:
 
 def _inputs(config: AlignConfig) -> tuple[Path, ...]:
     """The files of the dictionary, of detours and of an encoder or program; arrays have none."""
-    given = [config.dictionary, *via_files(config), config.encoder, *config.encoder_emb, config.evidence]
+    over = (source_of(config, language) for language in config.via)
+    given = [config.dictionary, *over, config.encoder, *config.encoder_emb, config.evidence]
     return tuple(one for one in given if isinstance(one, Path))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.answers import AnswersReport, RankerInputs, choose_answers
+from muse.api.answers import RankerInputs, choose_answers
 from muse.api.inputs import (
     RunInputs,
     check_outside,
@@ -42,6 +42,7 @@ from muse.options import RunOptions, check_names, of_checkpoint, options_of, tak
 from muse.progress import Progress, messages_shown
 from muse.ranking.derived import write_derived
 from muse.ranking.external_scores import ExternalScores
+from muse.ranking.model import ChoiceReport
 from muse.ranking.query import example_words
 from muse.run.checkpoint import Checkpoint, checkpoint_folder
 from muse.run.memory import peak_memory_mb
@@ -287,7 +288,7 @@ def _checkpoint(config: AlignConfig, inputs: RunInputs) -> Checkpoint:
 def _save(
     config: AlignConfig, inputs: RunInputs, learned: LearnedMany, before: dict[str, Any],
     outside: ExternalScores | None, progress: Progress,
-) -> tuple[Space, dict[str, AnswersReport], float]:  # fmt: skip
+) -> tuple[Space, dict[str, tuple[ChoiceReport, ChoiceReport]], float]:  # fmt: skip
     """The space as it was saved, with all that is derived of it; how its answers were chosen, and seconds."""
     sides, words, target_map = {}, inputs.words(), None
     for language, one in learned.languages.items():
@@ -299,7 +300,7 @@ def _save(
         )  # fmt: skip
     if config.into is None:
         sides[config.pivot] = replace(inputs.target, mapping=target_map)
-    answers, choosing = dict[str, AnswersReport](), 0.0
+    answers, choosing = dict[str, tuple[ChoiceReport, ChoiceReport]](), 0.0
 
     def derive(folder: Path, manifest: Manifest) -> None:
         nonlocal choosing

@@ -147,11 +147,9 @@ def check_files(config: AlignConfig, *, besides: Collection[str] = ()) -> None:
     The dictionary is not among them: it is read before the vectors.
     """
     lists = (given_for(config, side, what) for side in (config.src[0], config.tgt) for what in OF_ROWS)
-    files = [*via_files(config), *lists, *map(find_vectors, config.encoder_emb), config.evidence]
-    if not set(config.src) <= set(besides):
-        files += source_files(config)
-    if config.into is None and config.pivot not in besides:
-        files.append(pivot_file(config))
+    files = [*lists, *map(find_vectors, config.encoder_emb), config.evidence]
+    read = (*config.via, *config.src, *([] if config.into else [config.pivot]))
+    files += [source_of(config, language) for language in read if language not in besides]
     for file in files:
         if isinstance(file, Path):
             try:
@@ -167,38 +165,27 @@ def given_for(config: AlignConfig, language: str | None, what: str) -> Any:
     return getattr(config, f"src_{what}") if language in config.src else None
 
 
-def source_files(config: AlignConfig) -> tuple[VectorSource, ...]:
-    """The vectors of each language to map; BadFile if none are found."""
-    return _located(config.src_emb, config.src, "--src-emb")
-
-
-def pivot_file(config: AlignConfig) -> VectorSource:
-    """The vectors of the pivot; BadFile if none are found."""
-    return _located(() if config.tgt_emb is None else (config.tgt_emb,), (config.pivot,), "--tgt-emb")[0]
+def source_of(config: AlignConfig, language: str) -> VectorSource:
+    """The vectors of a language: as given, or found by its name; BadFile if there are none."""
+    tgt = () if config.tgt_emb is None else (config.tgt_emb,)
+    sides = (
+        ((config.pivot,), tgt, "--tgt-emb"),
+        (config.src, config.src_emb, "--src-emb"),
+        (config.via, config.via_emb, "--via-emb"),
+    )
+    languages, given, option = next(side for side in sides if language in side[0])
+    if not given:
+        return locate_vectors(language, option)
+    one = given[languages.index(language)]
+    return one if isinstance(one, RowArray) else find_vectors(one)
 
 
 def files_of(config: AlignConfig, language: str) -> list[Path] | None:
     """The files that the words of a language come from; None for arrays and pipes, which are read once."""
-    if language == config.tgt:
-        vectors = pivot_file(config)
-    else:
-        vectors = source_files(config)[config.src.index(language)]
+    vectors = source_of(config, language)
     found = [vectors, *(given_for(config, language, what) for what in OF_ROWS)]
     files = [one for one in found if isinstance(one, Path)]
     return None if isinstance(vectors, RowArray) or any(map(is_stream, files)) else files
-
-
-def via_files(config: AlignConfig) -> tuple[VectorSource, ...]:
-    """The vectors of each language for detours only; BadFile if none are found."""
-    return _located(config.via_emb, config.via, "--via-emb")
-
-
-def _located(
-    given: tuple[VectorSource, ...], languages: tuple[str, ...], option: str
-) -> tuple[VectorSource, ...]:
-    if not given:
-        return tuple(locate_vectors(language, option) for language in languages)
-    return tuple(one if isinstance(one, RowArray) else find_vectors(one) for one in given)
 
 
 def checked_texts(config: AlignConfig) -> dict[str, Path]:

@@ -14,7 +14,7 @@ import numpy as np
 from torch import Tensor
 
 from muse.cluster.run import Run, Site, spaces_as_settings
-from muse.cluster.shards import KeySearch, WordBlocks, look_up, word_blocks
+from muse.cluster.shards import Blocks, KeySearch, look_up, word_blocks
 from muse.commands.options import one_machine_only
 from muse.ranking.induction import Counts, InductionConfig, check_found, entries, summary
 from muse.search.approximate import Approximation
@@ -99,14 +99,14 @@ class _Spread:
     approximation: Approximation
 
     @cached_property
-    def blocks(self) -> tuple[WordBlocks, WordBlocks]:
+    def blocks(self) -> tuple[Blocks, Blocks]:
         """The rows of source and target."""
         sides = zip(self.direction.languages, self.direction.most, strict=True)
         source, target = (word_blocks(self.direction.space, language, most) for language, most in sides)
         return source, target
 
     def nearest(
-        self, name: str, side: int, k: int, bias: Tensor | None = None, keys: WordBlocks | None = None
+        self, name: str, side: int, k: int, bias: Tensor | None = None, keys: Blocks | None = None
     ) -> Neighbours:
         """The k nearest (n, k) for a whole side, on the other side or among `keys`, minus their `bias`."""
         queries, keys = self.blocks[side], self.blocks[1 - side] if keys is None else keys

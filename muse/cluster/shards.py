@@ -5,11 +5,11 @@ The rows of both sides are on a shared disk and are read block by block.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,51 +31,39 @@ SAMPLED = 16  # blocks of queries, from which the settings of an approximate sea
 SCORE, INDEX = "score", "index"
 
 
-class Blocks(Protocol):
+@dataclass(frozen=True)
+class Blocks:
     """Rows of unit length in blocks, which any machine can read.
 
-    `starts` has the first row of each block and, last, the number of rows.
+    `starts` has the first row of each block and, last, the number of rows; `read` gives the rows (b, d).
     """
 
     starts: tuple[int, ...]
-
-    def read(self, block: int) -> Tensor:
-        """The rows (b, d) of a block."""
+    read: Callable[[int], Tensor]
 
 
-@dataclass(frozen=True)
-class WordBlocks(Blocks):
-    """The rows of the most frequent words of a space, memory-mapped."""
-
-    path: Path
-    starts: tuple[int, ...]
-
-    def read(self, block: int) -> Tensor:
-        """The rows (b, d) of a block."""
-        rows = np.load(self.path, mmap_mode="r")[self.starts[block] : self.starts[block + 1]]
-        return torch.from_numpy(np.array(rows))
-
-
-@dataclass(frozen=True)
-class SentenceBlocks(Blocks):
-    """The rows of encoded sentences; each part is a block."""
-
-    parts: PartFolder
-    starts: tuple[int, ...]
-
-    def read(self, block: int) -> Tensor:
-        """The rows (b, d) of a block."""
-        (rows,) = self.parts.read(block, VECTOR)
-        return normalize(torch.from_numpy(np.array(rows)))
-
-
-def word_blocks(space: Space, language: str, most: int | None) -> WordBlocks:
-    """The rows of the `most` frequent words (None: all) of a language of a saved space."""
+def word_blocks(space: Space, language: str, most: int | None) -> Blocks:
+    """The rows of the `most` frequent words (None: all) of a language of a saved space, memory-mapped."""
     if space.folder is None:
         raise BadSetting("machines share a space on a disk, got one that is not saved; save it first")
     words = len(space.vectors(language).words[:most])
     path = space.folder.resolve() / folder_name(language) / VECTORS
-    return WordBlocks(path, (*range(0, words, ROWS), words))
+    starts = (*range(0, words, ROWS), words)
+    return Blocks(starts, partial(_words, path, starts))
+
+
+def _words(path: Path, starts: tuple[int, ...], block: int) -> Tensor:
+    return torch.from_numpy(np.array(np.load(path, mmap_mode="r")[starts[block] : starts[block + 1]]))
+
+
+def sentence_blocks(parts: PartFolder) -> Blocks:
+    """The rows of encoded sentences; each part is a block."""
+    return Blocks((0, *np.cumsum(parts.sizes()).tolist()), partial(_sentences, parts))
+
+
+def _sentences(parts: PartFolder, block: int) -> Tensor:
+    (rows,) = parts.read(block, VECTOR)
+    return normalize(torch.from_numpy(np.array(rows)))
 
 
 @dataclass(frozen=True, eq=False)

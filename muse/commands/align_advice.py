@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from muse.learn.initialise.identical import identical_strings
 from muse.learn.settings import AlignOptions
 from muse.optional import has, load
 from muse.ranking.query import example_words
+from muse.vectors import Vectors
 
 MORE_WORDS = 20_000
 COMPARED = 5_000  # of the most frequent words, when spellings are compared
@@ -31,19 +33,21 @@ Remedy = tuple[str, ...]  # a reason, and the commands that follow from it
 def advice(report: AlignResult, options: AlignOptions) -> list[str]:
     """The lines to print: what to do next with the space, or what to try where it failed or is doubtful."""
     language = weakest(report.learned)
-    learned = report.learned[language]
-    run = _LeastSure(language, learned, report, options)
-    if learned.verdict.label == "aligned":
-        looked_up = "look words up" if report.aligned.vectors(language).frequency_ordered else "map more rows"
-        return ["", f"What next: {looked_up}, see how good the space is, explore it in a browser."] + [
-            f"  {command}" for command in run.uses()
-        ]
-    several = f" ({language})" if len(report.learned) > 1 else ""
-    lines = ["", f"What to try first{several}:"]
+    run = _LeastSure(language, report.learned[language], report, options)
+    label, several = run.learned.verdict.label, len(report.learned) > 1
+    way = ("--src", language) if several else ()
+    if label == "aligned":
+        looked_up = "look words up" if run.own.frequency_ordered else "map more rows"
+        uses = [f"  {command}" for command in run.uses(way)]
+        return ["", f"What next: {looked_up}, see how good the space is, explore it in a browser.", *uses]
+    lines = ["", f"What to try first{f' ({language})' if several else ''}:"]
     for number, (reason, *commands) in enumerate(islice(run.remedies(), 2), 1):
         lines += [f"{number}. {reason}", *(f"     {command}" for command in commands)]
-    if learned.verdict.label == "doubtful":
-        lines += ["Before you use it as it is, measure it:", f"     {run.measured()}"]
+    if label == "doubtful":
+        known = ["--dictionary", [*run.dictionaries(for_learning=False), PAIRS][0]]
+        by = known if run.of_words else ["--task", "rows", "--pairs", PAIRS]
+        measured = _muse("evaluate", report.space, *way, *by)
+        lines += ["Before you use it as it is, measure it:", f"     {measured}"]
     return lines
 
 
@@ -56,10 +60,10 @@ class _LeastSure:
     report: AlignResult
     options: AlignOptions
 
-    def uses(self) -> Iterator[str]:
+    def uses(self, way: tuple[str, ...]) -> Iterator[str]:
         """Yields the commands that use the space."""
-        space, way = self.report.space, self._direction
-        if not self.report.aligned.vectors(self.language).frequency_ordered:
+        space = self.report.space
+        if not self.own.frequency_ordered:
             yield _muse("map", space, "--lang", self.language, "--vectors", ROWS, "--out", "mapped.npy")
         elif words := example_words(self.report.aligned, self.language, SHOWN)[:SHOWN]:
             yield _muse("translate", space, *way, *words)
@@ -75,9 +79,9 @@ class _LeastSure:
             yield f"Use muse's own recipe: leave out --recipe {options.recipe}.", _again(recipe=None)
         if options.refine is False:
             yield "Refine the mapping: leave out --no-refine.", _again(without_refine=None)
-        if init not in ("auto", "dictionary") and (self._of_words or (init,) != AUTO_OF_ROWS):
+        if init not in ("auto", "dictionary") and (self.of_words or (init,) != AUTO_OF_ROWS):
             yield f"Let muse try more than --init {init}.", _again(init=None)
-        yield from self._for_words() if self._of_words else self._for_rows()
+        yield from self._for_words() if self.of_words else self._for_rows()
 
     def _for_rows(self) -> Iterator[Remedy]:
         if self.learned.supervision is None and len(self.report.learned) == 1:
@@ -90,25 +94,34 @@ class _LeastSure:
                 "Begin with other draws of rows: a start that failed may succeed with another --seed.",
                 _again(seed=self.options.seed + 1),
             )
-        fewest, count = self._fewest
+        count, fewest = self._fewest
         if count < FEW_WORDS:
             yield (f"Use more rows: {count:,} are few ({fewest}).",)
         yield ("Use rows of like texts on both sides: regions of unlike ones do not match.",)
 
     def _for_words(self) -> Iterator[Remedy]:
-        options, most, (fewest, count) = self.options, self.options.max_vocab, self._fewest
-        cut = most and most < MORE_WORDS and most <= max(self.report.words[name] for name in self._languages)
+        options, most, (count, fewest) = self.options, self.options.max_vocab, self._fewest
+        cut = (
+            most and most < MORE_WORDS and most <= max(self.report.words[one.language] for one in self._sides)
+        )
         if most is not None and cut:
             yield f"Use more words than --max-vocab {most}.", _again(max_vocab=max(MORE_WORDS, 2 * most))
         if options.no_identical and self._alike >= FEW_SHARED:
             shown = f"{100 * self._alike:.0f} % of the words are spelt alike: leave out --no-identical."
             yield shown, _again(no_identical=None)
-        yield from self._with_pairs()
+        supervision = self.learned.supervision
+        if supervision is not None and supervision.pairs < FEW_PAIRS:
+            yield (
+                f"Give more translations: of {options.dictionary}, {supervision.pairs} could be "
+                f"used; {FEW_PAIRS} or more would be good.",
+            )
+        if supervision is None and len(self.report.learned) == 1:  # a dictionary is of one pair of languages
+            yield self._give_pairs()
         if count < FEW_WORDS and not cut:
             known = has("fetch") and fewest in load("fetch.published").LANGUAGES
             more = (f"muse fetch vectors {fewest}",) if known else ()
             yield f"Use vectors of more words: {count:,} are few ({fewest}).", *more
-        if options.init == "auto" and options.recipe is None and self.learned.supervision is None:
+        if options.init == "auto" and options.recipe is None and supervision is None:
             yield (
                 "Train a mapping against a discriminator: slow, and its result depends on --seed.",
                 _again(init="adversarial"),
@@ -116,74 +129,58 @@ class _LeastSure:
         if not options.via:
             over = "Go over a third language that resembles both, and has good vectors."
             yield over, _again(via=["LANG"])
-        first = (
-            f"{', '.join(self.report.aligned.vectors(name).words[:SHOWN])} ({name})"
-            for name in self._languages
-        )
+        first = (f"{', '.join(one.words[:SHOWN])} ({one.language})" for one in self._sides)
         yield (f"Check the vectors, whose first words are {' and '.join(first)}.",)
 
-    def _with_pairs(self) -> Iterator[Remedy]:
-        supervision, pair = self.learned.supervision, "-".join(self._languages)
-        if supervision is not None:
-            if supervision.pairs < FEW_PAIRS:
-                yield (
-                    f"Give more translations: of {self.options.dictionary}, {supervision.pairs} could be "
-                    f"used; {FEW_PAIRS} or more would be good.",
-                )
-            return
-        if len(self.report.learned) > 1:  # a dictionary is of one pair of languages
-            return
-        give = "Give translations" + (
-            "" if self._alike >= FEW_SHARED else "; these languages share few spellings"
-        )
-        if known := self._dictionaries(for_learning=True):
-            yield f"{give}.", _again(dictionary=known[0])
-        elif has("fetch") and pair in (published := load("fetch.published")).dictionary_pairs():
-            fetched = Path("dictionaries", "gold", published.dictionary(pair, "train").name)
-            yield (
+    def _give_pairs(self) -> Remedy:
+        give = "Give translations"
+        if self._alike < FEW_SHARED:
+            give += "; these languages share few spellings"
+        if known := self.dictionaries(for_learning=True):
+            return f"{give}.", _again(dictionary=known[0])
+        if has("fetch") and self._pair in (published := load("fetch.published")).dictionary_pairs():
+            fetched = Path("dictionaries", "gold", published.dictionary(self._pair, "train").name)
+            return (
                 f"{give}. Some are published, for non-commercial use:",
-                f"muse fetch dictionary {pair} --part train --accept-non-commercial",
+                f"muse fetch dictionary {self._pair} --part train --accept-non-commercial",
                 _again(dictionary=fetched),
             )
-        else:
-            lines = f"{FEW_PAIRS} lines of a word, a tab and its translation, in {PAIRS}"
-            yield f"{give}: {lines}.", _again(dictionary=PAIRS)
+        lines = f"{FEW_PAIRS} lines of a word, a tab and its translation, in {PAIRS}"
+        return f"{give}: {lines}.", _again(dictionary=PAIRS)
 
-    def measured(self) -> str:
-        """The command that measures the space."""
-        measure = "evaluate", self.report.space, *self._direction
-        if not self._of_words:
-            return _muse(*measure, "--task", "rows", "--pairs", PAIRS)
-        return _muse(*measure, "--dictionary", [*self._dictionaries(for_learning=False), PAIRS][0])
+    @cached_property
+    def _sides(self) -> list[Vectors]:
+        return [self.report.aligned.vectors(name) for name in (self.language, self.report.target)]
 
     @property
-    def _languages(self) -> tuple[str, str]:
-        return self.language, self.report.target
+    def own(self) -> Vectors:
+        """The vectors of the language."""
+        return self._sides[0]
 
     @property
-    def _direction(self) -> tuple[str, ...]:
-        return ("--src", self.language) if len(self.report.learned) > 1 else ()
+    def of_words(self) -> bool:
+        """Whether both languages have words, and not rows in no order."""
+        return all(side.frequency_ordered for side in self._sides)
 
     @property
-    def _of_words(self) -> bool:
-        return all(self.report.aligned.vectors(name).frequency_ordered for name in self._languages)
+    def _pair(self) -> str:
+        return f"{self.language}-{self.report.target}"
 
     @property
-    def _fewest(self) -> tuple[str, int]:
-        name = min(self._languages, key=lambda name: self.report.words[name])
-        return name, self.report.words[name]
+    def _fewest(self) -> tuple[int, str]:
+        name = min((one.language for one in self._sides), key=lambda name: self.report.words[name])
+        return self.report.words[name], name
 
-    @property
+    @cached_property
     def _alike(self) -> float:
         """The share of the most frequent words that are spelt alike in both languages."""
-        own, other = (self.report.aligned.vectors(name).most_frequent(COMPARED) for name in self._languages)
+        own, other = (side.most_frequent(COMPARED) for side in self._sides)
         return len(identical_strings(own, other)) / max(1, min(len(own), len(other)))
 
-    def _dictionaries(self, *, for_learning: bool) -> list[Path]:
-        # Those of these languages in `dictionaries/`: what is for testing must not be learned from.
-        pair = "-".join(self._languages)
-        found = [path for path in Path("dictionaries").rglob("*.txt") if path.name.startswith(f"{pair}.")]
-        learned_from = (f"{pair}.txt", f"{pair}.0-5000.txt")
+    def dictionaries(self, *, for_learning: bool) -> list[Path]:
+        """Those of these languages in `dictionaries/`: what is for testing must not be learned from."""
+        found = Path("dictionaries").rglob(f"{self._pair}.*txt")
+        learned_from = (f"{self._pair}.txt", f"{self._pair}.0-5000.txt")
         return sorted(path for path in found if (path.name in learned_from) == for_learning)
 
 

@@ -15,16 +15,7 @@ from muse.installation import EXTRAS, __version__, install_extra
 from muse.options import Common, Threads
 
 PACKAGES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "torch",
-    "faiss-cpu",
-    "faiss-gpu",
-    "fasttext-community",
-    "rapidfuzz",
-    "sacremoses",
-    "click",
+    "numpy scipy scikit-learn torch faiss-cpu faiss-gpu fasttext-community rapidfuzz sacremoses click".split()
 )
 # What each extra is for.
 PURPOSES = {

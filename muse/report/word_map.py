@@ -16,7 +16,7 @@ from muse.space import Space
 
 WORDS = 3_000  # pairs are chosen among the most frequent words of each language
 PERPLEXITY = 30.0  # of t-SNE: roughly, how many neighbours a word should keep
-NEAREST = 3  # a word that is not in the picture is placed amid its nearest words that are
+NEAREST = 3  # pairs that a word is placed towards
 STEPS = 400  # of t-SNE: after them, a thousand pairs hardly move, and their neighbours stay the same
 EARLY = 150  # of them, the first, in which pairs attract each other EXAGGERATION times as much
 EXAGGERATION = 12.0
@@ -41,16 +41,6 @@ class Picture:
     pairs: tuple[tuple[str, str], ...]
     places: Plane
     rows: Tensor
-
-    def place(self, row: Tensor) -> tuple[float, float]:
-        """The place of a word with this row (d,): the mean place of its nearest words in the picture."""
-        x, y = self.places[self.nearest(row, NEAREST)].mean(axis=0).tolist()
-        return x, y
-
-    def nearest(self, row: Tensor, count: int) -> list[int]:
-        """The numbers of the `count` words in the picture nearest to this row (d,), nearest first."""
-        found: list[int] = torch.topk(self.rows @ row, min(count, len(self.rows))).indices.tolist()
-        return found
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from muse.cluster.parts import PartFolder, open_parts
 from muse.cluster.run import Make, Run, Site
-from muse.cluster.shards import KeySearch, SentenceBlocks, look_up
+from muse.cluster.shards import KeySearch, look_up, sentence_blocks
 from muse.files.atomic import atomic_path
 from muse.files.parquet import SENTENCE, VECTOR
 from muse.files.space_folder import checksum
@@ -187,7 +187,7 @@ def _encoded_side(site: Site, side: str, encoding: Encoding) -> EncodedText:
 
 
 def _searched(site: Site, sides: Sequence[EncodedText], config: MiningConfig) -> Mined:
-    x, y = (SentenceBlocks(one.parts, (0, *np.cumsum(one.parts.sizes()).tolist())) for one in sides)
+    x, y = (sentence_blocks(one.parts) for one in sides)
     if not x.starts[-1] or not y.starts[-1]:
         return NOTHING
     found = []

@@ -26,7 +26,7 @@ from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.derived import AnswersBy
 from muse.translate.text import Choice, TextConfig, Translator
-from muse.web.pictures import Background, Direction, Pictures, lower_thread_priority
+from muse.web.pictures import Background, Direction, Located, Pictures, lower_thread_priority
 
 LONGEST = 300  # characters of a text that are indexed
 WORDS = 500_000  # the most frequent, which are indexed
@@ -101,19 +101,6 @@ class Unknown(BadSetting):
     def __init__(self, message: str, suggestions: list[str], languages: list[str]) -> None:
         super().__init__(message)
         self.suggestions, self.languages = suggestions, languages
-
-
-@dataclass(frozen=True)
-class Located:
-    """The form of a word that was looked up, its place in the picture, and the points nearest to it.
-
-    `exact` is whether the word itself is in the picture.
-    """
-
-    form: str
-    place: tuple[float, float]
-    exact: bool
-    near: list[int]
 
 
 @dataclass
@@ -214,8 +201,7 @@ class Explorer:
         if drawn is None or not drawn.picture.pairs:
             return None
         row = self.space.tensor(language)[self.space.vectors(language).index[form]]
-        place, exact = drawn.place(language, form, row)
-        return Located(form, place, exact, drawn.near(language, form, row))
+        return drawn.locate(language, form, row)
 
     def _figures(self, direction: Direction) -> Future[None]:
         return self._background.once(("figures", *direction), lambda: self._find_figures(direction))

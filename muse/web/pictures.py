@@ -12,9 +12,11 @@ import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -26,6 +28,7 @@ log = logging.getLogger(__name__)
 NICE = 10  # of threads that take long: a query that is awaited comes first
 PAIRS = 1_000  # drawn within a second
 NEAR = 16  # words that stay visible beside one that is isolated
+AMID = 3  # a word that is not in the picture is placed amid its nearest words that are
 Direction = tuple[str, str]
 
 
@@ -62,6 +65,18 @@ def _do(future: Future[Any], work: Callable[[], Any], name: str) -> None:
         future.set_exception(error)
 
 
+class Located(NamedTuple):
+    """The form of a word that was looked up, its place in the picture, and the points nearest to it.
+
+    `exact` is whether the word itself is in the picture.
+    """
+
+    form: str
+    place: tuple[float, float]
+    exact: bool
+    near: list[int]
+
+
 @dataclass(frozen=True, eq=False)
 class Drawn:
     """A picture and its regions.
@@ -72,32 +87,19 @@ class Drawn:
     picture: Picture
     regions: tuple[Region, ...]
     probabilities: NDArray[np.float32] | None = None
-    _numbers: dict[tuple[str, str], int] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _numbers(self) -> dict[tuple[str, str], int]:
         p, picture = len(self.picture.pairs), self.picture
         sides = (picture.source, picture.target)
-        object.__setattr__(
-            self, "_numbers",
-            {(sides[side], picture.pairs[i][side]): i + side * p for side in (1, 0) for i in range(p)},
-        )  # fmt: skip
+        return {(sides[side], picture.pairs[i][side]): i + side * p for side in (1, 0) for i in range(p)}
 
-    def number(self, language: str, word: str) -> int | None:
-        """The number of the point of a word; None if it is not in the picture."""
-        return self._numbers.get((language, word))
-
-    def place(self, language: str, word: str, row: Tensor) -> tuple[tuple[float, float], bool]:
-        """The place of a word with this row (d,), and whether it is exact: amid its neighbours otherwise."""
-        number = self.number(language, word)
-        if number is None:
-            return self.picture.place(row), False
-        x, y = self.picture.places[number].tolist()
-        return (x, y), True
-
-    def near(self, language: str, word: str, row: Tensor) -> list[int]:
-        """The numbers of the words nearest to one with this row (d,), without itself."""
-        own = self.number(language, word)
-        return [number for number in self.picture.nearest(row, NEAR + 1) if number != own][:NEAR]
+    def locate(self, language: str, word: str, row: Tensor) -> Located:
+        """Where a word with this row (d,) is: amid its nearest ones, if it is not in the picture."""
+        own, rows = self._numbers.get((language, word)), self.picture.rows
+        near: list[int] = torch.topk(rows @ row, min(NEAR + 1, len(rows))).indices.tolist()
+        x, y = self.picture.places[near[:AMID] if own is None else [own]].mean(axis=0).tolist()
+        return Located(word, (x, y), own is not None, [number for number in near if number != own][:NEAR])
 
 
 @dataclass

@@ -11,7 +11,7 @@ import torch
 
 import muse
 from muse.api import run
-from muse.api.settings import check, source_files
+from muse.api.settings import check, source_of
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.learn.settings import AlignConfig, RowArray
 from muse.space import Space
@@ -52,9 +52,9 @@ def test_arrays_and_paths_may_be_mixed() -> None:
     given: Any = [FRENCH.matrix, "b.npy", Path("c.npy")]
     request = AlignConfig(src=("minilm", "e5", "bge"), tgt="use", src_emb=given)
     check(request)
-    found = source_files(request)
-    assert isinstance(found[0], RowArray)
-    assert found[1:] == (Path("b.npy"), Path("c.npy"))
+    first, *others = (source_of(request, language) for language in request.src)
+    assert isinstance(first, RowArray)
+    assert others == [Path("b.npy"), Path("c.npy")]
 
 
 def test_the_rotation_is_found_and_the_manifest_names_no_file(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from muse.report.word_map import draw_picture, frequent_pairs, regions
 from muse.space import Space
-from muse.web.pictures import NEAR, Background, Drawn, Pictures
+from muse.web.pictures import AMID, NEAR, Background, Drawn, Pictures
 from tests.support.spaces import plain_space
 
 pytest.importorskip("sklearn")
@@ -25,27 +25,21 @@ def drawn() -> Drawn:
     return Drawn(picture, regions(picture, 0))
 
 
-def test_a_word_has_a_number_in_each_language(drawn: Drawn) -> None:
-    p = len(drawn.picture.pairs)
-    numbers = drawn.number("fr", "same"), drawn.number("en", "same")
-    assert numbers == (0, p)
-    assert drawn.number("fr", "a") is drawn.number("fr", "wordc") is drawn.number("de", "same") is None
-
-
 def test_places_and_neighbours(drawn: Drawn) -> None:
-    row = drawn.picture.rows[0]
-    place, exact = drawn.place("fr", "same", row)
-    assert exact
-    assert place == tuple(drawn.picture.places[0].tolist())
-    near = drawn.near("fr", "same", row)
-    cosines = drawn.picture.rows @ row
+    picture = drawn.picture
+    p, row = len(picture.pairs), picture.rows[0]
+    for language, number in (("fr", 0), ("en", p)):  # one spelling is a word of both
+        found = drawn.locate(language, "same", row)
+        assert found[:3] == ("same", tuple(picture.places[number].tolist()), True)
+    cosines, near = picture.rows @ row, drawn.locate("fr", "same", row).near
     assert 0 not in near
     assert len(set(near)) == len(near) == NEAR
     assert cosines[near].tolist() == cosines.sort(descending=True).values[1 : NEAR + 1].tolist()
-    place, exact = drawn.place("fr", "a", row)
-    assert not exact
-    assert place == drawn.picture.place(row)
-    assert 0 in drawn.near("fr", "a", row)
+    for language, word in (("fr", "a"), ("fr", "wordc"), ("de", "same")):
+        found = drawn.locate(language, word, row)
+        nearest = cosines.argsort(descending=True)[:AMID].numpy()
+        assert not found.exact and 0 in found.near
+        assert found.place == pytest.approx(picture.places[nearest].mean(axis=0).tolist())
 
 
 @pytest.mark.parametrize("languages", [("fr", "de", "en"), ("fr", "en", "de"), ("en", "fr", "de")])
