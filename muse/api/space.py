@@ -112,14 +112,11 @@ class InteractiveSpace(Space):
         The language is that which has the word, or is named: `space["fr", "table"]`. Raise UnknownWord, which
         is a KeyError, for a word that no language has, and BadSetting for one that several have.
         """
-        return self._rows_at(key, "key")
+        return self._rows(key, "key")
 
-    def _rows_at(self, key: Any, choice: Choice) -> Matrix:
+    def _rows(self, key: Any, choice: Choice) -> Matrix:
         language, given = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
-        rows = self._rows_of(given if isinstance(given, list) else [given], language, choice)
-        return rows if isinstance(given, list) else rows[0]
-
-    def _rows_of(self, words: Sequence[Any], language: str | None, choice: Choice) -> Matrix:
+        words, rows = given if isinstance(given, list) else [given], []
         for word in words:
             check_word(word)
         if language is None:
@@ -130,13 +127,12 @@ class InteractiveSpace(Space):
                 'several words give a list: space[["...", "..."]]'
             )
         vectors = self.vectors(language)
-        rows = []
         for word in words:
             if (form := lookup_entry(word, vectors)) is None:
                 raise UnknownWord(not_found(self, language, word, "the language"))
             rows.append(vectors.index[form])
         found: Matrix = np.array(vectors.matrix[rows])
-        return found
+        return found if isinstance(given, list) else found[0]
 
     @property
     def verdict(self) -> SpaceVerdict:
@@ -216,7 +212,7 @@ class InteractiveSpace(Space):
         """The cosine of two words, of any languages; ("fr", "table") names the language of one."""
         for key in (one, other):
             check_word(key[1] if isinstance(key, tuple) and len(key) == 2 else key)
-        return float(self._rows_at(one, "pair") @ self._rows_at(other, "pair"))
+        return float(self._rows(one, "pair") @ self._rows(other, "pair"))
 
     @takes(InducedPairs)
     @named_as_in_python()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ from muse.errors import Contradiction
 
 if TYPE_CHECKING:
     from muse.search.approximate import Approximation
-    from muse.search.retrieval import Retrieval
     from muse.space import Space
     from muse.space.derived import AnswersBy
 
@@ -98,13 +96,6 @@ def open_space(
     )
     check_inputs_spared(space.manifest)
     return space
-
-
-def retrievals(methods: Sequence[str], backend: str) -> list[Retrieval]:
-    """One retrieval for each named method, without repetition, in the given order."""
-    from muse.search.retrieval import Retrieval
-
-    return [Retrieval(method, backend=backend) for method in dict.fromkeys(methods)]
 
 
 def named(*tasks: str) -> str:

@@ -32,7 +32,6 @@ from muse.report.measured import (
     measure,
     reliability_of,
 )
-from muse.report.next_steps import Context, NextStep, next_steps
 from muse.report.word_map import Picture, draw_picture, grouped_pairs
 from muse.search.retrieval import Retrieval
 from muse.space import Space
@@ -169,17 +168,6 @@ class Facts:
         """The worst verdict on a mapping of the direction."""
         least = least_certain(self.records)
         return UNKNOWN if least is None else least.label
-
-    @property
-    def next_steps(self) -> tuple[NextStep, ...]:
-        """What to do next."""
-        words = min(len(self.space.vectors(name)) for name in (self.source, self.target))
-        only = len(self.space.languages) == 2 and self.target == self.space.pivot
-        context = Context(
-            self.folder, self.config.base, self.source, self.target, self.space.pivot,
-            only, self.accuracy is not None, words, self.frequency_ordered,
-        )  # fmt: skip
-        return next_steps(self.label, least_certain(self.records), context)
 
 
 def least_certain_direction(space: Space, source: str | None, target: str | None) -> tuple[str, str]:

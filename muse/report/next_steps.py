@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from muse.api.outcome import FEW_WORDS, PAIRS
-from muse.files.space_manifest import LanguageRecord
 from muse.ranking.translations import TRUSTED
+from muse.report.facts import Facts, least_certain
 
 OF_ONE_RUN = ("--json", "--quiet", "-q", "--resume", "--verbose", "-v")
 ROWS = "more.parquet"  # stands for vectors that the reader has
@@ -48,89 +48,57 @@ def command_line(words: Iterable[str], base: Path) -> str:
     )
 
 
-@dataclass(frozen=True)
-class NextStep:
+class NextStep(NamedTuple):
     """Something to do, and the command that does it; empty if there is none."""
 
     text: str
     command: str = ""
 
 
-@dataclass(frozen=True)
-class Context:
-    """What the commands depend on: the space and the folder they are run in, the direction, what is known.
-
-    `only` is whether the space has no other direction, which then need not be named; `words` the size of the
-    smaller vocabulary; they are rows in no order if they are not `frequency_ordered`.
-    """
-
-    space: Path
-    base: Path
-    source: str
-    target: str
-    pivot: str
-    only: bool
-    measured: bool
-    words: int
-    frequency_ordered: bool = True
-
-    def muse(self, *words: str) -> str:
-        """A command of muse."""
-        return command_line(["muse", *words], self.base)
-
-    @property
-    def direction(self) -> tuple[str, ...]:
-        """The options that name the direction."""
-        return () if self.only else ("--src", self.source, "--tgt", self.target)
+def next_steps(facts: Facts) -> tuple[NextStep, ...]:
+    """The steps after a run, by its verdict; the direction is named where the space has another one."""
+    only = len(facts.space.languages) == 2 and facts.target == facts.space.pivot
+    way = [] if only else ["--src", facts.source, "--tgt", facts.target]
+    if facts.label == "failed":
+        return tuple(_repairs(facts))
+    pairs = "a list of translations" if facts.frequency_ordered else "ids that belong together"
+    measure = f"Measure it: give {pairs}, a pair on each line, and read this page again."
+    measuring = NextStep(measure, _muse(facts, "report", *way, "--dictionary", PAIRS))
+    unmeasured = [measuring] if facts.accuracy is None else []
+    if facts.label == "aligned":
+        return (*_uses(facts, way), *unmeasured)
+    return (*unmeasured, _learning(facts, _again(facts)), _uses(facts, way)[0])
 
 
-def next_steps(label: str, record: LanguageRecord | None, context: Context) -> tuple[NextStep, ...]:
-    """The steps after a run with this verdict; `record` is of the least certain mapping."""
-    if label == "failed":
-        return tuple(_repairs(record, context))
-    pairs = "a list of translations" if context.frequency_ordered else "ids that belong together"
-    measuring = NextStep(
-        f"Measure it: give {pairs}, a pair on each line, and read this page again.",
-        context.muse("report", str(context.space), *context.direction, "--dictionary", PAIRS),
-    )
-    unmeasured = [] if context.measured else [measuring]
-    if label == "aligned":
-        return (*_uses(context), *unmeasured)
-    return (*unmeasured, _learning(record, _again(record, context), context), _uses(context)[0])
+def _muse(facts: Facts, command: str, *more: str) -> str:
+    return command_line(["muse", command, str(facts.folder), *more], facts.config.base)
 
 
-def _uses(context: Context) -> list[NextStep]:
-    space, way = str(context.space), context.direction
-    name = f"{context.source}-{context.target}.tsv"
-    if not context.frequency_ordered:
-        found = f"{context.source}.mapped.parquet"
-        mapped = context.muse("map", space, "--lang", context.source, "--vectors", ROWS, "--out", found)
+def _uses(facts: Facts, way: Sequence[str]) -> list[NextStep]:
+    source, target, serve = facts.source, facts.target, _muse(facts, "serve")
+    if not facts.frequency_ordered:
+        found = f"{source}.mapped.parquet"
+        mapped = _muse(facts, "map", "--lang", source, "--vectors", ROWS, "--out", found)
         return [
-            NextStep("Look rows up in a browser, by their ids and texts.", context.muse("serve", space)),
-            NextStep(f"Map further rows of {context.source} into the space.", mapped),
+            NextStep("Look rows up in a browser, by their ids and texts.", serve),
+            NextStep(f"Map further rows of {source} into the space.", mapped),
         ]
+    trusted = ("--mutual", "--min-probability", f"{TRUSTED:g}", "--format", "tsv")
+    induced = _muse(facts, "induce", *way, *trusted, "--out", f"{source}-{target}.tsv")
+    translated = f"{_muse(facts, 'translate', *way)} < text.{source} > text.{target}"
     return [
-        NextStep("Look words up in a browser, and see the map.", context.muse("serve", space)),
-        NextStep(
-            "Write a dictionary of the answers that muse trusts.",
-            context.muse(
-                "induce", space, *way, "--mutual", "--min-probability", f"{TRUSTED:g}",
-                "--format", "tsv", "--out", name,
-            ),
-        ),
-        NextStep(
-            "Translate a text word by word.",
-            f"{context.muse('translate', space, *way)} < text.{context.source} > text.{context.target}",
-        ),
-    ]  # fmt: skip
+        NextStep("Look words up in a browser, and see the map.", serve),
+        NextStep("Write a dictionary of the answers that muse trusts.", induced),
+        NextStep("Translate a text word by word.", translated),
+    ]
 
 
-def _repairs(record: LanguageRecord | None, context: Context) -> list[NextStep]:
+def _repairs(facts: Facts) -> list[NextStep]:
     """What may help after a failure, the surest and cheapest first."""
-    again = _again(record, context)
+    again, base = _again(facts), facts.config.base
     adversarial = [*_without(again, "--init", "--seed"), "--init", "adversarial", "--seed", "1"]
-    found = [_learning(record, again, context)]
-    if not context.frequency_ordered:
+    found = [_learning(facts, again)]
+    if not facts.frequency_ordered:
         return found
     found += [
         NextStep(
@@ -139,36 +107,38 @@ def _repairs(record: LanguageRecord | None, context: Context) -> list[NextStep]:
         ),
         NextStep(
             "Try the initialisation that auto leaves out because it is slow; its result depends on the seed.",
-            command_line(adversarial, context.base),
+            command_line(adversarial, base),
         ),
     ]
-    if context.words >= FEW_WORDS:
+    words = min(len(facts.space.vectors(name)) for name in (facts.source, facts.target))
+    if words >= FEW_WORDS:
         return found
-    few = f"Use more words: {context.words:,} are few."
+    few = f"Use more words: {words:,} are few."
     if "--max-vocab" in again:
-        return [NextStep(few, command_line(_without(again, "--max-vocab"), context.base)), *found]
+        return [NextStep(few, command_line(_without(again, "--max-vocab"), base)), *found]
     return [*found, NextStep(few)]
 
 
-def _learning(record: LanguageRecord | None, again: Sequence[str], context: Context) -> NextStep:
+def _learning(facts: Facts, again: Sequence[str]) -> NextStep:
+    record = least_certain(facts.records)
     if record is not None and record.supervision is not None:
         give = "Give more translations to learn from."
-    elif not context.frequency_ordered:
+    elif not facts.frequency_ordered:
         give = "Give pairs of ids that belong together, to learn from."
     else:
         give = "Give translations to learn from. A few dozen often turn a failure into a good alignment."
-    return NextStep(give, command_line([*again, "--dictionary", PAIRS], context.base))
+    return NextStep(give, command_line([*again, "--dictionary", PAIRS], facts.config.base))
 
 
-def _again(record: LanguageRecord | None, context: Context) -> list[str]:
+def _again(facts: Facts) -> list[str]:
     """The command that made the mapping, or a plain one if none was recorded or it made several."""
+    record = least_certain(facts.records)
     command = () if record is None else record.command
     if not command or command.count("--src") > 1 or "--into" in command:
-        source = context.source if record is None else record.language
-        return ["muse", "align", "--src", source, "--tgt", context.pivot]
-    return _without(
-        command, "--dictionary", "--dictionary-format", "--src-text", "--tgt-text"
-    )  # whose vectors are made by now
+        source = facts.source if record is None else record.language
+        return ["muse", "align", "--src", source, "--tgt", facts.space.pivot]
+    # Whose vectors are made by now.
+    return _without(command, "--dictionary", "--dictionary-format", "--src-text", "--tgt-text")
 
 
 def _without(command: Sequence[str], *options: str) -> list[str]:

@@ -24,7 +24,7 @@ from muse.ranking.translations import grade_of
 from muse.report.charts import Drawing, drawings
 from muse.report.facts import Accuracy, Facts, why_chosen
 from muse.report.measured import Measured
-from muse.report.next_steps import command_line
+from muse.report.next_steps import command_line, next_steps
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -161,7 +161,11 @@ def view(facts: Facts) -> dict[str, Any]:
         "marks": marks,
         "table": table,
         "disagreement": disagreement(facts),
-        "settings": settings(made.settings),
+        "next_steps": next_steps(facts),
+        "settings": [
+            (name.replace("_", " "), "not given" if value is None else as_text(value))
+            for name, value in made.settings.items()
+        ],
         "files": {name: made.language(name).files for name in (facts.source, facts.target)},
         "inputs": made.inputs,
         "reasons": {record.language: why_chosen(record) for record in facts.records},
@@ -217,16 +221,15 @@ def accuracy_table(
     def rows(groups_of: Callable[[Measured], Iterable[GroupScore]]) -> list[TableRow]:
         """A row for each group that a direction has."""
         named = [{_called(group.name): group for group in groups_of(one)} for one in both]
-        ranks = {name: _first_rank(group.name) for groups in named for name, group in groups.items()}
         found = []
-        for name in sorted(ranks, key=lambda name: ranks[name]):
-            groups = [(one.source, known.get(name)) for one, known in zip(both, named, strict=True)]
+        for key in sorted(dict.fromkeys(key for groups in named for key in groups), key=lambda key: key[0]):
+            groups = [(one.source, known.get(key)) for one, known in zip(both, named, strict=True)]
             counts = " and ".join(f"{group.queries if group else 0:,}" for _, group in groups)
             marks: Iterable[Mark] = (
                 (group.p_at_1, group.ci95, styles[source]) if group else (None, None, styles[source])
                 for source, group in groups
             )
-            found.append(TableRow(name, f"{counts} {noun}", tuple(marks)))
+            found.append(TableRow(key[1], f"{counts} {noun}", tuple(marks)))
         return found
 
     compared = zip(
@@ -249,25 +252,12 @@ def accuracy_table(
     return tuple(parts if frequency_ordered else (parts[0], parts[-1]))
 
 
-def _called(name: str) -> str:
-    if not _first_rank(name):
-        return KINDS.get(name, name)
-    first, last = name.split("-")
-    return f"ranks {int(first):,} to {int(last):,}"
-
-
-def _first_rank(name: str) -> int:
-    # Of a band; 0 of other groups.
-    first = name.partition("-")[0]
-    return int(first) if first.isdigit() else 0
-
-
-def settings(recorded: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The settings of a run by name."""
-    return [
-        (name.replace("_", " "), "not given" if value is None else as_text(value))
-        for name, value in recorded.items()
-    ]
+def _called(name: str) -> tuple[int, str]:
+    """The first rank of a band, 0 of other groups, and what it is called."""
+    first, _, last = name.partition("-")
+    if first.isdigit():
+        return int(first), f"ranks {int(first):,} to {int(last):,}"
+    return 0, KINDS.get(name, name)
 
 
 def as_text(value: Any) -> str:

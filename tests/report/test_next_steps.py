@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from muse.cli import main
 from muse.files.space_manifest import Manifest
-from muse.report.next_steps import Context, base_of, command_line, next_steps, shown
+from muse.report.next_steps import NextStep, base_of, command_line, next_steps, shown
 
-HERE = Context(Path("/work/fr-en"), Path("/work"), "fr", "en", "en", only=True, measured=True, words=14_000)
+HERE = {"measured": True, "words": 14_000, "languages": ("fr", "en")}
 COMMAND = ["muse", "align", "--src", "fr", "--tgt", "en", "--tgt-emb", "/data/en.vec", "--max-vocab", "900",
            "--out", "/work/fr-en", "--quiet", "--dictionary", "few.txt"]  # fmt: skip
 
 
-def commands(label: str, context: Context = HERE, **entry: Any) -> list[str]:
-    (record,) = Manifest.of(**{"pivot": "en", "languages": {"fr": entry}}).mapped
-    return [step.command for step in next_steps(label, record, context) if step.command]
+def steps(label: str, records: tuple[Any, ...] = (), **changed: Any) -> tuple[NextStep, ...]:
+    here = HERE | changed
+    space = SimpleNamespace(languages=here["languages"], pivot="en", vectors=lambda _: range(here["words"]))
+    facts: Any = SimpleNamespace(
+        label=label, records=records, space=space, source="fr", target="en", frequency_ordered=True,
+        folder=Path("/work/fr-en"), config=SimpleNamespace(base=Path("/work")),
+        accuracy=here["measured"] or None,
+    )  # fmt: skip
+    return next_steps(facts)
+
+
+def commands(label: str, changed: dict[str, Any] | None = None, **entry: Any) -> list[str]:
+    records = Manifest.of(**{"pivot": "en", "languages": {"fr": entry}}).mapped
+    return [step.command for step in steps(label, tuple(records), **(changed or {})) if step.command]
 
 
 def test_an_aligned_space_is_used() -> None:
@@ -31,19 +42,19 @@ def test_an_aligned_space_is_used() -> None:
 
 
 def test_what_was_not_measured_is_to_be() -> None:
-    unmeasured = replace(HERE, measured=False)
+    unmeasured = {"measured": False}
     assert "muse report fr-en --dictionary pairs.txt" in commands("aligned", unmeasured)
     assert commands("doubtful", unmeasured)[0] == "muse report fr-en --dictionary pairs.txt"
     assert not [command for command in commands("doubtful") if "report" in command]
 
 
 def test_a_direction_that_is_not_the_only_one_is_named() -> None:
-    several = replace(HERE, only=False)
+    several = {"languages": ("fr", "de", "en")}
     assert commands("aligned", several)[2] == "muse translate fr-en --src fr --tgt en < text.fr > text.en"
 
 
 def test_after_a_failure_the_same_command_is_changed() -> None:
-    more, learning, adversarial = commands("failed", replace(HERE, words=900), command=COMMAND)
+    more, learning, adversarial = commands("failed", {"words": 900}, command=COMMAND)
     same = "muse align --src fr --tgt en --tgt-emb …/en.vec"
     assert learning == f"{same} --max-vocab 900 --out fr-en --dictionary pairs.txt"
     assert more == f"{same} --out fr-en"
@@ -51,9 +62,9 @@ def test_after_a_failure_the_same_command_is_changed() -> None:
 
 
 def test_after_a_failure_the_files_are_to_be_checked() -> None:
-    texts = [step.text for step in next_steps("failed", None, HERE)]
+    texts = [step.text for step in steps("failed")]
     assert "The words they begin with are below" in texts[1]
-    assert next_steps("failed", None, replace(HERE, words=900))[-1].text == "Use more words: 900 are few."
+    assert steps("failed", words=900)[-1].text == "Use more words: 900 are few."
 
 
 @pytest.mark.parametrize("command", [[], [*COMMAND, "--src", "de"], [*COMMAND, "--into", "space"]])
@@ -63,7 +74,7 @@ def test_without_a_command_for_this_language_alone_a_plain_one_is_offered(comman
 
 @pytest.mark.parametrize("label", ["aligned", "doubtful", "failed", "unknown", "good enough"])
 def test_every_command_is_one_that_muse_has(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for command in commands(label, replace(HERE, measured=False)):
+    for command in commands(label, {"measured": False}):
         words = shlex.split(command.partition(" <")[0])
         monkeypatch.setattr("sys.argv", [*words, "--help"])
         with pytest.raises(SystemExit) as ended:

@@ -129,7 +129,9 @@ def with_history(folder: Path, **others: Any) -> Path:
         "fr": SideToSave(Vectors("fr", named(120), rows), fitted, more=more),
         "en": SideToSave(Vectors("en", [f"{word}x" for word in named(120)], rows + noise), fitted),
     }
-    made = Provenance("similarity", {"init": "auto"}, seed=3, criterion=0.42, verdict=VERDICT)
+    made = Provenance(
+        "similarity", {"init": "auto", "max_vocab": None}, seed=3, criterion=0.42, verdict=VERDICT
+    )
     save_space(folder / "fr-en", sides, pivot="en", provenance=made)
     return folder / "fr-en"
 
@@ -191,6 +193,7 @@ def test_the_page_has_what_the_space_tells(muse: Command, reported: tuple[Path, 
         "0.4200",
         "61.0 %",
         "7.0 %",
+        "max vocabnot given",
         measured["signature"],
     ):
         assert fact in text, fact

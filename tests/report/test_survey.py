@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from muse.files.space_manifest import Manifest
 from muse.ranking.induction import InductionConfig, entries
 from muse.report.facts import SHOWN, survey
-from muse.report.page import as_text, settings
+from muse.report.page import as_text
 from tests.report.test_measured import WORDS, space
 
 
@@ -47,13 +46,5 @@ def test_a_space_without_probabilities_still_has_a_survey(monkeypatch: pytest.Mo
     assert found.surest
 
 
-def test_settings_that_were_not_given_are_named() -> None:
-    def shown(manifest: dict[str, object]) -> list[tuple[str, str]]:
-        return settings(Manifest.of(**manifest).settings)
-
-    assert shown({}) == []
-    assert shown({"settings": {"max_vocab": None, "refine": {"folds": 5}}}) == [
-        ("max vocab", "not given"),
-        ("refine", "folds 5"),
-    ]
+def test_lists_of_settings_are_in_words() -> None:
     assert as_text([[1, 2], "x"]) == "1, 2, x"
